@@ -1,0 +1,53 @@
+# The whole contributor interface; `make help` lists it.
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup:  ## create .venv with everything pinned and hashed
+	@python3 bootstrap.py setup
+
+demo: setup  ## assess a shipped example and write a readable report
+	@python3 bootstrap.py demo
+
+test: setup  ## run the default test suite
+	@python3 bootstrap.py test
+
+format: setup  ## format the code
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+lint: setup  ## formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+wheel: setup  ## the wheel contains the models and runs with the core dependencies alone
+	$(BIN)/python tests/wheel_check.py
+
+check: lint test notebooks-check wheel  ## everything that CI runs
+
+notebooks: setup  ## run every lesson and store its outputs
+	$(BIN)/python notebooks/run.py write
+
+notebooks-check: setup  ## run every lesson and compare it with its pair
+	$(BIN)/python notebooks/run.py check
+
+golden: setup  ## rewrite the golden answers of the shipped models
+	$(BIN)/python tests/golden.py
+
+schema: setup  ## rewrite the JSON Schema of model files
+	$(BIN)/reidbn schema > models/model.schema.json
+
+bench: setup  ## run the benchmarks (minutes; installs the bench extra)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python -m benchmarks
+
+lock:  ## resolve requirements.lock anew (needs uv)
+	uv pip compile pyproject.toml --extra dev --generate-hashes --no-emit-index-url \
+	  --no-header --python-version 3.11 --universal -o requirements.lock
+
+clean:  ## remove what the tools made
+	rm -rf .venv dist build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: help setup demo test format lint wheel check notebooks notebooks-check golden schema bench lock clean

@@ -1,0 +1,77 @@
+"""Set up .venv and run the demonstration or the tests, with nothing but Python.
+
+    python3 bootstrap.py setup | demo | test
+
+The Makefile calls this file too, so that the set-up is written down once.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+STAMP = VENV / "reidbn-setup"
+NEEDED = (3, 11)
+
+
+def fingerprint() -> str:
+    parts = [ROOT / "requirements.lock", ROOT / "pyproject.toml"]
+    return hashlib.sha256(b"".join(p.read_bytes() for p in parts)).hexdigest()
+
+
+def create_venv() -> None:
+    if sys.version_info < NEEDED:
+        found = ".".join(map(str, sys.version_info[:2]))
+        sys.exit(f"reidbn needs Python 3.11 or newer; this is Python {found}.")
+    try:
+        import ensurepip  # noqa: F401
+        import venv
+    except ImportError:
+        sys.exit(
+            "This Python has no venv module. On Debian or Ubuntu: "
+            "apt-get install python3-venv, then run the same command again."
+        )
+    venv.EnvBuilder(with_pip=True).create(VENV)
+
+
+def setup() -> None:
+    if STAMP.exists() and STAMP.read_text() == fingerprint():
+        return
+    if not PYTHON.exists():
+        create_venv()
+    print("reidbn: installing into .venv (about a minute, once)", file=sys.stderr)
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / "requirements.lock")], check=True)
+    subprocess.run([*pip, "--no-deps", "--no-build-isolation", "-e", str(ROOT)], check=True)
+    STAMP.write_text(fingerprint())
+
+
+def demo() -> int:
+    setup()
+    return subprocess.run([str(PYTHON), "-m", "reidbn.cli", "demo"], check=False).returncode
+
+
+def test() -> int:
+    setup()
+    return subprocess.run([str(PYTHON), "-m", "pytest", "-n", "2"], check=False, cwd=ROOT).returncode
+
+
+def main(argv: list[str]) -> int:
+    commands = {"setup": setup, "demo": demo, "test": test}
+    if len(argv) != 1 or argv[0] not in commands:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        return commands[argv[0]]() or 0
+    except subprocess.CalledProcessError as problem:
+        print(f"reidbn: set-up stopped: {' '.join(problem.cmd[:5])} ... failed", file=sys.stderr)
+        return problem.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

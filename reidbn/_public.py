@@ -1,0 +1,25 @@
+"""The public names and where each lives; `reidbn.NAME` imports its room on first use.
+
+One line per name, so that `import reidbn` and `reidbn --help` stay quick.
+"""
+
+PUBLIC: dict[str, str] = {
+    # errors
+    "ReidbnError": "reidbn.errors",
+    "ModelError": "reidbn.errors",
+    "DataError": "reidbn.errors",
+    "UsageError": "reidbn.errors",
+    "ImpossibleEvidence": "reidbn.errors",
+    "TooLarge": "reidbn.errors",
+    "CrosscheckFailed": "reidbn.errors",
+    "MissingPart": "reidbn.errors",
+    # the language
+    # engines and questions
+    # what-if
+    # microdata
+    # population
+    # attacks
+    # datasets
+}
+
+MODULES: dict[str, str] = {}

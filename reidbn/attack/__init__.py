@@ -1,0 +1,1 @@
+"""The attack language: parameters, nodes, groups, files and scenarios."""

@@ -1,0 +1,1 @@
+"""One file per attack: data to subject data to answer."""

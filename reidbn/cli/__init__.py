@@ -1,0 +1,65 @@
+"""The command line: thin commands over the public names, loaded when used."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from reidbn.errors import ReidbnError, did_you_mean
+
+# command: (module in this folder, one line for --help).  Nothing heavy is imported for --help.
+COMMANDS: dict[str, tuple[str, str]] = {}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports a command when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"reidbn.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], COMMANDS)
+            raise click.UsageError(f'no command "{args[0]}"; {hint}', ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="reidbn", prog_name="reidbn")
+def reidbn() -> None:
+    """Re-identification risk as explicit graphical models."""
+
+
+def main(argv: list[str] | None = None) -> Any:
+    """Run the command line; a mistake of the user's ends in one message, never a traceback."""
+    try:
+        code = reidbn.main(args=argv, prog_name="reidbn", standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("reidbn: interrupted", err=True)
+        sys.exit(130)
+    except click.ClickException as problem:
+        problem.show()
+        sys.exit(problem.exit_code)
+    except ReidbnError as problem:
+        click.echo(f"reidbn: {problem}", err=True)
+        sys.exit(problem.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,1 @@
+"""Conditional probability tables, one file per idea."""

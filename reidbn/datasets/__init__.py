@@ -1,0 +1,1 @@
+"""Synthetic tables, and real ones fetched on request."""

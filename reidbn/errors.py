@@ -1,0 +1,91 @@
+"""One tree of errors.
+
+Every message says where, what was found, and what would be right; none ever
+prints a person's values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+class ReidbnError(Exception):
+    """Base of every error that reidbn raises on purpose; `exit_code` is the command line's."""
+
+    exit_code = 3
+
+
+class ModelError(ReidbnError):
+    """An attack, a scenario or one of their files is not valid."""
+
+
+class DataError(ReidbnError):
+    """A table cannot be used as it was given."""
+
+
+class UsageError(ReidbnError, ValueError):
+    """A call names something that does not exist or asks for something impossible."""
+
+    exit_code = 2
+
+
+class ImpossibleEvidence(ReidbnError):
+    """The evidence has probability zero, so nothing can be said given it."""
+
+
+class TooLarge(ReidbnError):
+    """The exact answer needs more memory or time than allowed; the message offers a way."""
+
+
+class CrosscheckFailed(ReidbnError):
+    """Two engines that share nothing but the tables do not agree."""
+
+
+class MissingPart(ReidbnError):
+    """An optional part is not installed; the message names the extra."""
+
+    exit_code = 4
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong: its address, what was found there, and what would be right."""
+
+    where: tuple[str | int, ...]
+    message: str
+
+    @property
+    def address(self) -> str:
+        text = ""
+        for part in self.where:
+            text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+        return text or "(whole file)"
+
+    def __str__(self) -> str:
+        return f"{self.address}  {self.message}"
+
+
+def raise_problems(subject: str, problems: Sequence[Problem]) -> None:
+    """Raise all problems at once as one ModelError, or do nothing when there are none."""
+    if problems:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        raise ModelError(f"{subject} has {count}\n{lines}")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest known one, or all of them.
+
+    >>> did_you_mean("leakd", ["leaked", "records"])
+    'did you mean "leaked"?'
+    >>> did_you_mean("zzz", ["leaked", "records"])
+    'known: leaked, records'
+    """
+    names = sorted({str(name) for name in known})
+    near = get_close_matches(str(word), names, n=1)
+    if near:
+        return f'did you mean "{near[0]}"?'
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"known: {shown}" if names else "there are none"

@@ -1,0 +1,1 @@
+"""Engines: the network, exact, enumeration, sampling, pgmpy, cross-check."""

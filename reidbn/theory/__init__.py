@@ -1,0 +1,1 @@
+"""Pure mathematics: arrays in and out, NumPy and SciPy only."""

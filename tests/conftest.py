@@ -1,0 +1,27 @@
+"""Where the real tables are, and a clear word when they are not there."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with `data/` and `oracles/`, beside the project; a test that needs it skips."""
+    place = ROOT.parent / "shared"
+    if not (place / "oracles").is_dir():
+        pytest.skip("the outside oracles (../shared) are not on this machine")
+    return place
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder with the real tables: REIDBN_DATA, or ../shared/data; a test that needs it skips."""
+    named = os.environ.get("REIDBN_DATA")
+    for place in [Path(named)] if named else [ROOT.parent / "shared" / "data"]:
+        if place.is_dir():
+            return place
+    pytest.skip("the real tables are not here: set REIDBN_DATA to their folder")
