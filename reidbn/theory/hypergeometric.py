@@ -1,0 +1,141 @@
+"""How many members of a class are in a leak: the hypergeometric law, to the last digits.
+
+Letters as in [Antoniou22]: a leak is a uniform subset of L of the D records, and H of the
+k members of a class are in it.  Everything broadcasts over arrays of D, L and k.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidbn.errors import UsageError
+
+Floats: TypeAlias = NDArray[np.float64]
+
+_BLOCK = 1 << 21  # most numbers held at once
+
+
+def log_none_leaked(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> Any:
+    """Log of the probability that no member of the class is in the leak.
+
+        ln P(H = 0) = sum_{i < min(k, L)} ln(1 - max(k, L) / (D - i))                    (1)
+
+    (k and L are interchangeable: class and leak are two subsets that must not meet.)
+
+    >>> round(log_none_leaked(10_000, 4_000, 5), 12)
+    -2.554795052284
+    """
+    D, L, k = _counts(records, leaked, class_size)
+    shape = D.shape
+    few, many = np.minimum(k, L).ravel(), np.maximum(k, L).ravel()
+    total = D.ravel()
+    answer = np.where(few + many > total, -np.inf, 0.0)
+    todo = np.flatnonzero((few + many <= total) & (few > 0))
+    todo = todo[np.argsort(few[todo])]
+    while todo.size:
+        rows = max(1, int(_BLOCK // few[todo[-1]]))
+        block, todo = todo[-rows:], todo[:-rows]
+        answer[block] = _log_product(total[block], few[block], many[block])
+    return _like(answer.reshape(shape))
+
+
+def none_leaked(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> Any:
+    """Probability that no member of the class is in the leak.
+
+    >>> round(none_leaked(10_000, 4_000, 5), 12)
+    0.077708156545
+    """
+    return _like(np.exp(log_none_leaked(records, leaked, class_size)))
+
+
+def identified(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> Any:
+    """Probability that a target is in the leak and picked among the leaked of the class.
+
+    P(in leak | H) = H / k and P(picked | in leak, H) = 1 / H [Antoniou22], so
+
+        P = (1/k) sum_{h >= 1} P(H = h) = (1 - P(H = 0)) / k                             (2)
+
+    >>> round(identified(10_000, 4_000, 5), 15)
+    0.184458368691085
+    """
+    log_none = log_none_leaked(records, leaked, class_size)
+    return _like(-np.expm1(log_none) / np.asarray(class_size, dtype=np.float64))
+
+
+def leaked_pmf(
+    records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike, *, longest: int
+) -> Floats:
+    """P(H = h) for h = 0..longest, on a last axis after the broadcast ones.
+
+    Started at the mode, continued both ways by the ratio of neighbours, normalised:
+
+        P(h+1) / P(h) = (k - h)(L - h) / ((h + 1)(D - k - L + h + 1))                    (3)
+
+    so that nothing over- or underflows on the way and no large logarithms cancel.
+
+    >>> leaked_pmf(10, 3, [1, 3], longest=3).round(6).tolist()
+    [[0.7, 0.3, 0.0, 0.0], [0.291667, 0.525, 0.175, 0.008333]]
+    """
+    D, L, k = (x[..., None] for x in _counts(records, leaked, class_size))
+    if np.any(k > longest):
+        raise UsageError(
+            f"longest={longest} leaves out h up to the class size; need >= {k.max():g}"
+        )
+    low, high = np.maximum(0, L + k - D), np.minimum(k, L)
+    mode = np.clip(np.floor((k + 1) * (L + 1) / (D + 2)), low, high)
+    h = np.arange(longest, dtype=np.float64)
+    up = (k - h) * (L - h)
+    down = (h + 1) * (D - k - L + h + 1)
+    rising, falling = (h >= mode) & (h < high), (h < mode) & (h >= low)
+    weight = np.ones((*np.broadcast_shapes(up.shape, down.shape)[:-1], longest + 1))
+    ratio = np.divide(up, down, out=np.where(h < mode, 1.0, 0.0) + 0 * up, where=rising)
+    np.cumprod(ratio, axis=-1, out=weight[..., 1:])
+    ratio = np.divide(down, up, out=np.where(h < mode, 0.0, 1.0) + 0 * up, where=falling)
+    weight[..., :-1] *= np.cumprod(ratio[..., ::-1], axis=-1)[..., ::-1]
+    return np.asarray(weight / weight.sum(axis=-1, keepdims=True), dtype=np.float64)
+
+
+def _log_product(D: Floats, few: Floats, many: Floats) -> Floats:
+    """Equation (1) for one block of elements; the terms in slices of bounded size."""
+    answer = np.zeros(D.shape)
+    longest = int(few.max())
+    step = max(1, _BLOCK // D.size)
+    for start in range(0, longest, step):
+        i = np.arange(start, min(start + step, longest), dtype=np.float64)
+        left = D[:, None] - i
+        used = i < few[:, None]
+        gap = np.where(used, left - many[:, None], 1.0)
+        share = np.where(used, many[:, None] / left, 0.0)
+        # Near 1 the share has lost what log1p needs; the gap is an exact integer.
+        term = np.where(share > 0.5, np.log(gap / np.where(used, left, 1.0)), np.log1p(-share))
+        answer += term.sum(axis=-1)
+    return answer
+
+
+def _counts(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> tuple[Floats, ...]:
+    """D, L and k as whole numbers in float64 (exact below 2**53), broadcast and in range."""
+    named = {"records": records, "leaked": leaked, "class_size": class_size}
+    arrays = {name: np.asarray(value, dtype=np.float64) for name, value in named.items()}
+    for name, values in arrays.items():
+        wrong = ~np.isfinite(values) | (values != np.floor(values)) | (abs(values) > 2.0**53)
+        if wrong.any():
+            raise UsageError(f"{name} is {values[wrong].flat[0]!r}; it must be a whole number")
+    D, L, k = np.broadcast_arrays(*arrays.values())
+    _check(D >= 1, "records", D, "1 or more")
+    _check((L >= 0) & (L <= D), "leaked", L, "from 0 to the number of records")
+    _check((k >= 1) & (k <= D), "class_size", k, "from 1 to the number of records")
+    return D, L, k
+
+
+def _check(right: NDArray[np.bool_], name: str, values: Floats, wanted: str) -> None:
+    if not right.all():
+        raise UsageError(f"{name} is {values[~right].flat[0]:g}; it must be {wanted}")
+
+
+def _like(values: Floats) -> Any:
+    """A plain number for plain numbers, an array for arrays."""
+    values = np.asarray(values)
+    return float(values) if values.ndim == 0 else values
