@@ -1,0 +1,209 @@
+"""Classes: who is alike, counted on integer codes.
+
+Columns are fused into one integer key per record.  A key is sorted together with the
+record's number, packed into one 64-bit integer, so that one plain sort gives the runs and
+where they came from; a small product of cardinalities is counted without sorting at all.
+When the product leaves 62 bits the columns so far are first renumbered by class, so any
+number of columns fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Codes = NDArray[np.int32]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_BITS = 62
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """How many classes there are of each size: f_j = `counts[i]` where j = `sizes[i]`."""
+
+    sizes: Ints
+    counts: Ints
+
+    @property
+    def records(self) -> int:
+        """How many people: n = sum_j j f_j."""
+        return int(self.sizes @ self.counts)
+
+    @property
+    def classes(self) -> int:
+        """Distinct rows: u = sum_j f_j."""
+        return int(self.counts.sum())
+
+    @property
+    def uniques(self) -> int:
+        """Rows that occur once: f_1."""
+        return int(self.counts[self.sizes == 1].sum())
+
+    def __repr__(self) -> str:
+        return f"Frequencies(records={self.records}, classes={self.classes}, f1={self.uniques})"
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The classes of a table on some columns, in numbers and per record."""
+
+    columns: tuple[str, ...]
+    ids: Ints
+    sizes: Ints
+
+    @property
+    def records(self) -> int:
+        return int(self.ids.size)
+
+    @property
+    def count(self) -> int:
+        """Distinct rows."""
+        return int(self.sizes.size)
+
+    @property
+    def uniques(self) -> int:
+        """Rows that occur once."""
+        return int((self.sizes == 1).sum())
+
+    @property
+    def k(self) -> int:
+        """Size of the smallest class: the k of k-anonymity [KAnonCourse]."""
+        return int(self.sizes.min())
+
+    @property
+    def largest(self) -> int:
+        return int(self.sizes.max())
+
+    @property
+    def mean_risk(self) -> float:
+        """Mean over records of 1/class size: classes / records, the marketer's risk [Xia21]."""
+        return self.count / self.records
+
+    @property
+    def prior(self) -> float:
+        """The chance of naming a record's owner without its columns: 1 / records."""
+        return 1 / self.records
+
+    def frequencies(self) -> Frequencies:
+        return frequencies_of(self.sizes)
+
+    def histogram(self, edges: Sequence[int] = (1, 2, 3, 5, 10, 20, 50, 100)) -> pd.DataFrame:
+        """Classes and records by class size, one row per band of sizes."""
+        import pandas as pd
+
+        starts = np.array(sorted({1, *edges}), dtype=np.int64)
+        starts = starts[starts <= max(self.largest, 1)]
+        ends = np.append(starts[1:] - 1, self.largest)
+        band = np.searchsorted(starts, self.sizes, side="right") - 1
+        classes = np.bincount(band, minlength=starts.size)
+        records = np.bincount(band, weights=self.sizes, minlength=starts.size).astype(np.int64)
+        table: dict[str, Any] = {
+            "smallest": starts,
+            "largest": ends,
+            "classes": classes,
+            "records": records,
+            "share": records / self.records,
+        }
+        return pd.DataFrame(table)
+
+    def __repr__(self) -> str:
+        return (
+            f"Classes({self.count} of {self.records} records on {', '.join(self.columns) or '()'}: "
+            f"k={self.k}, uniques={self.uniques})"
+        )
+
+
+def frequencies_of(class_sizes: Ints) -> Frequencies:
+    """Frequencies of frequencies from one size per class.
+
+    >>> frequencies_of(np.array([3, 1, 1, 2, 1])).counts
+    array([3, 1, 1])
+    """
+    sizes, counts = np.unique(class_sizes, return_counts=True)
+    return Frequencies(sizes.astype(np.int64), counts.astype(np.int64))
+
+
+def class_ids(codes: Codes, cardinalities: Sequence[int]) -> tuple[Ints, int]:
+    """The class of each record, numbered 0.. in the order of the codes, and how many there are.
+
+    >>> class_ids(np.array([[1, 0], [0, 5], [1, 0]], dtype=np.int32), (2, 6))
+    (array([1, 0, 1]), 2)
+    """
+    key, domain = fused_key(codes, cardinalities)
+    return _renumber(key, domain)
+
+
+def class_sizes(codes: Codes, cardinalities: Sequence[int]) -> Ints:
+    """How many records share each record's row, in record order.
+
+    >>> class_sizes(np.array([[1, 0], [0, 5], [1, 0]], dtype=np.int32), (2, 6))
+    array([2, 1, 2])
+    """
+    key, domain = fused_key(codes, cardinalities)
+    if _small(domain, key.size):
+        return np.bincount(key, minlength=1)[key].astype(np.int64, copy=False)
+    order, starts = _runs(key, domain)
+    runs = np.diff(np.append(starts, key.size))
+    sizes = np.empty(key.size, dtype=np.int64)
+    sizes[order] = np.repeat(runs, runs)
+    return sizes
+
+
+def fused_key(codes: Codes, cardinalities: Sequence[int]) -> tuple[Ints, int]:
+    """One integer per record that equals another's exactly when their rows are equal; its range."""
+    n, d = codes.shape
+    key = np.zeros(n, dtype=np.int64)
+    domain = 1
+    for j in range(d):
+        if domain * cardinalities[j] >= 1 << _BITS:
+            key, domain = _renumber(key, domain)
+        key *= cardinalities[j]
+        key += codes[:, j]
+        domain *= cardinalities[j]
+    return key, domain
+
+
+def _small(domain: int, n: int) -> bool:
+    return domain <= max(4 * n, 1 << 12)
+
+
+def _renumber(key: Ints, domain: int) -> tuple[Ints, int]:
+    """The keys replaced by 0..classes-1 in the same order."""
+    if key.size == 0:
+        return key, 0
+    if _small(domain, key.size):
+        present = np.bincount(key, minlength=domain) > 0
+        rank = np.cumsum(present) - 1
+        return rank[key], int(rank[-1]) + 1
+    order, starts = _runs(key, domain)
+    first = np.zeros(key.size, dtype=np.int64)
+    first[starts] = 1
+    ids = np.empty(key.size, dtype=np.int64)
+    ids[order] = np.cumsum(first) - 1
+    return ids, int(starts.size)
+
+
+def _runs(key: Ints, domain: int) -> tuple[Ints, Ints]:
+    """Record numbers sorted by key, and where each run of equal keys starts."""
+    n = key.size
+    bits = max(n - 1, 1).bit_length()
+    if domain << bits < 1 << 63:
+        # One sort of plain integers: measured 2-4 times faster than argsort at 1.5 M records.
+        packed = (key << bits) | np.arange(n)
+        packed.sort()
+        ordered = packed >> bits
+        order = packed & ((1 << bits) - 1)
+    else:
+        order = np.argsort(key)
+        ordered = key[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    return order, starts

@@ -1,0 +1,268 @@
+"""People: one coded, immutable table with one row per person.
+
+Every value is coded once as an integer 0..cardinality-1 in the sorted order of the values;
+everything after works on the codes.  Wherever a method takes `columns`, None means the
+quasi-identifiers, and the empty list is the attacker who knows nothing: one class of all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.microdata import classes as counting
+from reidbn.microdata.classes import Classes, Codes, Floats, Frequencies, Ints
+
+Columns = str | Sequence[str] | None
+MISSING_POLICIES = ("value", "matches-anything", "drop")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The values behind one column's codes: `labels[code]`; None is last where some are missing."""
+
+    name: str
+    labels: NDArray[Any]
+
+    @property
+    def cardinality(self) -> int:
+        return int(self.labels.size)
+
+    @property
+    def has_missing(self) -> bool:
+        return self.labels.dtype == object and self.labels.size > 0 and self.labels[-1] is None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class People:
+    """A table of people: coded columns, the roles they play, and the classes they make.
+
+    >>> people = People.from_codes([[0, 1], [0, 1], [1, 0]], ["sex", "race"])
+    >>> people.k(), people.class_sizes(), people.class_sizes(["sex"])
+    (1, array([2, 2, 1]), array([2, 2, 1]))
+    """
+
+    table: Codes
+    """All kept columns' codes, persons x columns, Fortran order, read-only."""
+    schema: tuple[Column, ...]
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    subject_ids: NDArray[Any] | None = None
+    weights: Floats | None = None
+    missing: str = "value"
+    """What a missing cell is: a "value", "matches-anything", or "drop" (no such rows are left)."""
+    dropped: int = 0
+    """How many persons the policy "drop" left out."""
+    notes: tuple[str, ...] = field(default=())
+    """What was done to the table on its way here, in words, for reports."""
+
+    def __post_init__(self) -> None:
+        names = (*self.quasi_identifiers, *self.sensitive)
+        if names != tuple(column.name for column in self.schema) or len(set(names)) != len(names):
+            raise DataError("the columns are not the quasi-identifiers, then the sensitive ones")
+        if self.table.shape[1] != len(names):
+            raise DataError(f"{self.table.shape[1]} coded columns for {len(names)} names")
+        for array in (self.table, self.weights, self.subject_ids, *(c.labels for c in self.schema)):
+            if array is not None:
+                array.setflags(write=False)
+
+    @classmethod
+    def from_codes(
+        cls,
+        codes: ArrayLike,
+        names: Sequence[str] | None = None,
+        *,
+        sensitive: Sequence[str] = (),
+        labels: Mapping[str, Sequence[Any]] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> People:
+        """People from an array of codes; cardinalities are the labels' or the highest code + 1."""
+        given = np.asarray(codes)
+        if given.ndim != 2 or given.shape[0] == 0:
+            raise DataError(f"codes have shape {given.shape}; need persons x columns, at least one")
+        if given.shape[1] and int(given.min()) < 0:
+            raise DataError("codes start at 0; found a negative one")
+        columns = list(names) if names is not None else [f"x{j}" for j in range(given.shape[1])]
+        if len(columns) != given.shape[1]:
+            raise DataError(f"{given.shape[1]} coded columns for {len(columns)} names")
+        order = [c for c in columns if c not in sensitive] + list(sensitive)
+        if set(order) != set(columns):
+            raise UsageError(
+                f"sensitive names a column that is not there; the columns are {columns}"
+            )
+        schema = []
+        for name in order:
+            own = (labels or {}).get(name)
+            top = int(given[:, columns.index(name)].max()) + 1
+            values = np.arange(top) if own is None else np.array(own, dtype=object)
+            if values.size < top:
+                raise DataError(
+                    f'column "{name}" has codes up to {top - 1} and {values.size} labels'
+                )
+            schema.append(Column(name, values))
+        table = np.asfortranarray(given[:, [columns.index(c) for c in order]], dtype=np.int32)
+        known = tuple(c for c in order if c not in sensitive)
+        mass = None if weights is None else np.array(weights, dtype=np.float64)
+        return cls(table, tuple(schema), known, tuple(sensitive), weights=mass)
+
+    # What is there
+
+    def __len__(self) -> int:
+        return int(self.table.shape[0])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All kept columns: the quasi-identifiers, then the sensitive ones."""
+        return (*self.quasi_identifiers, *self.sensitive)
+
+    def names(self, columns: Columns = None) -> tuple[str, ...]:
+        """The column names that `columns` stands for, checked."""
+        if columns is None:
+            return self.quasi_identifiers
+        wanted = (columns,) if isinstance(columns, str) else tuple(columns)
+        for name in wanted:
+            if name not in self.columns:
+                raise UsageError(f'no column "{name}"; {did_you_mean(str(name), self.columns)}')
+        if len(set(wanted)) != len(wanted):
+            raise UsageError(f"a column is named twice in {list(wanted)}; name each once")
+        return wanted
+
+    def column(self, name: str) -> Column:
+        return self.schema[self.columns.index(self.names([name])[0])]
+
+    def codes(self, columns: Columns = None) -> Codes:
+        """Codes of the columns, persons x columns, int32, Fortran order, read-only."""
+        wanted = self.names(columns)
+        places = [self.columns.index(name) for name in wanted]
+        if places == list(range(len(places))):
+            return self.table[:, : len(places)]
+        chosen = np.asfortranarray(self.table[:, places])
+        chosen.setflags(write=False)
+        return chosen
+
+    def cardinalities(self, columns: Columns = None) -> tuple[int, ...]:
+        """How many values each column has; codes run below it."""
+        return tuple(self.column(name).cardinality for name in self.names(columns))
+
+    def labels(self, column: str) -> NDArray[Any]:
+        """The values behind the codes of one column, sorted; None, last, where some are missing."""
+        return self.column(column).labels
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the content: roles, policy, labels, codes and weights, in record order."""
+        digest = hashlib.sha256()
+        head = [list(self.quasi_identifiers), list(self.sensitive), self.missing]
+        digest.update(repr(head).encode())
+        for column in self.schema:
+            digest.update(repr(column.labels.tolist()).encode())
+        digest.update(np.ascontiguousarray(self.table.T).view(np.uint8).data)
+        if self.weights is not None:
+            digest.update(np.ascontiguousarray(self.weights).tobytes())
+        return digest.hexdigest()
+
+    # Parts of it
+
+    def take(self, rows: ArrayLike) -> People:
+        """The people of these rows (numbers or a mask), in that order; labels and codes stay."""
+        index = self._rows(rows)
+        if index.size == 0:
+            raise DataError("no person is left; keep at least one")
+        table = np.asfortranarray(self.table[index])
+        weights = None if self.weights is None else self.weights[index]
+        ids = None if self.subject_ids is None else self.subject_ids[index]
+        return replace(self, table=table, weights=weights, subject_ids=ids)
+
+    def drop(self, rows: ArrayLike) -> People:
+        """Everybody but these rows (numbers or a mask)."""
+        keep = np.ones(len(self), dtype=bool)
+        keep[self._rows(rows)] = False
+        return self.take(np.flatnonzero(keep))
+
+    def _rows(self, rows: ArrayLike) -> Ints:
+        index = np.asarray(rows)
+        if index.dtype == bool:
+            if index.shape != (len(self),):
+                raise UsageError(f"a mask of {index.size} for {len(self)} people; need one each")
+            return np.flatnonzero(index)
+        if index.size and (index.min() < -len(self) or index.max() >= len(self)):
+            raise UsageError(f"a row number is outside 0..{len(self) - 1}")
+        return index.astype(np.int64)
+
+    def select(self, columns: Columns) -> People:
+        """Only these columns, each in its role."""
+        wanted = self.names(columns)
+        known = tuple(name for name in wanted if name in self.quasi_identifiers)
+        secret = tuple(name for name in wanted if name in self.sensitive)
+        schema = tuple(self.column(name) for name in (*known, *secret))
+        table = self.codes([*known, *secret])
+        return replace(self, table=table, schema=schema, quasi_identifiers=known, sensitive=secret)
+
+    # Classes
+
+    @property
+    def is_partition(self) -> bool:
+        """Whether matching is equality, so that classes part the people.
+
+        False when missing cells match anything or a generalised value covers others.
+        """
+        return True
+
+    @property
+    def is_columnwise(self) -> bool:
+        """Whether people alike on each of several columns are alike on them together.
+
+        False only for histories that change in two or more columns: the multiset of a person's
+        rows says more than the multisets of its columns.  `codes` of two such columns then
+        refuses; `class_ids` and `class_sizes` answer for any columns.
+        """
+        return True
+
+    def matches(self, column: str) -> NDArray[np.bool_]:
+        """Which coded values of a column may be the same person's: codes x codes, symmetric.
+
+        Equal values match; a missing cell under "matches-anything" matches every value, and a
+        generalised value every value it covers or is covered by [Xia21].
+        """
+        return np.eye(self.column(column).cardinality, dtype=bool)
+
+    def class_ids(self, columns: Columns = None) -> tuple[Ints, int]:
+        """The class of each person, numbered from 0, and how many classes there are."""
+        return counting.class_ids(self.codes(columns), self.cardinalities(columns))
+
+    def class_sizes(self, columns: Columns = None) -> Ints:
+        """How many people match each person (at least 1, the person), in record order."""
+        return counting.class_sizes(self.codes(columns), self.cardinalities(columns))
+
+    def class_weights(self, columns: Columns = None) -> Floats:
+        """Sum of the survey weights of the people who match each person, in record order."""
+        if self.weights is None:
+            return self.class_sizes(columns).astype(np.float64)
+        ids, count = self.class_ids(columns)
+        total: Floats = np.bincount(ids, weights=self.weights, minlength=count)
+        return total[ids]
+
+    def k(self, columns: Columns = None) -> int:
+        """The smallest number of people alike: k-anonymity's k [KAnonCourse]."""
+        return int(self.class_sizes(columns).min())
+
+    def classes(self, columns: Columns = None) -> Classes:
+        """The classes on the columns: `count`, `uniques`, `k`, `mean_risk`, `histogram()`."""
+        ids, count = self.class_ids(columns)
+        return Classes(self.names(columns), ids, np.bincount(ids, minlength=count))
+
+    def frequencies(self, columns: Columns = None) -> Frequencies:
+        """How many classes there are of each size: `.sizes`, `.counts` (f_j)."""
+        return self.classes(columns).frequencies()
+
+    def __repr__(self) -> str:
+        secret = f"; sensitive {', '.join(self.sensitive)}" if self.sensitive else ""
+        known = ", ".join(self.quasi_identifiers)
+        return f"People({len(self)}: {known}{secret}; missing={self.missing!r})"
