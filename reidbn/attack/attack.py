@@ -1,0 +1,241 @@
+"""Attack: an adversary's story as a graph.  Frozen, valid at birth, changed by copying."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+from reidbn.attack.catalogue import Catalogue
+from reidbn.attack.parameter import Parameter
+from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn
+from reidbn.cpds.function import Function
+from reidbn.cpds.protocol import Ref, Variable, plain
+from reidbn.errors import UsageError, raise_problems
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+_WHAT = {
+    "parameters": "parameter",
+    "subject": "subject column",
+    "groups": "group",
+    "nodes": "node",
+    "questions": "question",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """Parameters, subject data, groups and nodes; everything the engines need, and the story."""
+
+    name: str
+    nodes: Catalogue[Node]
+    parameters: Catalogue[Parameter] = field(default_factory=Catalogue)
+    groups: Catalogue[Group] = field(default_factory=Catalogue)
+    subject: Catalogue[SubjectColumn] = field(default_factory=Catalogue)
+    questions: Catalogue[Question] = field(default_factory=Catalogue)
+    example: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+    story: str = ""
+    sources: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for room, what in _WHAT.items():
+            things: Any = getattr(self, room)
+            if isinstance(things, Mapping):
+                things = things.values() if not isinstance(things, Catalogue) else things
+            if not isinstance(things, Catalogue):
+                things = Catalogue(things, what=what)
+            things.what = what
+            object.__setattr__(self, room, things)
+        object.__setattr__(self, "nodes", self._with_edges_of_functions(self.nodes))
+        object.__setattr__(self, "example", _frozen_example(self.example))
+        from reidbn.attack.check import problems
+
+        raise_problems(f"attack {self.name}", problems(self))
+
+    def _with_edges_of_functions(self, nodes: Catalogue[Node]) -> Catalogue[Node]:
+        """A function's arguments that are nodes or groups are its node's parents."""
+        members = {m for g in self.groups.values() for m in g.members}
+        known = set(nodes) | set(self.groups) | members
+        changed = []
+        for node in nodes.values():
+            if isinstance(node.cpd, Function) and not node.parents:
+                parents = tuple(a for a in node.cpd.arguments if a in known)
+                changed.append(replace(node, parents=parents))
+        if nodes.twice or not changed:
+            return nodes
+        return nodes.replace(*changed)
+
+    # -- the graph -------------------------------------------------------------------------
+
+    @cached_property
+    def all_nodes(self) -> Catalogue[Node]:
+        """Every node, group members included, parents before children."""
+        members = [n for g in self.groups.values() for n in g.member_nodes()]
+        plain_nodes = {n.name: n for n in (*members, *self.nodes.values())}
+        edges = {n.name: self.parent_nodes(n) for n in plain_nodes.values()}
+        order = TopologicalSorter(edges).static_order()
+        return Catalogue((plain_nodes[name] for name in order), what="node")
+
+    def parent_nodes(self, node: Node) -> tuple[str, ...]:
+        """The node's parents, with a group read as all its members."""
+        found: list[str] = []
+        for parent in node.parents:
+            found += self.groups[parent].members if parent in self.groups else (parent,)
+        return tuple(dict.fromkeys(found))
+
+    def group_of(self, member: str) -> Group | None:
+        """The group that a node is a member of."""
+        return next((g for g in self.groups.values() if member in g.members), None)
+
+    @cached_property
+    def structural(self) -> tuple[str, ...]:
+        """Parameters that size a state list: changing one rebuilds the network."""
+        return tuple(dict.fromkeys(p for n in self.nodes.values() for p in n.structural))
+
+    def variable(self, name: str, values: Mapping[str, float]) -> Variable:
+        """A node or group as CPDs see it, at given structural values."""
+        if name in self.groups:
+            return self.groups[name].variable
+        group = self.group_of(name)
+        index = group.members.index(name) if group else None
+        return Variable(name, self.all_nodes[name].states_at(values), member_index=index)
+
+    def graph(self) -> nx.DiGraph[str]:
+        """The nodes and edges as a networkx graph; node attributes hold story, states, parents."""
+        import networkx as nx
+
+        graph: nx.DiGraph[str] = nx.DiGraph(name=self.name)
+        for node in self.all_nodes.values():
+            states = node.states if isinstance(node.states, str) else ", ".join(node.states)
+            graph.add_node(
+                node.name, story=node.story, states=states, kind=node.cpd.kind, source=node.source
+            )
+        graph.add_edges_from((p, n.name) for n in self.all_nodes.values()
+                             for p in self.parent_nodes(n))  # fmt: skip
+        return graph
+
+    # -- changing by copying ---------------------------------------------------------------
+
+    def replace(self, **changes: Any) -> Attack:
+        """A copy with whole fields replaced."""
+        return replace(self, **changes)
+
+    def with_values(self, values: Mapping[str, float]) -> Attack:
+        """A copy whose parameters have other values (within or beyond their ranges' ends)."""
+        changed = [_moved(self.parameters[name], value) for name, value in values.items()]
+        return replace(self, parameters=self.parameters.replace(*changed))
+
+    def with_node(self, *nodes: Node) -> Attack:
+        """A copy with nodes added or replaced."""
+        return replace(self, nodes=self.nodes.replace(*nodes))
+
+    def with_members(
+        self,
+        group: str,
+        members: Iterable[str],
+        *,
+        probability: Ref | tuple[Ref, ...] | None = None,
+        example: Mapping[str, Any] | None = None,
+    ) -> Attack:
+        """A copy whose group has other members; example data of the old ones is dropped."""
+        old = self.groups[group]
+        rows = old.rows if probability is None else (GroupRow(probability),)
+        parents = old.parents if probability is None else ()
+        new = replace(old, members=tuple(members), rows=rows, parents=parents)
+        sized = {c.name for c in self.subject.values() if group in (c.per, c.each)}
+        kept = {k: v for k, v in self.example.items() if k not in sized}
+        if example is None and sized & set(self.example):
+            kept = {}
+        return replace(
+            self, groups=self.groups.replace(new), example={**kept, **(example or {})}
+        )
+
+    # -- identity --------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The canonical content: what a model file holds."""
+        from reidbn.attack.content import content
+
+        return content(self)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical content (functions by name)."""
+        text = json.dumps(_hashable(self), sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Attack) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return int(self.fingerprint[:15], 16)
+
+    # -- engines and views (the rooms above) -------------------------------------------------
+
+    def to_pgmpy(self, *, set: Mapping[str, float] | None = None,
+                 subject: Mapping[str, Any] | None = None) -> Any:  # fmt: skip
+        """A checked pgmpy DiscreteBayesianNetwork of one subject at one setting."""
+        from importlib import import_module
+
+        return import_module("reidbn.inference.pgmpy_bridge").attack_to_pgmpy(
+            self, set=set, subject=subject
+        )
+
+    def save(self, path: Any) -> None:
+        """Write the attack as a model file."""
+        from reidbn.attack.modelfile import save
+
+        save(self, path)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Names of parameters, groups and nodes whose source is an assumption."""
+        named = [p.name for p in self.parameters.values() if p.is_assumption]
+        sourced: list[Node | Group] = [*self.nodes.values(), *self.groups.values()]
+        return (*named, *(n.name for n in sourced if n.source.lower().startswith("assumption")))
+
+    def __repr__(self) -> str:
+        counts = (len(self.all_nodes), len(self.parameters), len(self.assumptions))
+        return "<Attack {}: {} nodes, {} parameters, {} assumptions>".format(self.name, *counts)
+
+
+def _hashable(attack: Attack) -> dict[str, Any]:
+    """Content for hashing: like the file's, but unregistered functions pass by place and name."""
+    out: dict[str, Any] = {}
+    for f in fields(attack):
+        value = getattr(attack, f.name)
+        if isinstance(value, Catalogue):
+            value = {name: _with_functions(thing) for name, thing in value.items()}
+        out[f.name] = value
+    return out
+
+
+def _with_functions(thing: Any) -> Any:
+    cpd = getattr(thing, "cpd", None)
+    if isinstance(cpd, Function) and cpd.callable is not None:
+        place = f"{cpd.callable.__module__}.{cpd.callable.__qualname__}"
+        return {**plain(replace(thing, cpd=None)), "cpd": {"function": place}}
+    return plain(thing)
+
+
+def _moved(parameter: Parameter, value: float) -> Parameter:
+    low, high = parameter.range
+    return replace(parameter, value=value, low=min(low, value), high=max(high, value))
+
+
+def _frozen_example(example: Mapping[str, Any]) -> dict[str, Any]:
+    out = {}
+    for name, value in example.items():
+        if hasattr(value, "tolist"):
+            value = value.tolist()
+        if isinstance(value, str):
+            raise UsageError(f"example {name}: expected numbers")
+        out[name] = tuple(value) if isinstance(value, list | tuple) else value
+    return out

@@ -1,0 +1,151 @@
+"""The parts of an attack: nodes, groups, subject data, questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reidbn.cpds.function import Function
+from reidbn.cpds.protocol import CPD, NO, YES, Ref, Variable
+from reidbn.cpds.rows import REST, Row, Rows
+from reidbn.errors import UsageError
+
+NAME = re.compile(r"[A-Za-z_]\w*\Z")
+_SPAN = re.compile(r"(\d+|\$\w+)\.\.(\d+|\$\w+)\Z")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One event of the story.  `states` is a list, or a span such as "0..$class_size"."""
+
+    name: str
+    states: tuple[str, ...] | str
+    cpd: CPD
+    parents: tuple[str, ...] = ()
+    story: str = ""
+    source: str = ""
+    linddun: tuple[str, ...] = ()
+    panoptic: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.states, str):
+            object.__setattr__(self, "states", tuple(str(s) for s in self.states))
+        object.__setattr__(self, "parents", tuple(self.parents))
+
+    @classmethod
+    def from_function(cls, function: Any, states: tuple[str, ...] = (NO, YES), **more: Any) -> Node:
+        """A node named after a Python function; its edges are read from the signature."""
+        cpd = Function.of(function)
+        return cls(function.__name__, tuple(states), cpd, **more)
+
+    @property
+    def structural(self) -> tuple[str, ...]:
+        """Parameters that size the state list."""
+        span = _SPAN.match(self.states) if isinstance(self.states, str) else None
+        return tuple(end[1:] for end in span.groups() if end.startswith("$")) if span else ()
+
+    def states_at(self, values: Mapping[str, float]) -> tuple[str, ...]:
+        """The state list at given values of the structural parameters."""
+        if not isinstance(self.states, str):
+            return self.states
+        span = _SPAN.match(self.states)
+        if span is None:
+            raise UsageError(f'{self.name}: "{self.states}" is no span of states such as 0..5')
+        first, last = (int(values[e[1:]]) if e.startswith("$") else int(e) for e in span.groups())
+        return tuple(str(i) for i in range(first, last + 1))
+
+    @property
+    def is_span(self) -> bool:
+        return isinstance(self.states, str) and _SPAN.match(self.states) is not None
+
+
+@dataclass(frozen=True)
+class SubjectColumn:
+    """A column that a table fills per subject.
+
+    `per` a group: one value per subset of the group (bit j of the index: member j is known);
+    `each` a group: one value per member; neither: one value.
+    """
+
+    name: str
+    per: str | None = None
+    each: str | None = None
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    story: str = ""
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """P(member is known) for some states of the group's outside parents: one for all, or a list."""
+
+    p: Ref | tuple[Ref, ...]
+    when: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Yes/no nodes "the attacker knows attribute j", independent given the outside parents."""
+
+    name: str
+    members: tuple[str, ...]
+    rows: tuple[GroupRow, ...]
+    parents: tuple[str, ...] = ()
+    story: str = ""
+    source: str = ""
+
+    def member_nodes(self) -> tuple[Node, ...]:
+        """The members as ordinary nodes."""
+        return tuple(self._member(j) for j in range(len(self.members)))
+
+    def _member(self, j: int) -> Node:
+        rows = []
+        for row in self.rows:
+            short = isinstance(row.p, tuple) and j >= len(row.p)
+            p = 0.0 if short else row.p[j] if isinstance(row.p, tuple) else row.p
+            rows.append(Row((REST, p), dict(row.when)))
+        story = f"The attacker knows {self.members[j]}"
+        return Node(self.members[j], (NO, YES), Rows(tuple(rows)), self.parents, story, self.source)
+
+    @property
+    def variable(self) -> Variable:
+        return Variable(self.name, members=self.members)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A named question: a target such as "reidentified=yes", and evidence if any."""
+
+    name: str
+    target: str
+    given: dict[str, str] = field(default_factory=dict)
+    story: str = ""
+
+
+def parse_states(text: str | Mapping[str, str]) -> dict[str, str]:
+    """Read "a=yes, b=no" (or a mapping) as states by node.
+
+    >>> parse_states("identified=yes, in_leak=no")
+    {'identified': 'yes', 'in_leak': 'no'}
+    """
+    if not isinstance(text, str):
+        return {str(node): _state(state) for node, state in text.items()}
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        node, equals, state = (p.strip() for p in part.partition("="))
+        if not (node and equals and state):
+            raise UsageError(f'"{part.strip()}" is not of the form node=state')
+        if node in found:
+            raise UsageError(f'"{node}" is named twice in "{text}"')
+        found[node] = state
+    return found
+
+
+def _state(state: object) -> str:
+    """True and False are what Python users write for yes and no."""
+    if isinstance(state, bool):
+        return YES if state else NO
+    return str(state)

@@ -1,0 +1,111 @@
+"""A CPD as a Python function of parents, parameters and subject data.
+
+    @cpd_function("matches")
+    def matches(known, class_size, p_error):
+        return (1 - p_error) * (class_size == 1)
+
+Its argument names are the edges: an argument that names a node or a group is a parent (its state
+read as a number; yes is 1; a group is the number of known members), one that names a parameter or
+a subject column is that.  It receives whole arrays and must be vectorised.  For a yes/no node it
+returns P(yes); otherwise P(state) with the states on the last axis.  A model file stores only the
+registered name: no code is ever read from a file.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from reidbn.cpds.protocol import CPD, YES, Array, Scope, Variable, yes_no
+from reidbn.errors import ModelError, Problem, did_you_mean
+
+_REGISTERED: dict[str, Callable[..., Any]] = {}
+
+
+def cpd_function(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function under a name, so that attacks that use it can be saved and loaded."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        known = _REGISTERED.get(name)
+        if known is not None and _place(known) != _place(function):
+            raise ModelError(f'a different function is already registered as "{name}"')
+        _REGISTERED[name] = function
+        return function
+
+    return register
+
+
+def _place(function: Callable[..., Any]) -> tuple[str, str]:
+    return function.__module__, function.__qualname__
+
+
+@dataclass(frozen=True)
+class Function(CPD):
+    """P(state | parents) computed by a registered function, or by one given in Python."""
+
+    kind: ClassVar[str] = "function"
+    name: str
+    function: Callable[..., Any] | None = None
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Function:
+        """The CPD of a Python function; registered functions keep their registered name."""
+        for name, known in _REGISTERED.items():
+            if known is function:
+                return cls(name)
+        return cls(function.__name__, function)
+
+    @property
+    def callable(self) -> Callable[..., Any] | None:
+        return self.function or _REGISTERED.get(self.name)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        function = self.callable
+        return tuple(inspect.signature(function).parameters) if function else ()
+
+    def references(self) -> tuple[str, ...]:
+        return self.arguments
+
+    def probabilities(self, scope: Scope) -> Array:
+        function = self.callable
+        if function is None:  # the attack was checked at birth; the registry changed since
+            raise ModelError(f'no function is registered as "{self.name}"')
+        result = np.asarray(function(*(self._argument(scope, a) for a in self.arguments)), float)
+        if set(scope.child.states) == {"no", YES}:
+            return yes_no(scope.child, result)
+        k = len(scope.child.states)
+        if result.shape[-1:] != (k,):
+            raise ModelError(
+                f"{scope.child.name}: function {self.name} returned shape {result.shape}; "
+                f"the last axis must hold the {k} states"
+            )
+        return result
+
+    def _argument(self, scope: Scope, name: str) -> Array:
+        if any(p.name == name for p in scope.parents):
+            return scope.number(name)
+        return scope.value(scope.resolve(name))
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        function = self.callable
+        if function is None:
+            message = (
+                f'no function is registered as "{self.name}"; '
+                f"{did_you_mean(self.name, _REGISTERED)} Import the module that registers it first"
+            )
+            return [Problem(("name",), message)]
+        unused = [p.name for p in parents if p.name not in self.arguments]
+        return [Problem(("name",), f"does not read its parent {name}") for name in unused]
+
+    def to_dict(self) -> dict[str, Any]:
+        if self.name not in _REGISTERED or (self.function not in (None, _REGISTERED[self.name])):
+            raise ModelError(
+                f'function "{self.name}" is not registered, so it cannot be saved: '
+                f'put @rb.cpd_function("{self.name}") above it'
+            )
+        return {"kind": self.kind, "name": self.name}

@@ -1,0 +1,178 @@
+"""And, or, at least m, and their noisy forms: the gates of an attack tree.
+
+A parent counts when its state is yes; a group counts once per member that is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.cpds.protocol import (
+    CPD,
+    YES,
+    Array,
+    Ref,
+    Scope,
+    Variable,
+    needs_parents,
+    needs_probability,
+    needs_reference,
+    needs_yes_no,
+    yes_no,
+)
+from reidbn.errors import Problem, did_you_mean
+
+
+def _count(scope: Scope) -> Array:
+    """How many of the parents (and known members of parent groups) are yes."""
+    total: Array = np.asarray(0.0)
+    for parent in scope.parents:
+        total = total + scope.number(parent.name)
+    return total
+
+
+def _inputs(parents: tuple[Variable, ...]) -> int:
+    return sum(len(p.members) or 1 for p in parents)
+
+
+@dataclass(frozen=True)
+class _Gate(CPD):
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        found = needs_yes_no(child, self.kind) + needs_parents(parents, self.kind)
+        for p in parents:
+            if not p.is_group and set(p.states) != {"no", YES}:
+                message = f"{self.kind} needs yes/no parents; {p.name} has {', '.join(p.states[:6])}"
+                found.append(Problem(("kind",), message))
+        return found
+
+
+@dataclass(frozen=True)
+class And(_Gate):
+    """Yes when every parent is yes."""
+
+    kind: ClassVar[str] = "and"
+
+    def probabilities(self, scope: Scope) -> Array:
+        return yes_no(scope.child, _count(scope) == _inputs(scope.parents))
+
+
+@dataclass(frozen=True)
+class Or(_Gate):
+    """Yes when at least one parent is yes."""
+
+    kind: ClassVar[str] = "or"
+
+    def probabilities(self, scope: Scope) -> Array:
+        return yes_no(scope.child, _count(scope) >= 1)
+
+
+@dataclass(frozen=True)
+class Threshold(_Gate):
+    """Yes when at least `at_least` parents are yes."""
+
+    kind: ClassVar[str] = "threshold"
+    at_least: int
+
+    def probabilities(self, scope: Scope) -> Array:
+        return yes_no(scope.child, _count(scope) >= self.at_least)
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        found = super().problems(child, parents)
+        inputs = _inputs(parents)
+        if not 1 <= self.at_least <= inputs:
+            message = f"{self.at_least} of {inputs} parents can never decide: use 1 to {inputs}"
+            found.append(Problem(("at_least",), message))
+        return found
+
+
+@dataclass(frozen=True)
+class _Noisy(_Gate):
+    """`weights` by parent name: P(this parent alone suffices); one number serves all."""
+
+    weights: dict[str, Ref] | Ref = field(default_factory=dict)
+    leak: Ref = 0.0
+
+    def weight(self, parent: str) -> Ref:
+        return self.weights[parent] if isinstance(self.weights, dict) else self.weights
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        found = super().problems(child, parents) + needs_probability(self.leak, "leak")
+        found += needs_reference(self.leak, "leak")
+        names = [p.name for p in parents]
+        if not isinstance(self.weights, dict):
+            return found + _weight_problems(self.weights, "weights")
+        for name, ref in self.weights.items():
+            if name not in names:
+                message = f'"{name}" is not a parent of this node; {did_you_mean(name, names)}'
+                found.append(Problem(("weights", name), message))
+            found += _weight_problems(ref, "weights", name)
+        for name in set(names) - set(self.weights):
+            found.append(Problem(("weights",), f"has no weight for the parent {name}"))
+        return found
+
+    def _factor(self, scope: Scope, parent: str, failing: NDArray[np.bool_] | Array) -> Array:
+        """(1 - weight) for every input of this parent that counts, multiplied."""
+        w = scope.value(self.weight(parent))
+        return np.where(failing == 0, 1.0, (1.0 - w) ** np.maximum(failing, 1))
+
+
+def _weight_problems(ref: Ref, *where: str) -> list[Problem]:
+    return needs_reference(ref, *where) + needs_probability(ref, *where)
+
+
+@dataclass(frozen=True)
+class NoisyOr(_Noisy):
+    """Each yes parent suffices with its own probability; `leak` is yes with no cause at all.
+
+    P(no | parents) = (1 - leak) prod over yes parents of (1 - weight)
+    """
+
+    kind: ClassVar[str] = "noisy-or"
+    has_story: ClassVar[bool] = True
+
+    def probabilities(self, scope: Scope) -> Array:
+        p_no = 1.0 - scope.value(self.leak)
+        for parent in scope.parents:
+            p_no = p_no * self._factor(scope, parent.name, scope.number(parent.name))
+        return yes_no(scope.child, 1.0 - p_no)
+
+    def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
+        """Toss one coin per cause that is present, and one for the leak."""
+        happened = rng.random(rows) < scope.value(self.leak)
+        for parent in scope.parents:
+            count = np.broadcast_to(scope.number(parent.name), rows).astype(np.intp)
+            w = np.broadcast_to(scope.value(self.weight(parent.name)), rows)
+            happened = happened | (rng.binomial(count, w) > 0)
+        return np.where(happened, scope.child.states.index(YES), scope.child.states.index("no"))
+
+
+@dataclass(frozen=True)
+class NoisyAnd(_Noisy):
+    """Every parent is needed, but a missing one is made up for with probability 1 - weight.
+
+    P(yes | parents) = (1 - leak) prod over no parents of (1 - weight); the leak spoils it.
+    """
+
+    kind: ClassVar[str] = "noisy-and"
+    has_story: ClassVar[bool] = True
+
+    def probabilities(self, scope: Scope) -> Array:
+        p_yes = 1.0 - scope.value(self.leak)
+        for parent in scope.parents:
+            missing = (len(parent.members) or 1) - scope.number(parent.name)
+            p_yes = p_yes * self._factor(scope, parent.name, missing)
+        return yes_no(scope.child, p_yes)
+
+    def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
+        """Toss one coin per missing parent (blocked or made up for), and one for the leak."""
+        blocked = rng.random(rows) < scope.value(self.leak)
+        for parent in scope.parents:
+            missing = (len(parent.members) or 1) - scope.number(parent.name)
+            count = np.broadcast_to(missing, rows).astype(np.intp)
+            w = np.broadcast_to(scope.value(self.weight(parent.name)), rows)
+            blocked = blocked | (rng.binomial(count, w) > 0)
+        return np.where(blocked, scope.child.states.index("no"), scope.child.states.index(YES))

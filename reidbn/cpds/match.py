@@ -1,0 +1,139 @@
+"""Matching: unique or not, one in so many, a share of a class.
+
+    unique      yes when the class has size 1            [Xia21] X_ud
+    one-over    yes with probability 1 / class size      [Xia21] X_s, 0 for an empty class
+    share       yes with probability part / whole        [Antoniou22] in the leak: h / k
+    probability yes with a probability that is given     (a number, $parameter or @column)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.cpds.protocol import (
+    CPD,
+    YES,
+    Array,
+    Ref,
+    Scope,
+    Variable,
+    needs_parent,
+    needs_probability,
+    needs_yes_no,
+    yes_no,
+)
+from reidbn.errors import Problem
+
+
+def _only_if(scope: Scope, conditions: tuple[str, ...], p: Array) -> Array:
+    """p while every condition is yes, else 0."""
+    for parent in conditions:
+        p = np.where(scope.number(parent) == 1, p, 0.0)
+    return np.asarray(p)
+
+
+def _only_if_problems(conditions: tuple[str, ...], parents: tuple[Variable, ...]) -> list[Problem]:
+    return [p for name in conditions for p in needs_parent(name, "only_if", parents)]
+
+
+@dataclass(frozen=True)
+class Unique(CPD):
+    """Yes when the class `of` has exactly one record; then with probability `stays`."""
+
+    kind: ClassVar[str] = "unique"
+    of: Ref
+    stays: Ref = 1.0
+
+    def probabilities(self, scope: Scope) -> Array:
+        return yes_no(scope.child, np.where(scope.value(self.of) == 1, scope.value(self.stays), 0.0))
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        found = needs_yes_no(child, self.kind) + needs_parent(self.of, "of", parents)
+        return found + needs_parent(self.stays, "stays", parents) + needs_probability(
+            self.stays, "stays"
+        )
+
+
+@dataclass(frozen=True)
+class OneOver(CPD):
+    """Yes with probability 1 / size: a guess within the class, while `only_if` parents are yes."""
+
+    kind: ClassVar[str] = "one-over"
+    has_story: ClassVar[bool] = True
+    of: Ref
+    only_if: tuple[str, ...] = ()
+
+    def probabilities(self, scope: Scope) -> Array:
+        size = np.asarray(scope.value(self.of))
+        guess = np.where(size >= 1, 1.0 / np.maximum(size, 1), 0.0)
+        return yes_no(scope.child, _only_if(scope, self.only_if, guess))
+
+    def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
+        """Guess one of the class at random; the target is number 0."""
+        size = np.broadcast_to(scope.value(self.of), rows)
+        guess = np.floor(rng.random(rows) * np.maximum(size, 1))
+        hit = _only_if(scope, self.only_if, (guess == 0) & (size >= 1)) > 0
+        return np.where(hit, scope.child.states.index(YES), scope.child.states.index("no"))
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        found = needs_yes_no(child, self.kind) + needs_parent(self.of, "of", parents)
+        return found + _only_if_problems(self.only_if, parents)
+
+
+@dataclass(frozen=True)
+class Share(CPD):
+    """Yes with probability part / whole: is the target among the part?"""
+
+    kind: ClassVar[str] = "share"
+    has_story: ClassVar[bool] = True
+    part: Ref
+    whole: Ref
+
+    def probabilities(self, scope: Scope) -> Array:
+        part, whole = scope.value(self.part), scope.value(self.whole)
+        # Configurations with part > whole have probability 0; they still need a legal row.
+        ratio = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0)
+        return yes_no(scope.child, np.clip(ratio, 0.0, 1.0))
+
+    def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
+        """Number the whole at random; the target is inside when its number is within the part."""
+        whole = np.broadcast_to(scope.value(self.whole), rows)
+        number = np.floor(rng.random(rows) * np.maximum(whole, 1))
+        inside = (number < scope.value(self.part)) & (whole > 0)
+        return np.where(inside, scope.child.states.index(YES), scope.child.states.index("no"))
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        found = needs_yes_no(child, self.kind) + needs_parent(self.part, "part", parents)
+        return found + needs_parent(self.whole, "whole", parents)
+
+
+@dataclass(frozen=True)
+class Probability(CPD):
+    """Yes with a given probability, and only while every `only_if` parent is yes."""
+
+    kind: ClassVar[str] = "probability"
+    p: Ref
+    only_if: tuple[str, ...] = ()
+
+    def probabilities(self, scope: Scope) -> Array:
+        return yes_no(scope.child, _only_if(scope, self.only_if, scope.value(self.p)))
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        found = needs_yes_no(child, self.kind) + needs_parent(self.p, "p", parents)
+        found += needs_probability(self.p, "p")
+        return found + _only_if_problems(self.only_if, parents)
+
+
+@dataclass(frozen=True)
+class Uniform(CPD):
+    """Every state alike."""
+
+    kind: ClassVar[str] = "uniform"
+
+    def probabilities(self, scope: Scope) -> Array:
+        k = len(scope.child.states)
+        return np.full(k, 1.0 / k)

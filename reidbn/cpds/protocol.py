@@ -1,0 +1,243 @@
+"""What a conditional probability table is: a small protocol that every kind follows.
+
+A CPD is a frozen dataclass.  Its fields hold numbers or *references*:
+
+    0.3          a number
+    "$p_match"   a parameter of the attack
+    "@class_size" a column of subject data
+    "class_size" a parent node (its state read as a number)
+
+It is asked in one of two scopes, and never knows which: a *grid* (every parent state, subject and
+setting at once, arrays with axes subject x setting x parents) or *rows* (one forward-sampled case
+per row).  `probabilities(scope)` answers both; a kind with a story of its own also has `act`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import Problem, did_you_mean
+
+Array = NDArray[np.float64]
+Ref = float | str
+YES, NO = "yes", "no"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """What a CPD may know of its node, of a parent node or of a parent group.
+
+    A group's state is the mask of what is known: bit j set means member j is known.
+    """
+
+    name: str
+    states: tuple[str, ...] = (NO, YES)
+    members: tuple[str, ...] = ()
+    member_index: int | None = None
+
+    @property
+    def is_group(self) -> bool:
+        return bool(self.members)
+
+    @property
+    def size(self) -> int:
+        return 1 << len(self.members) if self.is_group else len(self.states)
+
+    @cached_property
+    def numbers(self) -> Array:
+        """The states read as numbers: numerals as they are, yes/no as 1/0, else their position."""
+        if self.is_group:
+            return np.bitwise_count(np.arange(self.size, dtype=np.uint32)).astype(float)
+        if set(self.states) <= {YES, NO}:
+            return np.array([float(state == YES) for state in self.states])
+        try:
+            return np.array([float(state) for state in self.states])
+        except ValueError:
+            return np.arange(self.size, dtype=float)
+
+    @property
+    def is_numeric(self) -> bool:
+        """True when the states are numerals, such as class sizes."""
+        return not self.is_group and all(_is_numeral(state) for state in self.states)
+
+
+def _is_numeral(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+class Scope(ABC):
+    """Where a CPD is asked: it resolves references to arrays that broadcast with each other."""
+
+    child: Variable
+    parents: tuple[Variable, ...]
+
+    @abstractmethod
+    def state(self, parent: str) -> NDArray[np.intp]:
+        """State positions of a parent (masks for a group)."""
+
+    @abstractmethod
+    def parameter(self, name: str) -> Array:
+        """Values of a parameter."""
+
+    @abstractmethod
+    def column(self, name: str) -> Array:
+        """Values of a subject-data column, at the parent states it depends on."""
+
+    def resolve(self, name: str) -> str:
+        """The reference to a bare name that is a parameter or a column: for functions."""
+        raise NotImplementedError
+
+    def parent(self, name: str) -> Variable:
+        return next(p for p in self.parents if p.name == name)
+
+    def number(self, parent: str) -> Array:
+        """The parent's state read as a number."""
+        values: Array = self.parent(parent).numbers[self.state(parent)]
+        return values
+
+    def value(self, ref: Ref) -> Array:
+        """A number, `$parameter`, `@column` or parent name, as an array that broadcasts."""
+        if not isinstance(ref, str):
+            return np.asarray(float(ref))
+        if ref.startswith("$"):
+            return self.parameter(ref[1:])
+        if ref.startswith("@"):
+            return self.column(ref[1:])
+        return self.number(ref)
+
+
+@dataclass(frozen=True)
+class CPD(ABC):
+    """A conditional probability table as an idea, not as numbers."""
+
+    kind: ClassVar[str]
+    has_story: ClassVar[bool] = False  # True when `act` does something else than read the table
+
+    @abstractmethod
+    def probabilities(self, scope: Scope) -> Array:
+        """P(state | parents), states on the last axis."""
+
+    def references(self) -> tuple[str, ...]:
+        """Every reference in the fields, in order: `$parameter`, `@column`, parent names."""
+        return tuple(_references(self))
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        """What is wrong with this CPD at this node, with addresses inside the CPD."""
+        return []
+
+    def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
+        """Act the story out for `rows` cases; without a story, draw from the table."""
+        return draw(rng, self.probabilities(scope), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form it has in a model file; fields at their default are left out."""
+        return {"kind": self.kind, **_plain_fields(self)}
+
+
+def draw(rng: np.random.Generator, p: Array, rows: int) -> NDArray[np.intp]:
+    """One state per row from P(state) on the last axis."""
+    p = np.broadcast_to(p, (rows, p.shape[-1]))
+    u = rng.random(rows)
+    if p.shape[-1] == 2:
+        return (u >= p[:, 0]).astype(np.intp)
+    cumulative = np.cumsum(p[:, :-1], axis=1)
+    return np.asarray((u[:, None] >= cumulative).sum(axis=1), dtype=np.intp)
+
+
+def yes_no(child: Variable, p_yes: Array) -> Array:
+    """The table of a yes/no node from P(yes).
+
+    The two states are stored as two whole arrays: the engines read them one state at a time.
+    """
+    p_yes = np.asarray(p_yes, dtype=float)
+    table = np.empty((2, *p_yes.shape))
+    yes = child.states.index(YES)
+    table[yes] = p_yes
+    np.subtract(1.0, p_yes, out=table[1 - yes])
+    return np.moveaxis(table, 0, -1)
+
+
+def needs_yes_no(child: Variable, kind: str) -> list[Problem]:
+    if set(child.states) != {YES, NO} or child.is_group:
+        found = ", ".join(child.states[:6])
+        return [Problem(("kind",), f"{kind} needs the states no and yes; this node has {found}")]
+    return []
+
+
+def needs_parents(parents: Sequence[Variable], kind: str) -> list[Problem]:
+    if not parents:
+        return [Problem(("kind",), f"{kind} needs at least one parent; this node has none")]
+    return []
+
+
+def needs_parent(ref: Ref, field: str, parents: Sequence[Variable]) -> list[Problem]:
+    """A reference to a parent must name one."""
+    if isinstance(ref, str) and not ref.startswith(("$", "@")):
+        names = [p.name for p in parents]
+        if ref not in names:
+            message = f'"{ref}" is not a parent of this node; {did_you_mean(ref, names)}'
+            return [Problem((field,), message)]
+    return []
+
+
+def needs_probability(ref: Ref, *where: str | int) -> list[Problem]:
+    if not isinstance(ref, str) and not 0 <= ref <= 1:
+        return [Problem(where, f"{ref:g} is not a probability: it must lie between 0 and 1")]
+    return []
+
+
+def needs_reference(ref: Ref, *where: str | int) -> list[Problem]:
+    """A cell that takes a number, `$parameter` or `@column`, and no parent name."""
+    if isinstance(ref, str) and not ref.startswith(("$", "@")):
+        message = f'"{ref}" is neither a number nor $parameter nor @column'
+        return [Problem(where, message)]
+    return []
+
+
+def _references(value: object) -> list[str]:
+    if isinstance(value, CPD) or (is_dataclass(value) and not isinstance(value, type)):
+        found = []
+        for field in fields(value):
+            if field.metadata.get("references", True):
+                found += _references(getattr(value, field.name))
+        return found
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [ref for item in value.values() for ref in _references(item)]
+    if isinstance(value, tuple | list):
+        return [ref for item in value for ref in _references(item)]
+    return []
+
+
+def _plain_fields(value: Any) -> dict[str, Any]:
+    out = {}
+    for field in fields(value):
+        item = getattr(value, field.name)
+        if item != field.default and item not in ((), {}, None, ""):
+            out[field.name] = plain(item)
+    return out
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses, tuples and mappings as dicts and lists, the form that files hold."""
+    if isinstance(value, CPD):
+        return value.to_dict()
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain_fields(value)
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value

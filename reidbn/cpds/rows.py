@@ -1,0 +1,205 @@
+"""Labelled rows: a table a person can read aloud.
+
+    rows:
+      - {when: {weather: wet}, p: {yes: $p_late_wet, no: rest}}
+      - {p: [0.9, 0.1]}
+
+A parent that `when` does not name, or names as "*", may have any state.  The first row that fits
+counts, so the last one can be "everything else".  `rest` is what is left of a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.cpds.protocol import (
+    CPD,
+    Array,
+    Ref,
+    Scope,
+    Variable,
+    needs_probability,
+    needs_reference,
+)
+from reidbn.errors import Problem, did_you_mean
+
+REST, ANY = "rest", "*"
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: for which parent states it holds, and P(state) in order or by name."""
+
+    p: tuple[Ref, ...] | dict[str, Ref] | str
+    when: dict[str, str | tuple[str, ...]] = field(
+        default_factory=dict, metadata={"references": False}
+    )
+
+    def cells(self, states: tuple[str, ...]) -> tuple[Ref, ...]:
+        """The cells in the order of the states; a state that is not named has 0."""
+        if isinstance(self.p, dict):
+            return tuple(self.p.get(state, 0.0) for state in states)
+        return tuple(self.p)
+
+    def wanted(self, parent: str) -> tuple[str, ...] | None:
+        """The states of a parent for which this row holds; None means any."""
+        want = self.when.get(parent, ANY)
+        if want == ANY:
+            return None
+        return (want,) if isinstance(want, str) else tuple(want)
+
+
+@dataclass(frozen=True)
+class Rows(CPD):
+    """P(state | parents) from labelled rows."""
+
+    kind: ClassVar[str] = "rows"
+    rows: tuple[Row, ...]
+
+    def references(self) -> tuple[str, ...]:
+        return tuple(ref for ref in super().references() if ref != REST)
+
+    def probabilities(self, scope: Scope) -> Array:
+        """Row by row, first fit: the row of every parent configuration, then its cells."""
+        tables = [self._row_table(row, scope) for row in self.rows]
+        if len(tables) == 1:
+            return tables[0]
+        chosen = self._first_fit(scope)
+        shape = np.broadcast_shapes(chosen.shape, *(t.shape[:-1] for t in tables))
+        k = len(scope.child.states)
+        out = np.empty((*shape, k))
+        for i, table in enumerate(tables):
+            np.copyto(out, table, where=(chosen == i)[..., None])
+        return out
+
+    @staticmethod
+    def _row_table(row: Row, scope: Scope) -> Array:
+        cells = row.cells(scope.child.states)
+        known = [None if cell == REST else scope.value(cell) for cell in cells]
+        shape = np.broadcast_shapes(*(v.shape for v in known if v is not None))
+        out = np.zeros((*shape, len(cells)))
+        for i, value in enumerate(known):
+            if value is not None:
+                out[..., i] = value
+        if None in [cell if cell == REST else 0 for cell in cells] or REST in cells:
+            out[..., cells.index(REST)] = 1.0 - out.sum(axis=-1)
+        return out
+
+    def _first_fit(self, scope: Scope) -> NDArray[np.intp]:
+        chosen: NDArray[np.intp] = np.asarray(-1)
+        for i in reversed(range(len(self.rows))):
+            fits: NDArray[np.bool_] = np.asarray(True)
+            for parent in scope.parents:
+                want = self.rows[i].wanted(parent.name)
+                if want is not None:
+                    allowed = np.array([state in want for state in parent.states])
+                    fits = fits & allowed[scope.state(parent.name)]
+            chosen = np.where(fits, i, chosen)
+        return chosen
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        if not self.rows:
+            return [Problem(("rows",), "there are no rows")]
+        found: list[Problem] = []
+        for i, row in enumerate(self.rows):
+            found += _when_problems(i, row, parents)
+            found += _cell_problems(i, row, child)
+        return found or self._coverage_problems(parents)
+
+    def _coverage_problems(self, parents: tuple[Variable, ...]) -> list[Problem]:
+        """Every parent configuration has a row, and every row is reached."""
+        named = [p for p in parents if any(row.wanted(p.name) is not None for row in self.rows)]
+        chosen = self._first_fit(_Configurations(named))
+        found = []
+        if (chosen < 0).any():
+            first = np.unravel_index(int(np.argmax(chosen < 0)), chosen.shape)
+            case = ", ".join(f"{p.name}={p.states[i]}" for p, i in zip(named, first, strict=True))
+            found.append(Problem(("rows",), f"no row holds for {case}"))
+        for i in sorted(set(range(len(self.rows))) - set(np.unique(chosen).tolist())):
+            found.append(Problem(("rows", i), "is never reached: rows above it hold for all of it"))
+        return found
+
+
+class _Configurations(Scope):
+    """All configurations of some parents, to see which row holds where."""
+
+    def __init__(self, parents: list[Variable]) -> None:
+        self.parents = tuple(parents)
+
+    def state(self, parent: str) -> NDArray[np.intp]:
+        axis = [p.name for p in self.parents].index(parent)
+        shape = [-1 if i == axis else 1 for i in range(len(self.parents))]
+        return np.arange(self.parents[axis].size).reshape(shape) + np.zeros(
+            [p.size for p in self.parents], dtype=np.intp
+        )
+
+    def parameter(self, name: str) -> Array:
+        raise AssertionError("configurations have no parameters")
+
+    def column(self, name: str) -> Array:
+        raise AssertionError("configurations have no columns")
+
+
+def _when_problems(i: int, row: Row, parents: tuple[Variable, ...]) -> list[Problem]:
+    found = []
+    by_name = {p.name: p for p in parents}
+    for name in row.when:
+        where = ("rows", i, "when", name)
+        if name not in by_name:
+            message = f'"{name}" is not a parent of this node; {did_you_mean(name, by_name)}'
+            found.append(Problem(where, message))
+        elif by_name[name].is_group:
+            message = "is a group: a row cannot name its subsets; use a kind that reads the group"
+            found.append(Problem(where, message))
+        else:
+            for state in set(row.wanted(name) or ()) - set(by_name[name].states):
+                hint = did_you_mean(state, by_name[name].states)
+                found.append(Problem(where, f'{name} has no state "{state}"; {hint}'))
+    return found
+
+
+def _cell_problems(i: int, row: Row, child: Variable) -> list[Problem]:
+    where: tuple[str | int, ...] = ("rows", i, "p")
+    if isinstance(row.p, str):
+        return [Problem(where, f"must be a list or a mapping of the states {_list(child.states)}")]
+    if isinstance(row.p, dict):
+        unknown = [s for s in row.p if s not in child.states]
+        if unknown:
+            hint = did_you_mean(unknown[0], child.states)
+            return [Problem((*where, unknown[0]), f'no state "{unknown[0]}"; {hint}')]
+    cells = row.cells(child.states)
+    if len(cells) != len(child.states):
+        message = f"has {len(cells)} cells for {len(child.states)} states ({_list(child.states)})"
+        return [Problem(where, message)]
+    return _sum_problems(where, cells)
+
+
+def _sum_problems(where: tuple[str | int, ...], cells: tuple[Ref, ...]) -> list[Problem]:
+    found: list[Problem] = []
+    for j, cell in enumerate(cells):
+        if cell != REST:
+            found += needs_reference(cell, *where, j) + needs_probability(cell, *where, j)
+    if found:
+        return found
+    if cells.count(REST) > 1:
+        return [Problem(where, "says rest more than once; only one cell can be what is left")]
+    numbers = [c for c in cells if not isinstance(c, str)]
+    total = float(sum(numbers))
+    if REST in cells or len(numbers) < len(cells):
+        if total > 1 + TOLERANCE:
+            return [Problem(where, f"sums to {total:.12g}, more than 1 (over by {total - 1:.6g})")]
+        if REST not in cells:
+            return [Problem(where, "holds references but no rest: write rest for the last cell")]
+    elif abs(total - 1) > TOLERANCE:
+        gap = "short" if total < 1 else "over"
+        return [Problem(where, f"sums to {total:.12g}, not 1 ({gap} by {abs(total - 1):.6g})")]
+    return found
+
+
+def _list(states: tuple[str, ...]) -> str:
+    return ", ".join(states[:8]) + (", ..." if len(states) > 8 else "")
