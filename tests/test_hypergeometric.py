@@ -82,6 +82,11 @@ def test_a_class_that_must_be_touched_is_never_left_out():
     assert identified(10, 0, 3) == 0.0
 
 
+def test_an_empty_class_has_nobody_in_the_leak():
+    assert none_leaked(10, 4, 0) == 1.0
+    assert leaked_pmf(10, 4, 0, longest=2).tolist() == [1.0, 0.0, 0.0]
+
+
 def test_arrays_broadcast_and_agree_with_single_calls():
     D, L, k = np.array([[50], [700]]), np.array([[3], [650]]), np.array([1, 4, 30])
     table = leaked_pmf(D, L, k, longest=30)
@@ -122,8 +127,8 @@ def test_more_leaked_never_makes_identification_less_likely(D, data):
     ("arguments", "message"),
     [
         ((10, 11, 2), "leaked is 11; it must be from 0 to the number of records"),
-        ((10, 4, 0), "class_size is 0; it must be from 1 to the number of records"),
-        ((10, 4, 12), "class_size is 12; it must be from 1 to the number of records"),
+        ((10, 4, 0), "class_size is 0; it must be 1 or more: the target is in the class"),
+        ((10, 4, 12), "class_size is 12; it must be from 0 to the number of records"),
         ((0, 0, 1), "records is 0; it must be 1 or more"),
         ((10, 2.5, 2), "leaked is .*2.5.*; it must be a whole number"),
         ((10, float("nan"), 2), "leaked is .*nan.*; it must be a whole number"),

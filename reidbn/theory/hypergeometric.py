@@ -62,7 +62,9 @@ def identified(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> 
     0.184458368691085
     """
     log_none = log_none_leaked(records, leaked, class_size)
-    return _like(-np.expm1(log_none) / np.asarray(class_size, dtype=np.float64))
+    k = np.asarray(class_size, dtype=np.float64)
+    _check(k >= 1, "class_size", k, "1 or more: the target is in the class")
+    return _like(-np.expm1(log_none) / k)
 
 
 def leaked_pmf(
@@ -126,7 +128,7 @@ def _counts(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> tup
     D, L, k = np.broadcast_arrays(*arrays.values())
     _check(D >= 1, "records", D, "1 or more")
     _check((L >= 0) & (L <= D), "leaked", L, "from 0 to the number of records")
-    _check((k >= 1) & (k <= D), "class_size", k, "from 1 to the number of records")
+    _check((k >= 0) & (k <= D), "class_size", k, "from 0 to the number of records")
     return D, L, k
 
 
