@@ -1,0 +1,263 @@
+"""Asking: one question, any engine, any number of subjects and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reidbn.attack.attack import Attack
+from reidbn.errors import ImpossibleEvidence, UsageError, did_you_mean
+from reidbn.inference import enumeration, exact
+from reidbn.inference.lowering import Lowering, parameter_values, subject_values
+from reidbn.inference.network import Array, Network
+from reidbn.inference.query import Query, read_query
+from reidbn.progress import progress
+
+MEMORY = 256 * 2**20  # bytes that the tables of one block of subjects may take
+ENGINES = ("exact", "pgmpy", "enumeration", "sampling")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A probability and P(evidence); arrays (subject x setting) when there are several.
+
+    For a question on a whole node `probability` has one more axis, its states.
+    """
+
+    query: Query
+    probability: Array
+    evidence_probability: Array
+    states: tuple[str, ...]
+    engine: str
+    attack: Attack
+    settings: Mapping[str, Any]
+    rows: int | None = None
+
+    def __float__(self) -> float:
+        if self.query.is_distribution:
+            raise UsageError(
+                f"{self.query.describe()} is a distribution: use .distribution, "
+                f"or ask for one state"
+            )
+        if np.size(self.probability) != 1:
+            shape = np.shape(self.probability)
+            raise UsageError(f"this answer has {shape} values: use .probability")
+        return float(np.reshape(self.probability, ()))
+
+    @property
+    def distribution(self) -> dict[str, float]:
+        """P(state) of a node asked as a whole, for one subject at one setting."""
+        if not self.query.is_distribution:
+            raise UsageError(f"{self.query.describe()} is a single probability: use float(answer)")
+        values = np.asarray(self.probability)
+        if values.ndim != 1:
+            raise UsageError(f"this answer has {values.shape} values: use .probability")
+        return {state: float(p) for state, p in zip(self.states, values, strict=True)}
+
+    @property
+    def one_in(self) -> float:
+        """About 1 in N."""
+        p = float(self)
+        return 1 / p if p > 0 else float("inf")
+
+    def to_dict(self) -> dict[str, Any]:
+        out: dict[str, Any] = {
+            "attack": self.attack.name,
+            "question": self.query.describe(),
+            "probability": np.asarray(self.probability).tolist(),
+            "evidence_probability": np.asarray(self.evidence_probability).tolist(),
+            "engine": self.engine,
+            "set": {k: np.asarray(v).tolist() for k, v in self.settings.items()},
+            "fingerprint": self.attack.fingerprint,
+        }
+        if self.query.is_distribution:
+            out["states"] = list(self.states)
+        if self.rows:
+            out["rows"] = self.rows
+        return out
+
+    def __str__(self) -> str:
+        if np.size(self.probability) == 1 and not self.query.is_distribution:
+            p = float(self)
+            also = f" (about 1 in {self.one_in:,.4g})" if 0 < p < 0.5 else ""
+            return f"{self.query.describe()} = {p:.6g}{also}"
+        return f"{self.query.describe()} = {np.array2string(self.probability, threshold=12)}"
+
+    __repr__ = __str__
+
+
+def ask(
+    attack: Attack | str,
+    target: str | Mapping[str, str],
+    *,
+    given: Mapping[str, Any] | None = None,
+    do: Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    engine: str = "exact",
+    rows: int = 1_000_000,
+    seed: int = 0,
+) -> Answer:
+    """P(target | given, do) and P(given | do).
+
+    >>> a = ask("leak-single", "identified=yes", set={"leaked": 4000, "class_size": 5})
+    >>> round(float(a), 12)
+    0.184458368691
+    """
+    attack, query = read_query(_attack(attack), target, given, do)
+    if engine not in ENGINES:
+        raise UsageError(f'no engine "{engine}"; {did_you_mean(engine, ENGINES)}')
+    if engine == "sampling":
+        from reidbn.inference.estimates import estimate
+
+        return estimate(attack, query, set or {}, subject, rows=rows, seed=seed)
+    values = joint(attack, query, set, subject, engine=engine)
+    states = attack_states(attack, query, set)
+    return to_answer(attack, query, values, states, engine, set or {})
+
+
+def joint(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    *,
+    engine: str = "exact",
+    validate: bool = True,
+) -> Array:
+    """P(targets, evidence) for all subjects and settings: axes subject, setting, targets."""
+    columns = subject_values(attack, subject)
+    names = [*query.targets, *query.given, *query.do]
+    lowering = Lowering(attack, settings, validate=validate, nodes=_upstream(attack, names))
+    subjects = max((len(v) for v in columns.values()), default=1)
+    run = _engine(engine, query)
+    blocks = []
+    step = _block(attack, lowering, subjects) if engine == "exact" else subjects
+    for start in progress(range(0, subjects, step), "exact inference"):
+        part = {n: v[start : start + step] if len(v) > 1 else v for n, v in columns.items()}
+        blocks.append(run(lowering.network(part).do(query.do)))
+    if len(blocks) > 1 and blocks[0].shape[0] == 1:  # no table depends on the subject
+        return blocks[0]
+    return np.concatenate(blocks)
+
+
+def _engine(engine: str, query: Query) -> Any:
+    if engine == "exact":
+        plans: list[exact.Plan] = []
+
+        def run(network: Network) -> Array:
+            if not plans:
+                evidence = {n: network.state_index(n, s) for n, s in query.given.items()}
+                plans.append(exact.Plan(query.targets, evidence))
+            return plans[0].joint(network)
+
+        return run
+    return lambda network: _one_by_one(engine, query, network)
+
+
+def _one_by_one(engine: str, query: Query, network: Network) -> Array:
+    """The reference engines take one subject at one setting at a time."""
+    from reidbn.inference import pgmpy_bridge
+
+    out = []
+    for i in range(network.subjects):
+        for t in range(network.settings):
+            if engine == "enumeration":
+                p = enumeration.joint(network, query.targets, query.given, subject=i, setting=t)
+            else:
+                model = pgmpy_bridge.network_to_pgmpy(network, subject=i, setting=t)
+                p = pgmpy_bridge.joint(model, query.targets, query.given)
+            out.append(p)
+    return np.array(out).reshape(network.subjects, network.settings, *out[0].shape)
+
+
+def _block(attack: Attack, lowering: Lowering, subjects: int) -> int:
+    """Subjects per block: their tables stay within the memory budget."""
+    numbers = 0
+    for node in attack.all_nodes.values():
+        if lowering.wanted is None or node.name in lowering.wanted:
+            size = lowering.variables[node.name].size
+            for parent in node.parents:
+                size *= lowering.variables[parent].size
+            numbers += size
+    per_subject = 8 * 4 * max(numbers, 1)
+    return max(1, min(subjects, MEMORY // 8 // per_subject))
+
+
+def _upstream(attack: Attack, nodes: list[str]) -> set[str]:
+    found: set[str] = set()
+    todo = list(nodes)
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found.add(node)
+            todo += attack.parent_nodes(attack.all_nodes[node])
+    return found
+
+
+def attack_states(
+    attack: Attack, query: Query, settings: Mapping[str, Any] | None
+) -> tuple[str, ...]:
+    """The states of a node asked as a whole, at the structural values of the setting."""
+    if not query.is_distribution:
+        return ()
+    values = parameter_values(attack, settings)
+    structural = {name: float(values[name][0]) for name in attack.structural}
+    return attack.variable(query.targets[0], structural).states
+
+
+def to_answer(
+    attack: Attack,
+    query: Query,
+    values: Array,
+    states: tuple[str, ...],
+    engine: str,
+    settings: Mapping[str, Any],
+) -> Answer:
+    """Normalise P(targets, evidence); impossible evidence raises."""
+    axes = tuple(range(2, values.ndim))
+    evidence = values.sum(axis=axes)
+    if query.given and (evidence <= 0).any():
+        share = float((evidence <= 0).mean())
+        where = "" if np.size(evidence) == 1 else f" for {share:.1%} of subjects and settings"
+        raise ImpossibleEvidence(
+            f"{attack.name}: the evidence "
+            f"{', '.join(f'{n}={s}' for n, s in query.given.items())} has probability 0{where}"
+        )
+    if query.wanted:
+        index = _positions(attack, query, settings)
+        values = values[(slice(None), slice(None), *index)]
+    p = values / evidence.reshape(evidence.shape + (1,) * (values.ndim - 2))
+    single = values.shape[:2] == (1, 1)
+    return Answer(
+        query=query,
+        probability=p[0, 0] if single else p,
+        evidence_probability=evidence[0, 0] if single else evidence,
+        states=states,
+        engine=engine,
+        attack=attack,
+        settings=dict(settings),
+    )
+
+
+def _positions(attack: Attack, query: Query, settings: Mapping[str, Any]) -> list[int]:
+    values = parameter_values(attack, settings)
+    structural = {name: float(values[name][0]) for name in attack.structural}
+    out = []
+    for node, state in query.wanted.items():
+        states = attack.variable(node, structural).states
+        if state not in states:
+            raise UsageError(f'{node} has no state "{state}"; {did_you_mean(state, states)}')
+        out.append(states.index(state))
+    return out
+
+
+def _attack(attack: Attack | str) -> Attack:
+    if isinstance(attack, Attack):
+        return attack
+    from reidbn.attack.modelfile import load
+
+    return load(attack)

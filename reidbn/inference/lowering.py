@@ -1,0 +1,208 @@
+"""Lowering: from an attack, parameter values and subject data to a network of dense tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.check import column_shape, describe_shape
+from reidbn.cpds.protocol import CPD, Array, Variable
+from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
+from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
+from reidbn.inference.scopes import GridScope, RowScope
+
+
+def parameter_values(attack: Attack, changes: Mapping[str, Any] | None) -> dict[str, Array]:
+    """Every parameter as an array of length 1, or of the common number of settings."""
+    changes = changes or {}
+    for name in changes:
+        if name not in attack.parameters:
+            hint = did_you_mean(name, attack.parameters)
+            raise UsageError(f'{attack.name} has no parameter "{name}"; {hint}')
+    values = {}
+    for name, parameter in attack.parameters.items():
+        array = np.atleast_1d(np.asarray(changes.get(name, parameter.value), dtype=float))
+        if array.ndim != 1 or not array.size:
+            raise UsageError(f"{name}: expected a number or a list of numbers")
+        if not np.isfinite(array).all():
+            raise UsageError(f"{name}: expected finite numbers")
+        if parameter.is_integer and (array != np.floor(array)).any():
+            raise UsageError(f"{name} is a count of {parameter.unit}: expected whole numbers")
+        values[name] = array
+    lengths = {len(v) for v in values.values()} - {1}
+    if len(lengths) > 1:
+        raise UsageError(f"settings of different lengths: {sorted(lengths)}; use a grid")
+    return values
+
+
+def subject_values(attack: Attack, subject: Mapping[str, Any] | None) -> dict[str, Array]:
+    """Every subject column as an array with one row per subject; the example when none is given."""
+    if subject is None:
+        subject = attack.example
+    unknown = [name for name in subject if name not in attack.subject]
+    if unknown:
+        hint = did_you_mean(unknown[0], attack.subject)
+        raise UsageError(f'{attack.name} has no subject column "{unknown[0]}"; {hint}')
+    missing = [name for name in attack.subject if name not in subject]
+    if missing:
+        raise UsageError(
+            f"{attack.name} needs subject data: {', '.join(missing)} "
+            f"(subject={{...}}, or an example block in the model file)"
+        )
+    values = {name: _column(attack, name, value) for name, value in subject.items()}
+    lengths = {len(v) for v in values.values()} - {1}
+    if len(lengths) > 1:
+        raise UsageError(f"subject columns of different lengths: {sorted(lengths)}")
+    return values
+
+
+def _column(attack: Attack, name: str, value: Any) -> Array:
+    column = attack.subject[name]
+    wanted = column_shape(attack, column)
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise DataError(f"subject column {name}: expected numbers")
+    if array.ndim == len(wanted):
+        array = array[None]
+    if array.shape[1:] != wanted or array.ndim != 1 + len(wanted):
+        found = np.shape(value)
+        raise DataError(
+            f"subject column {name} has shape {found}; {describe_shape(attack, column)}, "
+            f"for each subject"
+        )
+    low, high = float(np.min(array, initial=np.inf)), float(np.max(array, initial=-np.inf))
+    if array.size and not (np.isfinite(low) and np.isfinite(high)):
+        raise DataError(f"subject column {name} holds a value that is not a finite number")
+    if array.size and (low < _or(column.low, -np.inf) or high > _or(column.high, np.inf)):
+        raise DataError(
+            f"subject column {name} must lie between {_or(column.low, -np.inf):g} and "
+            f"{_or(column.high, np.inf):g}; some values do not"
+        )
+    return array
+
+
+def _or(bound: float | None, otherwise: float) -> float:
+    return otherwise if bound is None else bound
+
+
+class Lowering:
+    """Lowers one attack at given settings, for any block of subjects.
+
+    Tables that do not depend on the subject are made once and shared by all blocks (the same
+    object, so that an engine may keep what it computed from them).
+    """
+
+    def __init__(
+        self,
+        attack: Attack,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        validate: bool = True,
+        nodes: set[str] | None = None,
+    ) -> None:
+        self.attack = attack
+        self.parameters = parameter_values(attack, settings)
+        self.validate = validate
+        self.wanted = nodes
+        self.settings = max((len(v) for v in self.parameters.values()), default=1)
+        structural = {name: float(self._single(name)) for name in attack.structural}
+        self.variables: dict[str, Variable] = {
+            name: attack.variable(name, structural) for name in (*attack.all_nodes, *attack.groups)
+        }
+        self._refuse_large_groups()
+        self._shared: dict[str, Factor] = {}
+
+    def _single(self, name: str) -> float:
+        values = self.parameters[name]
+        if len(set(values.tolist())) > 1:
+            raise UsageError(f"{name} is structural: give it one value, or use sweep")
+        return float(values[0])
+
+    def _refuse_large_groups(self) -> None:
+        for group in self.attack.groups.values():
+            if len(group.members) > MOST_MEMBERS:
+                raise TooLarge(
+                    f"group {group.name} has {len(group.members)} members: exact answers sum over "
+                    f"2^{len(group.members)} subsets and stop at {MOST_MEMBERS}. Join attributes "
+                    f"that are learnt together into one member, or estimate by sampling"
+                )
+
+    def network(self, subject: Mapping[str, Array]) -> Network:
+        """The network of a block of subjects, given as arrays with one row each."""
+        subjects = max((len(v) for v in subject.values()), default=1)
+        factors = {}
+        for name in self.attack.all_nodes:
+            if self.wanted is None or name in self.wanted:
+                factors[name] = self._factor(name, subject)
+        return Network(
+            states={n: self.variables[n].states for n in factors},
+            groups={g.name: g.members for g in self.attack.groups.values()},
+            factors=factors,
+            subjects=subjects,
+            settings=self.settings,
+        )
+
+    def _factor(self, name: str, subject: Mapping[str, Array]) -> Factor:
+        if name in self._shared:
+            return self._shared[name]
+        node = self.attack.all_nodes[name]
+        parents = tuple(self.variables[p] for p in node.parents)
+        child = self.variables[name]
+        scope = GridScope(self.attack, child, parents, self.parameters, subject)
+        table = _full(node.cpd.probabilities(scope), parents, child)
+        if self.validate:
+            checked(name, table)
+        factor = Factor(name, node.parents, table, self._actor(node.cpd, child, parents, subject))
+        if not _uses_subject(self.attack, node.cpd):
+            self._shared[name] = factor
+        return factor
+
+    def _actor(
+        self,
+        cpd: CPD,
+        child: Variable,
+        parents: tuple[Variable, ...],
+        subject: Mapping[str, Array],
+    ) -> Actor:
+        def act(
+            rng: np.random.Generator, states: Mapping[str, States], who: States, setting: int
+        ) -> States:
+            scope = RowScope(
+                self.attack, child, parents, self.parameters, subject,
+                states=states, who=who, setting=setting,
+            )  # fmt: skip
+            return cpd.act(rng, scope, len(who))
+
+        return act
+
+
+def _full(table: Array, parents: tuple[Variable, ...], child: Variable) -> Array:
+    """The table with every axis present and the parent axes at full length (a view)."""
+    table = np.asarray(table, dtype=float)
+    axes = 3 + len(parents)
+    table = table.reshape((1,) * (axes - table.ndim) + table.shape)
+    wanted = (*table.shape[:2], *(p.size for p in parents), child.size)
+    return np.broadcast_to(table, wanted)
+
+
+def _uses_subject(attack: Attack, cpd: CPD) -> bool:
+    refs = {ref.removeprefix("@") for ref in cpd.references() if not ref.startswith("$")}
+    return any(name in refs for name in attack.subject)
+
+
+def lower(
+    attack: Attack,
+    settings: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+) -> Network:
+    """The network of an attack at some settings for some subjects (the example's by default).
+
+    >>> from reidbn.attack.modelfile import load
+    >>> network = lower(load("leak-single"), {"leaked": [1000, 2000]})
+    >>> network.factors["leaked_class_size"].table.shape
+    (1, 2, 6)
+    """
+    return Lowering(attack, settings).network(subject_values(attack, subject))

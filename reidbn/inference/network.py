@@ -1,0 +1,120 @@
+"""Network: the narrow waist.  Attack and CPD code never sees an engine; engines see only this.
+
+A `Factor` is P(child | parents) as a dense table with the axes
+
+    subject x setting x parents ... x state
+
+where the first two have length 1 when the table does not depend on them, and a parent *group* of
+b yes/no members is one axis of length 2^b (bit j of the position: member j is yes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import ModelError, UsageError, did_you_mean
+
+Array = NDArray[np.float64]
+States = NDArray[np.intp]
+# act(rng, states of the parents by name, subject of every row, position of the setting)
+Actor = Callable[[np.random.Generator, Mapping[str, States], States, int], States]
+
+TOLERANCE = 1e-12
+MOST_MEMBERS = 20
+
+
+@dataclass(frozen=True)
+class Factor:
+    """P(child | parents) for every subject and setting."""
+
+    child: str
+    parents: tuple[str, ...]
+    table: Array
+    act: Actor | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Network:
+    """Factors in topological order, group members included."""
+
+    states: Mapping[str, tuple[str, ...]]
+    groups: Mapping[str, tuple[str, ...]]
+    factors: Mapping[str, Factor]
+    subjects: int = 1
+    settings: int = 1
+
+    def size(self, name: str) -> int:
+        """Length of a node's or a group's axis."""
+        return 1 << len(self.groups[name]) if name in self.groups else len(self.states[name])
+
+    def members(self, parents: Iterable[str]) -> tuple[str, ...]:
+        """The parents with groups read as all their members."""
+        found: list[str] = []
+        for parent in parents:
+            found += self.groups.get(parent, (parent,))
+        return tuple(dict.fromkeys(found))
+
+    def group_of(self, node: str) -> str | None:
+        return next((g for g, members in self.groups.items() if node in members), None)
+
+    def state_index(self, node: str, state: str) -> int:
+        """Position of a state, with a clear word when the node or the state is unknown."""
+        if node not in self.states:
+            raise UsageError(f'no node "{node}"; {did_you_mean(node, self.states)}')
+        states = self.states[node]
+        if state not in states:
+            raise UsageError(f'{node} has no state "{state}"; {did_you_mean(state, states)}')
+        return states.index(state)
+
+    def ancestors(self, nodes: Iterable[str]) -> set[str]:
+        """The nodes and everything upstream: all that can matter for a question on them."""
+        found: set[str] = set()
+        todo = list(nodes)
+        while todo:
+            node = todo.pop()
+            if node not in found:
+                found.add(node)
+                todo += self.members(self.factors[node].parents)
+        return found
+
+    def do(self, interventions: Mapping[str, str]) -> Network:
+        """The network after interventions: the nodes are set and their edges from parents cut."""
+        factors = dict(self.factors)
+        for node, state in interventions.items():
+            table = np.zeros((1, 1, self.size(node)) if node in self.states else (1, 1, 1))
+            table[0, 0, self.state_index(node, state)] = 1.0
+            index = self.state_index(node, state)
+            factors[node] = Factor(node, (), table, _always(index))
+        return replace(self, factors=factors)
+
+
+def _always(index: int) -> Actor:
+    def act(
+        rng: np.random.Generator, parents: Mapping[str, States], subject: States, setting: int
+    ) -> States:
+        return np.full(len(subject), index, dtype=np.intp)
+
+    return act
+
+
+def checked(child: str, table: Array) -> Array:
+    """The table itself, when every entry is a probability and every configuration sums to 1."""
+    if table.size == 0:
+        raise ModelError(f"{child}: its table is empty; is there a subject?")
+    low, high = float(table.min()), float(table.max())
+    if not (low >= -TOLERANCE and high <= 1 + TOLERANCE):  # also catches NaN
+        found = "NaN" if np.isnan(low) else f"{low:.6g}" if low < 0 else f"{high:.6g}"
+        raise ModelError(
+            f"{child}: P(state | parents) holds {found} at this setting; "
+            f"every entry must lie between 0 and 1"
+        )
+    gap = np.abs(table.sum(axis=-1) - 1.0).max()
+    if not gap <= TOLERANCE:
+        raise ModelError(
+            f"{child}: P(state | parents) sums to 1 only within {gap:.3g}; it must within 1e-12"
+        )
+    return table

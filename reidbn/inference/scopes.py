@@ -1,0 +1,102 @@
+"""The two scopes in which a CPD is asked: the grid of all cases, and sampled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.cpds.protocol import Array, Scope, Variable
+
+States = NDArray[np.intp]
+
+
+class _Bound(Scope):
+    """Child and parents of one node of one attack, with parameter and subject arrays at hand."""
+
+    def __init__(
+        self,
+        attack: Attack,
+        child: Variable,
+        parents: tuple[Variable, ...],
+        parameters: Mapping[str, Array],
+        subject: Mapping[str, Array],
+    ) -> None:
+        self.attack, self.child, self.parents = attack, child, parents
+        self.parameters, self.subject = parameters, subject
+
+    def resolve(self, name: str) -> str:
+        return f"${name}" if name in self.attack.parameters else f"@{name}"
+
+
+class GridScope(_Bound):
+    """Everything at once: axes subject x setting x parents."""
+
+    def _along(self, axis: int, values: Array) -> Array:
+        shape = [1] * (2 + len(self.parents))
+        shape[axis] = -1
+        return values.reshape(shape)
+
+    def _axis(self, parent: str) -> int:
+        return 2 + [p.name for p in self.parents].index(parent)
+
+    def state(self, parent: str) -> States:
+        size = self.parent(parent).size
+        shape = [1] * (2 + len(self.parents))
+        shape[self._axis(parent)] = size
+        return np.arange(size).reshape(shape)
+
+    def parameter(self, name: str) -> Array:
+        return self._along(1, self.parameters[name])
+
+    def column(self, name: str) -> Array:
+        column, values = self.attack.subject[name], self.subject[name]
+        if column.each:
+            return self._along(0, values[:, self.child.member_index])
+        if column.per is None:
+            return self._along(0, values)
+        shape = [1] * (2 + len(self.parents))
+        shape[0], shape[self._axis(column.per)] = values.shape
+        return values.reshape(shape)
+
+
+class RowScope(_Bound):
+    """One forward-sampled case per row: parent states are vectors, one setting, any subjects."""
+
+    def __init__(
+        self,
+        attack: Attack,
+        child: Variable,
+        parents: tuple[Variable, ...],
+        parameters: Mapping[str, Array],
+        subject: Mapping[str, Array],
+        *,
+        states: Mapping[str, States],
+        who: States,
+        setting: int,
+    ) -> None:
+        super().__init__(attack, child, parents, parameters, subject)
+        self.states, self.who, self.setting = states, who, setting
+
+    def state(self, parent: str) -> States:
+        if parent in self.states:
+            return self.states[parent]
+        mask = np.zeros(len(self.who), dtype=np.intp)
+        for j, member in enumerate(self.attack.groups[parent].members):
+            mask |= self.states[member] << j
+        return mask
+
+    def parameter(self, name: str) -> Array:
+        values = self.parameters[name]
+        return np.asarray(values[self.setting if len(values) > 1 else 0])
+
+    def column(self, name: str) -> Array:
+        column, values = self.attack.subject[name], self.subject[name]
+        who = self.who if len(values) > 1 else np.zeros_like(self.who)
+        if column.each:
+            return values[who, self.child.member_index]
+        if column.per is None:
+            return values[who]
+        return values[who, self.state(column.per)]
