@@ -15,6 +15,9 @@ PUBLIC: dict[str, str] = {
     "MissingPart": "reidbn.errors",
     # the language
     # engines and questions
+    "ask": "reidbn.inference.answers",
+    "Answer": "reidbn.inference.answers",
+    "crosscheck": "reidbn.inference.crosscheck",
     # what-if
     # microdata
     # population
