@@ -18,7 +18,9 @@ class ReidbnError(Exception):
 
 
 class ModelError(ReidbnError):
-    """An attack, a scenario or one of their files is not valid."""
+    """An attack, a scenario or one of their files is not valid; `problems` lists what is wrong."""
+
+    problems: tuple[Problem, ...] = ()
 
 
 class DataError(ReidbnError):
@@ -55,6 +57,7 @@ class Problem:
 
     where: tuple[str | int, ...]
     message: str
+    at_key: bool = False  # about the name at this address, not about what stands under it
 
     @property
     def address(self) -> str:
@@ -72,7 +75,9 @@ def raise_problems(subject: str, problems: Sequence[Problem]) -> None:
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         lines = "\n".join(f"  {problem}" for problem in problems)
-        raise ModelError(f"{subject} has {count}\n{lines}")
+        error = ModelError(f"{subject} has {count}\n{lines}")
+        error.problems = tuple(problems)
+        raise error
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

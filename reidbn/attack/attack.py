@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
@@ -14,18 +14,19 @@ from reidbn.attack.catalogue import Catalogue
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn
 from reidbn.cpds.function import Function
-from reidbn.cpds.protocol import Ref, Variable, plain
+from reidbn.cpds.frozen import frozen
+from reidbn.cpds.protocol import Ref, Variable
 from reidbn.errors import UsageError, raise_problems
 
 if TYPE_CHECKING:
     import networkx as nx
 
-_WHAT = {
-    "parameters": "parameter",
-    "subject": "subject column",
-    "groups": "group",
-    "nodes": "node",
-    "questions": "question",
+_WHAT: dict[str, tuple[str, type]] = {
+    "parameters": ("parameter", Parameter),
+    "subject": ("subject column", SubjectColumn),
+    "groups": ("group", Group),
+    "nodes": ("node", Node),
+    "questions": ("question", Question),
 }
 
 
@@ -45,16 +46,11 @@ class Attack:
     sources: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for room, what in _WHAT.items():
-            things: Any = getattr(self, room)
-            if isinstance(things, Mapping):
-                things = things.values() if not isinstance(things, Catalogue) else things
-            if not isinstance(things, Catalogue):
-                things = Catalogue(things, what=what)
-            things.what = what
-            object.__setattr__(self, room, things)
+        for room in _WHAT:
+            object.__setattr__(self, room, _catalogue(self.name, room, getattr(self, room)))
         object.__setattr__(self, "nodes", self._with_edges_of_functions(self.nodes))
-        object.__setattr__(self, "example", _frozen_example(self.example))
+        object.__setattr__(self, "example", frozen(dict(self.example)))
+        object.__setattr__(self, "sources", tuple(self.sources))
         from reidbn.attack.check import problems
 
         raise_problems(f"attack {self.name}", problems(self))
@@ -153,9 +149,7 @@ class Attack:
         kept = {k: v for k, v in self.example.items() if k not in sized}
         if example is None and sized & set(self.example):
             kept = {}
-        return replace(
-            self, groups=self.groups.replace(new), example={**kept, **(example or {})}
-        )
+        return replace(self, groups=self.groups.replace(new), example={**kept, **(example or {})})
 
     # -- identity --------------------------------------------------------------------------
 
@@ -167,8 +161,14 @@ class Attack:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the canonical content (functions by name)."""
-        text = json.dumps(_hashable(self), sort_keys=True, default=str)
+        """SHA-256 of the canonical content; in what order things were declared does not matter.
+
+        What has an order of its own counts: states, parents, members, rows.  Functions count by
+        where they are defined and by their code.
+        """
+        from reidbn.attack.content import content, identity
+
+        text = json.dumps(content(self, cpd=identity), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -206,36 +206,21 @@ class Attack:
         return "<Attack {}: {} nodes, {} parameters, {} assumptions>".format(self.name, *counts)
 
 
-def _hashable(attack: Attack) -> dict[str, Any]:
-    """Content for hashing: like the file's, but unregistered functions pass by place and name."""
-    out: dict[str, Any] = {}
-    for f in fields(attack):
-        value = getattr(attack, f.name)
-        if isinstance(value, Catalogue):
-            value = {name: _with_functions(thing) for name, thing in value.items()}
-        out[f.name] = value
-    return out
-
-
-def _with_functions(thing: Any) -> Any:
-    cpd = getattr(thing, "cpd", None)
-    if isinstance(cpd, Function) and cpd.callable is not None:
-        place = f"{cpd.callable.__module__}.{cpd.callable.__qualname__}"
-        return {**plain(replace(thing, cpd=None)), "cpd": {"function": place}}
-    return plain(thing)
+def _catalogue(attack: str, room: str, things: Any) -> Catalogue[Any]:
+    """The things of a room by name, whether they came as a list, a mapping or a catalogue."""
+    what, kind = _WHAT[room]
+    if not isinstance(things, Catalogue):
+        things = tuple(things.values() if isinstance(things, Mapping) else things)
+    for thing in things.values() if isinstance(things, Catalogue) else things:
+        if not isinstance(thing, kind):
+            found = type(thing).__name__
+            raise UsageError(f"attack {attack}: {room} holds a {found}; it takes {kind.__name__}s")
+    if not isinstance(things, Catalogue):
+        return Catalogue(things, what=what)
+    things.what = what
+    return things
 
 
 def _moved(parameter: Parameter, value: float) -> Parameter:
     low, high = parameter.range
     return replace(parameter, value=value, low=min(low, value), high=max(high, value))
-
-
-def _frozen_example(example: Mapping[str, Any]) -> dict[str, Any]:
-    out = {}
-    for name, value in example.items():
-        if hasattr(value, "tolist"):
-            value = value.tolist()
-        if isinstance(value, str):
-            raise UsageError(f"example {name}: expected numbers")
-        out[name] = tuple(value) if isinstance(value, list | tuple) else value
-    return out

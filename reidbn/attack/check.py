@@ -1,129 +1,174 @@
-"""Everything that can be wrong with an attack, found at once, each with its address."""
+"""Everything that can be wrong with an attack, found at once, each with its address.
+
+A check runs wherever the parts that it reads are sound, so one mistake does not hide another and
+none is reported twice.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.attack.leaves import address_of, holds_numbers
 from reidbn.attack.parts import NAME, Group, Node, SubjectColumn, parse_states
-from reidbn.cpds.protocol import CPD, YES, Variable
-from reidbn.cpds.rows import REST
+from reidbn.cpds.protocol import CPD, Variable
 from reidbn.errors import Problem, ReidbnError, did_you_mean
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
 
 _RESERVED = set('=,;{}"')
+_ROOMS = {"parameters": "parameters", "subject": "subject", "groups": "groups", "nodes": "nodes"}
+_NO_SOURCE = "holds numbers without a source; say where they come from, or source: assumption"
 
 
 def problems(attack: Attack) -> list[Problem]:
-    """All problems; later checks run only when the earlier ones leave something to check."""
+    """All problems of an attack."""
+    facts = _Facts(attack)
     found = [*_names(attack), *(p for q in attack.parameters.values() for p in q.problems())]
-    found += _states(attack)
-    found += _parents(attack)
-    if found:
-        return found
-    found = [*_cycles(attack)]
-    if found:
-        return found
-    found = [*_columns(attack), *_groups(attack)]
+    found += facts.state_problems
+    found += facts.parent_problems
+    found += [*_cycles(facts), *_columns(attack), *_groups(facts)]
     for node in attack.nodes.values():
-        found += _cpd_problems(attack, node)
-    found += _questions(attack)
-    found += _unused(attack)
-    return found or [*_example(attack)]
+        found += [*_cpd_problems(facts, node), *_node_source(node)]
+    found += [*_questions(facts), *_unused(facts), *_example(attack)]
+    return found
+
+
+class _Facts:
+    """What the checks need to know, without assuming that the attack is sound."""
+
+    def __init__(self, attack: Attack) -> None:
+        self.attack = attack
+        self.member_of = {m: g for g in attack.groups.values() for m in g.members}
+        members = [n for g in attack.groups.values() for n in g.member_nodes()]
+        self.nodes = {n.name: n for n in (*members, *attack.nodes.values())}
+        self.state_problems = [p for n in attack.nodes.values() for p in _states(attack, n)]
+        self.parent_problems = [*_parents(attack, self.member_of, {*self.nodes, *attack.groups})]
+        self._odd_states = {p.where[1] for p in self.state_problems}
+        self._odd_parents = {p.where[1] for p in self.parent_problems}
+
+    @cached_property
+    def sizes(self) -> dict[str, float]:
+        """Values of the parameters that size state lists."""
+        known = self.attack.parameters
+        return {name: known[name].value for name in self.attack.structural if name in known}
+
+    def has_sound_states(self, name: str) -> bool:
+        known = name in self.nodes or name in self.attack.groups
+        return known and name not in self._odd_states
+
+    def has_sound_family(self, node: Node) -> bool:
+        """Its own states and all its parents' can be relied on."""
+        odd = {node.name, *(g.name for g in [self.member_of.get(node.name)] if g)}
+        names = (node.name, *node.parents)
+        return not odd & self._odd_parents and all(self.has_sound_states(n) for n in names)
+
+    def variable(self, name: str) -> Variable:
+        if name in self.attack.groups:
+            return self.attack.groups[name].variable
+        group = self.member_of.get(name)
+        index = group.members.index(name) if group else None
+        return Variable(name, self.nodes[name].states_at(self.sizes), member_index=index)
 
 
 def _names(attack: Attack) -> Iterator[Problem]:
     seen: dict[str, str] = {}
-    rooms = ("parameters", "subject", "groups", "nodes")
     if not attack.nodes:
-        yield Problem(("nodes",), "there are no nodes")
-    for room in rooms:
+        yield Problem(("nodes",), "there are no nodes: an attack needs at least one")
+    for room in _ROOMS:
         catalogue = getattr(attack, room)
         for name in catalogue.twice:
-            yield Problem((room, name), "is declared twice")
+            yield Problem((room, name), "is declared twice", at_key=True)
         named = [(name, (room, name)) for name in catalogue]
         if room == "groups":
-            named += [(m, (room, g.name, "members")) for g in catalogue.values() for m in g.members]
+            named += [(m, (room, g.name, "members", i)) for g in catalogue.values()
+                      for i, m in enumerate(g.members)]  # fmt: skip
         for name, where in named:
             if not NAME.match(str(name)):
-                message = f'"{name}" cannot be a name: use letters, digits and _'
-                yield Problem(where, message)
+                message = f'"{name}" cannot be a name: use letters, digits and _, no digit first'
+                yield Problem(where, message, at_key=True)
             elif name in seen:
-                message = f'"{name}" is also the name of something in {seen[name]}'
-                yield Problem(where, message)
-            seen[name] = room
+                message = f'"{name}" is already the name of something in {seen[name]}'
+                yield Problem(where, message, at_key=True)
+            seen.setdefault(name, room)
 
 
-def _states(attack: Attack) -> Iterator[Problem]:
-    for node in attack.nodes.values():
-        where = ("nodes", node.name, "states")
-        if isinstance(node.states, str):
-            yield from _span_problems(attack, node)
-            continue
-        if not node.states:
-            yield Problem(where, "there are no states")
-        for state in node.states:
-            if not state.strip() or state != state.strip() or set(state) & _RESERVED:
-                yield Problem(where, f'"{state}" cannot be a state: no = , ; braces or quotes')
-        for state in sorted({s for s in node.states if node.states.count(s) > 1}):
-            yield Problem(where, f'"{state}" is listed twice')
+def _states(attack: Attack, node: Node) -> Iterator[Problem]:
+    where = ("nodes", node.name, "states")
+    if isinstance(node.states, str):
+        yield from _span_problems(attack, node)
+        return
+    if not node.states:
+        yield Problem(where, "there are no states; leave it out for no and yes")
+    for i, state in enumerate(node.states):
+        if not state.strip() or state != state.strip() or set(state) & _RESERVED:
+            message = f'"{state}" cannot be a state: no = , ; braces, quotes or outer blanks'
+            yield Problem((*where, i), message)
+        elif state in node.states[:i]:
+            yield Problem((*where, i), f'"{state}" is listed twice')
 
 
 def _span_problems(attack: Attack, node: Node) -> Iterator[Problem]:
     where = ("nodes", node.name, "states")
     if not node.is_span:
-        yield Problem(where, f'"{node.states}" is neither a list nor a span such as 0..$class_size')
-        return
-    unknown = [p for p in node.structural if p not in attack.parameters]
-    for name in unknown:
-        yield Problem(where, f'no parameter "{name}"; {did_you_mean(name, attack.parameters)}')
-    fractional = [p for p in node.structural if p not in unknown
-                  and not attack.parameters[p].is_integer]  # fmt: skip
-    for name in fractional:
-        message = f"${name} sizes the states, so its value and range must be whole numbers"
+        message = f'"{node.states}" is neither a list of states nor a span such as 0..$class_size'
         yield Problem(where, message)
-    if not unknown and not fractional:
+        return
+    unsized = False
+    for name in node.structural:
+        if name not in attack.parameters:
+            hint = did_you_mean(name, attack.parameters)
+            yield Problem(where, f'no parameter "{name}"; {hint}')
+            unsized = True
+        elif not attack.parameters[name].is_integer:
+            message = f"${name} sizes the states, so its value and range must be whole numbers"
+            yield Problem(where, f"{message} and its unit no probability")
+            unsized = True
+    if not unsized:
         values = {p: attack.parameters[p].value for p in node.structural}
         if not node.states_at(values):
             yield Problem(where, f'"{node.states}" is empty at the values of its parameters')
 
 
-def _parents(attack: Attack) -> Iterator[Problem]:
-    members = {m for g in attack.groups.values() for m in g.members}
-    known = {*attack.nodes, *attack.groups, *members}
+def _parents(
+    attack: Attack, member_of: dict[str, Group], known: set[str]
+) -> Iterator[Problem]:
     owners: list[tuple[str, Node | Group]] = [("nodes", n) for n in attack.nodes.values()]
     owners += [("groups", g) for g in attack.groups.values()]
     for room, owner in owners:
         for i, parent in enumerate(owner.parents):
             where = (room, owner.name, "parents", i)
+            group = member_of.get(parent)
             if parent not in known:
                 hint = did_you_mean(parent, known - {owner.name})
                 yield Problem(where, f'unknown node "{parent}"; {hint}')
-            elif owner.parents.count(parent) > 1 and owner.parents.index(parent) != i:
+            elif parent in owner.parents[:i]:
                 yield Problem(where, f'"{parent}" is listed twice')
             elif parent in attack.groups and room == "groups":
                 yield Problem(where, f'"{parent}" is a group; a group\'s parents must be nodes')
-            elif parent in members and attack.group_of(parent) is not owner:
-                group = attack.group_of(parent)
-                if group and group.name in owner.parents:
-                    message = f'"{parent}" is already among the members of {group.name}'
-                    yield Problem(where, message)
+            elif group is not None and group.name in owner.parents:
+                message = f'"{parent}" is already among the members of {group.name}'
+                yield Problem(where, message)
 
 
-def _cycles(attack: Attack) -> Iterator[Problem]:
-    members = [n for g in attack.groups.values() for n in g.member_nodes()]
-    edges = {n.name: attack.parent_nodes(n) for n in (*members, *attack.nodes.values())}
+def _cycles(facts: _Facts) -> Iterator[Problem]:
+    edges = {
+        node.name: [p for p in facts.attack.parent_nodes(node) if p in facts.nodes]
+        for node in facts.nodes.values()
+    }
     try:
         TopologicalSorter(edges).prepare()
     except CycleError as problem:
-        path = " -> ".join(reversed(problem.args[1]))
-        yield Problem(("nodes",), f"the story goes in a circle: {path}")
+        circle = list(reversed(problem.args[1]))
+        group = facts.member_of.get(circle[0])
+        where = ("groups", group.name) if group else ("nodes", circle[0])
+        message = f"the story goes in a circle: {' -> '.join(circle)}"
+        yield Problem((*where, "parents"), message)
 
 
 def _columns(attack: Attack) -> Iterator[Problem]:
@@ -134,59 +179,78 @@ def _columns(attack: Attack) -> Iterator[Problem]:
                 message = f'no group "{group}"; {did_you_mean(group, attack.groups)}'
                 yield Problem(("subject", column.name, field), message)
         if column.per and column.each:
-            yield Problem(("subject", column.name), "has both per and each; keep one")
+            yield Problem(("subject", column.name, "each"), "stands beside per; keep one of them")
+        ends = (column.low, column.high)
+        if None not in ends and not ends[0] <= ends[1]:  # type: ignore[operator]
+            message = f"runs from {ends[0]:.12g} down to {ends[1]:.12g}; write the smaller end first"
+            yield Problem(("subject", column.name, "range"), message)
 
 
-def _groups(attack: Attack) -> Iterator[Problem]:
-    for group in attack.groups.values():
+def _groups(facts: _Facts) -> Iterator[Problem]:
+    for group in facts.attack.groups.values():
         where: tuple[str | int, ...] = ("groups", group.name)
         if not group.members:
             yield Problem((*where, "members"), "there are no members")
             continue
+        seen = set()
         for i, row in enumerate(group.rows):
             if isinstance(row.p, tuple) and len(row.p) != len(group.members):
                 message = f"has {len(row.p)} probabilities for {len(group.members)} members"
                 yield Problem((*where, "rows", i, "p"), message)
-        for problem in _cpd_problems(attack, group.member_nodes()[0]):
-            inner = [part for part in problem.where[3:] if part != "cpd"]
-            if len(inner) == 4 and inner[2] == "p":
-                inner = inner[:3]
-            yield Problem((*where, *inner), problem.message)
-        if not group.source and any(_numbers(row.p) for row in group.rows):
+        for j, member in enumerate(group.member_nodes()):
+            for problem in _cpd_problems(facts, member):
+                found = Problem((*where, *_in_group(group, j, problem.where[3:])), problem.message)
+                if found not in seen:
+                    yield found
+                seen.add(found)
+        if not group.source.strip() and holds_numbers(group.rows):
             yield Problem((*where, "source"), _NO_SOURCE)
 
 
-def _cpd_problems(attack: Attack, node: Node) -> Iterator[Problem]:
+def _in_group(group: Group, j: int, inner: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Where a problem of member j's own two-cell row stands in the group's rows."""
+    if len(inner) >= 3 and inner[0] == "rows" and inner[2] == "p":
+        shared = not isinstance(group.rows[int(inner[1])].p, tuple)
+        return inner[:3] if shared else (*inner[:3], j)
+    return inner
+
+
+def _cpd_problems(facts: _Facts, node: Node) -> Iterator[Problem]:
     where: tuple[str | int, ...] = ("nodes", node.name, "cpd")
-    values = {name: attack.parameters[name].value for name in attack.structural}
-    child = attack.variable(node.name, values)
-    parents = tuple(attack.variable(p, values) for p in node.parents)
-    own = list(node.cpd.problems(child, parents))
+    if not isinstance(node.cpd, CPD):
+        yield Problem(where, f"is a {type(node.cpd).__name__}; a CPD is needed, such as Rows or And")
+        return
+    own: list[Problem] = []
+    if facts.has_sound_family(node):
+        own += node.cpd.problems(
+            facts.variable(node.name), tuple(facts.variable(p) for p in node.parents)
+        )
+    parameters = facts.attack.parameters
     for ref in dict.fromkeys(node.cpd.references()):
-        if ref.startswith("$") and ref[1:] not in attack.parameters:
-            message = f'no parameter "{ref[1:]}"; {did_you_mean(ref[1:], attack.parameters)}'
-            own.append(Problem(_address(node.cpd, ref), message))
+        if ref.startswith("$") and ref[1:] not in parameters:
+            message = f'no parameter "{ref[1:]}"; {did_you_mean(ref[1:], parameters)}'
+            own.append(Problem(address_of(node.cpd, ref), message))
         elif ref.startswith("@"):
-            own += _column_use(attack, node, ref)
+            own += _column_use(facts, node, ref)
     if node.cpd.kind == "function":
-        own += _function_arguments(attack, node)
+        own += _function_arguments(facts.attack, node)
     for problem in own:
-        yield Problem((*where, *problem.where), problem.message)
-    if not node.source and attack.group_of(node.name) is None and _numbers(node.cpd):
+        yield Problem((*where, *problem.where), problem.message, problem.at_key)
+
+
+def _node_source(node: Node) -> Iterator[Problem]:
+    if not node.source.strip() and holds_numbers(node.cpd):
         yield Problem(("nodes", node.name, "source"), _NO_SOURCE)
 
 
-_NO_SOURCE = 'holds numbers without a source; add one (source: assumption, if it is one)'
-
-
-def _column_use(attack: Attack, node: Node, ref: str) -> Iterator[Problem]:
-    where = _address(node.cpd, ref)
-    if ref[1:] not in attack.subject:
-        hint = did_you_mean(ref[1:], attack.subject)
+def _column_use(facts: _Facts, node: Node, ref: str) -> Iterator[Problem]:
+    where = address_of(node.cpd, ref)
+    if ref[1:] not in facts.attack.subject:
+        hint = did_you_mean(ref[1:], facts.attack.subject)
         yield Problem(where, f'no subject column "{ref[1:]}"; {hint}')
         return
-    column: SubjectColumn = attack.subject[ref[1:]]
-    group = attack.group_of(node.name)
+    column: SubjectColumn = facts.attack.subject[ref[1:]]
+    group = facts.member_of.get(node.name)
     if column.per and column.per not in node.parents:
         message = f"{ref} has one value per subset of {column.per}, which is no parent of this node"
         yield Problem(where, message)
@@ -204,38 +268,10 @@ def _function_arguments(attack: Attack, node: Node) -> Iterator[Problem]:
             yield Problem(("name",), message)
 
 
-def _address(value: Any, ref: str) -> tuple[str | int, ...]:
-    """Where in a CPD a reference stands."""
-    for where, leaf in _leaves(value):
-        if leaf == ref:
-            return where
-    return ()
-
-
-def _leaves(value: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    pairs: list[tuple[str | int, Any]]
-    if is_dataclass(value) and not isinstance(value, type):
-        pairs = [(f.name, getattr(value, f.name)) for f in fields(value)]
-    elif isinstance(value, dict):
-        pairs = list(value.items())
-    elif isinstance(value, tuple | list):
-        pairs = list(enumerate(value))
-    else:
-        yield (), value
-        return
-    for key, item in pairs:
-        for where, leaf in _leaves(item):
-            yield (key, *where), leaf
-
-
-def _numbers(value: CPD | Any) -> bool:
-    """Does it hold a number that somebody must have got from somewhere?"""
-    return any(isinstance(leaf, float) and leaf not in (0.0, 1.0) for _, leaf in _leaves(value))
-
-
-def _questions(attack: Attack) -> Iterator[Problem]:
-    for question in attack.questions.values():
+def _questions(facts: _Facts) -> Iterator[Problem]:
+    for question in facts.attack.questions.values():
         where = ("questions", question.name)
+        targets: dict[str, str] = {}
         for key, states in (("target", question.target), ("given", question.given)):
             try:
                 named = parse_states(states)
@@ -243,28 +279,33 @@ def _questions(attack: Attack) -> Iterator[Problem]:
                 yield Problem((*where, key), str(problem))
                 continue
             for node, state in named.items():
-                yield from _known_state(attack, (*where, key), node, state)
+                inner = (*where, key, node) if key == "given" else (*where, key)
+                yield from _known_state(facts, inner, node, state)
+                if key == "given" and node in targets:
+                    yield Problem(inner, f"{node} is both asked for and given", at_key=True)
+            targets = targets or named
 
 
 def _known_state(
-    attack: Attack, where: tuple[str | int, ...], node: str, state: str
+    facts: _Facts, where: tuple[str | int, ...], node: str, state: str
 ) -> Iterator[Problem]:
-    if node not in attack.all_nodes:
-        yield Problem(where, f'unknown node "{node}"; {did_you_mean(node, attack.all_nodes)}')
-        return
-    values = {name: attack.parameters[name].value for name in attack.structural}
-    variable: Variable = attack.variable(node, values)
-    if state not in variable.states:
-        hint = did_you_mean(state, variable.states)
-        yield Problem(where, f'{node} has no state "{state}"; {hint}')
+    if node not in facts.nodes:
+        yield Problem(where, f'unknown node "{node}"; {did_you_mean(node, facts.nodes)}', at_key=True)
+    elif facts.has_sound_states(node):
+        states = facts.variable(node).states
+        if state not in states:
+            yield Problem(where, f'{node} has no state "{state}"; {did_you_mean(state, states)}')
 
 
-def _unused(attack: Attack) -> Iterator[Problem]:
-    used = {ref.removeprefix("$") for n in attack.all_nodes.values() for ref in n.cpd.references()}
-    used |= set(attack.structural)
-    for name in attack.parameters:
-        if name not in used:
-            yield Problem(("parameters", name), f"is never used; write ${name} where it belongs")
+def _unused(facts: _Facts) -> Iterator[Problem]:
+    attack = facts.attack
+    cpds = [n.cpd for n in facts.nodes.values() if isinstance(n.cpd, CPD)]
+    used = {ref.lstrip("$@") for cpd in cpds for ref in cpd.references()} | {*attack.structural}
+    for room, sign in (("parameters", "$"), ("subject", "@")):
+        for name in getattr(attack, room):
+            if name not in used:
+                message = f"is never used; write {sign}{name} where it belongs"
+                yield Problem((room, name), message, at_key=True)
 
 
 def _example(attack: Attack) -> Iterator[Problem]:
@@ -272,15 +313,28 @@ def _example(attack: Attack) -> Iterator[Problem]:
         where = ("example", name)
         if name not in attack.subject:
             hint = did_you_mean(name, attack.subject)
-            yield Problem(where, f'no subject column "{name}"; {hint}')
+            yield Problem(where, f'no subject column "{name}"; {hint}', at_key=True)
             continue
         column = attack.subject[name]
-        wanted = column_shape(attack, column)
-        found = np.shape(value)
-        if found != wanted:
-            yield Problem(where, f"has shape {found}; {describe_shape(attack, column)}")
-        elif not np.isfinite(np.asarray(value, dtype=float)).all():
-            yield Problem(where, "holds a value that is not a finite number")
+        if {column.per, column.each} <= {None, *attack.groups}:
+            yield from _example_values(attack, column, value, where)
+
+
+def _example_values(
+    attack: Attack, column: SubjectColumn, value: Any, where: tuple[str | int, ...]
+) -> Iterator[Problem]:
+    found, wanted = np.shape(value), column_shape(attack, column)
+    if found != wanted:
+        count = f"{found[0]} values" if found else "a single number"
+        yield Problem(where, f"has {count}; {describe_shape(attack, column)}")
+        return
+    numbers = np.asarray(value, dtype=float).ravel()
+    low = -np.inf if column.low is None else column.low
+    high = np.inf if column.high is None else column.high
+    wrong = np.flatnonzero(~np.isfinite(numbers) | (numbers < low) | (numbers > high))
+    for i in wrong[:3].tolist():
+        inner = (*where, i) if found else where
+        yield Problem(inner, f"must be a number from {low:.12g} to {high:.12g}")
 
 
 def column_shape(attack: Attack, column: SubjectColumn) -> tuple[int, ...]:
@@ -299,6 +353,3 @@ def describe_shape(attack: Attack, column: SubjectColumn) -> str:
     if column.each:
         return f"it needs {shape[0]} values, one per member of {column.each}"
     return "it needs a single number"
-
-
-__all__ = ["REST", "YES", "column_shape", "describe_shape", "problems"]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.cpds.frozen import freeze_fields
 from reidbn.errors import Problem
 
 ASSUMPTION = "assumption"
 PROBABILITY = "probability"
+LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,12 @@ class Prior:
         if self.kind == "beta" and not ((self.a or 0) > 0 and (self.b or 0) > 0):
             return ["a beta prior needs a > 0 and b > 0"]
         if self.kind == "triangular" and not (self.mode is not None and low <= self.mode <= high):
-            return [f"a triangular prior needs a mode between {low:g} and {high:g}"]
+            return [f"a triangular prior needs a mode between {low:.12g} and {high:.12g}"]
         if not low < high:
-            return [f"a prior needs a range with some width; this one is {low:g} to {high:g}"]
-        return []
+            return [f"a prior needs a range with some width; this one is just {low:.12g}"]
+        wanted = {"uniform": "", "beta": "ab", "triangular": ("mode",)}[self.kind]
+        given = [name for name in ("a", "b", "mode") if getattr(self, name) is not None]
+        return [f"a {self.kind} prior takes no {name}" for name in given if name not in wanted]
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class Parameter:
     story: str = ""
 
     def __post_init__(self) -> None:
+        freeze_fields(self)
         probability = self.unit == PROBABILITY
         if self.low is None:
             object.__setattr__(self, "low", 0.0 if probability else self.value)
@@ -99,14 +104,20 @@ class Parameter:
     def problems(self) -> list[Problem]:
         where = ("parameters", self.name)
         low, high = self.range
-        if not all(math.isfinite(x) for x in (self.value, low, high)):
-            return [Problem(where, "value and range must be finite numbers")]
+        for name, number in (("value", self.value), ("range", low), ("range", high)):
+            if isinstance(number, bool) or not isinstance(number, int | float):
+                return [Problem((*where, name), f"{number!r} is not a number")]
+            if not abs(number) <= LARGEST:
+                return [Problem((*where, name), f"{number!s:.24} is not a finite number")]
         found = []
+        if not low <= high:
+            message = f"runs from {low:.12g} down to {high:.12g}; write the smaller end first"
+            return [Problem((*where, "range"), message)]
         if not low <= self.value <= high:
-            message = f"{self.value:g} lies outside its range {low:g} to {high:g}"
+            message = f"{self.value:.12g} lies outside its range {low:.12g} to {high:.12g}"
             found.append(Problem((*where, "value"), message))
         if self.unit == PROBABILITY and not (low >= 0 and high <= 1):
-            message = f"a probability must lie between 0 and 1; the range is {low:g} to {high:g}"
+            message = f"a probability lies between 0 and 1, but this range is {low:.12g} to {high:.12g}"
             found.append(Problem((*where, "range"), message))
         if not self.source.strip():
             message = 'has no source; write where it comes from, or "assumption"'

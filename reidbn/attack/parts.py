@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from reidbn.cpds.frozen import FrozenDict, freeze_fields, frozen
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, NO, YES, Ref, Variable
 from reidbn.cpds.rows import REST, Row, Rows
@@ -32,7 +33,7 @@ class Node:
     def __post_init__(self) -> None:
         if not isinstance(self.states, str):
             object.__setattr__(self, "states", tuple(str(s) for s in self.states))
-        object.__setattr__(self, "parents", tuple(self.parents))
+        _several_names(self, "parents", "linddun", "panoptic")
 
     @classmethod
     def from_function(cls, function: Any, states: tuple[str, ...] = (NO, YES), **more: Any) -> Node:
@@ -85,6 +86,9 @@ class GroupRow:
     p: Ref | tuple[Ref, ...]
     when: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        freeze_fields(self)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -96,6 +100,11 @@ class Group:
     parents: tuple[str, ...] = ()
     story: str = ""
     source: str = ""
+
+    def __post_init__(self) -> None:
+        _several_names(self, "members", "parents")
+        rows = (self.rows,) if isinstance(self.rows, GroupRow) else self.rows
+        object.__setattr__(self, "rows", tuple(rows))
 
     def member_nodes(self) -> tuple[Node, ...]:
         """The members as ordinary nodes."""
@@ -123,6 +132,17 @@ class Question:
     target: str
     given: dict[str, str] = field(default_factory=dict)
     story: str = ""
+
+    def __post_init__(self) -> None:
+        given = {str(node): _state(state) for node, state in self.given.items()}
+        object.__setattr__(self, "given", FrozenDict(given))
+
+
+def _several_names(thing: Any, *names: str) -> None:
+    """Tuples of names; a lone string is one name, not its letters."""
+    for name in names:
+        value = getattr(thing, name)
+        object.__setattr__(thing, name, (value,) if isinstance(value, str) else frozen([*value]))
 
 
 def parse_states(text: str | Mapping[str, str]) -> dict[str, str]:

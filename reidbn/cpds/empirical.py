@@ -75,7 +75,9 @@ class Empirical(CPD):
             values = [code.get(str(v), -1) for v in table[column]]
             if -1 in values:
                 missed = values.count(-1)
-                raise DataError(f"{column}: {missed} rows hold a value that is not among its states")
+                raise DataError(
+                    f"{column}: {missed} rows hold a value that is not among its states"
+                )
             index = index * len(code) + np.array(values, dtype=np.intp)
         sizes = [len(states[c]) for c in (*parents, node)]
         counts = np.bincount(index, minlength=int(np.prod(sizes))).reshape(-1, sizes[-1])

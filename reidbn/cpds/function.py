@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +40,7 @@ def cpd_function(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def _place(function: Callable[..., Any]) -> tuple[str, str]:
-    return function.__module__, function.__qualname__
+    return function.__module__, getattr(function, "__qualname__", type(function).__qualname__)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Function(CPD):
 
     kind: ClassVar[str] = "function"
     name: str
-    function: Callable[..., Any] | None = None
+    function: Callable[..., Any] | None = field(default=None, metadata={"file": False})
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Function:

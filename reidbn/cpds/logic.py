@@ -45,7 +45,9 @@ class _Gate(CPD):
         found = needs_yes_no(child, self.kind) + needs_parents(parents, self.kind)
         for p in parents:
             if not p.is_group and set(p.states) != {"no", YES}:
-                message = f"{self.kind} needs yes/no parents; {p.name} has {', '.join(p.states[:6])}"
+                message = (
+                    f"{self.kind} needs yes/no parents; {p.name} has {', '.join(p.states[:6])}"
+                )
                 found.append(Problem(("kind",), message))
         return found
 
@@ -75,7 +77,7 @@ class Threshold(_Gate):
     """Yes when at least `at_least` parents are yes."""
 
     kind: ClassVar[str] = "threshold"
-    at_least: int
+    at_least: int = field(metadata={"sourced": False})
 
     def probabilities(self, scope: Scope) -> Array:
         return yes_no(scope.child, _count(scope) >= self.at_least)
@@ -108,9 +110,9 @@ class _Noisy(_Gate):
         for name, ref in self.weights.items():
             if name not in names:
                 message = f'"{name}" is not a parent of this node; {did_you_mean(name, names)}'
-                found.append(Problem(("weights", name), message))
+                found.append(Problem(("weights", name), message, at_key=True))
             found += _weight_problems(ref, "weights", name)
-        for name in set(names) - set(self.weights):
+        for name in sorted(set(names) - set(self.weights)):
             found.append(Problem(("weights",), f"has no weight for the parent {name}"))
         return found
 

@@ -1,9 +1,9 @@
 """Matching: unique or not, one in so many, a share of a class.
 
-    unique      yes when the class has size 1            [Xia21] X_ud
-    one-over    yes with probability 1 / class size      [Xia21] X_s, 0 for an empty class
-    share       yes with probability part / whole        [Antoniou22] in the leak: h / k
-    probability yes with a probability that is given     (a number, $parameter or @column)
+unique      yes when the class has size 1            [Xia21] X_ud
+one-over    yes with probability 1 / class size      [Xia21] X_s, 0 for an empty class
+share       yes with probability part / whole        [Antoniou22] in the leak: h / k
+probability yes with a probability that is given     (a number, $parameter or @column)
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from reidbn.cpds.protocol import (
     needs_yes_no,
     yes_no,
 )
-from reidbn.errors import Problem
+from reidbn.errors import Problem, did_you_mean
 
 
 def _only_if(scope: Scope, conditions: tuple[str, ...], p: Array) -> Array:
@@ -37,7 +37,16 @@ def _only_if(scope: Scope, conditions: tuple[str, ...], p: Array) -> Array:
 
 
 def _only_if_problems(conditions: tuple[str, ...], parents: tuple[Variable, ...]) -> list[Problem]:
-    return [p for name in conditions for p in needs_parent(name, "only_if", parents)]
+    found = []
+    by_name = {p.name: p for p in parents}
+    for i, name in enumerate(conditions):
+        if name not in by_name:
+            message = f'"{name}" is not a parent of this node; {did_you_mean(name, by_name)}'
+            found.append(Problem(("only_if", i), message))
+        elif by_name[name].is_group or set(by_name[name].states) != {YES, NO}:
+            message = f"only_if needs yes/no parents, which {name} is not"
+            found.append(Problem(("only_if", i), message))
+    return found
 
 
 @dataclass(frozen=True)
@@ -49,12 +58,16 @@ class Unique(CPD):
     stays: Ref = 1.0
 
     def probabilities(self, scope: Scope) -> Array:
-        return yes_no(scope.child, np.where(scope.value(self.of) == 1, scope.value(self.stays), 0.0))
+        return yes_no(
+            scope.child, np.where(scope.value(self.of) == 1, scope.value(self.stays), 0.0)
+        )
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         found = needs_yes_no(child, self.kind) + needs_parent(self.of, "of", parents)
-        return found + needs_parent(self.stays, "stays", parents) + needs_probability(
-            self.stays, "stays"
+        return (
+            found
+            + needs_parent(self.stays, "stays", parents)
+            + needs_probability(self.stays, "stays")
         )
 
 

@@ -43,9 +43,7 @@ class Mixture(CPD):
 
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
         """Choose a component for every row, then let it act."""
-        weights = np.stack(
-            [np.broadcast_to(w, rows) for w in self._weights(scope)], axis=-1
-        )
+        weights = np.stack([np.broadcast_to(w, rows) for w in self._weights(scope)], axis=-1)
         which = draw(rng, weights, rows)
         acted = [component.act(rng, scope, rows) for component in self.components]
         return np.choose(which, acted).astype(np.intp)

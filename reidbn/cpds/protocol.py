@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.cpds.frozen import freeze_fields
 from reidbn.errors import Problem, did_you_mean
 
 Array = NDArray[np.float64]
@@ -61,6 +62,11 @@ class Variable:
             return np.array([float(state) for state in self.states])
         except ValueError:
             return np.arange(self.size, dtype=float)
+
+    @property
+    def has_numbers(self) -> bool:
+        """True when reading the state as a number means something: also yes/no and groups."""
+        return self.is_group or self.is_numeric or set(self.states) <= {YES, NO}
 
     @property
     def is_numeric(self) -> bool:
@@ -123,6 +129,9 @@ class CPD(ABC):
 
     kind: ClassVar[str]
     has_story: ClassVar[bool] = False  # True when `act` does something else than read the table
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
 
     @abstractmethod
     def probabilities(self, scope: Scope) -> Array:
@@ -187,13 +196,19 @@ def needs_parent(ref: Ref, field: str, parents: Sequence[Variable]) -> list[Prob
         names = [p.name for p in parents]
         if ref not in names:
             message = f'"{ref}" is not a parent of this node; {did_you_mean(ref, names)}'
+            if ref in ("rest",) or not ref.isidentifier():
+                message = f'"{ref}" is neither a number, $parameter, @column nor a parent'
+            return [Problem((field,), message)]
+        if not parents[names.index(ref)].has_numbers:
+            states = ", ".join(parents[names.index(ref)].states[:6])
+            message = f"reads {ref} as a number, but its states are {states}"
             return [Problem((field,), message)]
     return []
 
 
 def needs_probability(ref: Ref, *where: str | int) -> list[Problem]:
     if not isinstance(ref, str) and not 0 <= ref <= 1:
-        return [Problem(where, f"{ref:g} is not a probability: it must lie between 0 and 1")]
+        return [Problem(where, f"{ref:.12g} is not a probability: it must lie between 0 and 1")]
     return []
 
 

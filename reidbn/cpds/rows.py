@@ -10,12 +10,14 @@ counts, so the last one can be "everything else".  `rest` is what is left of a r
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.cpds.frozen import freeze_fields
 from reidbn.cpds.protocol import (
     CPD,
     Array,
@@ -39,6 +41,9 @@ class Row:
     when: dict[str, str | tuple[str, ...]] = field(
         default_factory=dict, metadata={"references": False}
     )
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
 
     def cells(self, states: tuple[str, ...]) -> tuple[Ref, ...]:
         """The cells in the order of the states; a state that is not named has 0."""
@@ -86,7 +91,7 @@ class Rows(CPD):
         for i, value in enumerate(known):
             if value is not None:
                 out[..., i] = value
-        if None in [cell if cell == REST else 0 for cell in cells] or REST in cells:
+        if REST in cells:
             out[..., cells.index(REST)] = 1.0 - out.sum(axis=-1)
         return out
 
@@ -119,7 +124,10 @@ class Rows(CPD):
         if (chosen < 0).any():
             first = np.unravel_index(int(np.argmax(chosen < 0)), chosen.shape)
             case = ", ".join(f"{p.name}={p.states[i]}" for p, i in zip(named, first, strict=True))
-            found.append(Problem(("rows",), f"no row holds for {case}"))
+            more = int((chosen < 0).sum()) - 1
+            also = f" and {more} other case{'s' if more > 1 else ''}" if more else ""
+            message = f"no row holds for {case}{also}; add a last row without when"
+            found.append(Problem(("rows",), message))
         for i in sorted(set(range(len(self.rows))) - set(np.unique(chosen).tolist())):
             found.append(Problem(("rows", i), "is never reached: rows above it hold for all of it"))
         return found
@@ -152,12 +160,12 @@ def _when_problems(i: int, row: Row, parents: tuple[Variable, ...]) -> list[Prob
         where = ("rows", i, "when", name)
         if name not in by_name:
             message = f'"{name}" is not a parent of this node; {did_you_mean(name, by_name)}'
-            found.append(Problem(where, message))
+            found.append(Problem(where, message, at_key=True))
         elif by_name[name].is_group:
-            message = "is a group: a row cannot name its subsets; use a kind that reads the group"
-            found.append(Problem(where, message))
+            message = f"{name} is a group: a row cannot name its subsets; make one member a parent"
+            found.append(Problem(where, message, at_key=True))
         else:
-            for state in set(row.wanted(name) or ()) - set(by_name[name].states):
+            for state in sorted(set(row.wanted(name) or ()) - set(by_name[name].states)):
                 hint = did_you_mean(state, by_name[name].states)
                 found.append(Problem(where, f'{name} has no state "{state}"; {hint}'))
     return found
@@ -171,19 +179,24 @@ def _cell_problems(i: int, row: Row, child: Variable) -> list[Problem]:
         unknown = [s for s in row.p if s not in child.states]
         if unknown:
             hint = did_you_mean(unknown[0], child.states)
-            return [Problem((*where, unknown[0]), f'no state "{unknown[0]}"; {hint}')]
+            message = f'this node has no state "{unknown[0]}"; {hint}'
+            return [Problem((*where, unknown[0]), message, at_key=True)]
     cells = row.cells(child.states)
     if len(cells) != len(child.states):
         message = f"has {len(cells)} cells for {len(child.states)} states ({_list(child.states)})"
         return [Problem(where, message)]
-    return _sum_problems(where, cells)
+    keys = child.states if isinstance(row.p, dict) else range(len(cells))
+    return _sum_problems(where, dict(zip(keys, cells, strict=True)))
 
 
-def _sum_problems(where: tuple[str | int, ...], cells: tuple[Ref, ...]) -> list[Problem]:
+def _sum_problems(
+    where: tuple[str | int, ...], named: Mapping[str, Ref] | Mapping[int, Ref]
+) -> list[Problem]:
     found: list[Problem] = []
-    for j, cell in enumerate(cells):
+    cells = tuple(named.values())
+    for key, cell in named.items():
         if cell != REST:
-            found += needs_reference(cell, *where, j) + needs_probability(cell, *where, j)
+            found += needs_reference(cell, *where, key) + needs_probability(cell, *where, key)
     if found:
         return found
     if cells.count(REST) > 1:

@@ -1,0 +1,166 @@
+"""The canonical content of an attack: plain dicts and lists in the shape of a model file.
+
+Defaults are left out, keys stand in the order in which they are best read, a whole number inside
+a table is written without a fraction, and everything else keeps its full precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from reidbn.attack.parameter import PROBABILITY, Parameter, Prior
+from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn
+from reidbn.cpds.function import Function
+from reidbn.cpds.protocol import CPD, NO, YES, plain
+from reidbn.cpds.rows import Row, Rows
+
+if TYPE_CHECKING:
+    from reidbn.attack.attack import Attack
+
+SCHEMA_VERSION = 1
+Content = dict[str, Any]
+_WHOLE = 2**53
+
+
+def content(attack: Attack, *, cpd: Callable[[CPD], Content] = CPD.to_dict) -> Content:
+    """What a model file of this attack holds; `cpd` says how a CPD is written."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        **_kept(name=attack.name, title=attack.title, story=attack.story),
+        **_kept(sources=list(attack.sources)),
+        **_room("parameters", attack.parameters, _parameter),
+        **_room("subject", attack.subject, _column),
+        **_room("groups", attack.groups, _group),
+        "nodes": {name: _node(node, cpd) for name, node in attack.nodes.items()},
+        **_room("questions", attack.questions, _question),
+        **_kept(example={name: _number(value) for name, value in attack.example.items()}),
+    }
+
+
+def _kept(**entries: Any) -> Content:
+    """The entries that say something."""
+    return {key: value for key, value in entries.items() if value not in (None, "", [], {}, ())}
+
+
+def _room(name: str, things: Any, write: Callable[[Any], Content]) -> Content:
+    return {name: {key: write(thing) for key, thing in things.items()}} if things else {}
+
+
+def _parameter(parameter: Parameter) -> Content:
+    probability = parameter.unit == PROBABILITY
+    ends: Any = parameter.range
+    value: Any = parameter.value
+    if probability:
+        ends, value = _number(ends), _number(value)
+    default = (0, 1) if probability else (value, value)
+    return {
+        "value": value,
+        **_kept(range=None if tuple(ends) == default else list(ends)),
+        **_kept(unit="" if probability else parameter.unit),
+        **_kept(prior=_prior(parameter.prior) if parameter.prior else None),
+        "source": parameter.source,
+        **_kept(story=parameter.story),
+    }
+
+
+def _prior(prior: Prior) -> Content:
+    numbers = {key: _number(getattr(prior, key)) for key in ("a", "b", "mode")}
+    return {"kind": prior.kind, **_kept(**numbers)}
+
+
+def _column(column: SubjectColumn) -> Content:
+    ends = None
+    if column.low is not None or column.high is not None:
+        ends = [_number(column.low), _number(column.high)]
+    return _kept(
+        per=column.per, each=column.each, unit=column.unit, range=ends, story=column.story
+    )
+
+
+def _group(group: Group) -> Content:
+    rows: Content = {"rows": [_group_row(row) for row in group.rows]}
+    if len(group.rows) == 1 and not group.rows[0].when:
+        rows = {"probability": _cells(group.rows[0].p)}
+    return {
+        **_kept(story=group.story),
+        "members": list(group.members),
+        **_kept(parents=list(group.parents)),
+        **rows,
+        **_kept(source=group.source),
+    }
+
+
+def _group_row(row: GroupRow) -> Content:
+    return {**_kept(when=plain(row.when)), "p": _cells(row.p)}
+
+
+def _node(node: Node, cpd: Callable[[CPD], Content]) -> Content:
+    out = _kept(story=node.story)
+    if node.states != (NO, YES):
+        out["states"] = node.states if isinstance(node.states, str) else list(node.states)
+    out |= _kept(parents=list(node.parents))
+    if isinstance(node.cpd, Rows):
+        out["rows"] = [_row(row) for row in node.cpd.rows]
+    else:
+        out["cpd"] = _number(cpd(node.cpd))
+    return out | _kept(
+        source=node.source, linddun=list(node.linddun), panoptic=list(node.panoptic)
+    )
+
+
+def _row(row: Row) -> Content:
+    return {**_kept(when=plain(row.when)), "p": _cells(row.p)}
+
+
+def _question(question: Question) -> Content:
+    return {"target": question.target, **_kept(given=dict(question.given), story=question.story)}
+
+
+def _cells(p: Any) -> Any:
+    return _number(plain(p))
+
+
+def _number(value: Any) -> Any:
+    """Whole floats as integers, at any depth."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE:
+        return int(value)
+    if isinstance(value, list | tuple):
+        return [_number(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _number(item) for key, item in value.items()}
+    return value
+
+
+# -- identity: what tells two attacks apart that cannot both be written down ---------------------
+
+
+def identity(value: Any) -> Any:
+    """A CPD (or a part of one) as plain content, with functions by place and code."""
+    if isinstance(value, Function):
+        return {"kind": value.kind, "name": value.name, "code": code_of(value.callable)}
+    if is_dataclass(value) and not isinstance(value, type):
+        kind = {"kind": value.kind} if isinstance(value, CPD) else {}
+        return kind | {f.name: identity(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, list | tuple):
+        return [identity(item) for item in value]
+    if isinstance(value, dict):
+        return {key: identity(item) for key, item in value.items()}
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def code_of(function: Any) -> list[str]:
+    """Where a function is defined and what it does: its compiled code, defaults and closure."""
+    place = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '')}"
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return [place]
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    return [place, *_code(code), repr(function.__defaults__), repr(cells)]
+
+
+def _code(code: Any) -> list[str]:
+    constants = [c for c in code.co_consts if not hasattr(c, "co_code")]
+    nested = [text for c in code.co_consts if hasattr(c, "co_code") for text in _code(c)]
+    return [code.co_code.hex(), repr(code.co_names), repr(constants), *nested]

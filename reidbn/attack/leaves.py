@@ -1,0 +1,41 @@
+"""The numbers and references inside a CPD, with their addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+Where = tuple[str | int, ...]
+
+
+def leaves(value: Any) -> Iterator[tuple[Where, Any]]:
+    """Every number or text inside dataclasses, mappings and sequences; fields that hold names or
+    sizes rather than estimates say so with `metadata={"sourced": False}`."""
+    pairs: list[tuple[str | int, Any]]
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = [(f.name, getattr(value, f.name)) for f in fields(value)
+                 if f.metadata.get("sourced", True)]  # fmt: skip
+    elif isinstance(value, dict):
+        pairs = list(value.items())
+    elif isinstance(value, tuple | list):
+        pairs = list(enumerate(value))
+    else:
+        yield (), value
+        return
+    for key, item in pairs:
+        for where, leaf in leaves(item):
+            yield (key, *where), leaf
+
+
+def address_of(value: Any, ref: str) -> Where:
+    """Where in a CPD a reference stands first."""
+    return next((where for where, leaf in leaves(value) if leaf == ref), ())
+
+
+def holds_numbers(value: Any) -> bool:
+    """Does it hold a number that somebody must have got from somewhere (0 and 1 are logic)?"""
+    return any(
+        isinstance(leaf, int | float) and not isinstance(leaf, bool) and leaf not in (0, 1)
+        for _, leaf in leaves(value)
+    )
