@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from reidbn.attack.catalogue import Catalogue
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn
-from reidbn.cpds.function import Function
 from reidbn.cpds.frozen import frozen
+from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import Ref, Variable
 from reidbn.errors import UsageError, raise_problems
 

@@ -84,6 +84,7 @@ def _names(attack: Attack) -> Iterator[Problem]:
         catalogue = getattr(attack, room)
         for name in catalogue.twice:
             yield Problem((room, name), "is declared twice", at_key=True)
+        named: list[tuple[str, tuple[str | int, ...]]]
         named = [(name, (room, name)) for name in catalogue]
         if room == "groups":
             named += [(m, (room, g.name, "members", i)) for g in catalogue.values()
@@ -135,9 +136,7 @@ def _span_problems(attack: Attack, node: Node) -> Iterator[Problem]:
             yield Problem(where, f'"{node.states}" is empty at the values of its parameters')
 
 
-def _parents(
-    attack: Attack, member_of: dict[str, Group], known: set[str]
-) -> Iterator[Problem]:
+def _parents(attack: Attack, member_of: dict[str, Group], known: set[str]) -> Iterator[Problem]:
     owners: list[tuple[str, Node | Group]] = [("nodes", n) for n in attack.nodes.values()]
     owners += [("groups", g) for g in attack.groups.values()]
     for room, owner in owners:
@@ -182,7 +181,9 @@ def _columns(attack: Attack) -> Iterator[Problem]:
             yield Problem(("subject", column.name, "each"), "stands beside per; keep one of them")
         ends = (column.low, column.high)
         if None not in ends and not ends[0] <= ends[1]:  # type: ignore[operator]
-            message = f"runs from {ends[0]:.12g} down to {ends[1]:.12g}; write the smaller end first"
+            message = (
+                f"runs from {ends[0]:.12g} down to {ends[1]:.12g}; write the smaller end first"
+            )
             yield Problem(("subject", column.name, "range"), message)
 
 
@@ -192,17 +193,15 @@ def _groups(facts: _Facts) -> Iterator[Problem]:
         if not group.members:
             yield Problem((*where, "members"), "there are no members")
             continue
-        seen = set()
         for i, row in enumerate(group.rows):
             if isinstance(row.p, tuple) and len(row.p) != len(group.members):
                 message = f"has {len(row.p)} probabilities for {len(group.members)} members"
                 yield Problem((*where, "rows", i, "p"), message)
-        for j, member in enumerate(group.member_nodes()):
-            for problem in _cpd_problems(facts, member):
-                found = Problem((*where, *_in_group(group, j, problem.where[3:])), problem.message)
-                if found not in seen:
-                    yield found
-                seen.add(found)
+        yield from dict.fromkeys(  # members often share a row, and so its problem
+            Problem((*where, *_in_group(group, j, p.where[3:])), p.message, p.at_key)
+            for j, member in enumerate(group.member_nodes())
+            for p in _cpd_problems(facts, member)
+        )
         if not group.source.strip() and holds_numbers(group.rows):
             yield Problem((*where, "source"), _NO_SOURCE)
 
@@ -218,7 +217,9 @@ def _in_group(group: Group, j: int, inner: tuple[str | int, ...]) -> tuple[str |
 def _cpd_problems(facts: _Facts, node: Node) -> Iterator[Problem]:
     where: tuple[str | int, ...] = ("nodes", node.name, "cpd")
     if not isinstance(node.cpd, CPD):
-        yield Problem(where, f"is a {type(node.cpd).__name__}; a CPD is needed, such as Rows or And")
+        yield Problem(
+            where, f"is a {type(node.cpd).__name__}; a CPD is needed, such as Rows or And"
+        )
         return
     own: list[Problem] = []
     if facts.has_sound_family(node):
@@ -290,7 +291,9 @@ def _known_state(
     facts: _Facts, where: tuple[str | int, ...], node: str, state: str
 ) -> Iterator[Problem]:
     if node not in facts.nodes:
-        yield Problem(where, f'unknown node "{node}"; {did_you_mean(node, facts.nodes)}', at_key=True)
+        yield Problem(
+            where, f'unknown node "{node}"; {did_you_mean(node, facts.nodes)}', at_key=True
+        )
     elif facts.has_sound_states(node):
         states = facts.variable(node).states
         if state not in states:

@@ -74,9 +74,7 @@ def _column(column: SubjectColumn) -> Content:
     ends = None
     if column.low is not None or column.high is not None:
         ends = [_number(column.low), _number(column.high)]
-    return _kept(
-        per=column.per, each=column.each, unit=column.unit, range=ends, story=column.story
-    )
+    return _kept(per=column.per, each=column.each, unit=column.unit, range=ends, story=column.story)
 
 
 def _group(group: Group) -> Content:
@@ -105,9 +103,7 @@ def _node(node: Node, cpd: Callable[[CPD], Content]) -> Content:
         out["rows"] = [_row(row) for row in node.cpd.rows]
     else:
         out["cpd"] = _number(cpd(node.cpd))
-    return out | _kept(
-        source=node.source, linddun=list(node.linddun), panoptic=list(node.panoptic)
-    )
+    return out | _kept(source=node.source, linddun=list(node.linddun), panoptic=list(node.panoptic))
 
 
 def _row(row: Row) -> Content:

@@ -10,8 +10,10 @@ Where = tuple[str | int, ...]
 
 
 def leaves(value: Any) -> Iterator[tuple[Where, Any]]:
-    """Every number or text inside dataclasses, mappings and sequences; fields that hold names or
-    sizes rather than estimates say so with `metadata={"sourced": False}`."""
+    """Every number or text inside dataclasses, mappings and sequences.
+
+    Fields that hold sizes rather than estimates say so with `metadata={"sourced": False}`.
+    """
     pairs: list[tuple[str | int, Any]]
     if is_dataclass(value) and not isinstance(value, type):
         pairs = [(f.name, getattr(value, f.name)) for f in fields(value)
@@ -34,7 +36,7 @@ def address_of(value: Any, ref: str) -> Where:
 
 
 def holds_numbers(value: Any) -> bool:
-    """Does it hold a number that somebody must have got from somewhere (0 and 1 are logic)?"""
+    """True when it holds a number that somebody got from somewhere (0 and 1 are logic)."""
     return any(
         isinstance(leaf, int | float) and not isinstance(leaf, bool) and leaf not in (0, 1)
         for _, leaf in leaves(value)

@@ -109,6 +109,16 @@ class Parameter:
                 return [Problem((*where, name), f"{number!r} is not a number")]
             if not abs(number) <= LARGEST:
                 return [Problem((*where, name), f"{number!s:.24} is not a finite number")]
+        found = self._range_problems(where)
+        if not self.source.strip():
+            message = 'has no source; write where it comes from, or "assumption"'
+            found.append(Problem((*where, "source"), message))
+        if self.prior:
+            found += [Problem((*where, "prior"), text) for text in self.prior.problems(low, high)]
+        return found
+
+    def _range_problems(self, where: tuple[str, ...]) -> list[Problem]:
+        low, high = self.range
         found = []
         if not low <= high:
             message = f"runs from {low:.12g} down to {high:.12g}; write the smaller end first"
@@ -117,11 +127,8 @@ class Parameter:
             message = f"{self.value:.12g} lies outside its range {low:.12g} to {high:.12g}"
             found.append(Problem((*where, "value"), message))
         if self.unit == PROBABILITY and not (low >= 0 and high <= 1):
-            message = f"a probability lies between 0 and 1, but this range is {low:.12g} to {high:.12g}"
+            message = (
+                f"a probability lies between 0 and 1, but this range is {low:.12g} to {high:.12g}"
+            )
             found.append(Problem((*where, "range"), message))
-        if not self.source.strip():
-            message = 'has no source; write where it comes from, or "assumption"'
-            found.append(Problem((*where, "source"), message))
-        if self.prior:
-            found += [Problem((*where, "prior"), text) for text in self.prior.problems(low, high)]
         return found

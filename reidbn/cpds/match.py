@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reidbn.cpds.protocol import (
     CPD,
+    NO,
     YES,
     Array,
     Ref,
@@ -30,7 +31,7 @@ from reidbn.errors import Problem, did_you_mean
 
 
 def _only_if(scope: Scope, conditions: tuple[str, ...], p: Array) -> Array:
-    """p while every condition is yes, else 0."""
+    """The probability p while every condition is yes, else 0."""
     for parent in conditions:
         p = np.where(scope.number(parent) == 1, p, 0.0)
     return np.asarray(p)
@@ -99,7 +100,7 @@ class OneOver(CPD):
 
 @dataclass(frozen=True)
 class Share(CPD):
-    """Yes with probability part / whole: is the target among the part?"""
+    """Yes with probability part / whole: the target is among the part."""
 
     kind: ClassVar[str] = "share"
     has_story: ClassVar[bool] = True

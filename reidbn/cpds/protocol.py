@@ -164,7 +164,7 @@ def draw(rng: np.random.Generator, p: Array, rows: int) -> NDArray[np.intp]:
     return np.asarray((u[:, None] >= cumulative).sum(axis=1), dtype=np.intp)
 
 
-def yes_no(child: Variable, p_yes: Array) -> Array:
+def yes_no(child: Variable, p_yes: NDArray[Any]) -> Array:
     """The table of a yes/no node from P(yes).
 
     The two states are stored as two whole arrays: the engines read them one state at a time.

@@ -10,7 +10,6 @@ counts, so the last one can be "everything else".  `rest` is what is left of a r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -185,20 +184,15 @@ def _cell_problems(i: int, row: Row, child: Variable) -> list[Problem]:
     if len(cells) != len(child.states):
         message = f"has {len(cells)} cells for {len(child.states)} states ({_list(child.states)})"
         return [Problem(where, message)]
-    keys = child.states if isinstance(row.p, dict) else range(len(cells))
-    return _sum_problems(where, dict(zip(keys, cells, strict=True)))
-
-
-def _sum_problems(
-    where: tuple[str | int, ...], named: Mapping[str, Ref] | Mapping[int, Ref]
-) -> list[Problem]:
     found: list[Problem] = []
-    cells = tuple(named.values())
-    for key, cell in named.items():
+    for j, cell in enumerate(cells):
         if cell != REST:
-            found += needs_reference(cell, *where, key) + needs_probability(cell, *where, key)
-    if found:
-        return found
+            inner = (*where, child.states[j] if isinstance(row.p, dict) else j)
+            found += needs_reference(cell, *inner) + needs_probability(cell, *inner)
+    return found or _sum_problems(where, cells)
+
+
+def _sum_problems(where: tuple[str | int, ...], cells: tuple[Ref, ...]) -> list[Problem]:
     if cells.count(REST) > 1:
         return [Problem(where, "says rest more than once; only one cell can be what is left")]
     numbers = [c for c in cells if not isinstance(c, str)]
