@@ -173,7 +173,7 @@ def yes_no(child: Variable, p_yes: NDArray[Any]) -> Array:
     table = np.empty((2, *p_yes.shape))
     yes = child.states.index(YES)
     table[yes] = p_yes
-    np.subtract(1.0, p_yes, out=table[1 - yes])
+    np.subtract(1.0, p_yes, out=table[1 - yes, ...])
     return np.moveaxis(table, 0, -1)
 
 

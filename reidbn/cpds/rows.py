@@ -205,7 +205,7 @@ def _sum_problems(where: tuple[str | int, ...], cells: tuple[Ref, ...]) -> list[
     elif abs(total - 1) > TOLERANCE:
         gap = "short" if total < 1 else "over"
         return [Problem(where, f"sums to {total:.12g}, not 1 ({gap} by {abs(total - 1):.6g})")]
-    return found
+    return []
 
 
 def _list(states: tuple[str, ...]) -> str:
