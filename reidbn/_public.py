@@ -20,6 +20,14 @@ PUBLIC: dict[str, str] = {
     "crosscheck": "reidbn.inference.crosscheck",
     # what-if
     # microdata
+    "read_table": "reidbn.microdata.read",
+    "People": "reidbn.microdata.table",
+    "Bands": "reidbn.microdata.bands",
+    "Prefix": "reidbn.microdata.prefixes",
+    "Suffix": "reidbn.microdata.prefixes",
+    "Tree": "reidbn.microdata.ladders",
+    "Ladder": "reidbn.microdata.ladders",
+    "read_hierarchy": "reidbn.microdata.ladders",
     # population
     # attacks
     # datasets

@@ -19,25 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata import classes as counting
 from reidbn.microdata.classes import Classes, Codes, Floats, Frequencies, Ints
+from reidbn.microdata.columns import Column, object_array
+from reidbn.microdata.histories import History
+from reidbn.microdata.matching import Relation, match_totals
 
 Columns = str | Sequence[str] | None
 MISSING_POLICIES = ("value", "matches-anything", "drop")
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """The values behind one column's codes: `labels[code]`; None is last where some are missing."""
-
-    name: str
-    labels: NDArray[Any]
-
-    @property
-    def cardinality(self) -> int:
-        return int(self.labels.size)
-
-    @property
-    def has_missing(self) -> bool:
-        return self.labels.dtype == object and self.labels.size > 0 and self.labels[-1] is None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +47,8 @@ class People:
     """What a missing cell is: a "value", "matches-anything", or "drop" (no such rows are left)."""
     dropped: int = 0
     """How many persons the policy "drop" left out."""
+    history: History | None = None
+    """The records behind the persons, where some have several."""
     notes: tuple[str, ...] = field(default=())
     """What was done to the table on its way here, in words, for reports."""
 
@@ -101,7 +90,7 @@ class People:
         for name in order:
             own = (labels or {}).get(name)
             top = int(given[:, columns.index(name)].max()) + 1
-            values = np.arange(top) if own is None else np.array(own, dtype=object)
+            values = np.arange(top) if own is None else object_array(own)
             if values.size < top:
                 raise DataError(
                     f'column "{name}" has codes up to {top - 1} and {values.size} labels'
@@ -140,12 +129,24 @@ class People:
     def codes(self, columns: Columns = None) -> Codes:
         """Codes of the columns, persons x columns, int32, Fortran order, read-only."""
         wanted = self.names(columns)
+        if len(self._changing(wanted)) > 1:
+            raise UsageError(
+                f"{' and '.join(self._changing(wanted))} change within a person's history, and "
+                "their codes apart do not say which values stood together; use class_ids"
+            )
+        return self._coded(wanted)
+
+    def _coded(self, wanted: Sequence[str]) -> Codes:
         places = [self.columns.index(name) for name in wanted]
         if places == list(range(len(places))):
             return self.table[:, : len(places)]
         chosen = np.asfortranarray(self.table[:, places])
         chosen.setflags(write=False)
         return chosen
+
+    def _changing(self, names: Sequence[str]) -> list[str]:
+        """Those of the columns whose codes are whole histories."""
+        return [name for name in names if self.history and self.history.varies(name)]
 
     def cardinalities(self, columns: Columns = None) -> tuple[int, ...]:
         """How many values each column has; codes run below it."""
@@ -159,13 +160,15 @@ class People:
     def fingerprint(self) -> str:
         """SHA-256 of the content: roles, policy, labels, codes and weights, in record order."""
         digest = hashlib.sha256()
-        head = [list(self.quasi_identifiers), list(self.sensitive), self.missing]
+        mode = self.history.mode if self.history else None
+        head = [list(self.quasi_identifiers), list(self.sensitive), self.missing, mode]
         digest.update(repr(head).encode())
-        for column in self.schema:
-            digest.update(repr(column.labels.tolist()).encode())
-        digest.update(np.ascontiguousarray(self.table.T).view(np.uint8).data)
-        if self.weights is not None:
-            digest.update(np.ascontiguousarray(self.weights).tobytes())
+        for column in self.history.schema if self.history else self.schema:
+            digest.update(repr((column.name, column.labels.tolist(), column.hierarchy)).encode())
+        table = self.history.records if self.history else self.table
+        digest.update(np.ascontiguousarray(table.T).view(np.uint8).data)
+        for array in (self.weights, self.history.owner if self.history else None):
+            digest.update(b"" if array is None else array.tobytes())
         return digest.hexdigest()
 
     # Parts of it
@@ -178,7 +181,8 @@ class People:
         table = np.asfortranarray(self.table[index])
         weights = None if self.weights is None else self.weights[index]
         ids = None if self.subject_ids is None else self.subject_ids[index]
-        return replace(self, table=table, weights=weights, subject_ids=ids)
+        history = None if self.history is None else self.history.take(index)
+        return replace(self, table=table, weights=weights, subject_ids=ids, history=history)
 
     def drop(self, rows: ArrayLike) -> People:
         """Everybody but these rows (numbers or a mask)."""
@@ -213,40 +217,74 @@ class People:
 
         False when missing cells match anything or a generalised value covers others.
         """
-        return True
+        return not self._overlapping(self.columns)
 
     @property
     def is_columnwise(self) -> bool:
         """Whether people alike on each of several columns are alike on them together.
 
         False only for histories that change in two or more columns: the multiset of a person's
-        rows says more than the multisets of its columns.  `codes` of two such columns then
+        records says more than the multisets of its columns.  `codes` of two such columns
         refuses; `class_ids` and `class_sizes` answer for any columns.
         """
-        return True
+        return len(self._changing(self.columns)) < 2
 
     def matches(self, column: str) -> NDArray[np.bool_]:
         """Which coded values of a column may be the same person's: codes x codes, symmetric.
 
         Equal values match; a missing cell under "matches-anything" matches every value, and a
-        generalised value every value it covers or is covered by [Xia21].
+        generalised value every value whose cover overlaps its own [Xia21].
         """
-        return np.eye(self.column(column).cardinality, dtype=bool)
+        found = self.column(column)
+        return (found.relation or Relation(found.cardinality, {})).matrix()
+
+    def _overlapping(self, names: Sequence[str]) -> list[str]:
+        """Those of the columns in which different values may match."""
+        return [name for name in names if self.column(name).relation is not None]
+
+    def _keys(self, names: Sequence[str]) -> tuple[Codes, list[int], list[Relation | None]]:
+        """Codes, cardinalities and relations, with histories of several columns as one column."""
+        changing = self._changing(names)
+        plain = [name for name in names if name not in changing or len(changing) < 2]
+        codes = self._coded(plain)
+        columns = [self.column(name) for name in plain]
+        cards = [column.cardinality for column in columns]
+        relations = [column.relation for column in columns]
+        if self.history and len(changing) > 1:
+            ids, count = self.history.ids(changing)
+            codes = np.asfortranarray(np.column_stack([codes, ids.astype(np.int32)]))
+            cards, relations = [*cards, count], [*relations, None]
+        return codes, cards, relations
 
     def class_ids(self, columns: Columns = None) -> tuple[Ints, int]:
         """The class of each person, numbered from 0, and how many classes there are."""
-        return counting.class_ids(self.codes(columns), self.cardinalities(columns))
+        names = self.names(columns)
+        if self._overlapping(names):
+            raise UsageError(
+                f"values of {', '.join(self._overlapping(names))} match others, so people do not "
+                "fall into classes; use class_sizes, or as_written() to compare values as texts"
+            )
+        codes, cards, _ = self._keys(names)
+        return counting.class_ids(codes, cards)
 
     def class_sizes(self, columns: Columns = None) -> Ints:
         """How many people match each person (at least 1, the person), in record order."""
-        return counting.class_sizes(self.codes(columns), self.cardinalities(columns))
+        names = self.names(columns)
+        codes, cards, relations = self._keys(names)
+        if self._overlapping(names):
+            return np.rint(match_totals(codes, cards, relations)).astype(np.int64)
+        return counting.class_sizes(codes, cards)
 
     def class_weights(self, columns: Columns = None) -> Floats:
         """Sum of the survey weights of the people who match each person, in record order."""
         if self.weights is None:
             return self.class_sizes(columns).astype(np.float64)
-        ids, count = self.class_ids(columns)
-        total: Floats = np.bincount(ids, weights=self.weights, minlength=count)
+        names = self.names(columns)
+        codes, cards, relations = self._keys(names)
+        if self._overlapping(names):
+            return match_totals(codes, cards, relations, self.weights)
+        ids, count = counting.class_ids(codes, cards)
+        total = np.bincount(ids, weights=self.weights, minlength=count).astype(np.float64)
         return total[ids]
 
     def k(self, columns: Columns = None) -> int:

@@ -1,0 +1,177 @@
+"""Coding: distinct values cleaned and sorted, and every cell an integer.
+
+Only the distinct values of a column are ever looked at, never its cells.  The rules are the
+same for every source: texts are stripped, a blank text, a null and a NaN are missing, a number
+that is whole is an integer; in files without types (CSV) a column whose every value is written
+as a plain number is numbers, so "01234" stays a text.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import DataError
+from reidbn.microdata.classes import Codes
+from reidbn.microdata.columns import object_array
+
+_PLAIN = re.compile(r"(?=.{1,16}$)[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?")
+"""A number that a float holds to the last digit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """A column as a source gives it: codes (-1 where missing) into distinct values, any order."""
+
+    codes: Codes
+    values: list[Any]
+    written: bool = False
+    """Whether the values are texts as written in a file that has no types."""
+
+
+class Coder:
+    """Codes a column chunk by chunk; remembers distinct values only."""
+
+    def __init__(self, *, written: bool = False) -> None:
+        self.written = written
+        self.index: dict[Any, int] = {}
+        self.parts: list[Any] = []
+
+    def add(self, cells: Any, null: Any = None) -> None:
+        import pandas as pd
+
+        codes, values = pd.factorize(cells)
+        if values.dtype.kind == "M":
+            values = pd.DatetimeIndex(values)
+        own = [self.index.setdefault(value, len(self.index)) for value in values.tolist()]
+        codes = np.array([*own, -1], dtype=np.int32)[codes]
+        if null is not None:
+            codes[np.asarray(null, dtype=bool)] = -1
+        self.parts.append(codes)
+
+    def finish(self) -> Raw:
+        codes = np.concatenate(self.parts) if self.parts else np.empty(0, dtype=np.int32)
+        return Raw(codes, list(self.index), written=self.written)
+
+
+def tidy(
+    name: str, raw: Raw, missing_values: Collection[str] = (), *, as_text: bool = False
+) -> tuple[Codes, NDArray[Any]]:
+    """The column's codes (-1 where missing) and its values in sorted order.
+
+    A mixture of kinds is refused, or with `as_text` (a column with a hierarchy) made texts.
+
+    >>> tidy("age", Raw(np.array([0, 1, 2, 0], dtype=np.int32), ["50", "", " 7"], written=True))
+    (array([ 1, -1,  0,  1], dtype=int32), array([ 7, 50]))
+    """
+    used = np.zeros(len(raw.values) + 1, dtype=bool)
+    used[raw.codes] = True
+    blank = {"", *missing_values}
+    kept: list[int] = []
+    values: list[Any] = []
+    for place in np.flatnonzero(used[:-1]).tolist():
+        value = _clean(name, raw.values[place])
+        if value is not None and not (isinstance(value, str) and value in blank):
+            kept.append(place)
+            values.append(value)
+    values = _one_kind(name, values, written=raw.written, as_text=as_text)
+    labels, inverse = _sorted(values)
+    new = np.full(len(raw.values) + 1, -1, dtype=np.int32)
+    new[kept] = inverse
+    return new[raw.codes], labels
+
+
+def _clean(name: str, value: Any) -> Any:
+    """A plain Python value; None where it stands for nothing."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, float):
+        return None if math.isnan(value) else _number(value)
+    if value is None or isinstance(value, int | datetime.date):
+        return None if value != value else value  # NaT differs from itself
+    if isinstance(value, decimal.Decimal):
+        near = float(value)
+        return (
+            None
+            if value.is_nan()
+            else _number(near)
+            if decimal.Decimal(repr(near)) == value
+            else str(value)
+        )
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if type(value).__name__ in ("Interval", "Period", "UUID", "time", "timedelta", "Timedelta"):
+        return str(value)
+    raise DataError(
+        f'column "{name}" holds values of type {type(value).__name__}; '
+        "use texts, numbers, dates or true/false"
+    )
+
+
+def _number(value: float) -> float | int:
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def _one_kind(name: str, values: list[Any], *, written: bool, as_text: bool) -> list[Any]:
+    if written and values and all(_PLAIN.fullmatch(value) for value in values):
+        return [_number(float(value)) for value in values]
+    kinds = {_kind(value) for value in values}
+    if kinds == {"dates"}:
+        return _dates(values)
+    if len(kinds) > 1 and as_text:
+        return [str(value) for value in values]
+    if len(kinds) > 1:
+        raise DataError(
+            f'column "{name}" mixes {" and ".join(sorted(kinds))}; convert it to one type, '
+            "or name a hierarchy for it if some values are generalised"
+        )
+    return values
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true/false"
+    if isinstance(value, int | float):
+        return "numbers"
+    return "texts" if isinstance(value, str) else "dates"
+
+
+def _dates(values: list[Any]) -> list[Any]:
+    """Dates where no value has a time of day, else times."""
+    times = [v for v in values if isinstance(v, datetime.datetime)]
+    if all(v.time() == datetime.time() and v.tzinfo is None for v in times):
+        return [v.date() if isinstance(v, datetime.datetime) else v for v in values]
+    midnight = datetime.time()
+    return [
+        v if isinstance(v, datetime.datetime) else datetime.datetime.combine(v, midnight)
+        for v in values
+    ]
+
+
+def _sorted(values: list[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Distinct values in order, in an array of their type, and where each given one is in it."""
+    distinct = sorted(set(values))
+    place = {value: i for i, value in enumerate(distinct)}
+    inverse = np.array([place[value] for value in values], dtype=np.int32)
+    plain = bool(distinct) and isinstance(distinct[0], int | float)
+    if plain and all(abs(value) < 2**63 for value in distinct):
+        return np.array(distinct), inverse
+    return object_array(distinct), inverse
+
+
+def with_missing(codes: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
+    """The same with missing cells as a value of their own: the last code, labelled None."""
+    if not (codes < 0).any():
+        return codes, labels
+    settled = np.where(codes < 0, np.int32(labels.size), codes)
+    return settled, object_array([*labels.tolist(), None])

@@ -1,0 +1,57 @@
+"""One coded column: the values behind its codes, and which of them match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.microdata.hierarchy import Hierarchy
+from reidbn.microdata.matching import Relation, wildcard
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The values behind one column's codes: `labels[code]`; None is last where some are missing."""
+
+    name: str
+    labels: NDArray[Any]
+    hierarchy: Hierarchy | None = None
+    relation: Relation | None = None
+    """Which codes match beside themselves; None when matching is equality."""
+    level: int = 0
+    """How far the column was generalised."""
+
+    @property
+    def cardinality(self) -> int:
+        return int(self.labels.size)
+
+    @property
+    def has_missing(self) -> bool:
+        return self.labels.dtype == object and self.labels.size > 0 and self.labels[-1] is None
+
+
+def column_of(
+    name: str,
+    labels: NDArray[Any],
+    *,
+    hierarchy: Hierarchy | None = None,
+    missing: str = "value",
+    level: int = 0,
+) -> Column:
+    """A column whose relation follows from its hierarchy and from what a missing cell is."""
+    values = labels.tolist()
+    relation = hierarchy.relation(values) if hierarchy else None
+    if missing == "matches-anything" and values and values[-1] is None and len(values) > 1:
+        relation = wildcard(len(values), len(values) - 1, relation)
+    return Column(name, labels, hierarchy, relation, level)
+
+
+def object_array(values: Sequence[Any]) -> NDArray[Any]:
+    """The values as one object array, tuples and None among them left whole."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array

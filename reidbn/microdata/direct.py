@@ -1,0 +1,67 @@
+"""Direct identifiers: columns that name a person, which have no place in an analysis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from reidbn.errors import DataError
+
+_LOOKED_AT = 1000
+_FEW = 100
+"""Below so many rows, distinct texts prove nothing."""
+_NAMES = {
+    "name", "fullname", "firstname", "lastname", "surname", "forename", "givenname", "familyname",
+    "patientname", "email", "emailaddress", "phone", "phonenumber", "telephone", "ssn",
+    "socialsecuritynumber", "nhsnumber", "nhsno", "mrn", "passportnumber",
+}  # fmt: skip
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T][\d:.]+)?")
+
+
+def _nhs(text: str) -> bool:
+    """Ten digits, the last a check on the others modulo 11, as in NHS numbers."""
+    digits = re.sub(r"[ -]", "", text)
+    if not re.fullmatch(r"\d{10}", digits):
+        return False
+    total = sum((10 - i) * int(digit) for i, digit in enumerate(digits[:9]))
+    return (11 - total % 11) % 11 == int(digits[9])
+
+
+_FORMATS: dict[str, Callable[[str], object]] = {
+    "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}").fullmatch,
+    "social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}").fullmatch,
+    "NHS numbers": lambda t: re.fullmatch(r"\d{3} \d{3} \d{4}", t) or _nhs(t),
+    "phone numbers": re.compile(r"(?:\+|00)\d[\d ()-]{8,}|\(\d{3}\) ?\d{3}-\d{4}").fullmatch,
+}
+
+
+def refuse_direct(name: str, labels: NDArray[Any], rows: int) -> None:
+    """Raise if the column looks like a direct identifier; the message says which kind."""
+    looks = _looks_like(name, labels, rows)
+    if looks:
+        raise DataError(
+            f'column "{name}" looks like a direct identifier ({looks}); leave it out, or '
+            "name it as subject_id if it tells persons apart; allow_direct=True keeps it"
+        )
+
+
+def _looks_like(name: str, labels: NDArray[Any], rows: int) -> str | None:
+    if re.sub(r"[^a-z]", "", name.lower()) in _NAMES:
+        return "by its name"
+    values = labels[:: max(1, labels.size // _LOOKED_AT)].tolist()
+    texts = [str(value) for value in values if value is not None]
+    for what, fits in _FORMATS.items():
+        if texts and sum(bool(fits(text)) for text in texts) > 0.8 * len(texts):
+            return f"its values have the form of {what}"
+    if rows < _FEW:
+        return None
+    if isinstance(labels[0], str):
+        dates = sum(bool(_DATE.fullmatch(text)) for text in texts)
+        if labels.size >= 0.95 * rows and dates < 0.8 * len(texts):
+            return "a text of its own in almost every row"
+    elif labels.dtype.kind == "i" and labels.size == rows:
+        return "a running number" if int(labels[-1] - labels[0]) == rows - 1 else None
+    return None

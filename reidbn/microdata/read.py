@@ -1,0 +1,134 @@
+"""Reading: from any source to People, with every rule about bad input in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.microdata.assemble import Roles, assemble
+from reidbn.microdata.classes import Codes, Floats
+from reidbn.microdata.coding import Raw, tidy
+from reidbn.microdata.columns import Column
+from reidbn.microdata.direct import refuse_direct
+from reidbn.microdata.histories import MODES
+from reidbn.microdata.ladders import as_hierarchy
+from reidbn.microdata.sources import Source, source_of
+from reidbn.microdata.table import MISSING_POLICIES, People
+
+
+def read_table(
+    source: Any,
+    *,
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
+    subject_id: str | None = None,
+    weights: str | None = None,
+    missing: str = "value",
+    missing_values: Collection[str] = (),
+    history: str = "multiset",
+    hierarchies: Mapping[str, Any] | None = None,
+    allow_direct: bool = False,
+    delimiter: str | None = None,
+    identifiers: object = None,
+) -> People:
+    """People from a file or a frame: only the named columns are read, and coded once.
+
+    `source` is a path (CSV, also gzip; Parquet; Arrow), a pandas or polars frame, an Arrow
+    table, a DuckDB relation, or columns in a dict.  `missing` says what a missing cell is: a
+    "value" of its own, one that "matches-anything", or a reason to "drop" the person; nulls,
+    blank texts and `missing_values` are missing.  With `subject_id` several rows may be one
+    person's history, compared as `history` says: as a "multiset" of records, a "set", a
+    "sequence", or by the "person" columns only, which never change [Antoniou22].
+
+    >>> people = read_table({"sex": ["F", "F", "M"], "age": [50, 50, 61]},
+    ...                     quasi_identifiers=["sex", "age"])
+    >>> people.k(), people.class_sizes()
+    (1, array([2, 2, 1]))
+    """
+    if identifiers is not None:
+        raise UsageError(
+            "identifiers= usually means direct identifiers (names, numbers), which are not read; "
+            "name the columns that an attacker may know in quasi_identifiers=[...]"
+        )
+    _one_of("missing", missing, MISSING_POLICIES)
+    _one_of("history", history, MODES)
+    roles = Roles(_listed(quasi_identifiers), _listed(sensitive))
+    table = source_of(source, delimiter=delimiter)
+    wanted = [*roles.all, *(name for name in (subject_id, weights) if name is not None)]
+    _check_names(table, roles, subject_id, weights)
+    ladders = {name: as_hierarchy(given) for name, given in (hierarchies or {}).items()}
+    for name in ladders:
+        if name not in roles.all:
+            raise UsageError(f'hierarchies name "{name}"; {did_you_mean(name, roles.all)}')
+
+    raw = table.read(list(dict.fromkeys(wanted)))
+    rows = raw[wanted[0]].codes.size
+    if rows == 0:
+        raise DataError(f"{table.name}: no rows; need at least one person")
+    mass = _weights(weights, raw, missing_values) if weights else None
+    subjects = _subjects(subject_id, raw.pop(subject_id), missing_values) if subject_id else None
+    blanks = set(missing_values)
+    schema, codes = [], np.empty((rows, len(roles.all)), dtype=np.int32, order="F")
+    for j, name in enumerate(roles.all):
+        codes[:, j], labels = tidy(name, raw.pop(name), blanks, as_text=name in ladders)
+        if labels.size == 0:
+            raise DataError(f'column "{name}" is missing in every row; leave it out')
+        if not allow_direct:
+            refuse_direct(name, labels, rows)
+        schema.append(Column(name, labels, ladders.get(name)))
+    return assemble(
+        codes, schema, roles, missing=missing, weights=mass, subjects=subjects, mode=history
+    )
+
+
+def _one_of(what: str, given: str, known: Sequence[str]) -> None:
+    if given not in known:
+        raise UsageError(f'{what}="{given}"; {did_you_mean(given, known)}')
+
+
+def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(str(name) for name in given)
+
+
+def _check_names(table: Source, roles: Roles, subject_id: str | None, weights: str | None) -> None:
+    """Every name once, there, and in one role; no name twice in the table."""
+    if not roles.known:
+        raise UsageError("no quasi-identifiers; name at least one column that an attacker may know")
+    wanted = [*roles.all, *(name for name in (subject_id, weights) if name is not None)]
+    for name in wanted:
+        if name not in table.header:
+            raise UsageError(
+                f'{table.name}: no column "{name}"; {did_you_mean(name, table.header)}'
+            )
+        if wanted.count(name) > 1:
+            raise UsageError(f'column "{name}" is named twice; give each column one role')
+    repeated = sorted({name for name in table.header if table.header.count(name) > 1})
+    if repeated:
+        raise DataError(f"{table.name}: two columns are called {', '.join(repeated)}; rename one")
+
+
+def _weights(name: str, raw: dict[str, Raw], blanks: Collection[str]) -> Floats:
+    """Survey weights: one positive number per row."""
+    codes, labels = tidy(name, raw.pop(name), set(blanks))
+    if (codes < 0).any():
+        raise DataError(f'{int((codes < 0).sum())} rows have no weight in "{name}"; give each one')
+    if labels.dtype.kind not in "if":
+        raise DataError(f'the weights in "{name}" are not numbers')
+    values = labels.astype(np.float64)
+    if not np.isfinite(values).all() or (values <= 0).any():
+        bad = int((~(np.isfinite(values) & (values > 0)))[codes].sum())
+        raise DataError(f'{bad} weights in "{name}" are not above 0 and finite; a weight is the '
+                        "number of people a row stands for")  # fmt: skip
+    return values[codes]
+
+
+def _subjects(name: str, raw: Raw, blanks: Collection[str]) -> tuple[Codes, NDArray[Any]]:
+    """The subject of each row, as codes, and the subjects' names."""
+    codes, labels = tidy(name, raw, set(blanks), as_text=True)
+    if (codes < 0).any():
+        raise DataError(f'{int((codes < 0).sum())} rows have no subject in "{name}"; give each one')
+    return codes, labels

@@ -1,0 +1,274 @@
+"""Sources: files, frames and relations, each read once, only the named columns, as raw codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reidbn.errors import DataError, MissingPart, UsageError
+from reidbn.microdata.coding import Coder, Raw
+from reidbn.microdata.csvfile import code_csv, header_of, is_csv
+
+_CHUNK = 60
+"""Vectors of 2,048 rows that DuckDB hands over at a time."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that has not been read: what it is called, its columns, and how to read some."""
+
+    name: str
+    header: list[str]
+    read: Callable[[Sequence[str]], dict[str, Raw]]
+
+
+def source_of(given: Any, *, delimiter: str | None = None) -> Source:
+    """The source that a caller's object or path is."""
+    if isinstance(given, str | Path):
+        return _file(Path(given), delimiter)
+    home = type(given).__module__.partition(".")[0]
+    if isinstance(given, Mapping):
+        import pandas as pd
+
+        try:
+            return _pandas(pd.DataFrame(dict(given)))
+        except ValueError:
+            raise DataError("the columns given have different lengths") from None
+    kinds: dict[str, Callable[[Any], Source]] = {
+        "pandas": _pandas,
+        "polars": _polars,
+        "pyarrow": _arrow,
+        "duckdb": _relation,
+        "_duckdb": _relation,
+    }
+    if home not in kinds:
+        raise UsageError(
+            f"cannot read a table from {type(given).__name__}; give a path (CSV, Parquet, Arrow), "
+            "a pandas or polars frame, an Arrow table, a DuckDB relation, or columns in a dict"
+        )
+    return kinds[home](given)
+
+
+def _file(path: Path, delimiter: str | None) -> Source:
+    if not path.is_file():
+        raise DataError(f"no file {path}")
+    if is_csv(path):
+        header, mark = header_of(path, delimiter)
+        return Source(path.name, header, partial(code_csv, path, header=header, mark=mark))
+    if path.suffix in (".parquet", ".pq"):
+        return _parquet(path)
+    if path.suffix in (".arrow", ".feather", ".ipc"):
+        if find_spec("pyarrow") is None:
+            raise MissingPart(f"{path.name}: reading Arrow files needs pyarrow; or save as Parquet")
+        from pyarrow import feather
+
+        return _arrow(feather.read_table(path), name=path.name)
+    raise UsageError(
+        f"{path.name}: cannot tell its kind; use .csv, .csv.gz, .tsv, .parquet, .arrow"
+    )
+
+
+# DuckDB: Parquet files, and relations
+
+_WHOLE = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "BOOLEAN",
+)
+_AS_IS = ("VARCHAR", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP")
+_NESTED = ("[", "STRUCT", "MAP", "UNION", "BLOB", "BIT", "LIST", "ARRAY")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _selection(names: Sequence[str], types: Mapping[str, str]) -> str:
+    """SQL for the columns; whole numbers never pass through floats on the way out."""
+    parts = []
+    for j, name in enumerate(names):
+        kind = types[name].upper()
+        if any(word in kind for word in _NESTED):
+            raise DataError(
+                f'column "{name}" is of type {types[name]}; use texts, numbers or dates'
+            )
+        if kind in _WHOLE:
+            empty = "false" if kind == "BOOLEAN" else "0"
+            parts += [
+                f"coalesce({_quoted(name)}, {empty}) AS c{j}",
+                f"{_quoted(name)} IS NULL AS n{j}",
+            ]
+        elif kind in _AS_IS:
+            parts.append(f"{_quoted(name)} AS c{j}")
+        else:
+            parts.append(f"CAST({_quoted(name)} AS VARCHAR) AS c{j}")
+    return ", ".join(parts)
+
+
+def _parquet(path: Path) -> Source:
+    import duckdb
+
+    place = str(path).replace("'", "''")
+    try:
+        with duckdb.connect() as con:
+            found = con.execute(f"DESCRIBE SELECT * FROM read_parquet('{place}')").fetchall()  # noqa: S608
+    except duckdb.Error:
+        raise DataError(f"{path.name}: cannot be read as Parquet") from None
+    types = {str(row[0]): str(row[1]) for row in found}
+
+    def read(names: Sequence[str]) -> dict[str, Raw]:
+        coders = {name: Coder(written=_is_text(types[name])) for name in names}
+        with duckdb.connect() as con:
+            con.execute("SET enable_progress_bar = false")
+            con.execute(f"SELECT {_selection(names, types)} FROM read_parquet('{place}')")  # noqa: S608
+            while len(chunk := con.fetch_df_chunk(_CHUNK)):
+                for j, name in enumerate(names):
+                    coders[name].add(chunk[f"c{j}"], chunk.get(f"n{j}"))
+        return {name: coder.finish() for name, coder in coders.items()}
+
+    return Source(path.name, list(types), read)
+
+
+def _is_text(kind: str) -> bool:
+    """Whether a type is written out as numbers in text: DECIMAL, HUGEINT and such."""
+    return kind.upper() not in (*_WHOLE, *_AS_IS)
+
+
+def _relation(relation: Any) -> Source:
+    if not hasattr(relation, "fetchnumpy") or not hasattr(relation, "project"):
+        raise UsageError("give the DuckDB relation itself: con.sql('SELECT ...')")
+    types = dict(zip(relation.columns, (str(t) for t in relation.types), strict=True))
+
+    def read(names: Sequence[str]) -> dict[str, Raw]:
+        if find_spec("pyarrow") is not None:
+            chosen = relation.project(", ".join(map(_quoted, names)))
+            batches = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch
+            return dict(_arrow_columns(batches(), names))
+        arrays = relation.project(_selection(names, types)).fetchnumpy()
+        found = {}
+        for j, name in enumerate(names):
+            coder = Coder(written=_is_text(types[name]))
+            cells = arrays.pop(f"c{j}")
+            null = arrays.pop(f"n{j}", None)
+            if np.ma.isMaskedArray(cells):
+                null, cells = np.ma.getmaskarray(cells), cells.data
+            coder.add(cells, null)
+            found[name] = coder.finish()
+        return found
+
+    return Source("the relation", list(types), read)
+
+
+# Frames in memory
+
+
+def _pandas(frame: Any) -> Source:
+    import pandas as pd
+
+    if isinstance(frame, pd.Series):
+        frame = frame.to_frame()
+
+    def read(names: Sequence[str]) -> dict[str, Raw]:
+        found = {}
+        for name in names:
+            cells = frame[_key(frame, name)]
+            if isinstance(cells.dtype, pd.CategoricalDtype):
+                codes, values = cells.cat.codes.to_numpy(), cells.cat.categories
+            else:
+                codes, values = _factorized(name, cells)
+            found[name] = Raw(np.asarray(codes, dtype=np.int32), values.tolist())
+        return found
+
+    return Source("the frame", [str(name) for name in frame.columns], read)
+
+
+def _factorized(name: str, cells: Any) -> tuple[Any, Any]:
+    import pandas as pd
+
+    try:
+        return pd.factorize(cells)
+    except TypeError:
+        raise DataError(f'column "{name}" holds lists or other compound values') from None
+
+
+def _key(frame: Any, name: str) -> Any:
+    """The frame's own key for a column, which need not be a text."""
+    return next(key for key in frame.columns if str(key) == name)
+
+
+def _polars(frame: Any) -> Source:
+    import polars as pl
+
+    if isinstance(frame, pl.Series):
+        frame = frame.to_frame()
+    header = frame.collect_schema().names() if isinstance(frame, pl.LazyFrame) else frame.columns
+
+    def read(names: Sequence[str]) -> dict[str, Raw]:
+        table = frame.select(names)
+        if isinstance(table, pl.LazyFrame):
+            table = table.collect()
+        found = {}
+        for name in names:
+            coder = Coder(written=table[name].dtype == pl.Decimal)
+            coder.add(*_polars_cells(name, table[name]))
+            found[name] = coder.finish()
+        return found
+
+    return Source("the frame", list(header), read)
+
+
+def _polars_cells(name: str, series: Any) -> tuple[Any, Any]:
+    import polars as pl
+
+    if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
+        raise DataError(f'column "{name}" holds lists or other compound values')
+    null = series.is_null().to_numpy()
+    if series.dtype.is_integer() or series.dtype == pl.Boolean:
+        empty = False if series.dtype == pl.Boolean else 0
+        return series.fill_null(empty).to_numpy(), null
+    if series.dtype.is_float() or series.dtype in (pl.Date, pl.Datetime, pl.String):
+        return series.to_numpy(), null
+    return series.cast(pl.String).to_numpy(), null
+
+
+def _arrow(given: Any, name: str = "the table") -> Source:
+    import pyarrow as pa
+
+    if isinstance(given, pa.RecordBatch):
+        given = pa.Table.from_batches([given])
+    if not hasattr(given, "schema"):
+        raise UsageError("give an Arrow table, record batch, reader or data set")
+    header = list(given.schema.names)
+    return Source(name, header, lambda names: dict(_arrow_columns(given, names)))
+
+
+def _arrow_columns(given: Any, names: Sequence[str]) -> Iterator[tuple[str, Raw]]:
+    import pyarrow as pa
+
+    if isinstance(given, pa.Table):
+        table = given.select(list(names))
+    elif hasattr(given, "to_table"):
+        table = given.to_table(columns=list(names))
+    else:
+        table = given.read_all().select(list(names))
+    for name in names:
+        cells = table.column(name)
+        kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind):
+            raise DataError(f'column "{name}" holds lists or other compound values')
+        coded = cells.unify_dictionaries() if kind != cells.type else cells.dictionary_encode()
+        values = coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else []
+        parts = [chunk.indices.fill_null(-1).to_numpy() for chunk in coded.chunks]
+        codes = np.concatenate(parts) if parts else np.empty(0)
+        yield name, Raw(codes.astype(np.int32), values)
