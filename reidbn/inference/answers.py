@@ -35,6 +35,7 @@ class Answer:
     attack: Attack
     settings: Mapping[str, Any]
     rows: int | None = None
+    interval: tuple[float, float] | None = None  # 95 %, of a sampled answer
 
     def __float__(self) -> float:
         if self.query.is_distribution:
@@ -76,7 +77,7 @@ class Answer:
         if self.query.is_distribution:
             out["states"] = list(self.states)
         if self.rows:
-            out["rows"] = self.rows
+            out |= {"rows": self.rows, "interval_95": self.interval}
         return out
 
     def __str__(self) -> str:
@@ -107,7 +108,7 @@ def ask(
     >>> round(float(a), 12)
     0.184458368691
     """
-    attack, query = read_query(_attack(attack), target, given, do)
+    attack, query = read_query(load_attack(attack), target, given, do)
     if engine not in ENGINES:
         raise UsageError(f'no engine "{engine}"; {did_you_mean(engine, ENGINES)}')
     if engine == "sampling":
@@ -138,10 +139,9 @@ def joint(
     step = _block(attack, lowering, subjects) if engine == "exact" else subjects
     for start in progress(range(0, subjects, step), "exact inference"):
         part = {n: v[start : start + step] if len(v) > 1 else v for n, v in columns.items()}
-        blocks.append(run(lowering.network(part).do(query.do)))
-    if len(blocks) > 1 and blocks[0].shape[0] == 1:  # no table depends on the subject
-        return blocks[0]
-    return np.concatenate(blocks)
+        values = run(lowering.network(part).do(query.do))
+        blocks.append(np.broadcast_to(values, (min(step, subjects - start), *values.shape[1:])))
+    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
 
 def _engine(engine: str, query: Query) -> Any:
@@ -229,7 +229,8 @@ def to_answer(
         )
     if query.wanted:
         index = _positions(attack, query, settings)
-        values = values[(slice(None), slice(None), *index)]
+        at: Any = (slice(None), slice(None), *index)
+        values = values[at]
     p = values / evidence.reshape(evidence.shape + (1,) * (values.ndim - 2))
     single = values.shape[:2] == (1, 1)
     return Answer(
@@ -255,9 +256,10 @@ def _positions(attack: Attack, query: Query, settings: Mapping[str, Any]) -> lis
     return out
 
 
-def _attack(attack: Attack | str) -> Attack:
+def load_attack(attack: Attack | str) -> Attack:
     if isinstance(attack, Attack):
         return attack
     from reidbn.attack.modelfile import load
 
-    return load(attack)
+    loaded: Attack = load(attack)
+    return loaded

@@ -48,7 +48,7 @@ def joint(
     shape = [network.size(t) for t in targets]
     where = np.ravel_multi_index([rows[position[t]] for t in targets], shape) if targets else 0
     flat = np.bincount(np.broadcast_to(where, p.shape), weights=p, minlength=int(np.prod(shape)))
-    return flat.reshape(shape)
+    return np.asarray(flat.reshape(shape), dtype=float)
 
 
 def _entries(

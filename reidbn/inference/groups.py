@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -100,37 +101,39 @@ def _combine(
 ) -> None:
     """Fill `out` (subject, setting, outside, others) for one block of subjects.
 
-    Where the weights depend on neither setting nor outside they are multiplied in first, and
-    partial products are shared between the combinations that agree on the first children.
+    The tables are multiplied one after another; a partial product is shared between all
+    combinations that agree on what it depends on.  Weights that depend on neither setting nor
+    outside go in first, so that the last table needs no product of its own, only a dot.
     """
-    single = weights.shape[1] == weights.shape[2] == 1
-    start = weights[:, :, 0, :] if single else None
-    last = len(tables) - 1
-    partial: list[tuple[tuple[int, ...], Array | None]] = [((), None)] * len(tables)
+    early = weights.shape[1] == weights.shape[2] == 1
+    first = [weights[:, :, 0, :]] if early else []
+    needs = [[i for i, a in enumerate(others) if any(a in axes[j] for j in range(n + 1))]
+             for n in range(len(tables))]  # fmt: skip
+    shared: list[tuple[tuple[int, ...], Array | None]] = [((), None)] * len(tables)
+    until = len(tables) - 1 if early else len(tables)
     for case in product(*(range(n) for n in shape)):
-        running = start
-        for i, table in enumerate(tables):
-            key = tuple(c for c, a in zip(case, others, strict=True)
-                        if any(a in axes[j] for j in range(i + 1)))  # fmt: skip
-            if i == last and single:
-                break
-            if partial[i][1] is None or partial[i][0] != key:
-                piece = _slice(table, case, axes[i], others)
-                partial[i] = (key, piece if running is None else running * piece)
-            running = partial[i][1]
-        if single:
-            piece = _slice(tables[last], case, axes[last], others)
-            assert running is not None  # noqa: S101 - the weights at least
-            out[(slice(None), slice(None), 0, *case)] = np.vecdot(running, piece)
+        running: Array | None = first[0] if early else None
+        for n in range(until):
+            key = tuple(case[i] for i in needs[n])
+            if shared[n][1] is None or shared[n][0] != key:
+                piece = _slice(tables[n], case, axes[n], others)
+                shared[n] = (key, piece if running is None else running * piece)
+            running = shared[n][1]
+        assert running is not None  # noqa: S101 - the weights, or at least one table
+        if early:
+            piece = _slice(tables[-1], case, axes[-1], others)
+            out[_where(case, 0)] = np.vecdot(running, piece)
         else:
-            assert running is not None  # noqa: S101 - there is at least one child
-            out[(slice(None), slice(None), slice(None), *case)] = np.vecdot(
-                running[:, :, None, :], weights
-            )
+            out[_where(case, slice(None))] = np.vecdot(running[:, :, None, :], weights)
+
+
+def _where(case: tuple[int, ...], outside: Any) -> Any:
+    return (slice(None), slice(None), outside, *case)
 
 
 def _slice(table: Array, case: tuple[int, ...], axes: set[str], others: Sequence[str]) -> Array:
-    """A child's P(its state | its parents, subset) for one combination: subject, setting, subset."""
-    index = tuple(c if a in axes else 0 for c, a in zip(case, others, strict=True))
-    out: Array = table[(slice(None), slice(None), *index)]
+    """P(its state | its parents, subset) of one combination: subject, setting, subset."""
+    index: Any = tuple(c if a in axes else 0 for c, a in zip(case, others, strict=True))
+    where: Any = (slice(None), slice(None), *index)
+    out: Array = table[where]
     return out

@@ -9,6 +9,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.check import column_shape, describe_shape
+from reidbn.attack.parameter import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Variable
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
@@ -22,20 +23,37 @@ def parameter_values(attack: Attack, changes: Mapping[str, Any] | None) -> dict[
         if name not in attack.parameters:
             hint = did_you_mean(name, attack.parameters)
             raise UsageError(f'{attack.name} has no parameter "{name}"; {hint}')
-    values = {}
-    for name, parameter in attack.parameters.items():
-        array = np.atleast_1d(np.asarray(changes.get(name, parameter.value), dtype=float))
-        if array.ndim != 1 or not array.size:
-            raise UsageError(f"{name}: expected a number or a list of numbers")
-        if not np.isfinite(array).all():
-            raise UsageError(f"{name}: expected finite numbers")
-        if parameter.is_integer and (array != np.floor(array)).any():
-            raise UsageError(f"{name} is a count of {parameter.unit}: expected whole numbers")
-        values[name] = array
+    values = {
+        name: _settings(parameter, changes.get(name, parameter.value))
+        for name, parameter in attack.parameters.items()
+    }
     lengths = {len(v) for v in values.values()} - {1}
     if len(lengths) > 1:
         raise UsageError(f"settings of different lengths: {sorted(lengths)}; use a grid")
     return values
+
+
+def _settings(parameter: Parameter, given: Any) -> Array:
+    """The values of one parameter over the settings."""
+    array = np.atleast_1d(np.asarray(given))
+    name = parameter.name
+    if array.ndim != 1 or not array.size or array.dtype.kind not in "fiub":
+        raise UsageError(f"{name}: expected a number or a list of numbers")
+    array = array.astype(float)
+    if not np.isfinite(array).all():
+        raise UsageError(f"{name}: expected finite numbers")
+    if parameter.is_integer and (array != np.floor(array)).any():
+        raise UsageError(f"{name} is a count of {parameter.unit}: expected whole numbers")
+    return array
+
+
+def _check_probabilities(attack: Attack, values: Mapping[str, Array]) -> None:
+    for name, array in values.items():
+        outside = array[(array < 0) | (array > 1)]
+        if attack.parameters[name].unit == PROBABILITY and outside.size:
+            raise UsageError(
+                f"{name}={outside[0]:g} is not a probability: it must lie between 0 and 1"
+            )
 
 
 def subject_values(attack: Attack, subject: Mapping[str, Any] | None) -> dict[str, Array]:
@@ -101,18 +119,23 @@ class Lowering:
         settings: Mapping[str, Any] | None = None,
         *,
         validate: bool = True,
+        tables: bool = True,
         nodes: set[str] | None = None,
     ) -> None:
         self.attack = attack
         self.parameters = parameter_values(attack, settings)
         self.validate = validate
+        if validate:
+            _check_probabilities(attack, self.parameters)
+        self.tables = tables  # without tables the network can only be sampled, at any group size
         self.wanted = nodes
         self.settings = max((len(v) for v in self.parameters.values()), default=1)
         structural = {name: float(self._single(name)) for name in attack.structural}
         self.variables: dict[str, Variable] = {
             name: attack.variable(name, structural) for name in (*attack.all_nodes, *attack.groups)
         }
-        self._refuse_large_groups()
+        if tables:
+            self._refuse_large_groups()
         self._shared: dict[str, Factor] = {}
 
     def _single(self, name: str) -> float:
@@ -151,10 +174,12 @@ class Lowering:
         node = self.attack.all_nodes[name]
         parents = tuple(self.variables[p] for p in node.parents)
         child = self.variables[name]
-        scope = GridScope(self.attack, child, parents, self.parameters, subject)
-        table = _full(node.cpd.probabilities(scope), parents, child)
-        if self.validate:
-            checked(name, table)
+        table = np.empty((1, 1, 0))
+        if self.tables:
+            scope = GridScope(self.attack, child, parents, self.parameters, subject)
+            table = _full(node.cpd.probabilities(scope), parents, child)
+            if self.validate:
+                checked(name, table)
         factor = Factor(name, node.parents, table, self._actor(node.cpd, child, parents, subject))
         if not _uses_subject(self.attack, node.cpd):
             self._shared[name] = factor

@@ -35,7 +35,9 @@ class Tensor:
         if axis not in self.axes:
             return self
         i = self.axes.index(axis)
-        return Tensor(self.axes[:i] + self.axes[i + 1 :], self.values.take(position, axis=i))
+        return Tensor(
+            self.axes[:i] + self.axes[i + 1 :], np.asarray(self.values.take(position, axis=i))
+        )
 
     def ordered(self, axes: Sequence[str]) -> Array:
         """The values with exactly these axes; an axis it lacks gets length 1."""

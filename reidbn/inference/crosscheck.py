@@ -1,0 +1,365 @@
+"""Cross-check: the exact engine against forward sampling and against pgmpy.
+
+False alarms: if everything is right, the probability that any cell disagrees is at most `level`
+(1e-6), split evenly over the cells.  A disagreement raises.
+
+One subject: the marginal of every node, every entry P(state | parents) of small families, and the
+attack's questions.  Many subjects: the mean risk and the risk-decile strata with the subject drawn
+as a root node, and at least 30 subjects (highest, median, random) one by one, with pgmpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.attack.attack import Attack
+from reidbn.errors import CrosscheckFailed, TooLarge, UsageError
+from reidbn.inference import enumeration, exact
+from reidbn.inference.answers import load_attack
+from reidbn.inference.cells import AGREES, DISAGREES, TOO_RARE, Cell, Counted
+from reidbn.inference.estimates import batches
+from reidbn.inference.lowering import Lowering, parameter_values, subject_values
+from reidbn.inference.network import Array, Network
+from reidbn.inference.query import Query, read_query
+from reidbn.inference.sampling import States, forward, matching
+from reidbn.progress import progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 1e-6
+TOLERANCE = 1e-12
+FEWEST_DECIDED = 0.8
+NEGLIGIBLE = 1e-4  # among many subjects, an error in one risk that changes nobody's verdict
+FAMILY = 32  # families with at most this many parent configurations are checked entry by entry
+
+
+@dataclass(frozen=True)
+class CrossCheck:
+    """Every cell with its verdict, and the largest differences from the reference engines."""
+
+    attack: str
+    cells: tuple[Cell, ...]
+    level: float
+    rows: int
+    seed: int
+    references: Mapping[str, float] = field(default_factory=dict)
+    subjects: int = 1
+    must_decide: float = 0.0
+
+    @property
+    def decided(self) -> float:
+        """Share of the cells that the sample could decide."""
+        told = [c for c in self.cells if self.verdicts[c.what] != TOO_RARE]
+        return len(told) / len(self.cells) if self.cells else 0.0
+
+    @cached_property
+    def verdicts(self) -> dict[str, str]:
+        return {c.what: c.verdict for c in self.cells}
+
+    @property
+    def disagreements(self) -> tuple[Cell, ...]:
+        return tuple(c for c in self.cells if self.verdicts[c.what] == DISAGREES)
+
+    @property
+    def passed(self) -> bool:
+        near = all(gap <= TOLERANCE for gap in self.references.values())
+        return near and not self.disagreements and self.decided >= self.must_decide
+
+    def table(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame([c.to_dict() for c in self.cells])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "attack": self.attack,
+            "passed": self.passed,
+            "rows": self.rows,
+            "seed": self.seed,
+            "false_alarm_rate": self.level,
+            "decided": self.decided,
+            "subjects": self.subjects,
+            "largest_difference": dict(self.references),
+            "cells": [c.to_dict() for c in self.cells],
+        }
+
+    def raise_on_failure(self) -> CrossCheck:
+        if not self.passed:
+            raise CrosscheckFailed(str(self))
+        return self
+
+    def __str__(self) -> str:
+        count = {v: list(self.verdicts.values()).count(v) for v in (AGREES, DISAGREES, TOO_RARE)}
+        lines = [
+            f"cross-check of {self.attack}: {'passed' if self.passed else 'FAILED'}",
+            f"  exact against {self.rows:,} sampled rows (seed {self.seed}): {count[AGREES]} cells "
+            f"agree, {count[DISAGREES]} disagree, {count[TOO_RARE]} too rare to tell "
+            f"({self.decided:.0%} decided; false alarm in {self.level:g} of runs)",
+        ]
+        errors = [c.would_catch for c in self.cells if self.verdicts[c.what] == AGREES]
+        if errors:
+            lines.append(f"  an error of {max(errors):.2g} in any decided cell would be caught")
+        for name, gap in self.references.items():
+            lines.append(f"  exact against {name}: largest difference {gap:.2g}")
+        if self.decided < self.must_decide:
+            lines.append(
+                f"  under {self.must_decide:.0%} decided is no pass: sample more rows than "
+                f"{self.rows:,}"
+            )
+        for c in self.disagreements:
+            lines.append(
+                f"  {c.what}: exact {c.exact:.6g}, sampled {c.sampled:.6g} in {c.trials:,} rows"
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def crosscheck(
+    attack: Attack | str,
+    target: str | None = None,
+    *,
+    given: Mapping[str, Any] | None = None,
+    do: Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    rows: int = 1_000_000,
+    seed: int = 0,
+    level: float = LEVEL,
+    subjects: int = 30,
+) -> CrossCheck:
+    """Check an attack's exact answers by sampling and by pgmpy; raise when they disagree.
+
+    >>> check = crosscheck("leak-single", rows=20_000, seed=1)
+    >>> check.passed
+    True
+    """
+    attack = load_attack(attack)
+    if rows < 1000:
+        raise UsageError(f"{rows} rows decide nothing: cross-check with at least 1,000")
+    if target is None and attack.questions:
+        target = next(iter(attack.questions))
+    attack, query = read_query(attack, target or _last(attack), given, do)
+    if any(len(v) > 1 for v in parameter_values(attack, set).values()):
+        raise UsageError("cross-check one setting at a time")
+    columns = subject_values(attack, subject)
+    network = Lowering(attack, set, tables=False).network(columns)
+    rng = np.random.default_rng(seed)
+    if network.subjects == 1:
+        network = Lowering(attack, set).network(columns).do(query.do)
+        counted = _one_subject(network, query, rows, rng)
+        references = _references(network, query)
+        must = 0.0
+    else:
+        counted, references = _many_subjects(attack, query, set, columns, rows, rng, subjects)
+        must = FEWEST_DECIDED
+    negligible = NEGLIGIBLE if network.subjects > 1 else 0.0
+    cells = tuple(c.judged(level / len(counted), negligible) for c in counted)
+    return CrossCheck(
+        attack.name, cells, level, rows, seed, references, network.subjects, must
+    ).raise_on_failure()
+
+
+def _last(attack: Attack) -> str:
+    return list(attack.all_nodes)[-1]
+
+
+# -- one subject -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Case:
+    """P(wanted | given) to be counted among the rows that fit."""
+
+    what: str
+    exact: float
+    wanted: dict[str, str]
+    given: dict[str, str]
+
+
+def _one_subject(
+    network: Network, query: Query, rows: int, rng: np.random.Generator
+) -> list[Counted]:
+    cases = [*_marginals(network), *_families(network), *_question(network, query)]
+    hits = np.zeros(len(cases), dtype=int)
+    fits = np.zeros(len(cases), dtype=int)
+    for batch in batches(rows):
+        states = forward(network, batch, rng)
+        for i, case in enumerate(cases):
+            fit = np.broadcast_to(matching(network, states, case.given), batch)
+            fits[i] += fit.sum()
+            hits[i] += (fit & matching(network, states, case.wanted)).sum()
+    return [
+        Counted(c.what, c.exact, int(h), int(n)) for c, h, n in zip(cases, hits, fits, strict=True)
+    ]
+
+
+def _marginals(network: Network) -> list[_Case]:
+    cases = []
+    for node, states in network.states.items():
+        p = exact.joint(network, [node], {})[0, 0]
+        shown = range(1, len(states)) if len(states) == 2 else range(len(states))
+        cases += [
+            _Case(f"P({node}={states[i]})", float(p[i]), {node: states[i]}, {}) for i in shown
+        ]
+    return cases
+
+
+def _families(network: Network) -> list[_Case]:
+    """Every entry P(state | parents) of the small families, from the exact joint."""
+    cases = []
+    for node, factor in network.factors.items():
+        parents = factor.parents
+        sizes = [network.size(p) for p in parents]
+        if not parents or np.prod(sizes) > FAMILY or any(p in network.groups for p in parents):
+            continue
+        states = network.states[node]
+        joint = exact.joint(network, [*parents, node], {})[0, 0]
+        for where in product(*(range(n) for n in sizes)):
+            case = {p: network.states[p][i] for p, i in zip(parents, where, strict=True)}
+            total = joint[where].sum()
+            if total > 0:
+                text = ", ".join(f"{p}={s}" for p, s in case.items())
+                for i, state in list(enumerate(states))[1:]:
+                    p = float(joint[(*where, i)] / total)
+                    cases.append(_Case(f"P({node}={state} | {text})", p, {node: state}, case))
+    return cases
+
+
+def _question(network: Network, query: Query) -> list[_Case]:
+    """P(evidence) and P(target | evidence)."""
+    if not query.given:
+        return []
+    given = dict(query.given)
+    joint = exact.joint(network, query.targets, given)[0, 0]
+    text = ", ".join(f"{n}={s}" for n, s in given.items())
+    cases = [_Case(f"P({text})", float(joint.sum()), given, {})]
+    for where in np.ndindex(joint.shape):
+        wanted = {t: network.states[t][i] for t, i in zip(query.targets, where, strict=True)}
+        named = ", ".join(f"{n}={s}" for n, s in wanted.items())
+        p = float(joint[where] / joint.sum())
+        cases.append(_Case(f"P({named} | {text})", p, wanted, given))
+    return cases
+
+
+def _references(network: Network, query: Query) -> dict[str, float]:
+    """Largest difference from pgmpy, and from enumeration where that is small enough."""
+    from reidbn.inference import pgmpy_bridge
+
+    ours = exact.joint(network, query.targets, query.given)[0, 0]
+    model = pgmpy_bridge.network_to_pgmpy(network)
+    theirs = pgmpy_bridge.joint(model, query.targets, query.given)
+    gaps = {"pgmpy": float(np.abs(theirs - ours).max())}
+    try:
+        brute = enumeration.joint(network, query.targets, query.given)
+        gaps["enumeration"] = float(np.abs(brute - ours).max())
+    except TooLarge:
+        gaps.pop("enumeration", None)
+    return gaps
+
+
+# -- many subjects -----------------------------------------------------------------------------
+
+
+def _many_subjects(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, Any] | None,
+    columns: Mapping[str, Array],
+    rows: int,
+    rng: np.random.Generator,
+    subjects: int,
+) -> tuple[list[Counted], dict[str, float]]:
+    from reidbn.inference.answers import joint
+
+    if query.given:
+        raise UsageError("cross-check many subjects without evidence, or one subject with it")
+    wanted = dict(query.wanted) or {query.targets[0]: attack.all_nodes[query.targets[0]].states[-1]}
+    values = joint(attack, query, settings, columns)
+    network = Lowering(attack, settings, tables=False).network(columns).do(query.do)
+    index = tuple(network.state_index(n, s) for n, s in wanted.items())
+    where: Any = (slice(None), 0, *index)
+    risk = np.broadcast_to(values[where], network.subjects)
+    counted = _strata(network, wanted, risk, rows, rng)
+    chosen = _chosen(risk, subjects, rng)
+    gap = 0.0
+    for label, i in progress(chosen, "cross-check, subject by subject"):
+        hits = sum(
+            int(matching(network, _acted(network, wanted, batch, rng, int(i)), wanted).sum())
+            for batch in batches(rows)
+        )
+        counted.append(Counted(f"risk of a subject ({label})", float(risk[i]), hits, rows))
+        one = {n: v[i : i + 1] if len(v) > 1 else v for n, v in columns.items()}
+        gap = max(
+            gap, _pgmpy_gap(attack, query, settings, one, values[i if len(values) > 1 else 0, 0])
+        )
+    return counted, {f"pgmpy on {len(chosen)} subjects": gap}
+
+
+def _acted(
+    network: Network, wanted: Mapping[str, str], rows: int, rng: np.random.Generator, who: int
+) -> dict[str, States]:
+    return forward(network, rows, rng, subject=np.full(rows, who, dtype=np.intp), wanted=wanted)
+
+
+def _pgmpy_gap(
+    attack: Attack, query: Query, settings: Any, one: Mapping[str, Array], ours: Array
+) -> float:
+    from reidbn.inference import pgmpy_bridge
+
+    network = Lowering(attack, settings).network(one).do(query.do)
+    theirs = pgmpy_bridge.joint(pgmpy_bridge.network_to_pgmpy(network), query.targets, {})
+    return float(np.abs(theirs - ours).max())
+
+
+def _strata(
+    network: Network,
+    wanted: dict[str, str],
+    risk: Array,
+    rows: int,
+    rng: np.random.Generator,
+) -> list[Counted]:
+    """The mean risk, and the mean risk in each tenth of the subjects ordered by risk.
+
+    The subject of a row is drawn at random, so hits in a stratum are binomial with its mean risk.
+    """
+    order = np.argsort(risk, kind="stable")
+    parts = min(10, len(risk))
+    stratum = np.empty(len(risk), dtype=np.intp)
+    stratum[order] = np.arange(len(risk)) * parts // len(risk)
+    hits = np.zeros(parts, dtype=int)
+    drawn = np.zeros(parts, dtype=int)
+    for batch in batches(rows):
+        who = rng.integers(len(risk), size=batch)
+        states = forward(network, batch, rng, subject=who, wanted=wanted)
+        hit = np.broadcast_to(matching(network, states, wanted), batch)
+        drawn += np.bincount(stratum[who], minlength=parts)
+        hits += np.bincount(stratum[who[hit]], minlength=parts)
+    means = np.bincount(stratum, weights=risk) / np.bincount(stratum)
+    out = [Counted("mean risk of all subjects", float(risk.mean()), int(hits.sum()), rows)]
+    for j in range(parts):
+        name = f"mean risk of tenth {j + 1} of {parts}, by risk"
+        out.append(Counted(name, float(means[j]), int(hits[j]), int(drawn[j])))
+    return out
+
+
+def _chosen(risk: Array, subjects: int, rng: np.random.Generator) -> list[tuple[str, int]]:
+    """Some of the highest risk, some around the median, and the rest at random."""
+    count = min(max(subjects, 1), len(risk))
+    order = np.argsort(-risk, kind="stable")
+    third = max(1, count // 3)
+    middle = order[len(order) // 2 - third // 2 :][:third]
+    picks = [("highest", i) for i in order[:third]] + [("median", i) for i in middle]
+    seen = {int(i) for _, i in picks}
+    rest = rng.permutation([i for i in range(len(risk)) if i not in seen])
+    picks += [("random", i) for i in rest[: max(0, count - len(seen))]]
+    unique = {int(i): label for label, i in reversed(picks)}
+    numbered = enumerate(sorted(unique.items(), key=lambda item: item[1]), start=1)
+    return [(f"{label}, no. {n}", i) for n, (i, label) in numbered]

@@ -1,0 +1,203 @@
+"""The cross-check keeps its promises: few false alarms, planted errors caught, doubt admitted.
+
+Rates: each stochastic test here states the probability with which a correct program fails it.
+"""
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from attacks import routes, routes_subjects
+from scipy.stats import binom
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.parameter import Parameter
+from reidbn.attack.parts import Node
+from reidbn.cpds.leak import HypergeometricLeak
+from reidbn.cpds.match import OneOver, Share
+from reidbn.cpds.rows import Row, Rows
+from reidbn.errors import CrosscheckFailed, UsageError
+from reidbn.inference import crosscheck as module
+from reidbn.inference.crosscheck import crosscheck
+from reidbn.theory.agreement import detectable, disagrees, interval, tell_apart
+
+
+@pytest.mark.parametrize("p", [0.002, 0.3, 0.97])
+def test_a_right_probability_is_rejected_no_more_often_than_promised(p):
+    # Exact: the total mass of the rejected counts.
+    trials, level = 400, 0.05
+    rejected = [h for h in range(trials + 1) if disagrees(h, trials, p, level=level)]
+    assert binom.pmf(rejected, trials, p).sum() <= level
+
+
+@pytest.mark.parametrize(("trials", "p"), [(1000, 0.5), (1000, 0.01), (50_000, 0.2)])
+def test_an_error_of_the_stated_size_is_caught_19_times_in_20(trials, p):
+    level = 1e-6
+    error = detectable(trials, p, level=level)
+    counts = np.arange(trials + 1)
+    rejected = np.array([disagrees(int(h), trials, p, level=level) for h in counts])
+    for wrong in (p + error, p - error):
+        if 0 <= wrong <= 1:
+            assert binom.pmf(counts[rejected], trials, wrong).sum() >= 0.95 - 1e-9
+
+
+def test_the_stated_size_is_the_smallest_one():
+    trials, p, level = 1000, 0.3, 1e-3
+    error = detectable(trials, p, level=level) - 0.002
+    counts = np.arange(trials + 1)
+    rejected = np.array([disagrees(int(h), trials, p, level=level) for h in counts])
+    power = [binom.pmf(counts[rejected], trials, p + e).sum() for e in (error, -error)]
+    assert min(power) < 0.95
+
+
+def test_intervals_cover_as_often_as_they_say():
+    trials = 60
+    for p in (0.02, 0.4):
+        covered = [
+            h for h in range(trials + 1) if interval(h, trials)[0] <= p <= interval(h, trials)[1]
+        ]
+        assert binom.pmf(covered, trials, p).sum() >= 0.95
+
+
+def test_rare_cases_are_not_called_decided():
+    assert not tell_apart(1_000_000, 1e-6, level=1e-8)
+    assert tell_apart(1_000_000, 1e-3, level=1e-8)
+    assert tell_apart(1_000_000, 0.0, level=1e-8)
+    assert not tell_apart(0, 0.5, level=1e-8)
+    assert not tell_apart(40, 0.5, level=1e-8)
+
+
+def leak(k: int = 4) -> Attack:
+    return Attack(
+        "leak",
+        parameters=[
+            Parameter("records", 40, 10, 100, "records"),
+            Parameter("leaked", 12, 0, 40, "records"),
+            Parameter("class_size", k, 1, 10, "records"),
+        ],
+        nodes=[
+            Node("h", "0..$class_size", HypergeometricLeak("$records", "$leaked", "$class_size")),
+            Node("in_leak", ("no", "yes"), Share("h", "$class_size"), ("h",)),
+            Node("identified", ("no", "yes"), OneOver("h", ("in_leak",)), ("in_leak", "h")),
+        ],
+    )
+
+
+def test_a_right_attack_passes_and_says_what_it_would_have_caught():
+    # Fails for a correct program with probability 1e-6.
+    check = crosscheck(leak(), "identified=yes", rows=50_000, seed=3)
+    assert check.passed
+    assert check.references["pgmpy"] <= 1e-12
+    assert check.references["enumeration"] <= 1e-12
+    assert "would be caught" in str(check)
+
+
+class Biased(HypergeometricLeak):
+    """Draws its leak a little too large: a wrong story beside a right table."""
+
+    kind: ClassVar[str] = "biased"
+    extra: ClassVar[float] = 0.0
+
+    def act(self, rng, scope, rows):
+        drawn = super().act(rng, scope, rows)
+        more = (rng.random(rows) < self.extra) & (drawn < 4)
+        return drawn + more
+
+
+def test_a_wrong_story_is_caught():
+    attack = leak()
+    node = attack.nodes["h"]
+    cpd = Biased("$records", "$leaked", "$class_size")
+    Biased.extra = 0.03
+    with pytest.raises(CrosscheckFailed, match="disagree"):
+        crosscheck(attack.with_node(replace(node, cpd=cpd)), rows=100_000, seed=4)
+
+
+def test_a_planted_error_of_the_claimed_size_is_caught(monkeypatch):
+    """One table entry moved by the size that the run claims to catch, 20 seeds: at least 16 caught.
+
+    P(fewer than 16 of 20) < 0.26 % when each is caught with probability 0.95.
+    """
+    attack = Attack(
+        "entry",
+        nodes=[
+            Node("a", ("no", "yes"), Rows((Row((0.5, "rest")),)), source="assumption"),
+            Node(
+                "b",
+                ("no", "yes"),
+                Rows((Row(("rest", 0.30), {"a": "yes"}), Row(("rest", 0.10)))),
+                ("a",),
+                source="assumption",
+            ),
+        ],
+    )
+    honest = crosscheck(attack, "b=yes", rows=20_000, seed=1)
+    cell = next(c for c in honest.cells if c.what == "P(b=yes | a=yes)")
+    error = cell.would_catch * 1.02  # the number of matching rows varies a little from seed to seed
+    real = module.forward
+
+    def lying(network, rows, rng, **more):
+        states = real(network, rows, rng, **more)
+        flip = (states["a"] == 1) & (states["b"] == 0) & (rng.random(rows) < error / 0.7)
+        return {**states, "b": np.where(flip, 1, states["b"])}
+
+    monkeypatch.setattr(module, "forward", lying)
+    caught = 0
+    for seed in range(20):
+        try:
+            crosscheck(attack, "b=yes", rows=20_000, seed=seed)
+        except CrosscheckFailed:
+            caught += 1
+    assert caught >= 16
+
+
+def test_evidence_is_checked_among_the_rows_that_fit():
+    check = crosscheck(leak(), "h=2", given={"identified": "yes"}, rows=50_000, seed=5)
+    cells = {c.what: c for c in check.cells}
+    assert cells["P(h=2 | identified=yes)"].trials < check.rows
+    assert check.passed
+
+
+def test_many_subjects_are_checked_by_tenths_and_one_by_one():
+    # Fails for a correct program with probability 1e-6.
+    attack, subjects = routes(3), routes_subjects(200, 3, np.random.default_rng(8))
+    check = crosscheck(
+        attack, "reidentified=yes", subject=subjects, rows=60_000, seed=8, subjects=30
+    )
+    names = [c.what for c in check.cells]
+    assert sum("tenth" in n for n in names) == 10
+    assert sum("risk of a subject" in n for n in names) == 30
+    assert {n.split("(")[1].split(",")[0] for n in names if "subject (" in n} == {
+        "highest",
+        "median",
+        "random",
+    }
+    assert check.references["pgmpy on 30 subjects"] <= 1e-12
+    assert check.decided >= 0.8
+
+
+def test_a_run_that_decides_too_little_is_a_failure():
+    attack, subjects = routes(3), routes_subjects(200, 3, np.random.default_rng(8))
+    with pytest.raises(CrosscheckFailed, match="under 80% decided"):
+        crosscheck(
+            attack,
+            "reidentified=yes",
+            subject=subjects,
+            rows=1000,
+            set=dict.fromkeys(("p_m", "p_fm", "p_cu", "p_c"), 0.001),
+        )
+
+
+def test_the_same_seed_gives_the_same_cells_and_leaves_numpys_stream_alone():
+    state = np.random.get_state()[1].copy()  # noqa: NPY002 - the global stream must not move
+    one, other = (crosscheck(leak(), rows=5000, seed=9) for _ in range(2))
+    assert one.cells == other.cells
+    assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
+
+
+def test_calls_that_cannot_decide_are_refused():
+    with pytest.raises(UsageError, match="at least 1,000"):
+        crosscheck(leak(), rows=10)
+    with pytest.raises(UsageError, match="one setting at a time"):
+        crosscheck(leak(), set={"leaked": [1, 2]})
