@@ -30,6 +30,10 @@ PUBLIC: dict[str, str] = {
     "read_hierarchy": "reidbn.microdata.ladders",
     # population
     # attacks
+    "disclosure": "reidbn.attacks.disclosure",
+    "disclosure_all": "reidbn.attacks.disclosure",
+    "Disclosure": "reidbn.attacks.disclosure_result",
+    "DisclosureAll": "reidbn.attacks.disclosure",
     # datasets
 }
 

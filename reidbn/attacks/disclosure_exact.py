@@ -1,0 +1,151 @@
+"""Counting peers by equality: all secrets and all subsets of a whole table at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attacks.disclosure_tally import Breaks, Expected, First, Weakest, tally
+from reidbn.attacks.disclosure_values import alternatives_at, fewest_alternatives
+from reidbn.microdata.classes import Codes, Floats, Ints
+from reidbn.microdata.peers import MEMORY, Cells
+
+Share = tuple[Ints, Ints]
+"""Exact shares as reduced fractions: peers with the person's own secret, and all peers."""
+
+
+@dataclass(eq=False)
+class Partitioned:
+    """A table whose peers are classes, asked about some secrets given some known columns.
+
+    Columns are numbers here; bit j of a mask is column j.  Everything is computed when it is first
+    asked for, for all secrets in one walk, and kept per distinct row.
+    """
+
+    codes: Codes
+    cardinalities: tuple[int, ...]
+    known: tuple[int, ...]
+    secrets: tuple[int, ...]
+    empty: bool = False
+    memory: int = MEMORY
+    rows: NDArray[np.int64] | None = None
+    """The individuals asked about; None for everybody."""
+    _weakest: dict[int, tuple[Share, Ints]] = field(default_factory=dict)
+    _without: dict[tuple[int, int], Share] = field(default_factory=dict)
+    _fewest: dict[float, dict[int, NDArray[np.int32]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.cells, self.row_of = Cells.of(self.codes, self.cardinalities)
+        self._places = self.row_of if self.rows is None else self.row_of[self.rows]
+
+    @property
+    def columns(self) -> int:
+        return len(self.cardinalities)
+
+    def others(self, secret: int) -> list[int]:
+        """What may be known when this is the secret."""
+        return [column for column in self.known if column != secret]
+
+    def spread(self, values: NDArray[np.integer]) -> Ints:
+        """Values per distinct row as values per individual."""
+        return values[self._places].astype(np.int64, copy=False)
+
+    def falsehoods(self, secret: int) -> Ints:
+        """How many other values of the secret occur in the table."""
+        observed = np.count_nonzero(np.bincount(self.cells.columns[secret]))
+        return np.full(self._places.size, observed - 1, dtype=np.int64)
+
+    def at(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints]:
+        """With exactly these columns known: how many peers, and how many share the secret."""
+        alike = self.cells.peers(known)
+        return self.spread(alike), self.spread(self.cells.peers([*known, secret]))
+
+    def weakest(self, secret: int) -> tuple[Share, Ints]:
+        """The largest share of peers with the own secret over all subsets, and its first subset."""
+        if not self._weakest:
+            self.prepare()
+        (same, alike), mask = self._weakest[secret]
+        return (self.spread(same), self.spread(alike)), self.spread(mask)
+
+    def prepare(self, *, leave_one_out: bool = False) -> None:
+        """Walk once for the weakest subset of every secret (and for each column left out)."""
+        cells = self.cells
+        kept = Weakest(
+            cells.total,
+            cells.rows,
+            self.columns,
+            self.secrets,
+            self.known,
+            self.empty,
+            leave_one_out,
+        )
+        tally(cells, self.known, self.secrets, [kept], memory=self.memory)
+        shares = {secret: kept.shares(kept.best[secret]) for secret in self.secrets}
+        masks = {secret: kept.masks(secret, shares[secret]) for secret in self.secrets}
+        if kept.step is None:
+            first = First(kept.best, self.columns, self.empty)
+            tally(cells, self.known, self.secrets, [first], memory=self.memory)
+            masks = {secret: first.masks(secret) for secret in self.secrets}
+        for secret in self.secrets:
+            mask = masks[secret]
+            if mask is not None:
+                self._weakest[secret] = shares[secret], mask
+        for (secret, column), values in kept.without.items():
+            same, alike = (part.copy() for part in shares[secret])
+            # Where the best subset does not hold the column, it is the best without it too.
+            other = np.flatnonzero(values != kept.best[secret])
+            same[other], alike[other] = kept.shares(values[other])
+            self._without[secret, column] = same, alike
+
+    def without(self, secret: int, column: int, *, all_others: bool) -> Share:
+        """Own secret's share when a column is left out.
+
+        `all_others` known, or else the largest over the non-empty subsets of all others.
+        """
+        rest = [c for c in self.others(secret) if c != column]
+        if all_others:
+            alike, same = self.at(secret, rest)
+            return same, alike
+        if not self._without:
+            self.prepare(leave_one_out=True)
+        part = self._without[secret, column]
+        return self.spread(part[0]), self.spread(part[1])
+
+    def alternatives(self, secret: int, q: float) -> tuple[Ints, Ints]:
+        """False values above q: with full knowledge, and the fewest over all subsets."""
+        full = self.spread(alternatives_at(self.cells, self.others(secret), secret, q))
+        if q == 0 and not self.empty:
+            return full, full
+        if q not in self._fewest:
+            self._fewest[q] = fewest_alternatives(
+                self.cells, self.known, self.secrets, q, empty=self.empty, memory=self.memory
+            )
+        return full, self.spread(self._fewest[q][secret])
+
+    def expected(
+        self, secret: int, chances: Floats, profile: Ints | None, p: float
+    ) -> tuple[Floats, Floats]:
+        """E[PPP] and P(PPP <= p) over what may be known."""
+        cells, places = self.cells, self._places
+        if profile is None:
+            of_row = np.zeros(cells.rows, dtype=np.int64)
+        else:
+            cells, row_of = Cells.of(self.codes, self.cardinalities, apart=profile)
+            of_row = np.empty(cells.rows, dtype=np.int64)
+            of_row[row_of] = profile
+            places = row_of if self.rows is None else row_of[self.rows]
+        mean = Expected({secret: chances}, of_row, p)
+        tally(cells, self.others(secret), [secret], [mean], memory=self.memory)
+        return mean.ppp[secret][places], mean.breach[secret][places]
+
+    def broken(self, secret: int, p: float) -> Floats:
+        """For each subset (by mask), how many people have PPP <= p when exactly it is known."""
+        people = self.cells.people
+        if self.rows is not None:
+            people = np.bincount(self._places, minlength=self.cells.rows).astype(np.float64)
+        breaks = Breaks(people, p, self.columns, [secret])
+        tally(self.cells, self.others(secret), [secret], [breaks], memory=self.memory)
+        return breaks.broken[secret]

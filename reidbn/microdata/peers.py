@@ -1,0 +1,209 @@
+"""Peers: how many people agree with each person, with and without each secret, on every subset.
+
+A posterior given a set A of known columns needs two counts per person: the people alike on A, and
+those alike on A and on the secret.  Both are class sizes of subsets, so the 2^k partitions of one
+table answer for every secret at once, where a group-by per (secret, subset) visits k 2^(k-1) pairs
+of keys.
+
+- Distinct rows are counted once and carry their number of people.
+- The walk adds columns largest domain first, so that the key "class so far x new value" stays small
+  enough to be counted in a table; it is sorted only where that table would dwarf the rows.
+- The class sizes of 2^l subsets of the low columns are held at a time (a slab), within `memory`;
+  the high columns are decided outside.  A secret among the low columns finds its partner in the
+  same slab, a secret among the high ones in a second slab.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
+
+MEMORY = 84_000_000
+"""Bytes that slabs may take unless told otherwise."""
+
+Counts = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The distinct rows of a table as the walk wants them: wide integers, and people per row."""
+
+    columns: tuple[Ints, ...]
+    cardinalities: tuple[int, ...]
+    people: Floats
+
+    @classmethod
+    def of(
+        cls, codes: Codes, cardinalities: Sequence[int], apart: Ints | None = None
+    ) -> tuple[Cells, Ints]:
+        """The distinct rows, and the row of each person; people with another `apart` stay apart.
+
+        >>> cells, row = Cells.of(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.int32), (2, 2))
+        >>> cells.people[row]
+        array([2., 1., 2.])
+        """
+        ids, count = class_ids(codes, cardinalities)
+        if apart is not None:
+            _, ids = np.unique(ids * (int(apart.max()) + 1) + apart, return_inverse=True)
+            count = int(ids.max()) + 1
+        some = np.empty(count, dtype=np.int64)
+        some[ids] = np.arange(ids.size)
+        columns = tuple(codes[some, j].astype(np.int64) for j in range(codes.shape[1]))
+        people = np.bincount(ids, minlength=count).astype(np.float64)
+        return cls(columns, tuple(int(c) for c in cardinalities), people), ids
+
+    @property
+    def rows(self) -> int:
+        return int(self.people.size)
+
+    @property
+    def total(self) -> int:
+        """How many people: n."""
+        return int(self.people.sum())
+
+    def peers(self, known: Sequence[int]) -> Ints:
+        """For each row, how many people agree with it on the known columns (itself included).
+
+        >>> one, two = np.array([0, 0, 1]), np.array([0, 1, 1])
+        >>> Cells((one, two), (2, 2), np.array([5.0, 1.0, 2.0])).peers([0])
+        array([6, 6, 2])
+        """
+        return np.bincount(ids := self.classes(known).ids, weights=self.people)[ids].astype(
+            np.int64
+        )
+
+    def classes(self, known: Sequence[int]) -> Partition:
+        """The partition of the rows on the known columns."""
+        part = Partition(np.zeros(self.rows, dtype=np.int64), 1)
+        for column in sorted(known, key=lambda j: -self.cardinalities[j]):
+            part, _ = self.refine(part, column)
+        return part
+
+    def refine(
+        self, part: Partition, column: int, *, want_ids: bool = True
+    ) -> tuple[Partition, Floats]:
+        """The partition refined by one more column, and the people in each row's class."""
+        span = part.classes * self.cardinalities[column]
+        key = part.ids * self.cardinalities[column]
+        key += self.columns[column]
+        if span > 8 * self.rows + 4096:
+            values, key = np.unique(key, return_inverse=True)
+            span = values.size
+        table = _people(key, self.people, span)
+        sizes = table.take(key)
+        if not want_ids:
+            return part, sizes
+        number = np.cumsum(table > 0)
+        return Partition((number - 1).take(key), int(number[-1])), sizes
+
+
+def _people(ids: Ints, people: Floats, classes: int) -> Floats:
+    """How many people there are of each id."""
+    return np.bincount(ids, weights=people, minlength=classes).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The class of each row, numbered from 0 without gaps, and how many there are."""
+
+    ids: Ints
+    classes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Which columns a slab holds all subsets of (low, last = lowest bit), and which are outside."""
+
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+
+    @property
+    def masks(self) -> Ints:
+        """The column mask of each of the 2^l subsets of a slab, in the slab's order."""
+        masks = np.zeros(1, dtype=np.int64)
+        for column in reversed(self.low):
+            masks = np.concatenate([masks, masks | 1 << column])
+        return masks
+
+    def bases(self, known: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Every subset of the high columns that can be known."""
+        outside = [column for column in self.high if column in known]
+        for size in range(len(outside) + 1):
+            yield from combinations(outside, size)
+
+
+def split(
+    cells: Cells, known: Sequence[int], secrets: Sequence[int], *, memory: int, width: int
+) -> Split:
+    """As many low columns as fit into the memory at `width` bytes per row and subset.
+
+    A secret that is never known itself is a high column: its partner is always a second slab.
+    """
+    order = sorted(known, key=lambda j: (-cells.cardinalities[j], j))
+    never = [secret for secret in secrets if secret not in known]
+    fits = max(1, memory // max(1, width * cells.rows))
+    slabs = 2 if never or 1 << len(order) > fits else 1
+    low = min(len(order), max(0, (fits // slabs).bit_length() - 1))
+    cut = len(order) - low
+    return Split(tuple(order[cut:]), (*order[:cut], *never))
+
+
+def walk(
+    cells: Cells, low: Sequence[int], start: Partition, *, want_ids: bool
+) -> Iterator[tuple[int, Partition, Floats]]:
+    """Every non-empty subset of the low columns, refined depth first.
+
+    Yields the subset's place in the slab, its partition (only where `want_ids` is to be relied
+    on) and the people in each row's class.
+    """
+    last = len(low) - 1
+    todo = [(start, 0, j) for j in range(last, -1, -1)]
+    while todo:
+        part, place, j = todo.pop()
+        finer, sizes = cells.refine(part, low[j], want_ids=want_ids or j < last)
+        here = place | 1 << (last - j)
+        yield here, finer, sizes
+        todo += [(finer, here, i) for i in range(last, j, -1)]
+
+
+def class_size_slab(cells: Cells, low: Sequence[int], fixed: Sequence[int], out: Counts) -> None:
+    """Fill `out` (subsets x rows) with the class sizes on fixed + each subset of the low ones."""
+    start = cells.classes(fixed)
+    out[0] = _people(start.ids, cells.people, start.classes).take(start.ids)
+
+    for place, _, sizes in walk(cells, low, start, want_ids=False):
+        out[place] = sizes
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSlab:
+    """The classes for every subset of a slab: ids per row, and people and some row per class."""
+
+    ids: Counts
+    people: list[Counts]
+    row_of: list[Counts]
+
+    @classmethod
+    def fill(cls, cells: Cells, low: Sequence[int], fixed: Sequence[int], out: Counts) -> ClassSlab:
+        """The classes of fixed + each subset of the low columns; ids go to `out`."""
+        count = 1 << len(low)
+        slab = cls(out, *([np.empty(0, dtype=np.int32)] * count for _ in range(2)))
+        start = cells.classes(fixed)
+        people = _people(start.ids, cells.people, start.classes)
+        slab._keep(0, start, people.take(start.ids))
+        for place, part, sizes in walk(cells, low, start, want_ids=True):
+            slab._keep(place, part, sizes)
+        return slab
+
+    def _keep(self, place: int, part: Partition, sizes: Floats) -> None:
+        row_of = np.empty(part.classes, dtype=np.int32)
+        row_of[part.ids] = np.arange(part.ids.size, dtype=np.int32)
+        self.ids[place] = part.ids
+        self.row_of[place] = row_of
+        self.people[place] = sizes.take(row_of).astype(np.int32)
