@@ -15,9 +15,10 @@ per row).  `probabilities(scope)` answers both; a kind with a story of its own a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -152,6 +153,25 @@ class CPD(ABC):
     def to_dict(self) -> dict[str, Any]:
         """The form it has in a model file; fields at their default are left out."""
         return {"kind": self.kind, **_plain_fields(self)}
+
+    def to_pgmpy(
+        self,
+        name: str,
+        states: Sequence[Hashable],
+        parents: Mapping[str, Sequence[Hashable]] | None = None,
+        *,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        parameters: Mapping[str, float] | None = None,
+        subject: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """A pgmpy TabularCPD for anybody's model; parents in order, each with its states.
+
+        `groups` says which yes/no parents make up a group that this CPD reads.
+        """
+        bridge = import_module("reidbn.inference.pgmpy_bridge")
+        return bridge.cpd_to_pgmpy(
+            self, name, states, parents or {}, groups=groups, parameters=parameters, subject=subject
+        )
 
 
 def draw(rng: np.random.Generator, p: Array, rows: int) -> NDArray[np.intp]:
