@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -33,8 +35,12 @@ def is_csv(path: Path) -> bool:
 
 def header_of(path: Path, delimiter: str | None) -> tuple[list[str], str]:
     """The column names and the delimiter, by default the one the header line has most of."""
-    with _open(path) as stream:
-        line = stream.readline().decode("utf-8-sig", errors="replace").rstrip("\r\n")
+    with _bytes(path) as stream:
+        first = stream.readline()
+    try:
+        line = first.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise DataError(f"{path.name}: not UTF-8 text; save it as UTF-8") from None
     if not line.strip():
         raise DataError(f"{path.name}: the first line is empty; it must name the columns")
     mark = delimiter or max(",;\t|", key=line.count)
@@ -71,19 +77,22 @@ def code_csv(path: Path, names: Sequence[str], header: Sequence[str], mark: str)
     return {name: coder.finish() for name, coder in zip(names, coders, strict=True)}
 
 
-def _open(path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+@contextmanager
+def _bytes(path: Path) -> Iterator[IO[bytes]]:
+    """The file's bytes, uncompressed; a damaged file is said to be one."""
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+            yield cast("IO[bytes]", stream)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise DataError(f"{path.name}: the compressed file is damaged or cut short") from None
 
 
 def _checked(path: Path, cells: int, mark: str) -> int:
     """How many data lines there are, each with as many cells as the header; blank lines apart."""
     scan = _Scan(cells, ord(mark), path.name)
-    with _open(path) as stream:
-        try:
-            while block := stream.read(_BLOCK):
-                scan.read(block)
-        except (EOFError, gzip.BadGzipFile):
-            raise DataError(f"{path.name}: the compressed file is damaged or cut short") from None
+    with _bytes(path) as stream:
+        while block := stream.read(_BLOCK):
+            scan.read(block)
     return scan.finish() - 1
 
 

@@ -1,0 +1,376 @@
+"""Reading: every source gives the same people, and bad input gives a clear word and no value."""
+
+import gzip
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reidbn as rb
+from reidbn.errors import DataError, UsageError
+from reidbn.microdata.direct import _nhs
+
+SECRET = "zanzibar7731"
+
+FRAME = pd.DataFrame(
+    {
+        "name": ["Ann A", "Bob B", "Cy C", "Di D", "Ed E"],
+        "sex": ["F", "M", None, "F", "M"],
+        "age": [50, 51, 50, None, 61],
+        "zip": ["01234", "1234", "01234", "01234", ""],
+        "income": [1.5, 2.0, 2.5, 1.5, float("nan")],
+        "born": pd.to_datetime(["1970-01-02", "1960-05-01", None, "1970-01-02", "1955-12-31"]),
+        "veteran": pd.array([True, False, None, True, True], dtype="boolean"),
+    }
+)
+QI = ["sex", "age", "zip", "income", "born", "veteran"]
+
+
+def duckdb_relation(frame):
+    import duckdb
+
+    return duckdb.connect().from_df(frame)
+
+
+def parquet(frame, folder):
+    frame.to_parquet(folder / "t.parquet")
+    return folder / "t.parquet"
+
+
+def arrow_file(frame, folder):
+    import pyarrow as pa
+    from pyarrow import feather
+
+    feather.write_feather(pa.Table.from_pandas(frame), str(folder / "t.arrow"))
+    return folder / "t.arrow"
+
+
+def polars_frame(frame, folder):
+    import polars as pl
+
+    return pl.read_parquet(parquet(frame, folder))
+
+
+def arrow_table(frame, folder):
+    import pyarrow.parquet as pq
+
+    return pq.read_table(parquet(frame, folder))
+
+
+SOURCES = {
+    "pandas": lambda f, d: f,
+    "pandas categories": lambda f, d: f.astype({"sex": "category", "zip": "category"}),
+    "parquet": parquet,
+    "arrow file": arrow_file,
+    "arrow table": arrow_table,
+    "arrow batches": lambda f, d: arrow_table(f, d).to_reader(max_chunksize=2),
+    "arrow dictionaries": lambda f, d: arrow_table(f.astype({"zip": "category"}), d),
+    "polars": polars_frame,
+    "polars lazy": lambda f, d: polars_frame(f, d).lazy(),
+    "polars categories": lambda f, d: polars_frame(f.astype({"zip": "category"}), d),
+    "duckdb": lambda f, d: duckdb_relation(f),
+    "dict": lambda f, d: {c: f[c].tolist() for c in f},
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_every_source_gives_the_same_people(kind, tmp_path):
+    people = rb.read_table(SOURCES[kind](FRAME, tmp_path), quasi_identifiers=QI)
+    same = rb.read_table(FRAME, quasi_identifiers=QI)
+    assert people.fingerprint == same.fingerprint
+    assert people.labels("age").tolist() == [50, 51, 61, None]
+    assert people.labels("zip").tolist() == ["01234", "1234", None]
+    assert people.labels("born").tolist()[0].isoformat() == "1955-12-31"
+    assert people.codes(["sex", "zip"]).tolist() == [[0, 0], [1, 1], [2, 0], [0, 0], [1, 2]]
+
+
+def test_a_duckdb_relation_reads_the_same_without_pyarrow(monkeypatch):
+    import reidbn.microdata.sources as sources
+
+    same = rb.read_table(FRAME, quasi_identifiers=QI)
+    monkeypatch.setattr(sources, "find_spec", lambda name: None)
+    people = rb.read_table(duckdb_relation(FRAME), quasi_identifiers=QI)
+    assert people.fingerprint == same.fingerprint
+
+
+@pytest.mark.parametrize("ending", ["t.csv", "t.csv.gz", "t.tsv"])
+def test_a_csv_file_reads_like_the_frame(ending, tmp_path):
+    path = tmp_path / ending
+    FRAME.to_csv(path, index=False, sep="\t" if ending.endswith("tsv") else ",")
+    some = ["sex", "age", "zip", "income"]
+    people = rb.read_table(path, quasi_identifiers=some)
+    assert people.fingerprint == rb.read_table(FRAME, quasi_identifiers=some).fingerprint
+
+
+def write(tmp_path, text, name="t.csv"):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_csv_reads_semicolons_byte_marks_crlf_quotes_and_blank_lines(tmp_path):
+    text = '\ufeffsex;"job; title";age\r\nF;"clerk; ""b""";50\r\n\r\n M ;"two\r\nlines";7\r\nF;x;50'
+    people = rb.read_table(write(tmp_path, text), quasi_identifiers=["sex", "job; title", "age"])
+    assert people.labels("job; title").tolist() == ['clerk; "b"', "two\r\nlines", "x"]
+    assert people.labels("sex").tolist() == ["F", "M"]
+    assert people.labels("age").tolist() == [7, 50]
+    assert people.class_sizes(["sex", "age"]).tolist() == [2, 1, 2]
+
+
+def test_csv_keeps_words_that_others_take_for_missing(tmp_path):
+    text = "country,code\nNA,None\nNA,NaN\nnull,?\n,\n"
+    people = rb.read_table(write(tmp_path, text), quasi_identifiers=["country", "code"])
+    assert people.labels("country").tolist() == ["NA", "null", None]
+    asked = rb.read_table(
+        tmp_path / "t.csv", quasi_identifiers=["country", "code"], missing_values=["NA", "?"]
+    )
+    assert asked.labels("country").tolist() == ["null", None]
+    assert asked.labels("code").tolist() == ["NaN", "None", None]
+
+
+def test_equal_numbers_written_differently_are_one_value(tmp_path):
+    people = rb.read_table(write(tmp_path, "age,x\n50,a\n50.0,a\n7,a\n"), quasi_identifiers=["age"])
+    assert people.labels("age").tolist() == [7, 50]
+    assert people.class_sizes().tolist() == [2, 2, 1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    cells=st.lists(st.tuples(*[st.text(st.characters(codec="utf-8", exclude_characters="\0\r"),
+                                       max_size=4)] * 2), min_size=1, max_size=8),
+)  # fmt: skip
+def test_any_quoted_csv_codes_to_its_own_stripped_texts(cells, tmp_path_factory):
+    import csv
+
+    path = tmp_path_factory.mktemp("csv") / "t.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        writer.writerows([("left", "right"), *(("a" + a, "b" + b) for a, b in cells)])
+    people = rb.read_table(path, quasi_identifiers=["left", "right"], allow_direct=True)
+    codes = people.codes()
+    got = [
+        tuple(people.labels(c)[codes[i, j]] for j, c in enumerate(("left", "right")))
+        for i in range(len(people))
+    ]
+    assert got == [(("a" + a).strip(), ("b" + b).strip()) for a, b in cells]
+
+
+def test_a_csv_block_boundary_inside_a_quoted_line_changes_nothing(tmp_path, monkeypatch):
+    import reidbn.microdata.csvfile as csvfile
+
+    path = write(tmp_path, 'a,b\n"x,\n""1",2\n"y",3\n' * 1 + '"z\n,",4\n')
+    whole = rb.read_table(path, quasi_identifiers=["a", "b"])
+    monkeypatch.setattr(csvfile, "_ROWS", 2)
+    for size in range(1, 12):
+        monkeypatch.setattr(csvfile, "_BLOCK", size)
+        assert rb.read_table(path, quasi_identifiers=["a", "b"]).fingerprint == whole.fingerprint
+
+
+def test_only_named_columns_enter():
+    people = rb.read_table(FRAME, quasi_identifiers=["sex"], sensitive=["income"])
+    assert people.columns == ("sex", "income")
+    assert "Ann" not in repr(vars(people))
+
+
+def test_pandas_drops_records_with_a_missing_key_and_we_do_not():
+    sexes = ["F", None, "M", None, None]
+    by_pandas = pd.DataFrame({"sex": sexes}).groupby("sex").size().sum()
+    people = rb.read_table({"sex": sexes}, quasi_identifiers="sex")
+    assert by_pandas == 2
+    assert people.frequencies().records == 5
+    assert people.class_sizes().tolist() == [1, 3, 1, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("policy", "sizes"), [("value", [1, 1, 1]), ("matches-anything", [2, 2, 3]), ("drop", [1, 1])]
+)
+def test_what_a_missing_cell_is_follows_the_stated_policy(policy, sizes):
+    rows = {"sex": ["M"] * 3, "school": ["done", "not", None], "job": ["yes"] * 3}
+    people = rb.read_table(rows, quasi_identifiers=list(rows), missing=policy)
+    assert people.class_sizes().tolist() == sizes
+    assert people.missing == policy
+    assert people.dropped == (policy == "drop")
+    assert people.is_partition == (policy != "matches-anything")
+
+
+def test_weights_are_numbers_above_zero_and_add_up_in_classes():
+    rows = {"sex": ["F", "F", "M"], "w": [1.5, 2.0, 10.0]}
+    people = rb.read_table(rows, quasi_identifiers=["sex"], weights="w")
+    assert people.class_weights().tolist() == [3.5, 3.5, 10.0]
+    assert people.columns == ("sex",)
+    for bad in (-1.0, 0.0, float("inf"), float("nan"), None):
+        with pytest.raises(DataError, match="weight"):
+            rb.read_table(rows | {"w": [1.0, 1.0, bad]}, quasi_identifiers=["sex"], weights="w")
+    with pytest.raises(DataError, match="not numbers"):
+        rb.read_table(rows | {"w": ["a", "b", "c"]}, quasi_identifiers=["sex"], weights="w")
+
+
+def test_large_whole_numbers_stay_apart(tmp_path):
+    big = pd.DataFrame({"id": pd.array([2**53, 2**53 + 1, None], dtype="Int64")})
+    for kind in ("pandas", "parquet", "polars", "duckdb", "arrow table"):
+        people = rb.read_table(SOURCES[kind](big, tmp_path), quasi_identifiers="id")
+        assert people.labels("id").tolist() == [2**53, 2**53 + 1, None]
+
+
+# What is refused, and how it is said
+
+PLAIN = {"sex": ["F", "M"], "town": [SECRET, "b"]}
+
+
+def ragged(tmp_path):
+    return write(tmp_path, f"sex,town\nF,{SECRET}\nM\nF,{SECRET}\n")
+
+
+BAD = {
+    "no such column": (lambda d: (PLAIN, {"quasi_identifiers": ["sxe"]}), UsageError, 'mean "sex"'),
+    "identifiers": (lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "identifiers": ["town"]}),
+                    UsageError, "quasi_identifiers="),
+    "none named": (lambda d: (PLAIN, {"quasi_identifiers": []}), UsageError, "at least one"),
+    "named twice": (lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "sensitive": ["sex"]}),
+                    UsageError, "one role"),
+    "policy": (lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "missing": "values"}),
+               UsageError, 'mean "value"'),
+    "empty frame": (lambda d: (pd.DataFrame({"sex": []}), {"quasi_identifiers": ["sex"]}),
+                    DataError, "no rows"),
+    "empty csv": (lambda d: (write(d, "sex,town\n"), {"quasi_identifiers": ["sex"]}),
+                  DataError, "no rows"),
+    "no header": (lambda d: (write(d, ""), {"quasi_identifiers": ["sex"]}), DataError, "first line"),
+    "short line": (lambda d: (ragged(d), {"quasi_identifiers": ["sex", "town"]}),
+                   DataError, "line 3 has 1 cells where the header has 2"),
+    "long line": (lambda d: (write(d, f"sex,town\nF,{SECRET},x\nM,a\n"), {"quasi_identifiers": ["sex"]}),
+                  DataError, "line 2 has 3 cells"),
+    "open quote": (lambda d: (write(d, f'sex,town\nF,"{SECRET}\nM,a\n'), {"quasi_identifiers": ["sex"]}),
+                   DataError, "never closed"),
+    "not UTF-8": (lambda d: (write(d, b"sex,town\nF,caf\xe9 " + SECRET.encode() + b"\n"),
+                             {"quasi_identifiers": ["town"]}), DataError, "not UTF-8"),
+    "UTF-16": (lambda d: (write(d, f"sex,town\nF,{SECRET}\n".encode("utf-16")),
+                          {"quasi_identifiers": ["sex"]}), DataError, "UTF-8"),
+    "cut gzip": (lambda d: (write(d, gzip.compress(b"sex,town\n" + b"F,a\n" * 999)[:-20], "t.csv.gz"),
+                            {"quasi_identifiers": ["sex"]}), DataError, "damaged"),
+    "two of a name": (lambda d: (write(d, f"sex,sex\nF,{SECRET}\n"), {"quasi_identifiers": ["sex"]}),
+                      DataError, "two columns are called sex"),
+    "two of a name in a frame": (
+        lambda d: (pd.DataFrame([["F", SECRET]], columns=["sex", "sex"]), {"quasi_identifiers": ["sex"]}),
+        DataError, "two columns"),
+    "all missing": (lambda d: ({"sex": ["F", "M"], "town": [None, ""]}, {"quasi_identifiers": ["town"]}),
+                    DataError, "missing in every row"),
+    "mixed": (lambda d: ({"town": [1, SECRET]}, {"quasi_identifiers": ["town"]}),
+              DataError, "mixes numbers and texts"),
+    "lists": (lambda d: ({"town": [[SECRET], ["b"]]}, {"quasi_identifiers": ["town"]}),
+              DataError, "compound"),
+    "objects": (lambda d: ({"town": [frozenset([SECRET]), frozenset()]}, {"quasi_identifiers": ["town"]}),
+                DataError, "type frozenset"),
+    "uneven": (lambda d: ({"sex": ["F"], "town": [SECRET, "b"]}, {"quasi_identifiers": ["sex"]}),
+               DataError, "different lengths"),
+    "nobody left": (lambda d: ({"sex": ["F", None], "town": [None, SECRET]},
+                               {"quasi_identifiers": ["sex", "town"], "missing": "drop"}),
+                    DataError, "leaves nobody"),
+    "no file": (lambda d: (d / "nothing.csv", {"quasi_identifiers": ["sex"]}), DataError, "no file"),
+    "kind of file": (lambda d: (write(d, SECRET, "t.xlsx"), {"quasi_identifiers": ["sex"]}),
+                     UsageError, "use .csv"),
+    "not parquet": (lambda d: (write(d, SECRET, "t.parquet"), {"quasi_identifiers": ["sex"]}),
+                    DataError, "Parquet"),
+    "not a table": (lambda d: ([SECRET], {"quasi_identifiers": ["sex"]}), UsageError, "from list"),
+    "no subject": (lambda d: ({"sex": ["F", "M"], "id": [SECRET, None]},
+                              {"quasi_identifiers": ["sex"], "subject_id": "id"}),
+                   DataError, "1 rows have no subject"),
+    "not in the hierarchy": (
+        lambda d: (PLAIN, {"quasi_identifiers": ["town"], "hierarchies": {"town": {"X": ["b"]}}}),
+        DataError, "in no level"),
+    "not a band": (
+        lambda d: (PLAIN, {"quasi_identifiers": ["town"], "hierarchies": {"town": rb.Bands(5)}}),
+        DataError, "neither a number nor a band"),
+    "hierarchy of another": (
+        lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "hierarchies": {"twon": rb.Bands(5)}}),
+        UsageError, "twon"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_with_a_clear_word_and_no_value(case, tmp_path):
+    make, kind, words = BAD[case]
+    source, options = make(tmp_path)
+    with pytest.raises(kind, match=words) as caught:
+        rb.read_table(source, **options)
+    chain, problem = "", caught.value
+    while problem is not None:
+        chain += str(problem)
+        problem = problem.__cause__ or (
+            None if problem.__suppress_context__ else problem.__context__
+        )
+    assert SECRET not in chain
+
+
+DIRECT = {
+    "e-mail": [f"p{i}@example.org" for i in range(8)],
+    "ssn": [f"{100 + i}-45-6789" for i in range(8)],
+    "nhs": ["123 456 7890", "111 342 9807"],
+    "phone": [f"+44 20 7946 {i:04d}" for i in range(8)],
+    "text of one's own": [f"person {i}" for i in range(200)],
+    "running number": list(range(1, 201)),
+}
+
+
+@pytest.mark.parametrize("kind", DIRECT)
+def test_a_column_that_names_persons_is_refused_unless_allowed(kind):
+    rows = {"x": DIRECT[kind]}
+    with pytest.raises(DataError, match="direct identifier") as caught:
+        rb.read_table(rows, quasi_identifiers="x")
+    assert not any(str(value) in str(caught.value) for value in DIRECT[kind] if len(str(value)) > 4)
+    people = rb.read_table(rows, quasi_identifiers="x", allow_direct=True)
+    assert people.classes().uniques == len(people)
+
+
+def test_a_column_called_like_a_name_is_refused():
+    with pytest.raises(DataError, match="by its name"):
+        rb.read_table({"Last_Name": ["a", "b"]}, quasi_identifiers="Last_Name")
+
+
+def test_what_an_attacker_may_know_is_not_taken_for_a_direct_identifier():
+    days = pd.date_range("1940-01-01", periods=300)
+    rows = {
+        "birth": days.strftime("%d/%m/%Y"),
+        "born": days,
+        "zip": [f"{10000 + 7 * (i % 150)}" for i in range(300)],
+        "income": np.arange(300) * 1.5,
+        "age": np.arange(300) % 90,
+    }
+    assert len(rb.read_table(pd.DataFrame(rows), quasi_identifiers=list(rows))) == 300
+
+
+def test_the_check_digit_of_an_nhs_number_is_computed():
+    assert _nhs("943 476 5919")
+    assert not _nhs("943 476 5918")
+    assert not _nhs("9434765")
+
+
+def test_a_million_distinct_numbers_are_coded_not_refused():
+    values = np.random.default_rng(20250301).permutation(1_000_000) * 3
+    people = rb.read_table({"income": values}, quasi_identifiers="income")
+    assert people.cardinalities() == (1_000_000,)
+    assert people.classes().uniques == 1_000_000
+
+
+def test_reading_imports_no_optional_part():
+    import subprocess
+
+    code = (
+        "import sys, reidbn as rb; rb.read_table({'a': [1, 1]}, quasi_identifiers='a'); "
+        "print([m for m in ('polars', 'duckdb', 'matplotlib', 'pgmpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_published_table_of_adult_is_reproduced(real_data):
+    names = ["age", "workclass", "education", "marital_status", "occupation", "race", "sex",
+             "native_country", "income"]  # fmt: skip
+    people = rb.read_table(
+        real_data / "adult" / "adult_data.csv.gz", quasi_identifiers=names, missing="drop"
+    )
+    classes = people.classes()
+    assert (classes.records, classes.count, classes.uniques) == (30162, 19502, 15512)
+    assert people.dropped == 32561 - 30162
