@@ -7,7 +7,7 @@ from math import comb
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidbn.errors import UsageError
@@ -104,6 +104,7 @@ def test_working_in_small_blocks_changes_nothing(monkeypatch):
     assert np.allclose(log_none_leaked(10_000, 300, k), whole, rtol=1e-14, atol=0)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10**9), st.floats(0, 1), st.floats(0, 1))
 def test_the_law_sums_to_one_has_the_right_mean_and_is_symmetric(D, leak, size):
     L, k = round(leak * D), max(1, round(size**4 * min(D, 2_000)))
@@ -116,6 +117,7 @@ def test_the_law_sums_to_one_has_the_right_mean_and_is_symmetric(D, leak, size):
         assert np.allclose(pmf[:short], swapped[:short], rtol=1e-11, atol=1e-300)
 
 
+@settings(deadline=None)
 @given(st.integers(2, 10**6), st.data())
 def test_more_leaked_never_makes_identification_less_likely(D, data):
     k = data.draw(st.integers(1, min(D, 500)))

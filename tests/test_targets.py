@@ -95,6 +95,7 @@ def test_a_leak_of_nobody_but_the_targets_is_exact(classes):
     assert abs(mpmath.expm1(log_exact(classes, 100, 100)[0] - wanted)) < 1e-11
 
 
+@settings(deadline=None)
 @given(class_tables, st.data())
 def test_one_target_is_the_hypergeometric_risk_weighted_by_patients(classes, data):
     D = as_classes(classes).records
@@ -103,6 +104,7 @@ def test_one_target_is_the_hypergeometric_risk_weighted_by_patients(classes, dat
     assert exact(classes, L, 1) == pytest.approx(wanted, rel=1e-13, abs=0)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 2_000), st.data())
 def test_singletons_are_identified_exactly_when_they_are_all_in_the_leak(D, data):
     L, n = data.draw(st.integers(0, D)), data.draw(st.integers(1, min(D, 60)))

@@ -1,0 +1,217 @@
+"""How many of n targets are identified in one leak: the exact distribution.
+
+As in `targets`, n targets are drawn from D and looked for one after the other.  A target in the
+leak is guessed right with probability 1 / pool, where the pool is the leaked members of the class,
+less those identified before (`removed`) or all of them (not `removed`); other targets never are.
+
+Of t targets in a class of k with h leaked, a number T ~ Hypergeometric(k, t, h) is in the leak,
+and the guesses on these are a Markov chain in the number identified so far.  With R(r | h, t) the
+outcome of that chain, x marking targets, y the identified and z the leaked,
+
+    P(M = m) = [x^n y^m z^L] prod_classes sum_h C(k,h) z^h sum_t C(k,t) x^t sum_r R(r | h, t) y^r
+               / C(D,n) C(D,L)                                                                (1)
+
+[y^m] is a discrete Fourier sum over n + 1 points of a circle |y| = e^v as well.  One radius gives
+the likely values of M; other radii make others likely, so that each keeps its digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from reidbn.theory.circle import (
+    Classes,
+    Complex,
+    Floats,
+    find_log_odds,
+    log_binomial,
+    log_coefficient,
+    points,
+    worth_evaluating,
+)
+from reidbn.theory.hypergeometric import leaked_pmf
+from reidbn.theory.targets import log_choose, scale_of_targets
+
+_FAR = -200.0  # log of a leaked class size's probability against the likeliest that is left out
+_TOO_MANY = -80.0  # log of a number of targets in one class that is left out
+_CERTAIN = 1e-5  # share of a tilted law from which nine digits are safe
+_HELD = 2_000_000
+
+
+def log_number_identified(
+    classes: Classes, leaked: int, targets: int, *, removed: bool = True
+) -> Floats:
+    """Log of equation (1) for m = 0..n.
+
+    >>> two_pairs = Classes(np.array([2]), np.array([2]))
+    >>> np.exp(log_number_identified(two_pairs, 2, 2)).round(6).tolist()
+    [0.291667, 0.569444, 0.138889]
+    """
+    n = targets
+    if n == 0 or leaked == 0:
+        return np.where(np.arange(n + 1) == 0, 0.0, -np.inf)
+    law = _Law(classes, leaked, n, removed)
+    best, log_p = np.zeros(n + 1), np.full(n + 1, -np.inf)
+    pending, done = [0.0], 0
+    while pending and done < 40:
+        tilt, done = pending.pop(), done + 1
+        share, log_total = law.tilted(tilt)
+        better = share > np.maximum(best, 1e-15)
+        with np.errstate(divide="ignore"):
+            found = np.log(np.maximum(share, 0)) + log_total - tilt * np.arange(n + 1)
+        log_p = np.where(better, found, log_p)
+        gained = better & (best < _CERTAIN) & (share >= _CERTAIN)
+        best = np.where(better, share, best)
+        pending += _next_tilts(log_p, best, gained)
+    return log_p
+
+
+def _next_tilts(log_p: Floats, best: Floats, gained: NDArray[np.bool_]) -> list[float]:
+    """Tilts that make the edges of what is known the likeliest, if there is more beyond them."""
+    known = np.flatnonzero(best >= _CERTAIN)
+    tilts = []
+    for edge, step in ((known[-1], 1), (known[0], -1)):
+        beyond = edge + step
+        if gained[edge] and 0 <= beyond < best.size and best[beyond] > 1e-13:
+            tilts.append(float(log_p[edge] - log_p[beyond]) * step)
+    return tilts
+
+
+@dataclass(frozen=True)
+class _Law:
+    classes: Classes
+    leaked: int
+    targets: int
+    removed: bool
+
+    def tilted(self, tilt: float) -> tuple[Floats, float]:
+        """P(M = m) e^(tilt m) / total for every m, and the log of the total.
+
+        A point and its mirror image (both angles negated) have conjugate values, so the upper
+        half circle of z and the real part at the end are enough.
+        """
+        n, D, L = self.targets, self.classes.records, self.leaked
+        u, spread, scale = self._centre(tilt)
+        centre = self._log_values(u, np.zeros(1), np.zeros(1), tilt, scale)[0].real
+        turns = 2 * np.pi * np.arange(n + 1) / (n + 1)
+        if D == L:
+            angle, weight, log_leaks = np.zeros(1), np.ones(1), 0.0
+        else:
+            rows = worth_evaluating(self.classes, points(D, spread, n), u, n)
+            angle, weight = rows.angle, rows.weight
+            log_leaks = float(log_binomial(np.array([float(L)]), D, u)[0])
+        at = np.zeros(n + 1, dtype=np.complex128)
+        step = max(1, _HELD // (n + 1) ** 2)
+        for first in range(0, angle.size, step):
+            a, w = angle[first : first + step], weight[first : first + step]
+            logs = self._log_values(u, a, turns, tilt, scale).reshape(a.size, n + 1)
+            at += w @ np.exp(logs - centre - 1j * L * a[:, None])
+        shares = np.fft.fft(at).real / (n + 1)
+        whole = shares.sum()
+        log_total = np.log(whole) + centre - n * scale - log_leaks - log_choose(D, n)
+        return np.maximum(shares / whole, 0), float(log_total)
+
+    def _centre(self, tilt: float) -> tuple[Floats, Floats, float]:
+        """The circle of z (log of its radius), the spread of the law there, the unit of x."""
+        D, L = self.classes.records, self.leaked
+        if D == L:
+            certain = np.full(1, 700.0)
+            return certain, np.zeros(1), self._scale(certain, tilt)
+        start = np.array([logit(L / D)])
+        scale = self._scale(start, tilt)
+
+        def log_rest(u: Floats) -> Floats:
+            return self._log_values(u, np.zeros(1), np.zeros(1), tilt, scale).real
+
+        goal = np.array([np.clip(L, 0.2, D - 0.2)])
+        u, spread = find_log_odds(log_rest, D, goal, start)
+        return u, spread, self._scale(u, tilt)
+
+    def _log_values(
+        self, u: Floats, angle: Floats, turns: Floats, tilt: float, scale: float
+    ) -> Complex:
+        """Log of [x^n] at every pair of a point of z and a point of y, y fastest."""
+        odds, a = np.full(angle.size * turns.size, u[0]), np.repeat(angle, turns.size)
+        factors = self._factors(float(u[0]), angle, turns, tilt, scale)
+        return log_coefficient(self.classes, factors, self.targets, odds, a)
+
+    def _factors(
+        self, u: float, angle: Floats, turns: Floats, tilt: float, scale: float
+    ) -> Iterator[Complex]:
+        for size, count in zip(self.classes.sizes, self.classes.counts, strict=True):
+            outcomes, log_weights = self._class(int(size), int(count), u, angle, tilt)
+            t = np.arange(len(outcomes))
+            weighed = outcomes * np.exp(log_weights + t[:, None] * scale)[..., None]
+            wave = np.exp(1j * t[:, None] * turns)
+            yield np.einsum("tra,ry->tay", weighed, wave).reshape(t.size, -1)
+
+    def _scale(self, u: Floats, tilt: float) -> float:
+        logs = np.full((self.targets + 1, self.classes.sizes.size, 1), -np.inf)
+        for i, (size, count) in enumerate(zip(*self.classes, strict=True)):
+            outcomes, log_weights = self._class(int(size), int(count), u[0], np.zeros(1), tilt)
+            with np.errstate(divide="ignore"):
+                parts = np.log(outcomes[..., 0].real) + log_weights
+            logs[: len(parts), i, 0] = np.logaddexp.reduce(parts, axis=1)
+        return float(scale_of_targets(self.classes, logs, self.targets)[0])
+
+    def _class(
+        self, k: int, count: int, u: float, angle: Floats, tilt: float
+    ) -> tuple[Complex, Floats]:
+        """sum_h b_h e^{i h angle} R(r | h, t) in units of unit^-r; logs of the weights of t, r.
+
+        The unit is the mean pool, so that R, a product of 1 / pool, stays in range.
+        """
+        most = _most_targets(k, count, self.targets, self.classes.records)
+        h, log_b = _likely_leaked(k, u)
+        unit = max(1.0, k * float(expit(u)))
+        outcomes = np.zeros((most + 1, most + 1, angle.size), dtype=np.complex128)
+        step = max(1, _HELD // (most + 1) ** 2)
+        for first in range(0, h.size, step):
+            part = slice(first, first + step)
+            table = _outcomes(k, h[part], most, unit, removed=self.removed)
+            wave = np.exp(log_b[part, None] + 1j * h[part, None] * angle)
+            outcomes += np.tensordot(table, wave, axes=(0, 0))
+        t = np.arange(most + 1)
+        return outcomes, _log_choices(k, t)[:, None] + t * (tilt - np.log(unit))
+
+
+def _outcomes(k: int, h: Floats, most: int, unit: float, *, removed: bool) -> Floats:
+    """R(r | h, t) unit^r with axes h x t x r, for up to `most` targets in the class."""
+    chain = np.zeros((h.size, most + 1, most + 1))  # h x targets in the leak x identified
+    chain[:, 0, 0] = 1.0
+    r = np.arange(most + 1)
+    pool = np.maximum(h[:, None] - (r if removed else 0), 1.0)
+    for t in range(most):
+        chain[:, t + 1] = chain[:, t] * (1 - 1 / pool)
+        chain[:, t + 1, 1:] += (chain[:, t] * unit / pool)[:, :-1]
+    in_leak = leaked_pmf(k, h[:, None], r, longest=most)
+    return np.asarray(in_leak @ chain)
+
+
+def _likely_leaked(k: int, u: float) -> tuple[Floats, Floats]:
+    """Leaked class sizes that matter at log-odds u, and the logs of their probabilities."""
+    mean = k * float(expit(u))
+    reach = 25 * np.sqrt(mean * float(expit(-u))) + 150
+    h = np.arange(max(0, int(mean - reach)), min(k, int(mean + reach) + 1) + 1, dtype=np.float64)
+    inside = (h > 0) & (h < k)
+    log_b = np.where(h == 0, -k * np.logaddexp(0, u), -k * np.logaddexp(0, -u))
+    log_b[inside] = log_binomial(h[inside], k, np.full(int(inside.sum()), u))
+    kept = log_b > log_b.max() + _FAR
+    return h[kept], log_b[kept]
+
+
+def _most_targets(k: int, count: int, n: int, D: int) -> int:
+    """The largest number of targets in one class of this size that is worth following."""
+    t = np.arange(min(k, n) + 1)
+    log_weight = _log_choices(k, t) + t * np.log(n / D)
+    return int(t[log_weight + np.log(count) > _TOO_MANY].max())
+
+
+def _log_choices(k: int, t: NDArray[np.int64]) -> Floats:
+    """Ln C(k, t) for t = 0, 1, 2, ..., one factor after the other."""
+    return np.asarray(np.concatenate([[0.0], np.cumsum(np.log((k - t[:-1]) / (t[:-1] + 1)))]))
