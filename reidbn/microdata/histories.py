@@ -2,7 +2,8 @@
 
 Two persons are alike on some columns when the multisets of their records, cut to those
 columns, are equal (or the sets, or the sequences in file order).  A multiset of records says
-more than the multisets of its columns: (a, x), (b, y) differs from (a, y), (b, x).
+more than the multisets of its columns: (a, x), (b, y) differs from (a, y), (b, x).  A column
+that changes within nobody is the person's own, and does not tell how many records there are.
 """
 
 from __future__ import annotations

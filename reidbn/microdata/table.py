@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,9 @@ from reidbn.microdata.classes import Classes, Codes, Floats, Frequencies, Ints
 from reidbn.microdata.columns import Column, object_array
 from reidbn.microdata.histories import History
 from reidbn.microdata.matching import Relation, match_totals
+
+if TYPE_CHECKING:
+    from reidbn.microdata.generalise import Comparison
 
 Columns = str | Sequence[str] | None
 MISSING_POLICIES = ("value", "matches-anything", "drop")
@@ -208,6 +211,44 @@ class People:
         schema = tuple(self.column(name) for name in (*known, *secret))
         table = self.codes([*known, *secret])
         return replace(self, table=table, schema=schema, quasi_identifiers=known, sensitive=secret)
+
+    # Coarser
+
+    def as_written(self) -> People:
+        """The same people with every value equal to itself only: matching becomes a partition."""
+        schema = tuple(replace(column, relation=None) for column in self.schema)
+        policy = "value" if self.missing == "matches-anything" else self.missing
+        return replace(self, schema=schema, missing=policy)
+
+    def generalise(
+        self, levels: Mapping[str, int], *, hierarchies: Mapping[str, Any] | None = None
+    ) -> People:
+        """The same people with each named column at a level: `people.generalise({"age": 2})`."""
+        from reidbn.microdata.generalise import generalise
+
+        return generalise(self, levels, hierarchies)
+
+    def suppress(self, k: int, columns: Columns = None) -> People:
+        """The people in classes of at least k."""
+        from reidbn.microdata.generalise import suppress
+
+        return suppress(self, k, columns)
+
+    def suppression_rate(self, k: int, columns: Columns = None) -> float:
+        """The share of people in classes smaller than k: who must go for k-anonymity."""
+        return float((self.class_sizes(columns) < k).mean())
+
+    def missing_rates(self, columns: Columns = None) -> dict[str, float]:
+        """The share of cells that are missing or "*", for each column."""
+        from reidbn.microdata.generalise import missing_rates
+
+        return missing_rates(self, columns)
+
+    def compared_with(self, before: People, columns: Columns = None) -> Comparison:
+        """Risk and information before (another table of the people) and after (this one)."""
+        from reidbn.microdata.generalise import compare
+
+        return compare(before, self, columns)
 
     # Classes
 

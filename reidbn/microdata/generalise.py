@@ -1,0 +1,176 @@
+"""Generalise, suppress, compare: what a coarser table would look like, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.microdata.assemble import Roles, people_of_history
+from reidbn.microdata.classes import Codes
+from reidbn.microdata.columns import Column, column_of, object_array
+from reidbn.microdata.hierarchy import Hierarchy
+from reidbn.microdata.ladders import as_hierarchy
+from reidbn.microdata.table import Columns, People
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def generalise(
+    people: People, levels: Mapping[str, int], hierarchies: Mapping[str, Any] | None = None
+) -> People:
+    """The same people with each named column at a level of its hierarchy.
+
+    >>> people = People.from_codes([[0], [1], [2]], ["age"], labels={"age": [50, 52, 61]})
+    >>> generalise(people, {"age": 1}, {"age": as_hierarchy({"50s": [50, 52], "60s": [61]})}).k()
+    1
+    """
+    given = {name: as_hierarchy(ladder) for name, ladder in (hierarchies or {}).items()}
+    for name in (*levels, *given):
+        if name not in people.columns:
+            raise UsageError(f'no column "{name}"; {did_you_mean(name, people.columns)}')
+    history = people.history
+    schema = list(history.schema if history else people.schema)
+    table = np.array(history.records if history else people.table, order="F")
+    for j, column in enumerate(schema):
+        if column.name in levels:
+            ladder = _ladder(column, given.get(column.name))
+            level = _checked(column, levels[column.name], ladder)
+            schema[j], new = climbed(column, ladder, level, people.missing)
+            table[:, j] = new[table[:, j]]
+    notes = (*people.notes, *(f"{name} at level {level}" for name, level in levels.items()))
+    if history is None:
+        return replace(people, table=table, schema=tuple(schema), notes=notes)
+    rebuilt = people_of_history(
+        replace(history, records=table, schema=tuple(schema)),
+        Roles(people.quasi_identifiers, people.sensitive),
+        notes,
+    )
+    return replace(
+        people, table=rebuilt.table, schema=rebuilt.schema, history=rebuilt.history, notes=notes
+    )
+
+
+def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy:
+    ladder = given or column.hierarchy
+    if ladder is None:
+        raise UsageError(
+            f'column "{column.name}" has no hierarchy; give one: '
+            f'hierarchies={{"{column.name}": rb.Bands(5, 10)}} (or Prefix, Tree, a CSV file)'
+        )
+    return ladder
+
+
+def _checked(column: Column, level: int, ladder: Hierarchy) -> int:
+    if not 0 <= level <= ladder.levels:
+        raise UsageError(f'level {level} of "{column.name}": it has levels 0 to {ladder.levels}')
+    if level < column.level:
+        raise UsageError(
+            f'"{column.name}" is already at level {column.level}; start from the original table'
+        )
+    return level
+
+
+def climbed(column: Column, ladder: Hierarchy, level: int, missing: str) -> tuple[Column, Codes]:
+    """The column at a level, and the new code of each old one; the order of values is kept."""
+    places: dict[Any, int] = {}
+    try:
+        ups = [ladder.up(value, level) for value in column.labels.tolist()]
+        new = [places.setdefault(value, len(places)) for value in ups]
+        labels = object_array(list(places)) if level else column.labels
+        found = column_of(column.name, labels, hierarchy=ladder, missing=missing, level=level)
+    except DataError as problem:
+        raise DataError(f'column "{column.name}": {problem}') from None
+    return found, np.array(new, dtype=np.int32)
+
+
+def suppress(people: People, k: int, columns: Columns = None) -> People:
+    """The people whose class has at least k members; the rest are left out."""
+    sizes = people.class_sizes(columns)
+    if (sizes < k).all():
+        raise DataError(f"every class is smaller than {k}; generalise before suppressing")
+    kept = people.take(sizes >= k)
+    note = f"{len(people) - len(kept)} people in classes below {k} suppressed"
+    return replace(kept, notes=(*people.notes, note))
+
+
+def missing_rates(people: People, columns: Columns = None) -> dict[str, float]:
+    """The share of cells that are missing or "*", for each column."""
+    rates = {}
+    for name in people.names(columns):
+        column = people.column(name)
+        hidden = [i for i, v in enumerate(column.labels.tolist()) if v is None or v == "*"]
+        codes = people.table[:, people.columns.index(name)]
+        rates[name] = float(np.isin(codes, hidden).mean())
+    return rates
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two tables of the same people side by side."""
+
+    risk: pd.DataFrame
+    """One row per measure: before, after."""
+    columns: pd.DataFrame
+    """One row per column: its level, values and bits of information, before and after."""
+    fingerprints: tuple[str, str]
+
+    def __repr__(self) -> str:
+        return f"{self.risk.to_string()}\n\n{self.columns.to_string()}"
+
+
+def compare(before: People, after: People, columns: Columns = None) -> Comparison:
+    """Class measures and the information left, before and after a change."""
+    import pandas as pd
+
+    names = before.names(columns)
+    sides = {"before": before, "after": after}
+    measures = {side: _measures(people, names, len(before)) for side, people in sides.items()}
+    rows = {
+        name: {
+            f"{what} {side}": value
+            for what in ("level", "values", "bits")
+            for side, people in sides.items()
+            for value in [_of_column(people, name)[what]]
+        }
+        for name in names
+    }
+    return Comparison(
+        pd.DataFrame(measures, dtype=object),
+        pd.DataFrame.from_dict(rows, orient="index"),
+        (before.fingerprint, after.fingerprint),
+    )
+
+
+def _measures(people: People, names: tuple[str, ...], started: int) -> dict[str, float]:
+    sizes = people.class_sizes(names)
+    found: dict[str, float] = {
+        "people": len(people),
+        "share left out": 1 - len(people) / started,
+        "k": int(sizes.min()),
+        "uniques": int((sizes == 1).sum()),
+        "mean risk": float((1 / sizes).mean()),
+        "share in classes below 5": float((sizes < 5).mean()),
+    }
+    return found
+
+
+def _of_column(people: People, name: str) -> dict[str, float]:
+    column = people.column(name)
+    counts = np.bincount(people.table[:, people.columns.index(name)], minlength=column.cardinality)
+    return {"level": column.level, "values": int((counts > 0).sum()), "bits": bits(counts)}
+
+
+def bits(counts: NDArray[Any]) -> float:
+    """Shannon information of a column, sum_v -p_v log2 p_v.
+
+    >>> bits(np.array([2, 1, 1]))
+    1.5
+    """
+    p = counts[counts > 0] / counts.sum()
+    return float(-(p * np.log2(p)).sum()) + 0.0
