@@ -30,6 +30,7 @@ SHIPPED: dict[str, str] = {
     "probability": "match:Probability",
     "uniform": "match:Uniform",
     "hypergeometric-leak": "leak:HypergeometricLeak",
+    "table": "table:Table",
     "empirical": "empirical:Empirical",
     "lookup": "empirical:Lookup",
     "function": "function:Function",
@@ -37,12 +38,19 @@ SHIPPED: dict[str, str] = {
 
 
 @cache
-def installed_kinds() -> Mapping[str, type[CPD]]:
-    """Every kind by name: the shipped ones and those that installed packages register."""
+def shipped_kinds() -> Mapping[str, type[CPD]]:
+    """The kinds of this package by name."""
     kinds: dict[str, type[CPD]] = {}
     for kind, place in SHIPPED.items():
         module, name = place.split(":")
         kinds[kind] = getattr(import_module(f"reidbn.cpds.{module}"), name)
+    return kinds
+
+
+@cache
+def installed_kinds() -> Mapping[str, type[CPD]]:
+    """Every kind by name: the shipped ones and those that installed packages register."""
+    kinds = dict(shipped_kinds())
     for point in entry_points(group="reidbn.cpds"):
         if point.name in kinds:
             raise ModelError(f'an installed package redefines the CPD kind "{point.name}"')

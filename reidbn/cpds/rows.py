@@ -26,7 +26,7 @@ from reidbn.cpds.protocol import (
     needs_probability,
     needs_reference,
 )
-from reidbn.errors import Problem, did_you_mean
+from reidbn.errors import ModelError, Problem, did_you_mean
 
 REST, ANY = "rest", "*"
 TOLERANCE = 1e-12
@@ -36,7 +36,7 @@ TOLERANCE = 1e-12
 class Row:
     """One row: for which parent states it holds, and P(state) in order or by name."""
 
-    p: tuple[Ref, ...] | dict[str, Ref] | str
+    p: tuple[Ref, ...] | dict[str, Ref]
     when: dict[str, str | tuple[str, ...]] = field(
         default_factory=dict, metadata={"references": False}
     )
@@ -74,6 +74,11 @@ class Rows(CPD):
         if len(tables) == 1:
             return tables[0]
         chosen = self._first_fit(scope)
+        if (chosen < 0).any():  # states that came with another value of a structural parameter
+            raise ModelError(
+                f"{scope.child.name}: no row holds for some states of its parents; "
+                f"add a last row without when"
+            )
         shape = np.broadcast_shapes(chosen.shape, *(t.shape[:-1] for t in tables))
         k = len(scope.child.states)
         out = np.empty((*shape, k))
@@ -172,7 +177,7 @@ def _when_problems(i: int, row: Row, parents: tuple[Variable, ...]) -> list[Prob
 
 def _cell_problems(i: int, row: Row, child: Variable) -> list[Problem]:
     where: tuple[str | int, ...] = ("rows", i, "p")
-    if isinstance(row.p, str):
+    if not isinstance(row.p, tuple | dict):
         return [Problem(where, f"must be a list or a mapping of the states {_list(child.states)}")]
     if isinstance(row.p, dict):
         unknown = [s for s in row.p if s not in child.states]

@@ -1,0 +1,248 @@
+"""A validated file as an Attack, and what else can be said about a file that is not valid.
+
+When parts of a file cannot be read, stand-ins take their places, so that everything else is still
+checked and nobody has to mend a file one message at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.explain import explain
+from reidbn.attack.kinds import built
+from reidbn.attack.leaves import Where
+from reidbn.attack.parameter import Parameter, Prior
+from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn
+from reidbn.attack.schema import FileModel
+from reidbn.attack.yamltext import Document, written
+from reidbn.cpds.protocol import CPD, Array, Scope
+from reidbn.cpds.rows import Rows
+from reidbn.errors import ModelError, Problem, ReidbnError, did_you_mean, raise_problems
+
+_ROOMS = ("parameters", "subject", "groups", "nodes", "questions")
+_CHOICES = {"nodes": ("cpd", "rows"), "groups": ("probability", "rows")}
+_OUTLINE = ("states", "parents", "members")  # what the checks of other parts rely on
+_WORDS = re.compile(r"\w+")
+
+
+def build(document: Document, model: FileModel) -> tuple[Attack | None, list[Problem]]:
+    """The attack, or everything that is wrong; problems have addresses as in the file."""
+    data = document.data
+    shape = [*_shape_problems(data, model), *_choice_problems(data)]
+    if not shape:
+        try:
+            return _attack(model.file.model_validate(data)), []
+        except ModelError as error:
+            return None, _in_file(error, document)
+    return None, shape + _with_stand_ins(document, model, shape)
+
+
+def _shape_problems(data: Any, model: FileModel) -> list[Problem]:
+    try:
+        model.file.model_validate(data)
+    except ValidationError as error:
+        return explain(error.errors(include_url=False), data, model.file)
+    return []
+
+
+def _choice_problems(data: Any) -> list[Problem]:
+    """A node has a cpd or rows, a group a probability or rows; never both, never neither."""
+    found = []
+    for room, (one, other) in _CHOICES.items():
+        things = data.get(room)
+        for name, thing in things.items() if isinstance(things, dict) else ():
+            if not isinstance(thing, dict):
+                continue
+            if one in thing and other in thing:
+                message = f"stands beside {one}; keep one of the two"
+                found.append(Problem((room, name, other), message, at_key=True))
+            elif one not in thing and other not in thing:
+                found.append(Problem((room, name), f"has neither {one} nor {other}; it needs one"))
+    return found
+
+
+# -- the attack -----------------------------------------------------------------------------------
+
+
+def _attack(file: Any, stand_ins: Mapping[str, dict[str, Any]] | None = None) -> Attack:
+    parts: dict[str, dict[str, Any]] = {
+        "parameters": {name: _parameter(name, p) for name, p in file.parameters.items()},
+        "subject": {name: _column(name, c) for name, c in file.subject.items()},
+        "groups": {name: _group(name, g) for name, g in file.groups.items()},
+        "nodes": {name: _node(name, n) for name, n in file.nodes.items()},
+        "questions": {name: _question(name, q) for name, q in file.questions.items()},
+    }
+    for room, things in (stand_ins or {}).items():
+        parts[room] |= things
+    rooms: dict[str, Any] = {room: tuple(things.values()) for room, things in parts.items()}
+    words = {key: getattr(file, key) for key in ("title", "story", "sources", "example")}
+    return Attack(file.name, **words, **rooms)
+
+
+def _parameter(name: str, spec: Any) -> Parameter:
+    low, high = spec.range or (None, None)
+    prior = Prior(**spec.prior.model_dump()) if spec.prior else None
+    return Parameter(name, spec.value, low, high, spec.unit, spec.source, prior, spec.story)
+
+
+def _column(name: str, spec: Any) -> SubjectColumn:
+    low, high = spec.range or (None, None)
+    return SubjectColumn(name, spec.per, spec.each, spec.unit, low, high, spec.story)
+
+
+def _group(name: str, spec: Any) -> Group:
+    rows = (GroupRow(spec.probability),) if spec.rows is None else built(spec.rows)
+    return Group(name, spec.members, rows, spec.parents, spec.story, spec.source)
+
+
+def _node(name: str, spec: Any) -> Node:
+    try:
+        cpd = Rows(built(spec.rows)) if spec.cpd is None else built(spec.cpd)
+    except (ReidbnError, ValueError, TypeError) as error:  # a kind with checks of its own
+        raise_problems(f"node {name}", [Problem(("nodes", name, "cpd"), str(error))])
+    return Node(
+        name,
+        spec.states,
+        cpd,
+        spec.parents,
+        story=spec.story,
+        source=spec.source,
+        linddun=spec.linddun,
+        panoptic=spec.panoptic,
+    )
+
+
+def _question(name: str, spec: Any) -> Question:
+    return Question(name, spec.target, dict(spec.given), spec.story)
+
+
+# -- addresses ------------------------------------------------------------------------------------
+
+
+def _in_file(error: ModelError, document: Document) -> list[Problem]:
+    """The problems of an attack at the addresses that they have in its file."""
+    return [Problem(_moved(p.where, document), p.message, p.at_key) for p in error.problems]
+
+
+def _moved(where: Where, document: Document) -> Where:
+    """The shorthands `rows:` and `probability:` stand one level higher than in the attack."""
+    thing = document.at(where[:2])
+    if not isinstance(thing, dict) or len(where) < 3:
+        return where
+    head, rest = where[:2], where[2:]
+    if head[0] == "nodes" and rest[0] == "cpd" and "rows" in thing:
+        return (*head, *(rest[1:] if rest[1:2] != ("kind",) else ("rows",)))
+    if head[0] == "groups" and rest[0] == "rows" and "probability" in thing:
+        return (*head, "probability", *rest[3:])
+    return where
+
+
+# -- stand-ins for what cannot be read ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Unread(CPD):
+    """In place of a CPD that cannot be read: it knows what the text refers to, nothing else."""
+
+    kind: ClassVar[str] = "unread"
+    raw: Any = None
+
+    def probabilities(self, scope: Scope) -> Array:
+        raise AssertionError("a stand-in is never asked")
+
+
+def _with_stand_ins(document: Document, model: FileModel, shape: list[Problem]) -> list[Problem]:
+    """What is wrong besides the shape: the checks of an attack, around the parts left unread."""
+    if any(_hides_everything(p) for p in shape):
+        return []
+    broken = {p.where[:2] for p in shape if p.where}
+    data: dict[str, Any] = {k: v for k, v in document.data.items() if (k,) not in broken}
+    data |= {"name": written(data.get("name", "?")), "schema_version": 1}
+    stand_ins: dict[str, dict[str, Any]] = {}
+    for room, name in (where for where in broken if len(where) == 2):
+        thing = data.pop(str(room), None)
+        if room in _ROOMS:
+            data[str(room)] = {k: v for k, v in thing.items() if k != name}
+            stand_in = _stand_in(str(room), str(name), thing[name])
+            stand_ins.setdefault(str(room), {}).update(stand_in)
+    try:
+        _attack(model.file.model_validate(data), stand_ins)
+    except ValidationError:
+        return []
+    except ModelError as error:
+        return _outside(broken, _hidden(shape, document.data), error, document)
+    return []
+
+
+def _hides_everything(problem: Problem) -> bool:
+    """Without a whole room, or the members of a group, nothing else can be judged."""
+    where = problem.where
+    if len(where) == 1:
+        rooms = (*_ROOMS, "example")
+        misspelt = problem.at_key and did_you_mean(str(where[0]), rooms).endswith("?")
+        return misspelt or where[0] in rooms
+    return where[:1] == ("groups",) and (len(where) == 2 or _is_outline(problem))
+
+
+def _is_outline(problem: Problem) -> bool:
+    key = str(problem.where[2]) if len(problem.where) > 2 else ""
+    misspelt = problem.at_key and did_you_mean(key, _OUTLINE).endswith("?")
+    return key in _OUTLINE or misspelt
+
+
+def _hidden(shape: list[Problem], data: Any) -> set[str]:
+    """Names of nodes whose states or parents are not known."""
+    hidden = {str(p.where[1]) for p in shape if p.where[:1] == ("nodes",) and _is_outline(p)}
+    sizes = {str(p.where[1]) for p in shape if p.where[:1] == ("parameters",)}
+    for name, node in data.get("nodes", {}).items():
+        states = node.get("states") if isinstance(node, dict) else None
+        if isinstance(states, str) and sizes & set(_WORDS.findall(states)):
+            hidden.add(name)
+    return hidden
+
+
+def _outside(
+    broken: set[Where], hidden: set[str], error: ModelError, document: Document
+) -> list[Problem]:
+    """The problems that are not mere consequences of what is left unread."""
+    unread = {word for where in broken for word in _WORDS.findall(str(document.at(where)))}
+    found = []
+    for problem in error.problems:
+        where = problem.where
+        words = {*_WORDS.findall(str(document.at(where[:2]))), *where[1:2]}
+        if where[:2] in broken and where[3:4] == ("raw",):
+            key = "rows" if "rows" in document.at(where[:2]) else "cpd"
+            found.append(Problem((*where[:2], key, *where[4:]), problem.message))
+        elif words & hidden:
+            continue
+        elif where[:2] not in broken or where[2:3] in (("parents",), ("states",)):
+            unused = len(where) == 2 and "never used" in problem.message
+            if not unused or not unread & {where[1], "function"}:
+                found.append(Problem(_moved(where, document), problem.message, problem.at_key))
+    return found
+
+
+def _stand_in(room: str, name: str, thing: Any) -> dict[str, Any]:
+    thing = thing if isinstance(thing, dict) else {}
+    parents = tuple(written(p) for p in thing.get("parents", ()))
+    if room == "nodes":
+        states = thing.get("states", ("no", "yes"))
+        if isinstance(states, list):
+            states = tuple(written(s) for s in states)
+        raw = thing.get("cpd", thing.get("rows"))
+        return {name: Node(name, states, _Unread(raw), parents, source="?")}
+    if room == "groups":
+        members = tuple(written(m) for m in thing.get("members", ()))
+        return {name: Group(name, members, (GroupRow(0.0),), parents)} if members else {}
+    if room == "parameters":
+        return {name: Parameter(name, 1, 1, 1, "?", "?")}
+    if room == "subject":
+        named = {k: thing[k] for k in ("per", "each") if isinstance(thing.get(k), str)}
+        return {name: SubjectColumn(name, **named)}
+    return {}

@@ -1,0 +1,154 @@
+"""What pydantic found wrong with the shape of a file, in plain words and with addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+
+from reidbn.attack.leaves import Where
+from reidbn.attack.yamltext import YamlBool, written
+from reidbn.errors import Problem, did_you_mean
+
+_NEEDED = {
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "string_type": "text",
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+}
+
+
+def explain(errors: Sequence[Any], data: Any, model: type[BaseModel]) -> list[Problem]:
+    """One problem per thing that is wrong; the branches of a union count as one."""
+    mismatches: dict[Where, list[str]] = {}
+    found: list[Problem] = []
+    for error in errors:
+        where, kind = _resolve(error["loc"], data), error["type"]
+        if kind in _NEEDED or kind == "needs":
+            need = error["ctx"]["need"] if kind == "needs" else _NEEDED[kind]
+            mismatches.setdefault(where, []).append(need)
+        else:
+            found.append(_other(error, where, data, model))
+    for where, needed in mismatches.items():
+        deeper = any(len(w) > len(where) and w[: len(where)] == where for w in mismatches)
+        if not deeper:  # a union's other branches stumble over the whole of what one branch reads
+            wanted = " or ".join(dict.fromkeys(needed))
+            found.append(Problem(where, f"is {describe(_at(data, where))}; needed: {wanted}"))
+    return found
+
+
+def describe(value: Any) -> str:
+    """What stands in the file, in a few words."""
+    if value is None:
+        return "empty"
+    if isinstance(value, YamlBool):
+        return f"the truth value {value}"
+    if isinstance(value, str):
+        return f'the text "{value if len(value) <= 40 else value[:37] + "..."}"'
+    if isinstance(value, list):
+        return "a list"
+    return "a mapping" if isinstance(value, dict) else written(value)
+
+
+def _resolve(loc: Sequence[str | int], data: Any) -> Where:
+    """The address in the file: pydantic also names union branches and tags, which are no keys."""
+    where: list[str | int] = []
+    for part in loc:
+        known = isinstance(data, dict) and part in data
+        if known or (isinstance(data, list) and isinstance(part, int) and part < len(data)):
+            data = data[part]
+            where.append(part)
+    return tuple(where)
+
+
+def _at(data: Any, where: Where) -> Any:
+    for part in where:
+        data = data[part]
+    return data
+
+
+def _other(error: Any, where: Where, data: Any, model: type[BaseModel]) -> Problem:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "missing":
+        return _missing(error["loc"][-1], where, data, model)
+    if kind == "extra_forbidden":
+        hint = did_you_mean(str(where[-1]), _fields(model, where[:-1], data))
+        return Problem(where, f"is no key here; {hint}", at_key=True)
+    if kind == "union_tag_not_found":
+        return Problem(where, "has no kind; write, for example, {kind: and}")
+    if kind == "union_tag_invalid":
+        kinds = [k.strip(" '") for k in context["expected_tags"].split(",")]
+        tag = str(context["tag"])
+        return Problem((*where, "kind"), f'no CPD kind "{tag}"; {did_you_mean(tag, kinds)}')
+    if kind == "literal_error":
+        return _literal(where, error["input"], context["expected"])
+    if kind == "too_long":
+        found, wanted = context["actual_length"], context["max_length"]
+        return Problem(where, f"has {found} entries; needed: {wanted}")
+    message = context["message"] if kind == "says" else error["msg"].removeprefix("Value error, ")
+    return Problem(where, message)
+
+
+def _missing(key: str | int, where: Where, data: Any, model: type[BaseModel]) -> Problem:
+    if isinstance(key, int):
+        return Problem(where, f"has too few entries: number {key + 1} is missing")
+    field = _fields(model, where, data).get(key)
+    story = f" ({field.description})" if field is not None and field.description else ""
+    return Problem(where, f"has no {key}{story}")
+
+
+def _literal(where: Where, value: Any, expected: str) -> Problem:
+    known = [word.strip(" '") for part in expected.split(" or ") for word in part.split(",")]
+    if where == ("schema_version",):
+        message = f"is {describe(value)}; this version of reidbn reads schema_version: {known[0]}"
+        return Problem(where, message)
+    return Problem(where, f"is {describe(value)}; {did_you_mean(written(value), known)}")
+
+
+def _fields(model: type[BaseModel], where: Where, data: Any) -> dict[str, Any]:
+    """The fields of the model that reads the mapping at an address."""
+    hints: list[Any] = [model]
+    for part in where:
+        hints = [inner for hint in hints for inner in _inside(hint, part, data)]
+        data = data[part]
+    models = [hint for outer in hints for hint in _flat(outer) if _is_model(hint)]
+    kind = data.get("kind") if isinstance(data, dict) else None
+    named = [m for m in models if kind in get_args(_annotation(m, "kind"))]
+    return {name: f for m in named or models for name, f in m.model_fields.items()}
+
+
+def _annotation(model: Any, name: str) -> Any:
+    return model.model_fields[name].annotation if name in model.model_fields else None
+
+
+def _is_model(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, BaseModel)
+
+
+def _flat(hint: Any) -> Iterator[Any]:
+    """A type with its unions and annotations taken apart."""
+    arguments = get_args(hint)
+    if _is_model(hint) or get_origin(hint) in (tuple, list, dict) or not arguments:
+        yield hint
+    else:
+        for argument in arguments:
+            yield from _flat(argument)
+
+
+def _inside(outer: Any, part: str | int, data: Any) -> Iterator[Any]:
+    """The types of what stands at `part` inside something of type `outer`."""
+    for hint in _flat(outer):
+        arguments = get_args(hint)
+        if _is_model(hint) and part in hint.model_fields:
+            kind = data.get("kind") if isinstance(data, dict) else None
+            if "kind" not in hint.model_fields or kind in get_args(_annotation(hint, "kind")):
+                yield hint.model_fields[part].annotation
+        elif isinstance(part, str) and get_origin(hint) is dict:
+            yield arguments[1]
+        elif isinstance(part, int) and get_origin(hint) in (tuple, list):
+            yield arguments[0]

@@ -1,0 +1,141 @@
+"""Model files: YAML text <-> Attack, with all problems of a file at once.
+
+Nothing in a file is run: functions are named, and must have been registered in Python.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reidbn.attack.attack import Attack
+from reidbn.cpds.protocol import CPD
+from reidbn.errors import ModelError, UsageError, did_you_mean
+
+Kinds = Mapping[str, type[CPD]]
+_LARGEST = 4_000_000  # bytes
+
+
+def models() -> tuple[str, ...]:
+    """Names of the models that come with reidbn.
+
+    >>> "leak-single" in models()
+    True
+    """
+    return tuple(sorted(path.stem for path in models_folder().glob("*.yaml")))
+
+
+def models_folder() -> Path:
+    """Where the shipped models are: inside an installed package, beside an editable one."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "models"
+    return inside if inside.is_dir() else package.parent / "models"
+
+
+def load(name_or_path: str | os.PathLike[str] | Attack, kinds: Kinds | None = None) -> Attack:
+    """The attack in a model file: a path, or the name of a shipped model.
+
+    `kinds` maps further kinds of CPD to their classes.  An Attack is handed back as it is.
+
+    >>> load("leak-single").parameters["class_size"].value
+    5
+    """
+    if isinstance(name_or_path, Attack):
+        return name_or_path
+    path = find(name_or_path)
+    return loads(_text(path), kinds, label=_short(path))
+
+
+def find(name_or_path: str | os.PathLike[str]) -> Path:
+    """The file of a model."""
+    name = os.fspath(name_or_path)
+    if isinstance(name_or_path, str) and name in models():
+        return models_folder() / f"{name}.yaml"
+    path = Path(name)
+    is_name = isinstance(name_or_path, str) and not path.suffix and path.name == name
+    if is_name and not path.exists():
+        raise UsageError(f'no model "{name}" is shipped; {did_you_mean(name, models())}')
+    return path
+
+
+def loads(text: str, kinds: Kinds | None = None, *, label: str = "<text>") -> Attack:
+    """The attack in the text of a model file; `label` names it in messages."""
+    from reidbn.attack.build import build
+    from reidbn.attack.fileproblem import FileProblem, in_file, raise_file_problems
+    from reidbn.attack.schema import file_model
+    from reidbn.attack.yamltext import read
+    from reidbn.errors import Problem
+
+    document = read(text)
+    if document.broken or not isinstance(document.data, dict):
+        problems: list[Problem] = []
+        if not document.broken:
+            what = "is empty" if document.data is None else "is no mapping"
+            message = f"{what}; a model file starts with schema_version: 1 and a name"
+            problems = [FileProblem((), message)]
+        raise_file_problems(label, in_file(document, label, problems))
+    attack, problems = build(document, file_model(kinds))
+    raise_file_problems(label, in_file(document, label, problems))
+    assert attack is not None  # noqa: S101 - no problem, no excuse
+    return attack
+
+
+def dumps(attack: Attack) -> str:
+    """The text of a model file of this attack; reading it back gives an equal attack."""
+    from reidbn.attack.content import content
+    from reidbn.attack.layout import layout
+
+    return layout(content(attack))
+
+
+def save(attack: Attack, path: str | os.PathLike[str]) -> None:
+    """Write an attack as a model file."""
+    text = dumps(attack)
+    try:
+        Path(path).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as problem:
+        raise UsageError(f"{os.fspath(path)}: cannot be written: {problem.strerror}") from None
+
+
+def _text(path: Path) -> str:
+    label = _short(path)
+    if path.is_dir():
+        raise _whole(label, "is a folder; name a file in it")
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= _LARGEST else b""
+    except FileNotFoundError:
+        raise _whole(label, "there is no such file") from None
+    except OSError as problem:
+        raise _whole(label, f"cannot be read: {problem.strerror}") from None
+    if size > _LARGEST:
+        message = f"has {size:,} bytes; a model file is text of at most {_LARGEST:,}"
+        raise _whole(label, message)
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as problem:
+        message = f"is not UTF-8 text (byte {problem.start + 1:,}); is it a model file?"
+        raise _whole(label, message) from None
+
+
+def _whole(label: str, message: str) -> ModelError:
+    """An error about a file as such."""
+    from reidbn.attack.fileproblem import FileProblem
+
+    problem = FileProblem((), message, file=label)
+    error = ModelError(str(problem))
+    error.problems = (problem,)
+    return error
+
+
+def _short(path: Path) -> str:
+    """The path as a reader would write it: from here, or the bare name of a shipped model."""
+    folder = models_folder()
+    if path.parent == folder:
+        return f"models/{path.name}"
+    return os.fspath(path)
+
+
+__all__: list[Any] = ["dumps", "find", "load", "loads", "models", "models_folder", "save"]

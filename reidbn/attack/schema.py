@@ -1,0 +1,170 @@
+"""The shape of a model file as pydantic models, and the JSON Schema made from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import Field, create_model
+
+from reidbn.attack.cells import Number, Reference, State, Tag, Word
+from reidbn.attack.content import SCHEMA_VERSION
+from reidbn.attack.kinds import Models, Part
+from reidbn.attack.parts import GroupRow
+from reidbn.cpds.protocol import CPD
+from reidbn.cpds.registry import all_kinds
+from reidbn.cpds.rows import Row
+
+_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
+
+
+class PriorSpec(Part):
+    """What is believed about the parameter, within its range."""
+
+    kind: Literal["uniform", "beta", "triangular"] = "uniform"
+    a: Number | None = Field(None, description="beta: first shape")
+    b: Number | None = Field(None, description="beta: second shape")
+    mode: Number | None = Field(None, description="triangular: the most likely value")
+
+
+class ParameterSpec(Part):
+    """A named number that a question may change; write $name where it belongs."""
+
+    value: Number
+    range: tuple[Number, Number] | None = Field(
+        None, description="smallest and largest value; left out, 0 to 1 for a probability"
+    )
+    unit: Word = Field("probability", description="records, people, ...; default probability")
+    prior: PriorSpec | None = None
+    source: Word = Field(description='where the number comes from; "assumption" is allowed')
+    story: Word = Field("", description="what the number means")
+
+
+class ColumnSpec(Part):
+    """Subject data, which a table fills in per person; write "@name" where it belongs."""
+
+    per: Word | None = Field(None, description="a group: one value per subset of its members")
+    each: Word | None = Field(None, description="a group: one value per member")
+    unit: Word = Field("", description="records, people, probability, ...")
+    range: tuple[Number | None, Number | None] | None = Field(
+        None, description="smallest and largest value"
+    )
+    story: Word = Field("", description="what the value means")
+
+
+class GroupBase(Part):
+    """Attributes that are learnt independently: one yes/no node per member."""
+
+    story: Word = Field("", description="what knowing a member means")
+    members: tuple[Word, ...] = Field(description="names of the yes/no nodes, at most 20")
+    parents: tuple[Word, ...] = Field((), description="nodes that decide how likely knowing is")
+    probability: Reference | tuple[Reference, ...] | None = Field(
+        None, description="P(known): one for all members, or a list"
+    )
+    source: Word = Field("", description="where the probabilities come from")
+
+
+class NodeBase(Part):
+    """One event of the story."""
+
+    story: Word = Field("", description="what happens when the node is yes")
+    states: tuple[State, ...] | Word = Field(
+        ("no", "yes"), description="a list, or a span such as 0..$class_size; default no, yes"
+    )
+    parents: tuple[Word, ...] = Field((), description="nodes and groups that this one depends on")
+    source: Word = Field("", description="where the numbers in this node come from")
+    linddun: tuple[Tag, ...] = Field((), description="LINDDUN threat types")
+    panoptic: tuple[Word, ...] = Field((), description="MITRE PANOPTIC privacy activities")
+
+
+class QuestionSpec(Part):
+    """A named question, such as {target: identified=yes}."""
+
+    target: Word = Field(description="node=state, or several with commas")
+    given: dict[str, State] = Field({}, description="what is known, as node: state")
+    story: Word = Field("", description="the question in words")
+
+
+class FileBase(Part):
+    """An attack: an adversary's story as a graph."""
+
+    schema_version: Literal[1] = Field(description=f"always {SCHEMA_VERSION}")
+    name: Word = Field(description="short name, as in the file's name")
+    title: Word = ""
+    story: Word = Field("", description="the attack, told to somebody who does not know it")
+    sources: tuple[Word, ...] = Field((), description="papers, notices, people")
+    parameters: dict[str, ParameterSpec] = Field(
+        {}, description="numbers that questions may change"
+    )
+    subject: dict[str, ColumnSpec] = Field({}, description="what a table fills in per person")
+    questions: dict[str, QuestionSpec] = Field({}, description="questions by name")
+    example: dict[str, Number | tuple[Number, ...]] = Field(
+        {}, description="subject data of one made-up person, so that the model can be asked as is"
+    )
+
+
+def _exactly_one(*keys: str) -> Any:
+    """In the JSON Schema: one of the keys has to be there, and no two."""
+    return lambda schema: schema.update(oneOf=[{"required": [key]} for key in keys])
+
+
+class FileModel:
+    """The model of a whole file, for some kinds of CPD."""
+
+    def __init__(self, kinds: Mapping[str, type[CPD]]) -> None:
+        self.models = Models(kinds)
+        group_rows: Any = tuple[self.models.of(GroupRow), ...] | None  # type: ignore[misc]
+        node_rows: Any = tuple[self.models.of(Row), ...] | None  # type: ignore[misc]
+        group = create_model(
+            "GroupSpec",
+            __base__=_with(GroupBase, _exactly_one("probability", "rows")),
+            __doc__=GroupBase.__doc__,
+            rows=(group_rows, _rows()),
+        )
+        node = create_model(
+            "NodeSpec",
+            __base__=_with(NodeBase, _exactly_one("cpd", "rows")),
+            __doc__=NodeBase.__doc__,
+            cpd=(self.models.any_cpd | None, Field(None, description="how its chances arise")),
+            rows=(node_rows, _rows()),
+        )
+        self.file: type[FileBase] = create_model(
+            "ModelFile",
+            __base__=FileBase,
+            __doc__=FileBase.__doc__,
+            groups=(dict[str, group], Field({}, description="what may be known")),  # type: ignore[valid-type]
+            nodes=(dict[str, node], Field(description="the events")),  # type: ignore[valid-type]
+        )
+
+
+def _rows() -> Any:
+    return Field(None, description="labelled rows; the first that fits counts")
+
+
+def _with(base: type[Part], extra: Any) -> type[Part]:
+    return type(base.__name__, (base,), {"model_config": {"json_schema_extra": extra}})
+
+
+@cache
+def _shipped_and_installed() -> FileModel:
+    return FileModel(all_kinds())
+
+
+def file_model(kinds: Mapping[str, type[CPD]] | None = None) -> FileModel:
+    """The model of files with the installed kinds and those of an explicit mapping."""
+    return FileModel(all_kinds(kinds)) if kinds else _shipped_and_installed()
+
+
+def json_schema(kinds: Mapping[str, type[CPD]] | None = None) -> dict[str, Any]:
+    """The JSON Schema of model files, for editors; without a mapping, of the shipped kinds only."""
+    from reidbn.cpds.registry import shipped_kinds
+
+    schema = FileModel({**shipped_kinds(), **(kinds or {})}).file.model_json_schema()
+    return {"$schema": _SCHEMA, **schema}
+
+
+def json_schema_text(kinds: Mapping[str, type[CPD]] | None = None) -> str:
+    """The JSON Schema as the text that is kept in models/model.schema.json."""
+    return json.dumps(json_schema(kinds), indent=1, ensure_ascii=False) + "\n"
