@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,9 @@ class Partitioned:
     memory: int = MEMORY
     rows: NDArray[np.int64] | None = None
     """The individuals asked about; None for everybody."""
-    _weakest: dict[int, tuple[Share, Ints]] = field(default_factory=dict)
-    _without: dict[tuple[int, int], Share] = field(default_factory=dict)
+    _kept: Weakest | None = None
+    _masks: dict[int, Ints] = field(default_factory=dict)
+    _left_out: dict[int, Weakest] = field(default_factory=dict)
     _fewest: dict[float, dict[int, NDArray[np.int32]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -65,54 +67,50 @@ class Partitioned:
 
     def weakest(self, secret: int) -> tuple[Share, Ints]:
         """The largest share of peers with the own secret over all subsets, and its first subset."""
-        if not self._weakest:
-            self.prepare()
-        (same, alike), mask = self._weakest[secret]
-        return (self.spread(same), self.spread(alike)), self.spread(mask)
+        if self._kept is None:
+            self._walk()
+        kept = cast(Weakest, self._kept)
+        share = kept.shares(kept.best[secret])
+        mask = self._masks[secret] if self._masks else kept.masks(secret, share)
+        return (self.spread(share[0]), self.spread(share[1])), self.spread(mask)
 
-    def prepare(self, *, leave_one_out: bool = False) -> None:
-        """Walk once for the weakest subset of every secret (and for each column left out)."""
-        cells = self.cells
-        kept = Weakest(
-            cells.total,
-            cells.rows,
-            self.columns,
-            self.secrets,
-            self.known,
-            self.empty,
-            leave_one_out,
-        )
-        tally(cells, self.known, self.secrets, [kept], memory=self.memory)
-        shares = {secret: kept.shares(kept.best[secret]) for secret in self.secrets}
-        masks = {secret: kept.masks(secret, shares[secret]) for secret in self.secrets}
+    def _walk(self) -> None:
+        cells, known, secrets = self.cells, self.known, self.secrets
+        kept = Weakest(cells.total, cells.rows, self.columns, secrets, known, self.empty)
+        tally(cells, known, secrets, [kept], memory=self.memory)
         if kept.step is None:
             first = First(kept.best, self.columns, self.empty)
-            tally(cells, self.known, self.secrets, [first], memory=self.memory)
-            masks = {secret: first.masks(secret) for secret in self.secrets}
-        for secret in self.secrets:
-            mask = masks[secret]
-            if mask is not None:
-                self._weakest[secret] = shares[secret], mask
-        for (secret, column), values in kept.without.items():
-            same, alike = (part.copy() for part in shares[secret])
-            # Where the best subset does not hold the column, it is the best without it too.
-            other = np.flatnonzero(values != kept.best[secret])
-            same[other], alike[other] = kept.shares(values[other])
-            self._without[secret, column] = same, alike
+            tally(cells, known, secrets, [first], memory=self.memory)
+            self._masks = {secret: first.masks(secret) for secret in secrets}
+        self._kept = kept
 
     def without(self, secret: int, column: int, *, all_others: bool) -> Share:
         """Own secret's share when a column is left out.
 
         `all_others` known, or else the largest over the non-empty subsets of all others.
         """
-        rest = [c for c in self.others(secret) if c != column]
         if all_others:
+            rest = [c for c in self.others(secret) if c != column]
             alike, same = self.at(secret, rest)
             return same, alike
-        if not self._without:
-            self.prepare(leave_one_out=True)
-        part = self._without[secret, column]
-        return self.spread(part[0]), self.spread(part[1])
+        if secret not in self._left_out:
+            self._walk_without(secret)
+        kept = self._left_out[secret]
+        share = kept.shares(kept.without[secret, column])
+        return self.spread(share[0]), self.spread(share[1])
+
+    def _walk_without(self, secret: int) -> None:
+        """One walk for as many secrets, from this one on, as half of the memory holds."""
+        cells, known = self.cells, self.known
+        each = 8 * cells.rows * len(known)
+        start = self.secrets.index(secret)
+        some = self.secrets[start : start + max(1, self.memory // 2 // each)]
+        kept = Weakest(
+            cells.total, cells.rows, self.columns, some, known, self.empty, leave_one_out=True
+        )
+        self._left_out = {}
+        tally(cells, known, some, [kept], memory=self.memory // 2)
+        self._left_out = dict.fromkeys(some, kept)
 
     def alternatives(self, secret: int, q: float) -> tuple[Ints, Ints]:
         """False values above q: with full knowledge, and the fewest over all subsets."""

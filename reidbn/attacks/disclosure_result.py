@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Reading = Literal["full", "weakest"]
+Kept = tuple[NDArray[np.int32], ...]
+"""Counts as a result keeps them: half the size, widened when handed out."""
 
 
 class Source(Protocol):
@@ -82,18 +84,18 @@ class Disclosure:
     # At full knowledge
 
     @cached_property
-    def _full(self) -> tuple[Ints, Ints]:
-        return self.source.at(self.column, self.source.others(self.column))
+    def _full(self) -> Kept:
+        return _kept(*self.source.at(self.column, self.source.others(self.column)))
 
     @property
     def peers_full(self) -> Ints:
         """How many people share all auxiliaries (the person included)."""
-        return self._full[0]
+        return self._full[0].astype(np.int64)
 
     @property
     def npp_full(self) -> Ints:
         """Peers with another secret, the number of plausible peers; 0 is disclosure."""
-        return self._full[0] - self._full[1]
+        return (self._full[0] - self._full[1]).astype(np.int64)
 
     @property
     def ppp_full(self) -> Floats:
@@ -103,13 +105,14 @@ class Disclosure:
     # Over all subsets
 
     @cached_property
-    def _weakest(self) -> tuple[tuple[Ints, Ints], Ints]:
-        return self.source.weakest(self.column)
+    def _weakest(self) -> Kept:
+        share, mask = self.source.weakest(self.column)
+        return _kept(*share, mask)
 
     @property
     def ppp_min_fraction(self) -> tuple[Ints, Ints]:
         """The least PPP as a reduced fraction: numerators and denominators."""
-        same, alike = self._weakest[0]
+        same, alike = (part.astype(np.int64) for part in self._weakest[:2])
         return alike - same, alike
 
     @property
@@ -121,7 +124,7 @@ class Disclosure:
     @property
     def weakest_mask(self) -> Ints:
         """The first subset that attains it, by size and then by column; bit j is `names[j]`."""
-        return self._weakest[1]
+        return self._weakest[2].astype(np.int64)
 
     @property
     def weakest_subset(self) -> NDArray[np.object_]:
@@ -148,14 +151,17 @@ class Disclosure:
 
     # False values that stay plausible
 
+    @cached_property
+    def _alternatives(self) -> dict[float, Kept]:
+        return {}
+
     def alternatives(self, q: float | None = None) -> tuple[Ints, Ints]:
         """How many false values have PP_v > q: with full knowledge, and the least over subsets."""
         at = self.q if q is None else _threshold("q", q)
-        cache = self.__dict__.setdefault("_alternatives", {})
-        if at not in cache:
-            cache[at] = self.source.alternatives(self.column, at)
-        found: tuple[Ints, Ints] = cache[at]
-        return found
+        if at not in self._alternatives:
+            self._alternatives[at] = _kept(*self.source.alternatives(self.column, at))
+        full, fewest = self._alternatives[at]
+        return full.astype(np.int64), fewest.astype(np.int64)
 
     def poac(self, q: float | None = None) -> tuple[Floats | None, Floats | None]:
         """PoAC_q, the proportion of alternatives, full and least; None for a constant secret."""
@@ -260,14 +266,13 @@ class Disclosure:
             raise UsageError(f'reading is "{reading}"; known: full, weakest')
         if len(self.known) < 2:
             raise UsageError("leaving one out needs at least two auxiliaries")
-        parts = [
-            self.source.without(self.column, j, all_others=reading == "full")
-            for j in self.source.others(self.column)
-        ]
-        alike = np.stack([part[1] for part in parts])
-        npp = alike - np.stack([part[0] for part in parts])
+        others = self.source.others(self.column)
+        npp, peers = np.empty((2, len(others), len(self)), dtype=np.int32)
+        for place, j in enumerate(others):
+            same, alike = self.source.without(self.column, j, all_others=reading == "full")
+            npp[place], peers[place] = alike - same, alike
         level = self.ppp_full if reading == "full" else self.ppp_min
-        return LeaveOneOut(reading, self.known, npp, alike, level)
+        return LeaveOneOut(reading, self.known, npp, peers, level)
 
     def breaks(self, p: float | None = None) -> pd.DataFrame:
         """Every subset with the people it breaks (PPP <= p, exactly it known), most first."""
@@ -333,8 +338,8 @@ class LeaveOneOut:
 
     reading: str
     columns: tuple[str, ...]
-    npp: Ints
-    peers: Ints
+    npp: NDArray[np.int32]
+    peers: NDArray[np.int32]
     level: Floats
     """PPP of each individual with nothing left out."""
 
@@ -346,6 +351,10 @@ class LeaveOneOut:
     def gain(self) -> Floats:
         """How much PPP each person keeps by keeping the auxiliary unknown; may be below 0."""
         return self.ppp - self.level
+
+
+def _kept(*counts: Ints) -> Kept:
+    return tuple(count.astype(np.int32) for count in counts)
 
 
 def _nullable(values: Floats | None, undefined: NDArray[np.bool_]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.errors import TooLarge
 from reidbn.microdata.classes import Floats, Ints
 from reidbn.microdata.peers import MEMORY, Cells, Counts, Split, class_size_slab, split
 from reidbn.theory.ratios import fractions_near, ranks_by_size, tie_step
@@ -146,8 +147,8 @@ class Weakest:
         self.ranks = ranks_by_size(self.columns)
         self.step = tie_step(self.people, self.ranks.size)
         self.best = {secret: np.zeros(self.rows) for secret in self.secrets}
-        pairs = [(s, v) for s in self.secrets for v in self.known if v != s]
-        self.without = {pair: np.zeros(self.rows) for pair in pairs if self.leave_one_out}
+        pairs = [(s, v) for s in self.secrets for v in self.known if v != s and self.leave_one_out]
+        self.without = {pair: np.zeros(self.rows) for pair in pairs}
         self._product, self._factor = _Scratch(), _Scratch()
 
     def start(self, step: Step) -> Floats:
@@ -190,10 +191,10 @@ class Weakest:
         slack = self.ranks.size * self.step if self.step else 2.0**-50
         return fractions_near(values, largest=self.people, slack=slack)
 
-    def masks(self, secret: int, share: tuple[Ints, Ints]) -> Ints | None:
-        """The first weakest subset of each row, where the ranks fitted into the shares."""
+    def masks(self, secret: int, share: tuple[Ints, Ints]) -> Ints:
+        """The first weakest subset of each row, read back out of the shares."""
         if self.step is None:
-            return None
+            raise TooLarge("the ranks did not fit into the shares; ask `First`")
         rank = np.rint((1 - self.best[secret] * share[1] / share[0]) / self.step).astype(np.int64)
         by_rank = np.empty_like(self.ranks)
         by_rank[self.ranks] = np.arange(self.ranks.size)

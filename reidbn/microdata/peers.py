@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
 
-MEMORY = 84_000_000
+MEMORY = 48_000_000
 """Bytes that slabs may take unless told otherwise."""
 
 Counts = NDArray[np.int32]
