@@ -69,15 +69,10 @@ def pgmpy_loop(attack, subjects, cells=200):
 
 def pgmpy_indexed(attack, subjects, block):
     """Subject and setting as ordinary root nodes: one query answers a block of subjects."""
-    from reidbn.inference.pgmpy_bridge import network_to_pgmpy_indexed
-
-    elimination = pgmpy_bridge.pgmpy().VariableElimination
     start = time.process_time()
     part = {name: values[:block] for name, values in subjects.items()}
-    model = network_to_pgmpy_indexed(lower(attack, GRID_SETTINGS, part))
-    factor = elimination(model).query(["subject", "setting", "reidentified"], show_progress=False)
-    order = [factor.variables.index(n) for n in ("subject", "setting", "reidentified")]
-    joint = factor.values.transpose(order)
+    model = pgmpy_bridge.network_to_pgmpy_indexed(lower(attack, GRID_SETTINGS, part))
+    joint = pgmpy_bridge.joint_indexed(model, ["reidentified"], {})
     p = joint[..., 1] / joint.sum(axis=-1)
     return (time.process_time() - start) / p.size, p
 
@@ -96,14 +91,14 @@ def pyagrum_loop(attack, subjects, cells=200):
         for name in network.factors:
             net.add(gum.LabelizedVariable(name, name, list(network.states[name])))
         for name, factor in network.factors.items():
-            parents = pgmpy_bridge.factor_parents(network, factor)
+            parents = pgmpy_bridge.spelled_out(network, factor)
             for parent in parents:
                 net.addArc(parent, name)
             _fill(net, name, parents, factor.table[0, 0])
         engine = gum.LazyPropagation(net)
         for t in range(min(81, cells - i * 81)):
             for node in CHANGING:
-                parents = pgmpy_bridge.factor_parents(network, network.factors[node])
+                parents = pgmpy_bridge.spelled_out(network, network.factors[node])
                 _fill(net, node, parents, network.factors[node].table[0, t])
             engine.makeInference()
             out.append(engine.posterior("reidentified")[1])

@@ -91,10 +91,12 @@ def _column(attack: Attack, name: str, value: Any) -> Array:
             f"subject column {name} has shape {found}; {describe_shape(attack, column)}, "
             f"for each subject"
         )
-    low, high = float(np.min(array, initial=np.inf)), float(np.max(array, initial=-np.inf))
-    if array.size and not (np.isfinite(low) and np.isfinite(high)):
+    if not array.size:
+        raise DataError(f"subject column {name} is empty; is there a subject?")
+    low, high = float(array.min()), float(array.max())
+    if not (np.isfinite(low) and np.isfinite(high)):
         raise DataError(f"subject column {name} holds a value that is not a finite number")
-    if array.size and (low < _or(column.low, -np.inf) or high > _or(column.high, np.inf)):
+    if low < _or(column.low, -np.inf) or high > _or(column.high, np.inf):
         raise DataError(
             f"subject column {name} must lie between {_or(column.low, -np.inf):g} and "
             f"{_or(column.high, np.inf):g}; some values do not"
