@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from reidbn.attack.yamltext import YamlBool, YamlFloat, YamlInt, written
 
-REFERENCE = "a number, $parameter, @column or the name of a parent"
+REFERENCE = "a number, $parameter, @column or (for sizes) a parent"
 LINDDUN = (
     "Linking",
     "Identifying",

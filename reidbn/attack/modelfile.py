@@ -56,7 +56,8 @@ def find(name_or_path: str | os.PathLike[str]) -> Path:
     path = Path(name)
     is_name = isinstance(name_or_path, str) and not path.suffix and path.name == name
     if is_name and not path.exists():
-        raise UsageError(f'no model "{name}" is shipped; {did_you_mean(name, models())}')
+        hint = did_you_mean(name, models())
+        raise UsageError(f'no file and no shipped model is called "{name}"; {hint}')
     return path
 
 

@@ -83,8 +83,10 @@ class SubjectColumn:
 class GroupRow:
     """P(member is known) for some states of the group's outside parents: one for all, or a list."""
 
-    p: Ref | tuple[Ref, ...]
-    when: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
+    p: Ref | tuple[Ref, ...] = field(metadata={"story": "one chance for all members, or a list"})
+    when: dict[str, str | tuple[str, ...]] = field(
+        default_factory=dict, metadata={"story": "parent: state, list of states, or * for any"}
+    )
 
     def __post_init__(self) -> None:
         freeze_fields(self)

@@ -11,7 +11,13 @@ import click
 from reidbn.errors import ReidbnError, did_you_mean
 
 # command: (module in this folder, one line for --help).  Nothing heavy is imported for --help.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    # models
+    "models": ("models", "list the models that come with reidbn"),
+    "new": ("models", "write a commented model to start from"),
+    "check": ("check", "every problem of every model file, with line and column"),
+    "schema": ("models", "the JSON Schema of model files, for editors"),
+}
 
 
 class LazyGroup(click.Group):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -24,8 +24,10 @@ class Empirical(CPD):
     """
 
     kind: ClassVar[str] = "empirical"
-    counts: tuple[tuple[float, ...], ...]
-    prior: float = 0.0
+    counts: tuple[tuple[float, ...], ...] = field(
+        metadata={"story": "one row per parent configuration"}
+    )
+    prior: float = field(default=0.0, metadata={"story": "added to every count"})
 
     def probabilities(self, scope: Scope) -> Array:
         table = np.asarray(self.counts, dtype=float) + self.prior
@@ -89,7 +91,7 @@ class Lookup(CPD):
     """The state is a function of one parent: `states[i]` for the parent's i-th state."""
 
     kind: ClassVar[str] = "lookup"
-    to: tuple[str, ...]
+    to: tuple[str, ...] = field(metadata={"story": "this state for each state of the parent"})
 
     def references(self) -> tuple[str, ...]:
         return ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -19,9 +19,11 @@ class HypergeometricLeak(CPD):
 
     kind: ClassVar[str] = "hypergeometric-leak"
     has_story: ClassVar[bool] = True
-    records: Ref
-    leaked: Ref
-    class_size: Ref
+    records: Ref = field(metadata={"story": "D: records in the register"})
+    leaked: Ref = field(metadata={"story": "L: records in the leak"})
+    class_size: Ref = field(
+        metadata={"story": "k: records that look like the target, the target included"}
+    )
 
     def probabilities(self, scope: Scope) -> Array:
         records, leaked, class_size = self._checked(scope)
@@ -61,8 +63,8 @@ class HypergeometricLeak(CPD):
         if child.states != tuple(str(i) for i in range(len(child.states))):
             message = "the states must be 0, 1, 2, ... up to the largest class size"
             found.append(Problem(("kind",), message))
-        for field in ("records", "leaked", "class_size"):
-            found += needs_parent(getattr(self, field), field, parents)
+        for name in ("records", "leaked", "class_size"):
+            found += needs_parent(getattr(self, name), name, parents)
         return found
 
 

@@ -77,7 +77,7 @@ class Threshold(_Gate):
     """Yes when at least `at_least` parents are yes."""
 
     kind: ClassVar[str] = "threshold"
-    at_least: int = field(metadata={"sourced": False})
+    at_least: int = field(metadata={"sourced": False, "story": "how many parents have to be yes"})
 
     def probabilities(self, scope: Scope) -> Array:
         return yes_no(scope.child, _count(scope) >= self.at_least)
@@ -95,8 +95,11 @@ class Threshold(_Gate):
 class _Noisy(_Gate):
     """`weights` by parent name: P(this parent alone suffices); one number serves all."""
 
-    weights: dict[str, Ref] | Ref = field(default_factory=dict)
-    leak: Ref = 0.0
+    weights: dict[str, Ref] | Ref = field(
+        default_factory=dict,
+        metadata={"story": "parent: number or $parameter; one number serves every parent"},
+    )
+    leak: Ref = field(default=0.0, metadata={"story": "chance that needs no parent"})
 
     def weight(self, parent: str) -> Ref:
         return self.weights[parent] if isinstance(self.weights, dict) else self.weights

@@ -8,7 +8,7 @@ probability yes with a probability that is given     (a number, $parameter or @c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -55,8 +55,10 @@ class Unique(CPD):
     """Yes when the class `of` has exactly one record; then with probability `stays`."""
 
     kind: ClassVar[str] = "unique"
-    of: Ref
-    stays: Ref = 1.0
+    of: Ref = field(metadata={"story": "the class size: @column, $parameter or a parent"})
+    stays: Ref = field(
+        default=1.0, metadata={"story": "chance that a class of one counts as unique"}
+    )
 
     def probabilities(self, scope: Scope) -> Array:
         return yes_no(
@@ -78,8 +80,8 @@ class OneOver(CPD):
 
     kind: ClassVar[str] = "one-over"
     has_story: ClassVar[bool] = True
-    of: Ref
-    only_if: tuple[str, ...] = ()
+    of: Ref = field(metadata={"story": "the number of candidates: @column, $parameter or a parent"})
+    only_if: tuple[str, ...] = field(default=(), metadata={"story": "parents that must be yes"})
 
     def probabilities(self, scope: Scope) -> Array:
         size = np.asarray(scope.value(self.of))
@@ -104,8 +106,8 @@ class Share(CPD):
 
     kind: ClassVar[str] = "share"
     has_story: ClassVar[bool] = True
-    part: Ref
-    whole: Ref
+    part: Ref = field(metadata={"story": "how many are inside"})
+    whole: Ref = field(metadata={"story": "how many there are"})
 
     def probabilities(self, scope: Scope) -> Array:
         part, whole = scope.value(self.part), scope.value(self.whole)
@@ -130,8 +132,8 @@ class Probability(CPD):
     """Yes with a given probability, and only while every `only_if` parent is yes."""
 
     kind: ClassVar[str] = "probability"
-    p: Ref
-    only_if: tuple[str, ...] = ()
+    p: Ref = field(metadata={"story": "the chance: a number, $parameter, @column or a parent"})
+    only_if: tuple[str, ...] = field(default=(), metadata={"story": "parents that must be yes"})
 
     def probabilities(self, scope: Scope) -> Array:
         return yes_no(scope.child, _only_if(scope, self.only_if, scope.value(self.p)))

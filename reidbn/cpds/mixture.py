@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -28,8 +28,10 @@ class Mixture(CPD):
 
     kind: ClassVar[str] = "mixture"
     has_story: ClassVar[bool] = True
-    weights: tuple[Ref, ...]
-    components: tuple[CPD, ...]
+    weights: tuple[Ref, ...] = field(
+        metadata={"story": "how often each component holds; one may be rest"}
+    )
+    components: tuple[CPD, ...] = field(metadata={"story": "CPDs, each with its kind"})
 
     def references(self) -> tuple[str, ...]:
         weights = tuple(w for w in self.weights if isinstance(w, str) and w != REST)

@@ -36,9 +36,12 @@ TOLERANCE = 1e-12
 class Row:
     """One row: for which parent states it holds, and P(state) in order or by name."""
 
-    p: tuple[Ref, ...] | dict[str, Ref]
+    p: tuple[Ref, ...] | dict[str, Ref] = field(
+        metadata={"story": "chances in the order of the states, or by name; one may be rest"}
+    )
     when: dict[str, str | tuple[str, ...]] = field(
-        default_factory=dict, metadata={"references": False}
+        default_factory=dict,
+        metadata={"references": False, "story": "parent: state, list of states, or * for any"},
     )
 
     def __post_init__(self) -> None:
@@ -63,7 +66,7 @@ class Rows(CPD):
     """P(state | parents) from labelled rows."""
 
     kind: ClassVar[str] = "rows"
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...] = field(metadata={"story": "labelled rows; the first that fits counts"})
 
     def references(self) -> tuple[str, ...]:
         return tuple(ref for ref in super().references() if ref != REST)

@@ -1,0 +1,198 @@
+"""Options that commands about attacks share, and how their texts are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from reidbn.errors import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+Number = int | float
+
+attack_argument = click.argument("attack")
+question_argument = click.argument("question", required=False)
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=NUMBER", help="Give a parameter a value."
+)
+given_option = click.option(
+    "--given", multiple=True, metavar="NODE=STATE", help="What is known (evidence)."
+)
+do_option = click.option(
+    "--do", multiple=True, metavar="NODE=STATE", help="What is brought about (an intervention)."
+)
+subject_option = click.option(
+    "--subject",
+    multiple=True,
+    metavar="COLUMN=NUMBERS|FILE.json",
+    help="Subject data of one person; without it, the model's example.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no remarks.")
+
+
+def question_options(function: F) -> F:
+    """ATTACK [QUESTION] --set --given --do --subject."""
+    for decorate in (subject_option, do_option, given_option, set_option):
+        function = decorate(function)
+    return attack_argument(question_argument(function))
+
+
+def output_options(function: F) -> F:
+    """`--json` and `--quiet`."""
+    return json_option(quiet_option(function))
+
+
+def number(text: str, what: str) -> Number:
+    """A whole number or a fraction; `what` names it in the message.
+
+    >>> number("40_000", "leaked"), number("0.2", "p_c")
+    (40000, 0.2)
+    """
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        value = float(text)
+    except ValueError:
+        raise UsageError(f'{what}: "{text}" is not a number') from None
+    if value - value != 0:
+        raise UsageError(f"{what}: {text} is not a finite number")
+    return value
+
+
+def read_settings(texts: Iterable[str]) -> dict[str, Number]:
+    """Values of `--set`.
+
+    >>> read_settings(["p_m=0.2", "leaked=4000,records=10000"])
+    {'p_m': 0.2, 'leaked': 4000, 'records': 10000}
+    """
+    found: dict[str, Number] = {}
+    for text in texts:
+        for part in text.split(","):
+            name, value = _pair(part, "--set", "NAME=NUMBER")
+            _once(name, found, "--set")
+            found[name] = number(value, f"--set {name}")
+    return found
+
+
+def read_grid(texts: Iterable[str], option: str = "--set") -> dict[str, list[Number]]:
+    """Several values per parameter: a list, or `from:to:count`.
+
+    >>> read_grid(["leaked=1000,2000,4000", "p_c=0:1:5"])
+    {'leaked': [1000, 2000, 4000], 'p_c': [0, 0.25, 0.5, 0.75, 1]}
+    """
+    found: dict[str, list[Number]] = {}
+    for text in texts:
+        name, values = _pair(text, option, "NAME=NUMBER,NUMBER,...")
+        _once(name, found, option)
+        what = f"{option} {name}"
+        if ":" in values:
+            found[name] = _span(values, what)
+        else:
+            found[name] = [number(value.strip(), what) for value in values.split(",")]
+    return found
+
+
+def _span(text: str, what: str) -> list[Number]:
+    ends = text.split(":")
+    if len(ends) != 3 or not ends[2].strip().isdigit() or int(ends[2]) < 2:
+        raise UsageError(f'{what}: "{text}" is not from:to:count, such as 0:1:11')
+    low, high = number(ends[0], what), number(ends[1], what)
+    steps = int(ends[2]) - 1
+    values = [low + (high - low) * i / steps for i in range(steps)] + [high]
+    return [int(v) if float(v).is_integer() else v for v in values]
+
+
+def read_states(texts: Iterable[str], option: str) -> dict[str, str]:
+    """States of `--given` and `--do`.
+
+    >>> read_states(["in_leak=yes,claims=no"], "--given")
+    {'in_leak': 'yes', 'claims': 'no'}
+    """
+    from reidbn.attack.parts import parse_states
+
+    found: dict[str, str] = {}
+    for text in texts:
+        for node, state in parse_states(text).items():
+            _once(node, found, option)
+            found[node] = state
+    return found
+
+
+def read_subject(texts: Iterable[str]) -> dict[str, Any] | None:
+    """Subject data of `--subject`: columns with one number or several, or a JSON file of them.
+
+    >>> read_subject(["class_size=9,3,3,1"])
+    {'class_size': [9, 3, 3, 1]}
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        if "=" not in text:
+            found |= _json_file(Path(text))
+            continue
+        name, values = _pair(text, "--subject", "COLUMN=NUMBERS")
+        _once(name, found, "--subject")
+        numbers = [number(v.strip(), f"--subject {name}") for v in values.split(",")]
+        found[name] = numbers if len(numbers) > 1 else numbers[0]
+    return found or None
+
+
+def _json_file(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise UsageError(f"--subject {path}: cannot be read: {problem.strerror}") from None
+    except ValueError:
+        raise UsageError(f"--subject {path}: is not JSON") from None
+    if not isinstance(data, dict):
+        raise UsageError(f"--subject {path}: must hold an object, column: numbers")
+    return data
+
+
+def _pair(text: str, option: str, form: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise UsageError(f'{option}: "{text}" is not of the form {form}')
+    return name, value
+
+
+def _once(name: str, found: dict[str, Any], option: str) -> None:
+    if name in found:
+        raise UsageError(f"{option}: {name} is named twice")
+
+
+def print_json(value: Any) -> None:
+    """Print a result for machines; NumPy values and things with `to_dict` are written plainly."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    for method in ("to_dict", "tolist"):
+        if hasattr(value, method):
+            return getattr(value, method)()
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def print_table(columns: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> None:
+    """Print rows in aligned columns; numbers stand to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    cells = [tuple(row) for row in rows]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, column in enumerate(columns):
+        numeric = bool(cells) and all(isinstance(row[i], int | float) for row in cells)
+        table.add_column(column, justify="right" if numeric else "left")
+    for row in cells:
+        table.add_row(*(str(cell) for cell in row))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)
+    console.print(table)

@@ -1,0 +1,66 @@
+"""Commands about model files as such: models, new, schema."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from reidbn.cli._options import json_option, print_json, print_table, quiet_option
+from reidbn.errors import UsageError
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")
+
+
+@click.command()
+@json_option
+def models(as_json: bool) -> None:
+    """List the models that come with reidbn."""
+    from reidbn.attack.modelfile import load
+    from reidbn.attack.modelfile import models as names
+
+    rows = []
+    for attack in map(load, names()):
+        counts = (len(attack.all_nodes), len(attack.parameters), len(attack.assumptions))
+        rows.append((attack.name, attack.title, *counts))
+    columns = ("name", "title", "nodes", "parameters", "assumptions")
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        print_table(columns, rows)
+
+
+@click.command()
+@click.argument("name")
+@click.option("--output", "-o", metavar="FILE", help="Where to write it; default NAME.yaml.")
+@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+@json_option
+@quiet_option
+def new(name: str, output: str | None, force: bool, as_json: bool, quiet: bool) -> None:
+    """Write a commented model to start from."""
+    if not _NAME.match(name):
+        raise UsageError(f'"{name}" cannot be a model\'s name: use letters, digits, - and _')
+    path = Path(output or f"{name}.yaml")
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already; choose another name, or --force")
+    starter = Path(__file__).with_name("starter.yaml").read_text(encoding="utf-8")
+    try:
+        path.write_text(starter.replace("NAME", name), encoding="utf-8", newline="\n")
+    except OSError as problem:
+        raise UsageError(f"{path}: cannot be written: {problem.strerror}") from None
+    if as_json:
+        print_json({"file": str(path), "name": name})
+    else:
+        click.echo(str(path))
+        if not quiet:
+            click.echo(f"next: edit it, reidbn check {path}, reidbn ask {path}", err=True)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="JSON is what it prints in any case.")
+def schema(as_json: bool) -> None:
+    """Print the JSON Schema of model files, for editors."""
+    from reidbn.attack.schema import json_schema_text
+
+    click.echo(json_schema_text(), nl=False)
