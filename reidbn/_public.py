@@ -54,12 +54,17 @@ PUBLIC: dict[str, str] = {
     # microdata
     "read_table": "reidbn.microdata.read",
     "People": "reidbn.microdata.table",
+    "candidates": "reidbn.microdata.candidates",
     "Bands": "reidbn.microdata.bands",
     "Prefix": "reidbn.microdata.prefixes",
     "Suffix": "reidbn.microdata.prefixes",
     "Tree": "reidbn.microdata.ladders",
     "Ladder": "reidbn.microdata.ladders",
     "read_hierarchy": "reidbn.microdata.ladders",
+    "subsets": "reidbn.microdata.subsets",
+    "class_size_matrix": "reidbn.microdata.subsets",
+    "class_sizes_by_mask": "reidbn.microdata.masks",
+    "class_size_chunks": "reidbn.microdata.masks",
     # population
     # attacks
     "disclosure": "reidbn.attacks.disclosure",

@@ -1,0 +1,323 @@
+"""Candidates: which named people of an outside table fit each released record.
+
+The linking exercise of [KAnonCourse]: an attacker holds names with dates of birth and genders
+and looks for their rows in a release.  A record's candidates are the people who match it in
+every shared column; individually each is as likely as another, and jointly, when every
+released record must be a different person, some are likelier and some impossible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import DataError, TooLarge, UsageError
+from reidbn.microdata.assignment import pair_probabilities
+from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
+from reidbn.microdata.hierarchy import Hierarchy
+from reidbn.microdata.ladders import as_hierarchy
+from reidbn.microdata.matching import MOST_CELLS
+from reidbn.microdata.table import People
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_PAIRS = 200_000_000
+_BLOCK = 5_000_000
+Grid = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Candidates:
+    """The people who fit each released record."""
+
+    release: People
+    external: People
+    columns: Mapping[str, str]
+    """Each released column and the external one that it was compared with."""
+    kind_of_record: Ints
+    kind_of_person: Ints
+    links: tuple[Ints, Ints]
+    """Which kinds of record fit which kinds of person: two arrays, sorted by the first."""
+
+    @cached_property
+    def _people_of_kind(self) -> Ints:
+        return np.bincount(self.kind_of_person, minlength=1)
+
+    @cached_property
+    def _sorted_people(self) -> Ints:
+        return np.argsort(self.kind_of_person, kind="stable")
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many named people fit each released record, in record order."""
+        kinds = int(self.kind_of_record.max()) + 1
+        records, persons = self.links
+        fitting = np.bincount(records, self._people_of_kind[persons], minlength=kinds)
+        return fitting.astype(np.int64)[self.kind_of_record]
+
+    @property
+    def risk(self) -> Floats:
+        """Chance of naming each record's owner by picking a candidate: 1 / count, or 0."""
+        return np.where(self.counts > 0, 1 / np.maximum(self.counts, 1), 0.0)
+
+    def of(self, row: int) -> Ints:
+        """Rows of the external table that fit one released record."""
+        if not 0 <= row < len(self.release):
+            raise UsageError(f"released records are 0 to {len(self.release) - 1}; asked for {row}")
+        records, persons = self.links
+        kind = self.kind_of_record[row]
+        fitting = persons[slice(*np.searchsorted(records, [kind, kind + 1]))]
+        ends = np.cumsum(self._people_of_kind)[fitting]
+        sizes = self._people_of_kind[fitting]
+        return np.sort(self._sorted_people[_ranges(ends - sizes, sizes)])
+
+    def names(self, row: int) -> list[Any]:
+        """The subject ids of the people who fit one released record; row numbers without ids."""
+        ids = self.external.subject_ids
+        rows = self.of(row)
+        return list(rows.tolist() if ids is None else ids[rows].tolist())
+
+    @cached_property
+    def _joint(self) -> dict[tuple[int, int], float]:
+        """Chance of each pair of kinds' members, over all assignments to different people.
+
+        Kinds that fit the same are taken together first: more of them cost nothing.
+        """
+        records, persons = self.links
+        count = np.bincount(self.kind_of_record)
+        record_kind = _alike(records, persons, count.size)
+        person_kind = _alike(persons, records, self._people_of_kind.size)
+        fits: list[list[int]] = [[] for _ in range(int(record_kind.max()) + 1)]
+        for t, e in sorted(set(zip(record_kind[records].tolist(), person_kind[persons].tolist(),
+                                   strict=True))):  # fmt: skip
+            fits[t].append(e)
+        sizes = np.bincount(record_kind, count).astype(int).tolist()
+        room = np.bincount(person_kind, self._people_of_kind).astype(int).tolist()
+        found = pair_probabilities(fits, sizes, room)
+        return {
+            (r, p): float(found[int(record_kind[r]), int(person_kind[p])])
+            for r, p in zip(records.tolist(), persons.tolist(), strict=True)
+        }
+
+    def joint(self, row: int) -> Floats:
+        """The chance of each candidate `of(row)`, if all records are different people.
+
+        Assumes that every released person is in the external table, and that all assignments of
+        records to people who fit them are alike.
+        """
+        kind = int(self.kind_of_record[row])
+        chances = self._joint
+        people = self.kind_of_person[self.of(row)].tolist()
+        return np.array([chances[kind, p] for p in people], dtype=np.float64)
+
+    def table(self, *, joint: bool = False) -> pd.DataFrame:
+        """One row per released record and fitting person: their chance alone, and jointly."""
+        import pandas as pd
+
+        total = int(self.counts.sum())
+        if total > MOST_PAIRS // 20:
+            raise TooLarge(f"{total} pairs of record and person; ask .counts, or .of(row)")
+        rows = [self.of(row) for row in range(len(self.release))]
+        record = np.repeat(np.arange(len(self.release)), self.counts)
+        person = np.concatenate(rows)
+        ids = self.external.subject_ids
+        found: dict[str, Any] = {
+            "record": record,
+            "person": person if ids is None else ids[person],
+            "alone": self.risk[record],
+        }
+        if joint:
+            found["jointly"] = np.concatenate([self.joint(row) for row in range(len(rows))])
+        return pd.DataFrame(found)
+
+    def __repr__(self) -> str:
+        shared = ", ".join(self.columns)
+        return (
+            f"Candidates({len(self.release)} records, {len(self.external)} people, on {shared}: "
+            f"{int((self.counts == 1).sum())} records fit one person, "
+            f"{int((self.counts == 0).sum())} fit nobody)"
+        )
+
+
+def candidates(
+    release: People,
+    external: People,
+    *,
+    columns: Sequence[str] | Mapping[str, str] | None = None,
+    match: Mapping[str, Any] | None = None,
+) -> Candidates:
+    """The named people of an external table who fit each released record.
+
+    `columns` are the shared ones (default: quasi-identifiers of both), or {released: external}.
+    `match` gives a column's rule: a hierarchy (a general value fits all it covers), a number (a
+    tolerance), or a function of the two values; otherwise values must be equal, under the
+    tables' own hierarchies and policies for missing cells.
+
+    >>> release = People.from_codes([[0], [1]], ["sex"], labels={"sex": ["F", "M"]})
+    >>> names = People.from_codes([[1], [0], [1]], ["sex"], labels={"sex": ["F", "M"]})
+    >>> candidates(release, names).counts
+    array([1, 2])
+    """
+    shared = _shared(release, external, columns)
+    for name in match or {}:
+        if name not in shared:
+            raise UsageError(f'match names "{name}"; the shared columns are {", ".join(shared)}')
+    grids = {
+        name: _grid(release, external, name, other, (match or {}).get(name))
+        for name, other in shared.items()
+    }
+    left, record_kind = _kinds(release, list(shared))
+    right, person_kind = _kinds(external, list(shared.values()))
+    links = _links(left, right, list(grids.values()))
+    return Candidates(release, external, shared, record_kind, person_kind, links)
+
+
+def _shared(
+    release: People, external: People, columns: Sequence[str] | Mapping[str, str] | None
+) -> dict[str, str]:
+    if columns is None:
+        columns = [n for n in release.quasi_identifiers if n in external.quasi_identifiers]
+    pairs = dict(columns) if isinstance(columns, Mapping) else {name: name for name in columns}
+    if not pairs:
+        raise UsageError("the tables share no quasi-identifier; pair them: columns={'dob': 'born'}")
+    release.codes(list(pairs))
+    external.codes(list(pairs.values()))
+    return pairs
+
+
+def _kinds(people: People, columns: list[str]) -> tuple[Codes, Ints]:
+    """The distinct rows of codes, and each person's."""
+    codes = people.codes(columns)
+    ids, count = class_ids(codes, people.cardinalities(columns))
+    first = np.empty(count, dtype=np.int64)
+    first[ids] = np.arange(ids.size)
+    return codes[first], ids
+
+
+def _grid(release: People, external: People, name: str, other: str, rule: Any) -> Grid:
+    """Which released values fit which external ones."""
+    ours, theirs = release.labels(name).tolist(), external.labels(other).tolist()
+    if len(ours) * len(theirs) > MOST_CELLS:
+        raise TooLarge(f'"{name}": {len(ours)} x {len(theirs)} values; generalise the column first')
+    known = [v for v in ours if v is not None], [v for v in theirs if v is not None]
+    grid = np.zeros((len(ours), len(theirs)), dtype=bool)
+    fits = _rule(name, release.column(name).hierarchy or external.column(other).hierarchy, rule)
+    grid[: len(known[0]), : len(known[1])] = fits(*known)
+    grid[len(known[0]) :, len(known[1]) :] = True
+    if release.missing == "matches-anything":
+        grid[len(known[0]) :] = True
+    if external.missing == "matches-anything":
+        grid[:, len(known[1]) :] = True
+    return grid
+
+
+Fits = Callable[[list[Any], list[Any]], Grid]
+
+
+def _rule(name: str, own: Hierarchy | None, rule: Any) -> Fits:
+    if rule is None and own is None:
+        return lambda ours, theirs: _equal(name, ours, theirs)
+    if isinstance(rule, int | float):
+        return lambda ours, theirs: _near(name, ours, theirs, float(rule))
+    if callable(rule):
+        return lambda ours, theirs: np.array(
+            [[bool(rule(a, b)) for b in theirs] for a in ours], dtype=bool
+        ).reshape(len(ours), len(theirs))
+    ladder = as_hierarchy(rule) if rule is not None else own
+    if ladder is None:
+        raise UsageError(f'no rule for "{name}"')
+    return lambda ours, theirs: _covering(name, ladder, ours, theirs)
+
+
+def _equal(name: str, ours: list[Any], theirs: list[Any]) -> Grid:
+    if ours and theirs and isinstance(ours[0], str) != isinstance(theirs[0], str):
+        raise DataError(f'"{name}" is texts in one table and not in the other; convert one of them')
+    place = {value: i for i, value in enumerate(theirs)}
+    grid = np.zeros((len(ours), len(theirs)), dtype=bool)
+    for i, value in enumerate(ours):
+        if value in place:
+            grid[i, place[value]] = True
+    return grid
+
+
+def _near(name: str, ours: list[Any], theirs: list[Any], tolerance: float) -> Grid:
+    if any(isinstance(value, str) for value in (*ours, *theirs)):
+        raise DataError(f'"{name}" has a tolerance and is not numbers in both tables')
+    a, b = np.array(ours, dtype=np.float64), np.array(theirs, dtype=np.float64)
+    return np.asarray(np.abs(a[:, None] - b) <= tolerance)
+
+
+def _covering(name: str, ladder: Hierarchy, ours: list[Any], theirs: list[Any]) -> Grid:
+    try:
+        overlap = ladder.overlaps([*ours, *theirs])
+    except DataError as problem:
+        raise DataError(f'column "{name}": {problem}') from None
+    grid = np.zeros((len(ours), len(theirs)), dtype=bool)
+    for i in range(len(ours)):
+        found = overlap(i)
+        grid[i, found[found >= len(ours)] - len(ours)] = True
+    return grid
+
+
+def _links(left: Codes, right: Codes, grids: list[Grid]) -> tuple[Ints, Ints]:
+    """Kinds of records and of people that fit in every column.
+
+    A column in which each value fits at most one value of the other table is joined on that
+    value; the pairs that are left are checked in the other columns.
+    """
+    keys = np.empty((len(left) + len(right), 0), dtype=np.int32)
+    cards, rest = [], []
+    for j, grid in enumerate(grids):
+        if (np.count_nonzero(grid, axis=1) <= 1).all():
+            pair = _only(grid)[left[:, j]], right[:, j] + 1
+        elif (np.count_nonzero(grid, axis=0) <= 1).all():
+            pair = left[:, j] + 1, _only(grid.T)[right[:, j]]
+        else:
+            rest.append(j)
+            continue
+        keys = np.column_stack([keys, np.concatenate(pair).astype(np.int32)])
+        cards.append(max(grid.shape) + 1)
+    both, _ = class_ids(np.asfortranarray(keys), cards)
+    ours, theirs = both[: len(left)], both[len(left) :]
+    order = np.argsort(theirs, kind="stable")
+    start, stop = (np.searchsorted(theirs[order], ours, side) for side in ("left", "right"))
+    number = stop - start
+    total = int(number.sum())
+    if total > 10 * MOST_PAIRS:
+        raise TooLarge(f"{total:.1e} pairs to compare; share a column that must be equal")
+    found: list[tuple[Ints, Ints]] = []
+    for rows in np.array_split(np.arange(len(left)), min(len(left), total // _BLOCK + 1)):
+        record = np.repeat(rows, number[rows])
+        person = order[_ranges(start[rows], number[rows])]
+        fits = np.ones(record.size, dtype=bool)
+        for j in rest:
+            fits &= grids[j][left[record, j], right[person, j]]
+        found.append((record[fits], person[fits]))
+    return np.concatenate([r for r, _ in found]), np.concatenate([p for _, p in found])
+
+
+def _only(grid: Grid) -> Ints:
+    """The number from 1 of the one column that each row fits, 0 where it fits none."""
+    return np.where(grid.any(axis=1), grid.argmax(axis=1) + 1, 0)
+
+
+def _ranges(starts: Ints, lengths: Ints) -> Ints:
+    """start, start + 1, ... of each range, one after the other."""
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(starts, lengths) + within
+
+
+def _alike(members: Ints, others: Ints, count: int) -> Ints:
+    """Members numbered by the set of others they are linked to."""
+    linked: list[list[int]] = [[] for _ in range(count)]
+    for m, o in zip(members.tolist(), others.tolist(), strict=True):
+        linked[m].append(o)
+    numbers: dict[tuple[int, ...], int] = {}
+    keys = [tuple(sorted(own)) for own in linked]
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
