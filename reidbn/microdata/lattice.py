@@ -257,13 +257,13 @@ class Walk:
         cells[flat] = counts
         for view, c in _axes(cells, sizes):
             np.add.reduce(view[:, :c], axis=1, out=view[:, c])
-        cells = cells.reshape(-1, classes)
+        table = cells.reshape(-1, classes)
         masks = self._masks[low + columns.subset]
-        block = Block(cells, masks, columns.by_subset, columns.starts)
+        block = Block(table, masks, columns.by_subset, columns.starts)
         here = self._masks[low : low + (1 << rest)]
-        self.classes[here] = block.combine(np.count_nonzero(cells, axis=1), np.add)
-        self.uniques[here] = block.combine(np.count_nonzero(cells == 1, axis=1), np.add)
-        self.largest[here] = block.combine(cells.max(axis=1), np.maximum)
+        self.classes[here] = block.combine(np.count_nonzero(table, axis=1), np.add)
+        self.uniques[here] = block.combine(np.count_nonzero(table == 1, axis=1), np.add)
+        self.largest[here] = block.combine(table.max(axis=1), np.maximum)
         if self.on_block is not None:
             self.on_block(block)
         return [_fold(gather, block, sizes)[flat] for gather in self.gathers]

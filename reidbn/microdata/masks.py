@@ -1,0 +1,191 @@
+"""Match masks: class sizes on all subsets for any rule of matching.
+
+A record's mask for a subject has bit j set when the record matches the subject on every column of
+group j.  The record is in the subject's class on subset y exactly when its mask contains y, so
+with c(z) records of mask z
+
+    a(y) = sum_{z contains y} c(z)                                                 (1)
+
+the superset sums (zeta transform) of 2^b counts: b 2^b additions for all subsets together.  It
+needs no partition: missing cells and generalised values may match several others [Xia21].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidbn.errors import TooLarge, UsageError
+from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
+from reidbn.microdata.knowledge import Groups, Knowledge, group_rows, grouped, is_product
+from reidbn.microdata.lattice import refuse_many
+from reidbn.microdata.partitions import partitions
+from reidbn.microdata.table import People
+
+Sizes = NDArray[np.uint32]
+_PAIRS = 1 << 21  # subject-record pairs compared at a time
+
+
+def superset_sums(counts: ArrayLike) -> NDArray[Any]:
+    """Sums over supersets along the last axis, which has one entry per subset: equation (1).
+
+    >>> superset_sums([5, 1, 2, 4])
+    array([12,  5,  6,  4])
+    """
+    sums = np.array(counts)
+    subsets = sums.shape[-1]
+    if subsets & (subsets - 1) or subsets == 0:
+        raise UsageError(f"{subsets} entries are not one per subset; need a power of two")
+    bit = 1
+    while bit < subsets:
+        halves = sums.reshape(-1, 2, bit)
+        halves[:, 0] += halves[:, 1]
+        bit *= 2
+    return sums
+
+
+def expected(values: Floats, probabilities: Floats) -> Floats:
+    """Expectation over subsets of values (people x subsets), groups being known independently.
+
+    `probabilities` has one entry per group, or people x groups.
+
+    >>> expected(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([0.25, 0.5]))
+    array([0.25])
+    """
+    groups = probabilities.shape[-1]
+    for j in range(groups - 1, -1, -1):
+        p = probabilities[..., j : j + 1]
+        half = 1 << j
+        values = (1 - p) * values[:, :half] + p * values[:, half:]
+    return values[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class Matcher:
+    """The distinct rows of people, with what each row matches on each group."""
+
+    codes: Codes
+    """Distinct rows x columns that some group uses."""
+    places: tuple[tuple[int, ...], ...]
+    """The columns of each group."""
+    matches: tuple[NDArray[np.bool_], ...]
+    """Codes x codes, one a column."""
+    counts: Ints
+    of_record: Ints
+
+    @classmethod
+    def of(cls, people: People, what: Knowledge) -> Matcher:
+        refuse_many(what.groups)
+        used = list(dict.fromkeys(name for columns in what.columns for name in columns))
+        codes = people.codes(used)
+        ids, count = class_ids(codes, people.cardinalities(used))
+        some = np.empty(count, dtype=np.int64)
+        some[ids] = np.arange(len(people))
+        places = tuple(tuple(used.index(name) for name in columns) for columns in what.columns)
+        matches = tuple(people.matches(name) for name in used)
+        counts = np.bincount(ids, minlength=count)
+        return cls(np.asfortranarray(codes[some]), places, matches, counts, ids)
+
+    @cached_property
+    def at_a_time(self) -> int:
+        """How many subjects are compared with all rows at once."""
+        return max(1, min(_PAIRS // self.counts.size, _PAIRS >> len(self.places)))
+
+    def masks(self, subjects: Ints) -> NDArray[np.uint32]:
+        """Masks of all distinct rows for each subject (a distinct row): subjects x rows."""
+        masks = np.zeros((subjects.size, self.counts.size), dtype=np.uint32)
+        hits: dict[int, NDArray[np.bool_]] = {}
+        for j, places in enumerate(self.places):
+            for place in places:
+                if place not in hits:
+                    code = self.codes[:, place]
+                    hits[place] = self.matches[place][code[subjects]].take(code, axis=1)
+            together = np.logical_and.reduce([hits[place] for place in places])
+            masks |= together.astype(np.uint32) << np.uint32(j)
+        return masks
+
+    def sizes(self, subjects: Ints) -> Sizes:
+        """Class sizes of some distinct rows on every subset: subjects x 2^b."""
+        subsets = 1 << len(self.places)
+        found = np.empty((subjects.size, subsets), dtype=np.uint32)
+        for start in range(0, subjects.size, self.at_a_time):
+            some = subjects[start : start + self.at_a_time]
+            cell = self.masks(some).astype(np.int64)
+            cell += np.arange(some.size)[:, None] * subsets
+            weights = np.broadcast_to(self.counts, cell.shape).ravel()
+            counts = np.bincount(cell.ravel(), weights=weights, minlength=some.size * subsets)
+            found[start : start + some.size] = superset_sums(counts.reshape(-1, subsets))
+        return found
+
+
+def class_sizes_by_mask(
+    people: People,
+    groups: Groups | Knowledge | None = None,
+    *,
+    records: slice | None = None,
+    memory_limit: int = 1 << 30,
+) -> Sizes:
+    """Class sizes of people on every union of groups: people x 2^b, column = mask of the groups.
+
+    `groups` = {name: columns}; by default every quasi-identifier is a group.
+
+    >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
+    >>> class_sizes_by_mask(people)[0].tolist()
+    [3, 2, 1, 1]
+    """
+    what = groups if isinstance(groups, Knowledge) else grouped(people, groups)
+    refuse_many(what.groups)
+    chosen = range(*(records or slice(None)).indices(len(people)))
+    needed = (len(chosen) << what.groups) * 4
+    if needed > memory_limit:
+        raise TooLarge(
+            f"{len(chosen)} people x {1 << what.groups} subsets need {needed / 1e6:.0f} MB, more "
+            f"than memory_limit = {memory_limit / 1e6:.0f} MB; use class_size_chunks, or raise it"
+        )
+    index = np.arange(len(people))[records or slice(None)]
+    if is_product(people, what):
+        return _by_partitions(people, what, index)
+    if people.is_columnwise and _masks_are_cheaper(people, what):
+        matcher = Matcher.of(people, what)
+        rows, back = np.unique(matcher.of_record[index], return_inverse=True)
+        return matcher.sizes(rows)[back]
+    return _one_by_one(people, what, index)
+
+
+def class_size_chunks(
+    people: People, groups: Groups | Knowledge | None = None, *, chunk_bytes: int = 1 << 28
+) -> Iterator[tuple[slice, Sizes]]:
+    """`class_sizes_by_mask` for some people after others, each chunk within `chunk_bytes`."""
+    what = groups if isinstance(groups, Knowledge) else grouped(people, groups)
+    refuse_many(what.groups)
+    step = max(1, chunk_bytes // (4 << what.groups))
+    for start in range(0, len(people), step):
+        records = slice(start, min(start + step, len(people)))
+        limit = max(chunk_bytes, 4 << what.groups)
+        yield records, class_sizes_by_mask(people, what, records=records, memory_limit=limit)
+
+
+def _by_partitions(people: People, what: Knowledge, index: Ints) -> Sizes:
+    rows = group_rows(people, what)
+    some, back = np.unique(rows.of_record[index], return_inverse=True)
+    found = np.empty((1 << what.groups, some.size), dtype=np.uint32)
+    for partition in partitions(rows):
+        found[partition.subset] = partition.sizes[partition.labels[some]]
+    return np.ascontiguousarray(found.T)[back]
+
+
+def _one_by_one(people: People, what: Knowledge, index: Ints) -> Sizes:
+    found = np.empty((index.size, 1 << what.groups), dtype=np.uint32)
+    for mask in range(1 << what.groups):
+        found[:, mask] = people.class_sizes(what.known_columns(mask))[index]
+    return found
+
+
+def _masks_are_cheaper(people: People, what: Knowledge) -> bool:
+    """Pairs of rows on every group against people joined anew on every subset (steps, roughly)."""
+    return len(people) ** 2 * what.groups < (len(people) << what.groups) * 200

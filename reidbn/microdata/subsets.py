@@ -1,0 +1,292 @@
+"""Risk on every subset of what may be known: one table of subsets, or one row per person.
+
+For a subset y of the groups, a person's class size a(y) is the number of people who match the
+person on y.  The chance of naming a record's owner is 1/n before the release (the prior
+vulnerability) and the mean of 1/a(y) after it (the posterior): classes / n where classes part the
+people.  Per person the expectations are over a distribution on subsets, the empty one included:
+
+    unique = E[1(a(Y) = 1)]        mean_inverse = E[1 / a(Y)]                      (1)
+
+the prosecutor's and the marketer's risk of [Xia21].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import TooLarge, UsageError
+from reidbn.microdata.classes import Floats, Frequencies, Ints, frequencies_of
+from reidbn.microdata.knowledge import (
+    Groups,
+    Knowledge,
+    Known,
+    group_codes,
+    group_rows,
+    grouped,
+    is_product,
+    knowledge,
+    reading_order,
+)
+from reidbn.microdata.lattice import Array, Block, Gather, Walk, distinct_rows, refuse_many
+from reidbn.microdata.masks import class_size_chunks, expected
+from reidbn.microdata.partitions import partitions
+from reidbn.microdata.subset_table import Progress, subset_table
+from reidbn.microdata.table import People
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Risk = Callable[[Array, Ints], Array]
+"""Values of class sizes (subsets x classes, 0 for nobody) on subsets (their masks)."""
+_NONE = np.iinfo(np.int32).max
+
+
+def subsets(
+    people: People,
+    *,
+    per_record: bool = False,
+    known: Known | None = None,
+    most: int | None = None,
+    samples: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Risk on every non-empty subset of the groups, or per person over all subsets.
+
+    The table has one row per subset: `subset` (names), `size`, `classes`, `uniques`, `prior`,
+    `posterior`, `mean_inverse` (the posterior under the survey weights, if any) and the `largest`
+    class.  Per person: `unique`, `mean_inverse`, the `smallest_identifying` subset (None: none
+    does) and its `smallest_size`.
+
+    `known` = {group: (columns, probability or one per person)}; by default each quasi-identifier
+    is a group, known with probability 1/2.  `most` leaves out subsets of more groups; `samples`
+    draws subsets at random instead of visiting all, for estimates with 95 % intervals.
+
+    >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
+    >>> subsets(people)[["subset", "classes", "uniques"]].values.tolist()
+    [[('sex',), 2, 1], [('race',), 2, 1], [('sex', 'race'), 3, 3]]
+    >>> subsets(people, per_record=True)["mean_inverse"].round(4).tolist()
+    [0.7083, 0.5833, 0.7083]
+    """
+    what = knowledge(people, known)
+    if samples is not None:
+        from reidbn.microdata.sampled import sampled_people, sampled_subsets
+
+        draw = sampled_people if per_record else sampled_subsets
+        return _stated(draw(people, what, samples=samples, seed=seed, progress=progress), people)
+    if not per_record:
+        return _stated(subset_table(people, what, most=most, progress=progress), people)
+    if most is not None:
+        raise UsageError("most= leaves out rows of the table; per person all subsets count")
+    refuse_many(what.groups)
+    return _stated(_per_person(people, what, progress), people)
+
+
+def expectations(
+    people: People,
+    risks: Sequence[Risk],
+    *,
+    known: Known | Knowledge | None = None,
+    progress: Progress | None = None,
+) -> list[Floats]:
+    """E over subsets of any functions of class size and subset, exactly: one array each.
+
+    Each risk gets class sizes (subsets x classes) and the subsets' masks, and returns values of
+    the sizes' shape: `lambda sizes, masks: (sizes == 1) * rho[masks][:, None]`, with one rho per
+    mask, gives the journalist's E[1(a = 1) rho] of [Xia21].  Where a size is 0 anything will do.
+
+    >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
+    >>> expectations(people, [is_unique])[0]
+    array([0.5 , 0.25, 0.5 ])
+    """
+    what = known if isinstance(known, Knowledge) else knowledge(people, known)
+    refuse_many(what.groups)
+    if not is_product(people, what):
+        return _in_chunks(people, what, risks, progress)
+    if not what.is_shared:
+        return _one_by_one(people, what, risks, progress)
+    gathers = _gathers(risks, what.subset_probabilities())
+    return Walk(group_rows(people, what), gathers, progress=progress).run()
+
+
+def is_unique(sizes: Array, masks: Ints) -> Array:
+    """1(a = 1): the prosecutor is certain [Xia21]."""
+    return np.equal(sizes, 1)
+
+
+def inverse(sizes: Array, masks: Ints) -> Array:
+    """1/a: the marketer's chance of a right guess [Xia21]."""
+    return 1.0 / np.maximum(sizes, 1)
+
+
+def frequencies_by_mask(people: People, groups: Groups | None = None) -> list[Frequencies]:
+    """Frequencies of class sizes (f_j) on every union of groups, one per mask.
+
+    >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
+    >>> frequencies_by_mask(people)[1]
+    Frequencies(records=3, classes=2, f1=1)
+    """
+    what = grouped(people, groups)
+    refuse_many(what.groups)
+    if not is_product(people, what):
+        return [people.frequencies(what.known_columns(m)) for m in range(1 << what.groups)]
+    found: dict[int, dict[int, int]] = {}
+
+    def note(block: Block) -> None:
+        for mask, sizes in block.subsets():
+            counted = frequencies_of(sizes)
+            found[mask] = dict(zip(counted.sizes.tolist(), counted.counts.tolist(), strict=True))
+
+    walk = Walk(group_rows(people, what), on_block=note)
+    walk.run()
+    return [_frequencies(found.get(m, {}), alone) for m, alone in enumerate(walk.alone.tolist())]
+
+
+def _frequencies(counts: dict[int, int], alone: int) -> Frequencies:
+    if alone:
+        counts[1] = counts.get(1, 0) + alone
+    sizes = sorted(counts)
+    return Frequencies(
+        np.array(sizes, dtype=np.int64), np.array([counts[s] for s in sizes], dtype=np.int64)
+    )
+
+
+def class_size_matrix(
+    people: People, wanted: Sequence[str | Sequence[str]], *, memory_limit: int = 1 << 30
+) -> NDArray[np.int32]:
+    """Class sizes of every person on each of the wanted subsets of columns: people x subsets.
+
+    >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
+    >>> class_size_matrix(people, ["sex", ("sex", "race")]).tolist()
+    [[2, 1], [2, 1], [1, 1]]
+    """
+    chosen = [people.names(columns) for columns in wanted]
+    needed = len(people) * len(chosen) * 4
+    if needed > memory_limit:
+        raise TooLarge(
+            f"{len(people)} people x {len(chosen)} subsets need {needed / 1e6:.0f} MB, more than "
+            f"memory_limit = {memory_limit / 1e6:.0f} MB; ask for fewer subsets, or raise it"
+        )
+    matrix = np.empty((len(people), len(chosen)), dtype=np.int32, order="F")
+    for place, columns in enumerate(chosen):
+        matrix[:, place] = people.class_sizes(columns)
+    return matrix
+
+
+# One row per person
+
+
+def _per_person(people: People, what: Knowledge, progress: Progress | None) -> pd.DataFrame:
+    import pandas as pd
+
+    rank = np.empty(1 << what.groups, dtype=np.int32)
+    order = reading_order(np.arange(rank.size), what.groups)
+    rank[order] = np.arange(rank.size, dtype=np.int32)
+    if is_product(people, what) and what.is_shared:
+        gathers = _gathers([is_unique, inverse], what.subset_probabilities())
+        gathers.append(Gather(_least(rank), rank, np.minimum))
+        unique, mean, least = Walk(group_rows(people, what), gathers, progress=progress).run()
+    else:
+        unique, mean = expectations(people, [is_unique, inverse], known=what, progress=progress)
+        least = _least_rank(people, what, rank)
+    names = np.empty(rank.size + 1, dtype=object)
+    names[:-1] = [what.subset(mask) for mask in order.tolist()]
+    sizes = np.append(np.bitwise_count(order), 0)
+    found = least < rank.size
+    place = np.where(found, least, rank.size)
+    smallest = pd.arrays.IntegerArray(sizes[place].astype(np.int64), ~found)
+    return pd.DataFrame(
+        {
+            "unique": unique,
+            "mean_inverse": mean,
+            "smallest_identifying": pd.Series(names[place], dtype=object),
+            "smallest_size": smallest,
+        }
+    )
+
+
+def _gathers(risks: Sequence[Risk], weights: Floats) -> list[Gather]:
+    masks, ones = np.arange(weights.size), np.ones((weights.size, 1), dtype=np.int64)
+    return [Gather(_weighted(r, weights), weights * r(ones, masks)[:, 0]) for r in risks]
+
+
+def _weighted(risk: Risk, weights: Floats) -> Callable[[Block], Array]:
+    def values(block: Block) -> Array:
+        weighted: Array = risk(block.cells, block.masks) * weights[block.masks][:, None]
+        return weighted
+
+    return values
+
+
+def _least(rank: NDArray[np.int32]) -> Callable[[Block], Array]:
+    def values(block: Block) -> Array:
+        return np.where(block.cells == 1, rank[block.masks][:, None], np.int32(_NONE))
+
+    return values
+
+
+def _least_rank(people: People, what: Knowledge, rank: NDArray[np.int32]) -> Array:
+    """The first identifying subset of each person, in reading order."""
+    if is_product(people, what):
+        walk = Walk(group_rows(people, what), [Gather(_least(rank), rank, np.minimum)])
+        return walk.run()[0]
+    least = np.full(len(people), _NONE, dtype=np.int32)
+    for records, sizes in class_size_chunks(people, what):
+        least[records] = np.where(sizes == 1, rank, np.int32(_NONE)).min(axis=1)
+    return least
+
+
+def _in_chunks(
+    people: People, what: Knowledge, risks: Sequence[Risk], progress: Progress | None
+) -> list[Floats]:
+    """Through each person's class sizes on all subsets: any rule of matching."""
+    found = [np.empty(len(people)) for _ in risks]
+    masks = np.arange(1 << what.groups)
+    for records, sizes in class_size_chunks(people, what):
+        chances = what.probabilities if what.is_shared else what.probabilities[records]
+        for values, risk in zip(found, risks, strict=True):
+            per_subset = risk(np.ascontiguousarray(sizes.T), masks).T
+            values[records] = expected(per_subset.astype(np.float64), chances)
+        if progress is not None:
+            progress(records.stop / len(people))
+    return found
+
+
+def _one_by_one(
+    people: People, what: Knowledge, risks: Sequence[Risk], progress: Progress | None
+) -> list[Floats]:
+    """Probabilities that differ between people: subset by subset, on distinct (row, chances)."""
+    codes, ranges = group_codes(people, what)
+    rows = distinct_rows(codes, ranges)
+    kinds, kind_of = np.unique(what.probabilities, axis=0, return_inverse=True)
+    pair, first, of_record = np.unique(
+        rows.of_record * len(kinds) + kind_of.reshape(-1), return_index=True, return_inverse=True
+    )
+    row, chances = pair // len(kinds), np.ascontiguousarray(what.probabilities[first].T)
+    found = [np.zeros(pair.size) for _ in risks]
+    for done, partition in enumerate(partitions(rows), start=1):
+        sizes, masks = partition.row_sizes[None, row], np.array([partition.subset])
+        weight = np.ones(pair.size)
+        for j, chance in enumerate(chances):
+            weight *= chance if partition.subset >> j & 1 else 1 - chance
+        for values, risk in zip(found, risks, strict=True):
+            values += weight * risk(sizes, masks)[0]
+        if progress is not None:
+            progress(done / (1 << what.groups))
+    return [values[of_record] for values in found]
+
+
+def _stated(table: pd.DataFrame, people: People) -> pd.DataFrame:
+    """The table with what it was computed from, in `.attrs`."""
+    matching = "equality" if people.is_partition else "any value that may be the same"
+    table.attrs = {
+        "records": len(people),
+        "missing": people.missing,
+        "matching": matching,
+        "fingerprint": people.fingerprint,
+    }
+    return table
