@@ -44,12 +44,15 @@ PUBLIC: dict[str, str] = {
     "HypergeometricLeak": "reidbn.cpds.leak",
     "Empirical": "reidbn.cpds.empirical",
     "Lookup": "reidbn.cpds.empirical",
+    "Table": "reidbn.cpds.table",
     "Function": "reidbn.cpds.function",
     "cpd_function": "reidbn.cpds.function",
     # engines and questions
     "ask": "reidbn.inference.answers",
     "Answer": "reidbn.inference.answers",
     "crosscheck": "reidbn.inference.crosscheck",
+    "export": "reidbn.inference.interchange",
+    "import_network": "reidbn.inference.interchange",
     # what-if
     # microdata
     "read_table": "reidbn.microdata.read",

@@ -1,0 +1,174 @@
+"""What a picture of an attack says: one card per node and per group, and the numbers' sources.
+
+Only words and numbers; how they are drawn is for the drawers (dot, SVG, PNG) to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.leaves import holds_numbers
+from reidbn.attack.parameter import ASSUMPTION
+from reidbn.attack.parts import Group, Node
+from reidbn.cpds.protocol import CPD
+from reidbn.cpds.rows import Row
+
+Values = Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Card:
+    """One box: a node, or a group with its members."""
+
+    name: str
+    story: str
+    rule: str
+    numbers: tuple[str, ...]  # "p_m = 0.5" for every parameter that it uses
+    members: tuple[str, ...] = ()
+
+    @property
+    def is_group(self) -> bool:
+        return bool(self.members)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """From one card to another; `member` names the group's members when not all are meant."""
+
+    start: str
+    end: str
+    member: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One line of the list of numbers: what it is, its value, and where it comes from."""
+
+    name: str
+    value: str
+    source: str
+
+    @property
+    def is_assumption(self) -> bool:
+        return self.source.strip().lower().startswith(ASSUMPTION)
+
+
+def cards(attack: Attack, values: Values | None = None) -> list[Card]:
+    """The cards, parents before children; `values` are the parameters' at some setting."""
+    seen: dict[str, Card] = {}
+    for node in attack.all_nodes.values():
+        group = attack.group_of(node.name)
+        if group is None:
+            seen[node.name] = _node_card(attack, node, values)
+        elif group.name not in seen:
+            seen[group.name] = _group_card(attack, group, values)
+    return [seen[name] for name in _in_order(attack, seen)]
+
+
+def edges(attack: Attack) -> list[Edge]:
+    """The arrows between cards."""
+    found = []
+    for node in attack.nodes.values():
+        single: dict[str, list[str]] = {}
+        for parent in node.parents:
+            group = attack.group_of(parent)
+            if group is None:
+                found.append(Edge(parent, node.name))
+            else:
+                single.setdefault(group.name, []).append(parent)
+        found += [Edge(group, node.name, ", ".join(names)) for group, names in single.items()]
+    for group in attack.groups.values():
+        for parent in group.parents:
+            other = attack.group_of(parent)
+            found.append(
+                Edge(other.name, group.name, parent) if other else Edge(parent, group.name)
+            )
+    return found
+
+
+def sources(attack: Attack, values: Values | None = None) -> list[Source]:
+    """Every number of the attack and where it comes from."""
+    found = []
+    for p in attack.parameters.values():
+        low, high = p.range
+        value = _value(attack, p.name, values)
+        span = "" if low == high else f" ({low:,.12g} to {high:,.12g})"
+        unit = "" if p.unit == "probability" else f" {p.unit}"
+        changed = values is not None and float(values[p.name][0]) != p.value
+        source = f"set here; the file says {p.value:,.12g}, {p.source}" if changed else p.source
+        found.append(Source(p.name, f"{value}{unit}{span}", source))
+    owners: list[Node | Group] = [*attack.groups.values(), *attack.nodes.values()]
+    for owner in owners:
+        held = owner.rows if isinstance(owner, Group) else owner.cpd
+        if owner.source and holds_numbers(held):
+            found.append(Source(owner.name, "its table", owner.source))
+    for column in attack.subject.values():
+        found.append(Source(column.name, "per person", "the table of people"))
+    return found
+
+
+def _node_card(attack: Attack, node: Node, values: Values | None) -> Card:
+    names = [r[1:] for r in node.cpd.references() if r.startswith("$")]
+    names += [r for r in node.cpd.references() if r in attack.parameters]
+    names += node.structural
+    return Card(node.name, node.story, _rule(node.cpd), _numbers(attack, names, values))
+
+
+def _group_card(attack: Attack, group: Group, values: Values | None) -> Card:
+    names = []
+    for member in group.member_nodes():
+        names += [r[1:] for r in member.cpd.references() if r.startswith("$")]
+    first = group.rows[0].p
+    single = len(group.rows) == 1 and isinstance(first, int | float)
+    each = f"each known with {first:g}" if single else ""
+    return Card(group.name, group.story, each, _numbers(attack, names, values), group.members)
+
+
+def _numbers(attack: Attack, names: list[str], values: Values | None) -> tuple[str, ...]:
+    out = []
+    for name in dict.fromkeys(names):
+        if name in attack.parameters:
+            assumed = " (assumed)" if attack.parameters[name].is_assumption else ""
+            out.append(f"{name} = {_value(attack, name, values)}{assumed}")
+    return tuple(out)
+
+
+def _value(attack: Attack, name: str, values: Values | None) -> str:
+    value = attack.parameters[name].value if values is None else float(values[name][0])
+    return f"{value:,.12g}"
+
+
+def _rule(cpd: CPD) -> str:
+    """The kind and what it reads, such as "one-over: of leaked_class_size, if in_leak"."""
+    rows = getattr(cpd, "rows", ())
+    if isinstance(rows, tuple) and rows and isinstance(rows[0], Row):
+        return "rows" if len(rows) > 1 else "probability"
+    words = [w for field in fields(cpd) for w in _words(field.name, getattr(cpd, field.name),
+                                                        field.default)]  # fmt: skip
+    return f"{cpd.kind}: {', '.join(words)}" if words else cpd.kind
+
+
+def _words(field: str, value: object, default: object) -> list[str]:
+    """What one field of a CPD says, if it is short."""
+    if field == "only_if" and isinstance(value, tuple) and value:
+        return [f"if {' and '.join(map(str, value))}"]
+    if not isinstance(value, str | int | float) or value == default or value == "":
+        return []
+    text = value.lstrip("$@") if isinstance(value, str) else f"{value:g}"
+    return [text] if field in ("p", text) else [f"{field.replace('_', ' ')} {text}"]
+
+
+def _in_order(attack: Attack, seen: Mapping[str, Card]) -> list[str]:
+    """Parents before children among the cards, otherwise as declared."""
+    parents: dict[str, set[str]] = {name: set() for name in seen}
+    for edge in edges(attack):
+        parents[edge.end].add(edge.start)
+    order: list[str] = []
+    while len(order) < len(seen):
+        order.append(next(n for n in seen if n not in order and parents[n] <= {*order}))
+    return order
