@@ -74,7 +74,15 @@ PUBLIC: dict[str, str] = {
     "disclosure_all": "reidbn.attacks.disclosure",
     "Disclosure": "reidbn.attacks.disclosure_result",
     "DisclosureAll": "reidbn.attacks.disclosure",
+    "best_generalisation": "reidbn.attacks.disclosure_generalise",
+    "equal_width_search": "reidbn.attacks.disclosure_generalise",
+    "generalisation_effect": "reidbn.attacks.disclosure_generalise",
+    "generalise_several": "reidbn.attacks.disclosure_several",
     # datasets
+    "toy_hospital": "reidbn.datasets.toy_hospital",
+    "ToyHospital": "reidbn.datasets.toy_hospital",
 }
 
-MODULES: dict[str, str] = {}
+MODULES: dict[str, str] = {
+    "leak": "reidbn.attacks.leak",
+}

@@ -157,7 +157,7 @@ class Disclosure:
 
     def alternatives(self, q: float | None = None) -> tuple[Ints, Ints]:
         """How many false values have PP_v > q: with full knowledge, and the least over subsets."""
-        at = self.q if q is None else _threshold("q", q)
+        at = self.q if q is None else threshold("q", q)
         if at not in self._alternatives:
             self._alternatives[at] = _kept(*self.source.alternatives(self.column, at))
         full, fewest = self._alternatives[at]
@@ -188,7 +188,7 @@ class Disclosure:
 
     def upward(self, p: float | None = None) -> NDArray[np.bool_]:
         """Who has p-upward privacy: PPP > p whatever is known."""
-        return np.asarray(self.ppp_min > (self.p if p is None else _threshold("p", p)))
+        return np.asarray(self.ppp_min > (self.p if p is None else threshold("p", p)))
 
     def downward(self, q: float | None = None) -> NDArray[np.bool_]:
         """Who has q-downward privacy: every false value keeps PP_v > q whatever is known.
@@ -278,7 +278,7 @@ class Disclosure:
         """Every subset with the people it breaks (PPP <= p, exactly it known), most first."""
         import pandas as pd
 
-        counts = self.source.broken(self.column, self.p if p is None else _threshold("p", p))
+        counts = self.source.broken(self.column, self.p if p is None else threshold("p", p))
         bits = sum(1 << j for j in self.source.others(self.column))
         masks = [mask for mask in range(1, counts.size) if mask & ~bits == 0]
         table = pd.DataFrame(
@@ -365,7 +365,7 @@ def _nullable(values: Floats | None, undefined: NDArray[np.bool_]) -> Any:
     return pd.arrays.FloatingArray(numbers, mask=undefined.copy())
 
 
-def _threshold(name: str, value: float) -> float:
+def threshold(name: str, value: float) -> float:
     if not 0 <= value < 1:
         raise UsageError(f"{name} is {value}; a threshold lies in [0, 1)")
     return float(value)

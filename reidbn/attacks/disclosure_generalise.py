@@ -1,0 +1,280 @@
+"""Making a known variable coarse until enough people are protected: the paper's way, and the best.
+
+The variable is coarse for the attacker; the secret stays as it is.  `share` is the share of people
+with p-upward privacy (of their weight, where people carry weights).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.attacks.disclosure import disclosure
+from reidbn.attacks.disclosure_asked import among, auxiliaries, coded
+from reidbn.attacks.disclosure_exact import Partitioned
+from reidbn.attacks.disclosure_knowledge import Range, numbers
+from reidbn.attacks.disclosure_result import threshold
+from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.classes import Codes, Floats, Ints
+from reidbn.microdata.peers import Cells
+from reidbn.microdata.table import People
+from reidbn.theory.generalisation import (
+    Layer,
+    best_partitions,
+    equal_width_options,
+    partition_value,
+    protected_in_intervals,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+READINGS = {
+    "paper": "whole numbers from the least to the greatest value, outer categories of any width",
+    "at-most": "the same, with outer categories at most as wide as the inner ones",
+    "observed": "the values that occur, by rank, outer categories of any width",
+    "text": "the values that occur, in the order of their text (0, 1, 10, 2), as was published",
+}
+
+
+@dataclass(frozen=True)
+class Category:
+    """Consecutive values of a variable that become one."""
+
+    first: Any
+    last: Any
+
+    def __str__(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Generalisation:
+    """Shares protected by number of categories, with the partition that attains each."""
+
+    column: str
+    sensitive: str
+    p: float
+    method: str
+    table: pd.DataFrame
+    """One row per number of categories: protected, share, partition (and the search's options)."""
+
+    def partition(self, categories: int) -> tuple[Category, ...]:
+        """The best partition with that many categories."""
+        counts = self.table["categories"].tolist()
+        if categories not in counts:
+            raise UsageError(f"{categories} categories were not tried; known: {counts}")
+        found: tuple[Category, ...] = self.table["partition"][counts.index(categories)]
+        return found
+
+    def __repr__(self) -> str:
+        table = self.table.drop(columns="partition").to_string(index=False)
+        return f"Generalisation({self.column!r} for {self.sensitive!r}, {self.method})\n{table}"
+
+
+def best_generalisation(
+    people: People,
+    column: str,
+    sensitive: str,
+    *,
+    categories: Iterable[int] | None = None,
+    p: float = 0.0,
+    known: Sequence[str] | None = None,
+    order: Sequence[Any] | None = None,
+    ranges: Mapping[str, Range] | None = None,
+) -> Generalisation:
+    """The exact best contiguous categories of one variable, for each number of categories.
+
+    Numbers are in their own order; for text name the values in `order`.  `ranges` makes other
+    variables coarse at the same time.
+
+    >>> people = People.from_codes([[0, 0], [1, 1], [2, 1], [3, 1]], ["age", "biopsy"])
+    >>> best_generalisation(people, "age", sensitive="biopsy").table["protected"].tolist()
+    [4, 3, 2, 0]
+    """
+    line = worth_of_intervals(people, column, sensitive, p, known, order, ranges)
+    values = len(line.labels)
+    wanted = list(range(1, values + 1)) if categories is None else sorted(set(categories))
+    if not wanted or wanted[0] < 1 or wanted[-1] > values:
+        raise UsageError(
+            f'categories must lie in 1..{values}, the number of values of "{column}" that occur'
+        )
+    best = best_partitions(line.worth, wanted[-1])
+    rows = [line.row(c, best[c - 1].value, best[c - 1].last) for c in wanted]
+    return _table(column, sensitive, p, "exact optimum", rows)
+
+
+def equal_width_search(
+    people: People,
+    column: str,
+    sensitive: str,
+    *,
+    reading: str = "paper",
+    p: float = 0.0,
+    known: Sequence[str] | None = None,
+) -> Generalisation:
+    """The paper's own search over categories of equal inner width (its Figure 4) [Kroes21].
+
+    For each number of categories every start value (the width of the lowest category) is tried;
+    the table has the best, the first start value that attains it, and the worst.  `reading` names
+    what is cut into pieces: see `READINGS`.
+    """
+    if reading not in READINGS:
+        raise UsageError(f'reading is "{reading}"; {did_you_mean(reading, READINGS)}')
+    order = sorted(_observed(people, column), key=str) if reading == "text" else None
+    line = worth_of_intervals(people, column, sensitive, p, known, order, None)
+    if reading in ("paper", "at-most"):
+        place, line = _whole_numbers(line, column)
+    else:
+        place = np.arange(len(line.labels))
+    rows = []
+    options = equal_width_options(place.size, outer_at_most_inner=reading == "at-most")
+    for count, width, tried in options:
+        if not tried:
+            continue
+        worth = [partition_value(line.worth, place[list(last)].tolist()) for last in tried]
+        at = int(np.argmax(worth))
+        searched = {
+            "inner_width": width,
+            "options": len(tried),
+            "start": tried[at][0] + 1,
+            "worst": min(worth) / line.total,
+        }
+        rows.append(line.row(count, worth[at], tried[at]) | searched)
+    return _table(column, sensitive, p, f"equal width ({reading})", rows)
+
+
+def generalisation_effect(
+    people: People,
+    sensitive: str,
+    ranges: Mapping[str, Range],
+    *,
+    p: float = 0.0,
+    known: Sequence[str] | None = None,
+) -> dict[str, float]:
+    """The share protected before and after variables are made coarse by any partition.
+
+    >>> people = People.from_codes([[0, 0], [1, 1], [2, 1], [3, 1]], ["age", "biopsy"])
+    >>> generalisation_effect(people, "biopsy", {"age": {0: "low", 1: "low", 2: "high", 3: "high"}})
+    {'before': 0.0, 'after': 0.5}
+    """
+    before = disclosure(people, sensitive, known=known, p=p)
+    after = disclosure(people, sensitive, known=known, p=p, ranges=ranges)
+    return {"before": before.share_upward(), "after": after.share_upward()}
+
+
+# The variable as a line of values, and what every interval of it is worth
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The values of a variable in order; worth[lo, hi] = weight protected as one category."""
+
+    labels: list[Any]
+    worth: Floats
+    total: float
+
+    def row(self, categories: int, protected: float, last: Sequence[int]) -> dict[str, Any]:
+        """A row of the result: `last` holds each category's last place on the line."""
+        first = [0, *(end + 1 for end in last[:-1])]
+        pairs = zip(first, last, strict=True)
+        return {
+            "categories": categories,
+            "protected": int(protected) if float(protected).is_integer() else protected,
+            "share": protected / self.total,
+            "partition": tuple(Category(self.labels[a], self.labels[b]) for a, b in pairs),
+        }
+
+
+def worth_of_intervals(
+    people: People,
+    column: str,
+    sensitive: str,
+    p: float,
+    known: Sequence[str] | None,
+    order: Sequence[Any] | None,
+    ranges: Mapping[str, Range] | None,
+) -> Line:
+    """How much weight each interval of the variable's values protects, if it becomes a category."""
+    names = auxiliaries(people, sensitive, known)
+    if column not in names:
+        raise UsageError(f'"{column}" is not an auxiliary; {did_you_mean(column, names)}')
+    among([name for name in names if name != column], "ranges", ranges)
+    present = ordered_values(people, column, order)
+    codes, sizes = coded(people, names, sensitive, ranges or {})
+    cells, row_of = Cells.of(codes, sizes)
+    at, secret = names.index(column), len(names)
+    others = [j for j in range(secret) if j != at]
+    weight = np.bincount(row_of, weights=people.weights, minlength=cells.rows).astype(np.float64)
+    if threshold("p", p) > 0 and others:
+        weight *= _safe_without(codes, sizes, others, secret, p, row_of)
+    where = {label: place for place, label in enumerate(present)}
+    place_of_code = np.array([where.get(label, 0) for label in people.labels(column).tolist()])
+    place = place_of_code[cells.columns[at]]
+    layers = _layers(cells, others, secret, p)
+    worth = protected_in_intervals(place, weight, cells.people, layers, values=len(present), p=p)
+    total = float(len(people) if people.weights is None else people.weights.sum())
+    return Line(present, worth, total)
+
+
+def _safe_without(
+    codes: Codes, sizes: tuple[int, ...], others: list[int], secret: int, p: float, row_of: Ints
+) -> Ints:
+    """1 for rows that no subset without the variable breaks; these subsets never change."""
+    fixed = Partitioned(codes, sizes, tuple(others), (secret,))
+    (same, alike), _ = fixed.weakest(secret)
+    safe = np.zeros(int(row_of.max()) + 1, dtype=np.int64)
+    safe[row_of] = (alike - same) / alike > p
+    return safe
+
+
+def _layers(cells: Cells, others: Sequence[int], secret: int, p: float) -> list[Layer]:
+    """One layer per subset of the other auxiliaries; for p = 0 knowing all of them is enough."""
+    sizes = range(len(others) + 1) if p > 0 else [len(others)]
+    return [
+        Layer(cells.classes(some).ids, cells.classes([*some, secret]).ids)
+        for size in sizes
+        for some in combinations(others, size)
+    ]
+
+
+def _observed(people: People, column: str) -> list[Any]:
+    labels = people.labels(column).tolist()
+    used = np.bincount(people.codes([column])[:, 0], minlength=len(labels)) > 0
+    return [label for label, here in zip(labels, used.tolist(), strict=True) if here]
+
+
+def ordered_values(people: People, column: str, order: Sequence[Any] | None) -> list[Any]:
+    """The values of a variable that occur: as numbers rise, or as `order` has them."""
+    present = _observed(people, column)
+    if order is not None:
+        lost = sum(value not in order for value in present)
+        if lost:
+            raise UsageError(f'order leaves out {lost} of the {len(present)} values of "{column}"')
+        return [value for value in order if value in present]
+    if None in present:
+        raise UsageError(f'"{column}" has missing values; drop them, or place None in order=[...]')
+    values = numbers(np.array(present, dtype=object), column)
+    return [present[i] for i in np.argsort(values, kind="stable")]
+
+
+def _whole_numbers(line: Line, column: str) -> tuple[Ints, Line]:
+    """The line of all whole numbers from the least to the greatest value, and their places."""
+    values = numbers(np.array(line.labels, dtype=object), column)
+    if not (values == np.floor(values)).all():
+        raise UsageError(f'"{column}" is not in whole numbers; use reading="observed"')
+    every = np.arange(int(values[0]), int(values[-1]) + 1)
+    place = np.searchsorted(values, every, side="right") - 1
+    return place.astype(np.int64), replace(line, labels=every.tolist())
+
+
+def _table(
+    column: str, sensitive: str, p: float, method: str, rows: list[dict[str, Any]]
+) -> Generalisation:
+    import pandas as pd
+
+    return Generalisation(column, sensitive, p, method, pd.DataFrame(rows))
