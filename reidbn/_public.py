@@ -70,6 +70,9 @@ PUBLIC: dict[str, str] = {
     "class_size_chunks": "reidbn.microdata.masks",
     # population
     # attacks
+    "assess": "reidbn.attacks.assess",
+    "Assessment": "reidbn.attacks.assessment",
+    "Scenario": "reidbn.attack.scenario",
     "disclosure": "reidbn.attacks.disclosure",
     "disclosure_all": "reidbn.attacks.disclosure",
     "Disclosure": "reidbn.attacks.disclosure_result",

@@ -138,7 +138,10 @@ def joint(
     blocks = []
     step = _block(attack, lowering, subjects) if engine == "exact" else subjects
     for start in progress(range(0, subjects, step), "exact inference"):
-        part = {n: v[start : start + step] if len(v) > 1 else v for n, v in columns.items()}
+        part = {
+            n: np.ascontiguousarray(v[start : start + step]) if len(v) > 1 else v
+            for n, v in columns.items()
+        }
         values = run(lowering.network(part).do(query.do))
         blocks.append(np.broadcast_to(values, (min(step, subjects - start), *values.shape[1:])))
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)

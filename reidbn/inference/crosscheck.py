@@ -124,7 +124,7 @@ class CrossCheck:
 
 def crosscheck(
     attack: Attack | str,
-    target: str | None = None,
+    target: str | Mapping[str, str] | None = None,
     *,
     given: Mapping[str, Any] | None = None,
     do: Mapping[str, Any] | None = None,

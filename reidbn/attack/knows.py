@@ -1,0 +1,82 @@
+"""What an attacker knows about a person: attribute groups, each known with a probability.
+
+A probability is a number, a look-up in a table of facts by the person's own values (such as their
+state), or a product of these.  An optional parent makes the groups depend on one event: one
+account or list (known only when the person is on it), or who is attacking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reidbn.attack.parameter import ASSUMPTION
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A column of a table of facts, looked up by columns of the person's record."""
+
+    table: str
+    column: str
+    by: tuple[str, ...]
+    otherwise: float | None = None  # for a person whose values have no row; None refuses
+
+
+Factor = float | Lookup
+Chance = tuple[Factor, ...]  # the factors are multiplied
+
+
+@dataclass(frozen=True)
+class Known:
+    """Attributes that are learnt together."""
+
+    name: str
+    columns: tuple[str, ...]
+    chance: Chance = (1.0,)
+    by_profile: Mapping[str, float] = field(default_factory=dict)  # with a Profile parent only
+    source: str = ASSUMPTION
+    optional: bool = False  # left out, and said so, when the table lacks the columns
+
+    @property
+    def constant(self) -> float | None:
+        """The probability when it is one number for everybody."""
+        p = 1.0
+        for factor in self.chance:
+            if isinstance(factor, Lookup):
+                return None
+            p *= factor
+        return p
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The person is on one list or has one account; nothing is known of somebody who is not.
+
+    `shared` keeps it as one event for all groups; otherwise each group meets it independently, as
+    in [Xia21], and its chance is multiplied into each group's.
+    """
+
+    node: str = "listed"
+    chance: Chance = (1.0,)
+    shared: bool = False
+    source: str = ASSUMPTION
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Who is attacking: states with weights; each group has one probability per state."""
+
+    node: str
+    weights: Mapping[str, float]
+    source: str = ASSUMPTION
+
+
+@dataclass(frozen=True)
+class Knows:
+    """Everything a scenario says about what is known."""
+
+    known: tuple[Known, ...]
+    parent: Listed | Profile | None = None
+    group: str | None = None  # the attack's group that it fills; None: its only one
+    every_column: bool = False  # every quasi-identifier of the table that is not named, for sure

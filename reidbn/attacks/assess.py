@@ -1,0 +1,198 @@
+"""assess: from a table and a scenario to the risk of every person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import reidbn
+from reidbn.attack.attack import Attack
+from reidbn.attack.scenario import WORST_CASE, Scenario
+from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
+from reidbn.attacks.expected_match import journalist_match
+from reidbn.attacks.placing import attach, place
+from reidbn.attacks.population_by_subset import subset_population
+from reidbn.attacks.subject_data import SubjectTable, subject_table
+from reidbn.attacks.subset_classes import subset_classes
+from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.inference.answers import joint, load_attack
+from reidbn.inference.estimates import AT_ONCE
+from reidbn.inference.lowering import Lowering
+from reidbn.inference.query import Query, read_query
+from reidbn.inference.sampling import forward, matching
+from reidbn.microdata.table import People
+
+METHODS = ("exact", "simulation")
+MAIN = "risk"  # the question that becomes the overall risk
+
+
+def assess(
+    attack: Attack | str,
+    people: People,
+    *,
+    scenario: Scenario | str = "worst-case",
+    population: float | None = None,
+    set: Mapping[str, float] | None = None,
+    do: Mapping[str, str] | None = None,
+    given: Mapping[str, str] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    without: Sequence[str] = (),
+    method: str = "exact",
+    trials: int = 100,
+    seed: int = 0,
+) -> Assessment:
+    """Risk of every person of a table under an attack and a scenario.
+
+    `columns` maps the scenario's attributes to the table's columns; `without` leaves groups out;
+    `method="simulation"` acts the attack out `trials` times per person instead of summing exactly.
+    """
+    if method not in METHODS:
+        raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
+    if not isinstance(people, People):
+        raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
+    _check_population(population, people)
+    chosen = scenario if isinstance(scenario, Scenario) else WORST_CASE
+    inputs = Inputs(
+        attack=load_attack(attack),
+        people=people,
+        scenario=chosen,
+        population=population,
+        set=dict(set or {}),
+        do=dict(do or {}),
+        given=dict(given or {}),
+        subject=dict(subject or {}),
+        columns=dict(columns or {}),
+        without=tuple(without),
+        method=method,
+        trials=trials,
+        seed=seed,
+    )
+    return run(inputs)
+
+
+def _check_population(population: float | None, people: People) -> None:
+    if population is not None and not population >= len(people):
+        raise DataError(
+            f"a population of {population:,.0f} is smaller than the table ({len(people):,}); "
+            f"population is the number of people from whom the table was drawn"
+        )
+
+
+def run(inputs: Inputs) -> Assessment:
+    """Do what the inputs say."""
+    scenario = inputs.scenario.renamed(inputs.columns).without(inputs.without)
+    knows = scenario.knows or WORST_CASE.knows
+    assert knows is not None  # noqa: S101 - the worst case says what is known
+    groups = place(knows, inputs.people, scenario.facts)
+    attack, own = attach(scenario.on(inputs.attack), groups, knows.group)
+    classes = subset_classes(inputs.people, groups.columns)
+    population = None
+    if inputs.population is not None and "p_unique" in attack.subject:
+        population = subset_population(classes, inputs.population)
+    table = subject_table(attack, classes, population, own, inputs.subject)
+    inputs = replace(inputs, set={**scenario.set, **inputs.set})
+    questions = _questions(attack, inputs, scenario)
+    risks = {}
+    for measure, query in questions.items():
+        if inputs.method == "exact":
+            risks[measure] = _exact(attack, query, inputs, table)
+        else:
+            risks[measure] = _simulated(attack, query, inputs, table)
+    if population is not None and "class_size" in attack.subject and not inputs.given:
+        match = journalist_match(attack, population, table, inputs.set, inputs.do)
+        risks = {**_until(risks, "journalist"), "journalist_match": match, **risks}
+    return Assessment(
+        inputs=inputs,
+        attack=attack,
+        groups=groups,
+        classes=classes,
+        table=table,
+        population=population,
+        questions=questions,
+        risks=risks,
+        provenance=_provenance(inputs, attack),
+    )
+
+
+def _questions(attack: Attack, inputs: Inputs, scenario: Scenario) -> dict[str, Query]:
+    """The attack's named questions, the main one last and under the name "overall"."""
+    if not attack.questions:
+        raise UsageError(f"{attack.name} has no question to assess: add one to its model file")
+    names = [name for name in attack.questions if name != MAIN]
+    main = MAIN if MAIN in attack.questions else names.pop()
+    found = {}
+    for name in (*names, main):
+        question = attack.questions[name]
+        given = {**question.given, **scenario.given, **inputs.given}
+        done = {**scenario.do, **inputs.do}
+        _, query = read_query(attack, question.target, given, done)
+        if query.is_distribution:
+            raise UsageError(f"question {name} asks for a distribution; name a state")
+        found[OVERALL if name == main else name] = query
+    return found
+
+
+def _exact(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:
+    values = joint(attack, query, inputs.set, table.columns)[:, 0]
+    evidence = values.sum(axis=tuple(range(1, values.ndim)))
+    if (evidence <= 0).any():
+        share = table.counts[evidence <= 0].sum() / table.counts.sum()
+        raise DataError(f"the evidence is impossible for {share:.1%} of the people")
+    index = _positions(attack, query, inputs)
+    where: Any = (slice(None), *index)
+    risk = values[where] / evidence
+    return np.broadcast_to(risk, table.subjects).copy()
+
+
+def _positions(attack: Attack, query: Query, inputs: Inputs) -> list[int]:
+    sizes = {n: float(inputs.set.get(n, attack.parameters[n].value)) for n in attack.structural}
+    return [attack.variable(n, sizes).states.index(s) for n, s in query.wanted.items()]
+
+
+def _simulated(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:
+    """Act the attack out `trials` times per person; the share of successes."""
+    if query.given:
+        raise UsageError("simulation acts forward and takes no evidence; use the exact method")
+    rng = np.random.default_rng(inputs.seed)
+    columns = {n: np.asarray(v) for n, v in table.columns.items()}
+    network = Lowering(attack, inputs.set, tables=False).network(columns).do(query.do)
+    wanted = dict(query.wanted)
+    risk = np.empty(table.subjects)
+    step = max(1, AT_ONCE // inputs.trials)
+    for start in range(0, table.subjects, step):
+        who = np.arange(start, min(start + step, table.subjects))
+        rows = np.repeat(who, inputs.trials)
+        states = forward(network, len(rows), rng, subject=rows, wanted=wanted)
+        hits = np.broadcast_to(matching(network, states, wanted), len(rows))
+        risk[who] = hits.reshape(len(who), inputs.trials).mean(axis=1)
+    return risk
+
+
+def _until(risks: Mapping[str, Array], measure: str) -> dict[str, Array]:
+    """The measures up to and with one of them; none when it is not there."""
+    names = list(risks)
+    place = names.index(measure) + 1 if measure in risks else 0
+    return {name: risks[name] for name in names[:place]}
+
+
+def _provenance(inputs: Inputs, attack: Attack) -> dict[str, Any]:
+    return {
+        "reidbn": reidbn.__version__,
+        "attack": inputs.attack.name,
+        "attack_fingerprint": attack.fingerprint,
+        "model_fingerprint": inputs.attack.fingerprint,
+        "scenario": inputs.scenario.name,
+        "scenario_fingerprint": inputs.scenario.fingerprint,
+        "table_fingerprint": inputs.people.fingerprint,
+        "people": len(inputs.people),
+        "population": inputs.population,
+        "method": inputs.method,
+        "seed": inputs.seed,
+    }
+
+
+__all__ = ["assess", "run"]

@@ -1,0 +1,175 @@
+"""Assessment: risk per person, what it was computed from, and the checks that it passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.scenario import Scenario
+from reidbn.attacks.placing import Groups
+from reidbn.attacks.population_by_subset import SubsetPopulation
+from reidbn.attacks.subject_data import SubjectTable
+from reidbn.attacks.subset_classes import SubsetClasses
+from reidbn.inference.case import Case, Settings, Values
+from reidbn.inference.crosscheck import CrossCheck, crosscheck
+from reidbn.inference.query import Query
+from reidbn.microdata.table import People
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+# Thresholds on a probability of re-identification, by their precedents; not legal advice.
+THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
+OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class PeopleCase(Case):
+    """A case whose subjects are the distinct ones; every person counts in what is summarised."""
+
+    of_person: NDArray[np.intp] = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
+
+    def evaluate(self, changes: Settings, *, validate: bool = True) -> Values:
+        values = super().evaluate(changes, validate=validate)
+        evidence = None if values.evidence is None else values.evidence[self.of_person]
+        return Values(values.numerator[self.of_person], evidence)
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What an assessment was asked to do; another one is asked by changing a part."""
+
+    attack: Attack
+    people: People
+    scenario: Scenario
+    population: float | None
+    set: Mapping[str, float]
+    do: Mapping[str, str]
+    given: Mapping[str, str]
+    subject: Mapping[str, Any]
+    columns: Mapping[str, str | Sequence[str]]
+    without: tuple[str, ...]
+    method: str
+    trials: int
+    seed: int
+    population_model: str = "pitman"
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """Risk of every person under one attack and one scenario."""
+
+    inputs: Inputs
+    attack: Attack
+    groups: Groups
+    classes: SubsetClasses
+    table: SubjectTable
+    population: SubsetPopulation | None
+    questions: Mapping[str, Query]
+    risks: Mapping[str, Array]
+    """Per measure, one value per distinct subject."""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    # -- per person ------------------------------------------------------------------------
+
+    @cached_property
+    def subjects(self) -> pd.DataFrame:
+        """One row per person, in record order: one column per measure."""
+        import pandas as pd
+
+        index = self.inputs.people.subject_ids
+        data = {name: values[self.table.of_person] for name, values in self.risks.items()}
+        return pd.DataFrame(data, index=None if index is None else pd.Index(index, name="subject"))
+
+    def risk(self, measure: str = OVERALL) -> Array:
+        """The measure of every person, in record order."""
+        return self.risks[measure][self.table.of_person]
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        return tuple(self.risks)
+
+    def __len__(self) -> int:
+        return len(self.table.of_person)
+
+    def above(self, thresholds: Sequence[float] = THRESHOLDS) -> pd.DataFrame:
+        """How many people are above each threshold, by measure."""
+        import pandas as pd
+
+        counts = self.table.counts
+        rows = [
+            {"threshold": t, **{m: int(counts[v > t].sum()) for m, v in self.risks.items()}}
+            for t in thresholds
+        ]
+        return pd.DataFrame(rows).set_index("threshold")
+
+    def most_at_risk(self, count: int = 10, measure: str = OVERALL) -> pd.DataFrame:
+        """The people with the highest risk, with every measure; ties in record order."""
+        order = np.argsort(-self.risk(measure), kind="stable")[:count]
+        return self.subjects.iloc[order]
+
+    def summary(self) -> Any:
+        """The result in words and numbers, cross-checked."""
+        from importlib import import_module
+
+        return import_module("reidbn.report.summary").summarise(self)
+
+    # -- checks ----------------------------------------------------------------------------
+
+    @cached_property
+    def crosscheck(self) -> CrossCheck:
+        """The main question, exact against sampled and against pgmpy; raises on disagreement.
+
+        Done when first asked for: a report, a summary and the command line always ask.
+        """
+        return self.check()
+
+    def check(self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
+        """A cross-check of any size."""
+        query = self.questions[OVERALL]
+        return crosscheck(
+            self.attack,
+            query.wanted,
+            do=query.do,
+            given=query.given,
+            set=self.inputs.set,
+            subject=self.table.columns,
+            rows=rows,
+            seed=seed,
+            subjects=subjects,
+        )
+
+    # -- what-if ---------------------------------------------------------------------------
+
+    def whatif_case(self, measure: str = OVERALL) -> PeopleCase:
+        """The question that sweep, tornado and solve vary."""
+        return PeopleCase(
+            self.attack,
+            self.questions[measure],
+            dict(self.inputs.set),
+            self.table.columns,
+            of_person=self.table.of_person,
+        )
+
+    # -- views (the rooms above) -----------------------------------------------------------
+
+    def to_html(self, path: Any, **options: Any) -> Any:
+        """Write the report as one self-contained page."""
+        from importlib import import_module
+
+        return import_module("reidbn.report.html").write(self, path, **options)
+
+    def __repr__(self) -> str:
+        values = self.risk()
+        return (
+            f"<Assessment {self.attack.name} under {self.inputs.scenario.name}: "
+            f"{len(self):,} people, {OVERALL} mean {values.mean():.4g}, highest {values.max():.4g}>"
+        )

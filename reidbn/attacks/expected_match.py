@@ -1,0 +1,65 @@
+"""The journalist's expected match: E[1 / population class size], over what may be known.
+
+Beside [Xia21]'s journalist (unique in the population): somebody in a class of f in the table is in
+a class of F >= f in the population, and a guess there is right with probability 1/F.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.parts import Node, SubjectColumn
+from reidbn.attacks.population_by_subset import SubsetPopulation
+from reidbn.attacks.subject_data import SubjectTable
+from reidbn.cpds.match import Probability
+from reidbn.inference.answers import joint
+from reidbn.inference.query import read_query
+from reidbn.progress import progress
+
+Array = NDArray[np.float64]
+NODE, COLUMN = "right_in_population", "p_match_in_population"
+CELLS = 4_000_000  # subject x subset cells at a time
+
+
+def journalist_match(
+    attack: Attack,
+    population: SubsetPopulation,
+    table: SubjectTable,
+    settings: Mapping[str, float],
+    do: Mapping[str, str],
+) -> Array:
+    """E[1/F] of every distinct subject, as one more node beside the attack's own."""
+    column = attack.subject["class_size"]
+    assert column.per is not None  # noqa: S101 - class_size is per group wherever it is filled
+    node = Node(NODE, ("no", "yes"), Probability(f"@{COLUMN}"), (column.per,))
+    asked = attack.replace(
+        subject=[*attack.subject.values(), SubjectColumn(COLUMN, per=column.per)],
+        nodes=[*attack.nodes.values(), node],
+    )
+    _, query = read_query(asked, {NODE: "yes"}, None, do)
+    sizes = table.columns["class_size"]
+    out = np.empty(table.subjects)
+    step = max(1, CELLS // sizes.shape[1])
+    for start in progress(range(0, table.subjects, step), "expected match in the population"):
+        block = slice(start, start + step)
+        columns: dict[str, Any] = {
+            n: v[block] if len(v) > 1 else v for n, v in table.columns.items()
+        }
+        columns[COLUMN] = _match(sizes[block], population)
+        values = joint(asked, query, settings, columns)
+        out[block] = values[:, 0, 1]
+    return out
+
+
+def _match(sizes: Any, population: SubsetPopulation) -> Array:
+    """E[1/F] for every subject and subset of a block."""
+    out = np.empty(sizes.shape)
+    for mask in range(sizes.shape[1]):
+        place = np.searchsorted(population.sizes[mask], sizes[:, mask])
+        out[:, mask] = population.p_match[mask][place]
+    return out

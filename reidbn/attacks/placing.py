@@ -1,0 +1,335 @@
+"""From what an attacker knows to the groups of an attack, for the people of a table.
+
+Groups that are known to everybody for sure are joined into one member, and groups that are known
+of nobody are left out: the answer is the same, and 2^b stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup, Profile
+from reidbn.attack.parameter import Parameter
+from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn
+from reidbn.cpds.match import Probability
+from reidbn.cpds.rows import Row, Rows
+from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
+from reidbn.microdata.table import People
+
+Array = NDArray[np.float64]
+FactTable = Mapping[str, Sequence[object]]  # a table of facts: columns by name
+
+EVERYTHING_SURE = "knows_for_sure"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One member of the group, at the people: columns, and the chance of each person."""
+
+    member: str
+    label: str
+    columns: tuple[str, ...]
+    p: Array  # length 1 or one per person; one row per profile with a Profile parent
+    source: str
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The members of the attack's group for these people, and what was left out and why."""
+
+    placed: tuple[Placed, ...]
+    parent: Listed | Profile | None
+    parent_p: Array | None
+    notes: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(p.columns for p in self.placed)
+
+
+def place(knows: Knows, people: People, facts: Mapping[str, FactTable]) -> Groups:
+    """Resolve the knowledge at these people: columns found, look-ups made, sure groups joined."""
+    notes: list[str] = []
+    known = _with_every_column(knows, people)
+    _refuse_overlap(known)
+    kept = [k for k in known if _has_columns(k, people, notes)]
+    parent, parent_p = knows.parent, None
+    extra: Chance = ()
+    if isinstance(parent, Listed):
+        if parent.shared:
+            parent_p = _chance(parent.chance, people, facts, parent.node)
+        else:
+            extra = parent.chance
+    placed = []
+    for item in kept:
+        p = _member_p(item, extra, parent, people, facts)
+        if not p.any():
+            notes.append(f"{item.name}: known of nobody in this scenario")
+            continue
+        placed.append(Placed(f"knows_{_safe(item.name)}", item.name, item.columns, p, item.source))
+    if not placed:
+        raise DataError(
+            "this scenario knows nothing about the table: "
+            + ("; ".join(notes) or "it names no attribute group")
+        )
+    shared_parent = parent if parent_p is not None or isinstance(parent, Profile) else None
+    return Groups(_joined(placed), shared_parent, parent_p, tuple(notes))
+
+
+def _with_every_column(knows: Knows, people: People) -> tuple[Known, ...]:
+    if not knows.every_column:
+        return knows.known
+    named = {c for k in knows.known for c in k.columns}
+    rest = (c for c in people.quasi_identifiers if c not in named)
+    return (*knows.known, *(Known(c, (c,), source="worst case: known for sure") for c in rest))
+
+
+def _refuse_overlap(known: Sequence[Known]) -> None:
+    owner: dict[str, str] = {}
+    for item in known:
+        for column in item.columns:
+            if column in owner:
+                raise ModelError(
+                    f'groups overlap: "{column}" is in {owner[column]} and in {item.name}; '
+                    f"put it in one of them, or join the two"
+                )
+            owner[column] = item.name
+
+
+def _has_columns(item: Known, people: People, notes: list[str]) -> bool:
+    missing = [c for c in item.columns if c not in people.quasi_identifiers]
+    if not missing:
+        return True
+    if item.optional:
+        notes.append(f"{item.name}: the table has no {', '.join(missing)}; left out")
+        return False
+    hint = did_you_mean(missing[0], people.quasi_identifiers)
+    raise DataError(
+        f'the scenario knows {item.name} from "{missing[0]}", which is no quasi-identifier of the '
+        f'table; {hint} Map it with columns={{"{item.name}": "your_column"}}, or leave the group '
+        f'out with without=["{item.name}"]'
+    )
+
+
+def _member_p(
+    item: Known,
+    extra: Chance,
+    parent: Listed | Profile | None,
+    people: People,
+    facts: Mapping[str, FactTable],
+) -> Array:
+    if not isinstance(parent, Profile):
+        return _chance((*extra, *item.chance), people, facts, item.name)
+    wrong = set(item.by_profile) ^ set(parent.weights)
+    if wrong:
+        raise ModelError(
+            f"{item.name} needs one probability per profile ({', '.join(parent.weights)}); "
+            f"missing or unknown: {', '.join(sorted(wrong))}"
+        )
+    return np.array([item.by_profile[state] for state in parent.weights])[:, None]
+
+
+def _chance(chance: Chance, people: People, facts: Mapping[str, FactTable], name: str) -> Array:
+    """The product of the factors, for everybody (length 1) or for each person."""
+    p: Array = np.ones(1)
+    for factor in chance:
+        p = p * (look_up(factor, people, facts) if isinstance(factor, Lookup) else factor)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ModelError(f"{name}: a probability of {p[(p < 0) | (p > 1)][0]:g}; need 0 to 1")
+    return p
+
+
+def look_up(lookup: Lookup, people: People, facts: Mapping[str, FactTable]) -> Array:
+    """The value for each person, by the person's own values; keys are compared as text."""
+    if lookup.table not in facts:
+        hint = did_you_mean(lookup.table, facts)
+        raise ModelError(f'the scenario has no table of facts "{lookup.table}"; {hint}')
+    table = facts[lookup.table]
+    for column in (lookup.column, *lookup.by):
+        if column not in table:
+            hint = did_you_mean(column, table)
+            raise ModelError(f'table {lookup.table} has no column "{column}"; {hint}')
+    for column in lookup.by:
+        if column not in people.columns:
+            raise DataError(
+                f'the scenario looks {lookup.column} up by "{column}", which the table lacks; '
+                f'name the column that holds it with columns={{"{column}": "your_column"}}'
+            )
+    keys = zip(*([_text(v) for v in table[c]] for c in lookup.by), strict=True)
+    values = {key: float(str(v)) for key, v in zip(keys, table[lookup.column], strict=True)}
+    return _look_up_codes(lookup, people, values)
+
+
+def _look_up_codes(
+    lookup: Lookup, people: People, values: Mapping[tuple[str, ...], float]
+) -> Array:
+    """Look up once per distinct combination of values."""
+    ids, count = people.class_ids(list(lookup.by))
+    first = np.empty(count, dtype=np.intp)
+    first[ids[::-1]] = np.arange(len(ids))[::-1]
+    codes = people.codes(list(lookup.by))[first]
+    labels = [people.labels(c) for c in lookup.by]
+    out = np.empty(count)
+    missed = np.zeros(count, dtype=bool)
+    for i, row in enumerate(codes):
+        key = tuple(_text(labels[j][c]) for j, c in enumerate(row))
+        found = values.get(key, lookup.otherwise)
+        missed[i] = found is None
+        out[i] = 0.0 if found is None else found
+    if missed.any():
+        people_missed = int(missed[ids].sum())
+        raise DataError(
+            f"{people_missed:,} people have a {' x '.join(lookup.by)} with no row in the "
+            f"scenario's table {lookup.table} ({int(missed.sum())} of {count} values); "
+            f"recode them as the table writes them, or give the look-up an `otherwise`"
+        )
+    return out[ids]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip().casefold()
+
+
+def _safe(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name)
+
+
+def _joined(placed: Sequence[Placed]) -> tuple[Placed, ...]:
+    """Members that are known to everybody for sure, as one."""
+    sure = [p for p in placed if (p.p == 1).all()]
+    if len(sure) < 2:
+        return tuple(placed)
+    one = Placed(
+        EVERYTHING_SURE,
+        " + ".join(p.label for p in sure),
+        tuple(c for p in sure for c in p.columns),
+        np.ones_like(sure[0].p),
+        sure[0].source,
+    )
+    return (one, *(p for p in placed if p not in sure))
+
+
+# -- the attack with these groups ----------------------------------------------------------------
+
+
+def attach(attack: Attack, groups: Groups, group: str | None) -> tuple[Attack, dict[str, Array]]:
+    """The attack whose group holds these members, and the subject data that they need.
+
+    A probability that is the same for everybody becomes a parameter "p_<member>", so that what-if
+    questions can move it; one that differs is a subject column.
+    """
+    name = _group_name(attack, group)
+    old = attack.groups[name]
+    subject: dict[str, Array] = {}
+    parameters: list[Parameter] = []
+    columns: list[SubjectColumn] = []
+    nodes: list[Node] = []
+    if isinstance(groups.parent, Profile):
+        rows = _profile_rows(groups, parameters)
+        nodes.append(_profile_node(groups.parent))
+    else:
+        cells = tuple(_cell(p, j, groups, subject, parameters) for j, p in enumerate(groups.placed))
+        rows = (GroupRow(cells),)
+        if subject:
+            columns.append(SubjectColumn("p_known", each=name, unit="probability", low=0, high=1))
+    if isinstance(groups.parent, Listed) and groups.parent_p is not None:
+        nodes.append(_listed_node(groups.parent, groups.parent_p, subject, parameters, columns))
+        node = groups.parent.node
+        rows = (replace(rows[0], when={node: "yes"}), GroupRow(0.0))
+    parents = tuple(n.name for n in nodes)
+    source = "; ".join(dict.fromkeys(p.source for p in groups.placed))
+    new = Group(name, tuple(p.member for p in groups.placed), rows, parents, old.story, source)
+    used = {c.name for c in attack.subject.values()} & {c.name for c in columns}
+    return (
+        attack.replace(
+            groups=attack.groups.replace(new),
+            parameters=[*_still_used(attack, name), *parameters],
+            subject=[*(c for c in attack.subject.values() if c.name not in used), *columns],
+            nodes=[*attack.nodes.values(), *nodes],
+            example={},
+        ),
+        subject,
+    )
+
+
+def _group_name(attack: Attack, group: str | None) -> str:
+    if group is not None:
+        return attack.groups[group].name
+    if len(attack.groups) != 1:
+        found = ", ".join(attack.groups) or "none"
+        raise UsageError(
+            f"{attack.name} must have exactly one group for a scenario to fill (it has: {found}); "
+            f"name the group in the scenario"
+        )
+    return next(iter(attack.groups))
+
+
+def _still_used(attack: Attack, group: str) -> list[Parameter]:
+    """Parameters but those that only the replaced group used."""
+    used = {r for n in attack.nodes.values() for r in n.cpd.references()}
+    used |= {f"${name}" for name in attack.structural}
+    for other in attack.groups.values():
+        if other.name != group:
+            used |= {r for n in other.member_nodes() for r in n.cpd.references()}
+    return [p for p in attack.parameters.values() if f"${p.name}" in used]
+
+
+def _cell(
+    placed: Placed,
+    j: int,
+    groups: Groups,
+    subject: dict[str, Array],
+    parameters: list[Parameter],
+) -> float | str:
+    """A member's cell: a sure number, a parameter, or the subject column of all members."""
+    if len(placed.p) == 1:
+        value = float(placed.p[0])
+        if value in (0.0, 1.0):
+            return value
+        name = f"p_{placed.member}"
+        story = f"The attacker knows {placed.label}"
+        parameters.append(Parameter(name, value, 0.0, 1.0, source=placed.source, story=story))
+        return f"${name}"
+    people = len(placed.p)
+    table = subject.setdefault("p_known", np.zeros((people, len(groups.placed))))
+    table[:, j] = placed.p
+    return "@p_known"
+
+
+def _listed_node(
+    parent: Listed,
+    p: Array,
+    subject: dict[str, Array],
+    parameters: list[Parameter],
+    columns: list[SubjectColumn],
+) -> Node:
+    story = "The person is on the list, or has the account"
+    if len(p) == 1:
+        name = f"p_{parent.node}"
+        parameters.append(Parameter(name, float(p[0]), 0.0, 1.0, source=parent.source, story=story))
+        return Node(parent.node, ("no", "yes"), Probability(f"${name}"), (), story, parent.source)
+    column = f"p_{parent.node}"
+    subject[column] = p
+    columns.append(SubjectColumn(column, unit="probability", low=0, high=1, story=story))
+    return Node(parent.node, ("no", "yes"), Probability(f"@{column}"), (), story, parent.source)
+
+
+def _profile_rows(groups: Groups, parameters: list[Parameter]) -> tuple[GroupRow, ...]:
+    assert isinstance(groups.parent, Profile)  # noqa: S101 - the caller checked
+    rows = []
+    for i, state in enumerate(groups.parent.weights):
+        cells = tuple(float(p.p[i, 0]) for p in groups.placed)
+        rows.append(GroupRow(cells, {groups.parent.node: state}))
+    return tuple(rows)
+
+
+def _profile_node(profile: Profile) -> Node:
+    rows = Rows((Row(tuple(float(w) for w in profile.weights.values())),))
+    return Node(profile.node, tuple(profile.weights), rows, (), "Who is attacking", profile.source)

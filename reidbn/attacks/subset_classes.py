@@ -1,0 +1,98 @@
+"""Class sizes of every person on every subset of groups: the subject data that attacks ask for.
+
+People who are alike on all the groups share one row.  The table is laid out subset by subset
+(that is how partitions are counted) and handed out as people x subsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import TooLarge
+from reidbn.microdata.classes import Frequencies, frequencies_of
+from reidbn.microdata.lattice import distinct_rows, refuse_many
+from reidbn.microdata.partitions import partitions
+from reidbn.microdata.table import People
+from reidbn.progress import progress
+
+MEMORY = 2 * 2**30  # bytes that the table of class sizes may take
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetClasses:
+    """`sizes[mask, row]`: how many people match a distinct row on the groups of the mask."""
+
+    groups: tuple[tuple[str, ...], ...]
+    sizes: NDArray[np.uint32]
+    of_person: NDArray[np.intp]
+    frequencies: tuple[Frequencies, ...]
+    is_partition: bool
+
+    @property
+    def rows(self) -> int:
+        return int(self.sizes.shape[1])
+
+    @property
+    def people(self) -> int:
+        return len(self.of_person)
+
+
+def subset_classes(people: People, groups: Sequence[tuple[str, ...]]) -> SubsetClasses:
+    """Count the classes on every union of the groups."""
+    refuse_many(len(groups))
+    columns = [c for group in groups for c in group]
+    partition = not any(people.column(c).relation is not None for c in columns)
+    if partition and people.is_columnwise:
+        return _by_partition(people, groups)
+    return _by_matching(people, groups)
+
+
+def _refuse_memory(rows: int, groups: int) -> None:
+    if rows * 4 * (1 << groups) > MEMORY:
+        need = rows * 4 * (1 << groups) / 2**30
+        raise TooLarge(
+            f"class sizes of {rows:,} distinct people on 2^{groups} subsets need {need:.1f} GB and "
+            f"the limit is {MEMORY / 2**30:.0f} GB; join attributes that are learnt together, or "
+            f"assess a random sample of the people"
+        )
+
+
+def _by_partition(people: People, groups: Sequence[tuple[str, ...]]) -> SubsetClasses:
+    ids = [people.class_ids(list(group)) for group in groups]
+    codes = np.asfortranarray(np.column_stack([i.astype(np.int32) for i, _ in ids]))
+    rows = distinct_rows(codes, [count for _, count in ids])
+    count = rows.counts.size
+    _refuse_memory(count, len(groups))
+    sizes = np.empty((1 << len(groups), count), dtype=np.uint32)
+    frequencies: list[Frequencies | None] = [None] * len(sizes)
+    total = 1 << len(groups)
+    for partition in progress(partitions(rows), "classes on every subset", total=total):
+        sizes[partition.subset] = partition.row_sizes
+        found = partition.sizes[partition.sizes > 0]
+        frequencies[partition.subset] = _class_frequencies(found)
+    done = tuple(f for f in frequencies if f is not None)
+    return SubsetClasses(tuple(groups), sizes, rows.of_record, done, is_partition=True)
+
+
+def _class_frequencies(sizes: NDArray[np.int64]) -> Frequencies:
+    values, counts = np.unique(np.rint(sizes).astype(np.int64), return_counts=True)
+    return Frequencies(values, counts)
+
+
+def _by_matching(people: People, groups: Sequence[tuple[str, ...]]) -> SubsetClasses:
+    """Where a value may match several, subset by subset; a fit to these is an approximation."""
+    _refuse_memory(len(people), len(groups))
+    total = 1 << len(groups)
+    sizes = np.empty((total, len(people)), dtype=np.uint32)
+    frequencies = []
+    for mask in progress(range(total), "matches on every subset"):
+        known = [c for j, group in enumerate(groups) if mask >> j & 1 for c in group]
+        matched = people.class_sizes(known)
+        sizes[mask] = matched
+        frequencies.append(frequencies_of(matched))
+    everybody = np.arange(len(people))
+    return SubsetClasses(tuple(groups), sizes, everybody, tuple(frequencies), is_partition=False)
