@@ -1,10 +1,12 @@
 """Subsets drawn at random where 2^b are too many: estimates with intervals.
 
-T subsets are drawn from the attacker's distribution.  For one person, both 1(a = 1) and 1/a lie in
-[0, 1], so with mean p their variance is at most p(1 - p), and Wilson's score interval [Wilson27]
-for a share covers the mean of either at least about as often as it says:
+T subsets are drawn from the attacker's distribution.  For one person 1(a = 1) is yes or no: its
+mean has the exact binomial interval [ClopperPearson34].  1/a lies in (0, 1]: by Hoeffding's bound
+[Hoeffding63] its mean p is, with probability at least 1 - delta, among those with
 
-    (p + z^2/2T +- z sqrt(p(1-p)/T + z^2/4T^2)) / (1 + z^2/T)                     (1)
+    T ( m ln(m/p) + (1-m) ln((1-m)/(1-p)) ) <= ln(2/delta),      m the mean drawn       (1)
+
+Both cover the true mean at least as often as they say, whatever the table.
 """
 
 from __future__ import annotations
@@ -22,20 +24,46 @@ from reidbn.microdata.table import People
 if TYPE_CHECKING:
     import pandas as pd
 
-_Z = 1.959963984540054  # 95 %
+_MISS = 0.05  # of the intervals may miss
 
 
-def wilson(mean: Floats, trials: int) -> tuple[Floats, Floats]:
-    """95 % interval for the mean of values in [0, 1]: equation (1).
+def binomial_interval(hits: Ints, trials: int) -> tuple[Floats, Floats]:
+    """95 % interval for a share [ClopperPearson34].
 
-    >>> low, high = wilson(np.array([0.5]), 100)
+    >>> low, high = binomial_interval(np.array([5]), 10)
     >>> float(low[0].round(4)), float(high[0].round(4))
-    (0.4038, 0.5962)
+    (0.1871, 0.8129)
     """
-    share = _Z * _Z / trials
-    middle = (mean + share / 2) / (1 + share)
-    half = _Z * np.sqrt(mean * (1 - mean) / trials + share / (4 * trials)) / (1 + share)
-    return np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)
+    from scipy.special import betaincinv
+
+    count = np.arange(trials + 1)
+    low, high = np.zeros(trials + 1), np.ones(trials + 1)
+    low[1:] = betaincinv(count[1:], trials - count[1:] + 1, _MISS / 2)
+    high[:-1] = betaincinv(count[:-1] + 1, trials - count[:-1], 1 - _MISS / 2)
+    return low[hits], high[hits]
+
+
+def bounded_interval(mean: Floats, trials: int) -> tuple[Floats, Floats]:
+    """95 % interval for the mean of values in [0, 1]: equation (1), by halving.
+
+    >>> low, high = bounded_interval(np.array([0.5]), 100)
+    >>> float(low[0].round(4)), float(high[0].round(4))
+    (0.3667, 0.6333)
+    """
+    room = np.log(2 / _MISS) / trials
+    return _edge(mean, room, np.zeros_like(mean)), _edge(mean, room, np.ones_like(mean))
+
+
+def _edge(mean: Floats, room: float, far: Floats) -> Floats:
+    """The farthest p between the mean and `far` that (1) still allows, rounded outwards."""
+    from scipy.special import rel_entr
+
+    near = mean.copy()
+    for _ in range(40):
+        p = (near + far) / 2
+        inside = rel_entr(mean, p) + rel_entr(1 - mean, 1 - p) <= room
+        near, far = np.where(inside, p, near), np.where(inside, far, p)
+    return far
 
 
 def drawn(what: Knowledge, samples: int, seed: int) -> tuple[Ints, Ints]:
@@ -60,19 +88,27 @@ def sampled_people(
     import pandas as pd
 
     masks, times = drawn(what, samples, seed)
-    unique, inverse = np.zeros((2, len(people)))
+    hits = np.zeros(len(people), dtype=np.int64)
+    inverse = np.zeros(len(people))
     steps = progressing(progress, masks.size)
     for mask, draws in zip(masks.tolist(), times.tolist(), strict=True):
         next(steps, None)
         sizes = people.class_sizes(what.known_columns(mask))
-        unique += draws * (sizes == 1)
+        hits += draws * (sizes == 1)
         inverse += draws / sizes
-    table = {}
-    for name, total in (("unique", unique), ("mean_inverse", inverse)):
-        mean = np.minimum(total / samples, 1.0)
-        table[name] = mean
-        table[f"{name}_low"], table[f"{name}_high"] = wilson(mean, samples)
-    return pd.DataFrame(table)
+    mean = np.minimum(inverse / samples, 1.0)
+    unique_low, unique_high = binomial_interval(hits, samples)
+    mean_low, mean_high = bounded_interval(mean, samples)
+    return pd.DataFrame(
+        {
+            "unique": hits / samples,
+            "unique_low": unique_low,
+            "unique_high": unique_high,
+            "mean_inverse": mean,
+            "mean_inverse_low": mean_low,
+            "mean_inverse_high": mean_high,
+        }
+    )
 
 
 def sampled_subsets(
