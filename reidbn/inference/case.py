@@ -1,0 +1,283 @@
+"""Case: one question about one attack, ready to be asked again with other parameter values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.parameter import Parameter
+from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
+from reidbn.inference.answers import joint, load_attack
+from reidbn.inference.degrees import degree_of_answer, holds, nodes_that_matter
+from reidbn.inference.lowering import Lowering, parameter_values, subject_values
+from reidbn.inference.network import Array
+from reidbn.inference.query import Query, read_query
+
+MOST_NUMBERS = 1 << 22  # numbers in one array: settings are asked in blocks that stay below
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Values:
+    """P(target, evidence) and P(evidence), axes subject x setting.
+
+    `evidence` is None when nothing is given: then the first is the answer.
+    """
+
+    numerator: Array
+    evidence: Array | None = None
+
+    @cached_property
+    def possible(self) -> NDArray[np.bool_]:
+        """Where the question has an answer."""
+        if self.evidence is None:
+            return np.ones(self.numerator.shape, dtype=bool)
+        return np.asarray(self.evidence > 0)
+
+    @property
+    def probability(self) -> Array:
+        """The answers; NaN where the evidence is impossible, for callers that look first."""
+        if self.evidence is None:
+            return self.numerator
+        safe = np.where(self.possible, self.evidence, 1.0)
+        return np.where(self.possible, self.numerator / safe, np.nan)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An attack, a question, base settings and subjects.
+
+    What-if analyses use only `parameters`, `base`, `evaluate`, `allows`, `degree`, `is_structural`
+    and `matters`, so anything that offers these can be varied in the same ways.
+    """
+
+    attack: Attack
+    query: Query
+    settings: Mapping[str, float] = field(default_factory=dict)
+    subject: Mapping[str, Any] | None = None
+    labels: Sequence[Any] | None = None  # of the subjects, in their order
+
+    def __post_init__(self) -> None:
+        for name, value in parameter_values(self.attack, self.settings).items():
+            if len(value) > 1:
+                raise UsageError(f"{name}: give one value to start from; sweep takes lists")
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        return self.attack.parameters
+
+    @cached_property
+    def subjects(self) -> int:
+        columns = subject_values(self.attack, self.subject)
+        return max((len(v) for v in columns.values()), default=1)
+
+    @property
+    def is_conditional(self) -> bool:
+        return bool(self.query.given)
+
+    def parameter(self, name: str) -> Parameter:
+        if name not in self.parameters:
+            hint = did_you_mean(name, self.parameters)
+            raise UsageError(f'{self.attack.name} has no parameter "{name}"; {hint}')
+        return self.parameters[name]
+
+    def base(self, name: str) -> float:
+        """The value that a parameter has while others are varied."""
+        return float(self.settings.get(name, self.parameter(name).value))
+
+    def describe(self) -> str:
+        return f"{self.attack.name}: {self.query.describe()}"
+
+    def is_structural(self, name: str) -> bool:
+        return name in self.attack.structural
+
+    @cached_property
+    def _nodes(self) -> set[str]:
+        return nodes_that_matter(self.attack, self.query)
+
+    def holders(self, names: Sequence[str]) -> set[str]:
+        """Nodes whose tables any of these parameters can change, as far as the question goes."""
+        found = set()
+        for node_name in self._nodes:
+            node = self.attack.all_nodes[node_name]
+            if any(holds(node.cpd, n) or n in node.structural for n in names):
+                found.add(node_name)
+        return found
+
+    def matters(self, name: str) -> bool:
+        """True when the parameter can change the answer at all."""
+        return bool(self.holders([name]))
+
+    def degree(self, name: str) -> int | None:
+        """Degree of the answer's numerator and denominator in a parameter, when it is known."""
+        if self.is_structural(name):
+            return None
+        structural = {n: self.base(n) for n in self.attack.structural}
+        return degree_of_answer(self.attack, self.query, name, structural)
+
+    # -- asking ----------------------------------------------------------------------------
+
+    def evaluate(self, changes: Settings, *, validate: bool = True) -> Values:
+        """The answers at several settings: `changes` holds arrays of one length.
+
+        Structural parameters rebuild the network once per distinct value; all others ride on the
+        setting axis of one contraction.  `validate=False` also takes values outside a parameter's
+        range, for reading off a polynomial.
+        """
+        arrays = {n: np.atleast_1d(np.asarray(v, dtype=float)) for n, v in changes.items()}
+        for name in arrays:
+            self.parameter(name)
+        count = max((len(v) for v in arrays.values()), default=1)
+        arrays = {n: np.broadcast_to(v, count) for n, v in arrays.items()}
+        numerator = np.zeros((self.subjects, count))
+        evidence = np.zeros((self.subjects, count))
+        self._refuse_unknown_states(arrays)
+        for rows in self._blocks(arrays, count):
+            part = {n: self._shortest(n, v[rows]) for n, v in arrays.items()}
+            found = self._ask({**self.settings, **part}, validate=validate)
+            if found is not None:
+                numerator[:, rows], evidence[:, rows] = found
+        return Values(numerator, evidence if self.is_conditional else None)
+
+    def _shortest(self, name: str, values: Array) -> Array:
+        same = self.is_structural(name) or bool((values == values[0]).all())
+        return values[:1] if same else values
+
+    def _blocks(self, arrays: Mapping[str, Array], count: int) -> Iterator[NDArray[np.intp]]:
+        """Positions of settings that one contraction can take together."""
+        structural = [arrays[n] for n in arrays if self.is_structural(n)]
+        step = self._step(list(arrays))
+        if not structural:
+            groups = [np.arange(count)]
+        else:
+            _, which = np.unique(np.stack(structural), axis=1, return_inverse=True)
+            which = which.reshape(-1)
+            groups = [np.flatnonzero(which == g) for g in range(which.max() + 1)]
+        for group in groups:
+            for start in range(0, len(group), step):
+                yield group[start : start + step]
+
+    def _step(self, names: Sequence[str]) -> int:
+        """Settings per block, from the size of the tables that these parameters change."""
+        sizes = {n: self.base(n) for n in self.attack.structural}
+        largest = self.subjects
+        for holder in self.holders([n for n in names if not self.is_structural(n)]):
+            node = self.attack.all_nodes[holder]
+            cells = prod(self.attack.variable(n, sizes).size for n in (holder, *node.parents))
+            group = self.attack.group_of(holder)
+            cells = max(cells, 1 << len(group.members)) if group else cells
+            largest = max(largest, cells)
+        return max(1, MOST_NUMBERS // largest)
+
+    def _states(self, changes: Settings) -> dict[str, tuple[str, ...]]:
+        """State lists of the nodes whose states are asked for or given, at one structural value."""
+        sizes = {n: self.base(n) for n in self.attack.structural}
+        sizes |= {n: float(np.ravel(v)[0]) for n, v in changes.items() if n in sizes}
+        named = (*self.query.wanted, *self.query.given)
+        return {n: self.attack.variable(n, sizes).states for n in named}
+
+    def _ask(self, settings: Settings, *, validate: bool) -> tuple[Array, Array] | None:
+        """P(target, evidence) and P(evidence); None where the evidence is no state of its node."""
+        states = self._states(settings)
+        if any(s not in states[n] for n, s in self.query.given.items()):
+            return None
+        values = joint(self.attack, self.query, settings, self.subject, validate=validate)
+        evidence = values.sum(axis=tuple(range(2, values.ndim)))
+        if any(s not in states[n] for n, s in self.query.wanted.items()):
+            return np.zeros_like(evidence), evidence
+        index: Any = tuple(states[n].index(s) for n, s in self.query.wanted.items())
+        return values[(slice(None), slice(None), *index)], evidence
+
+    def _refuse_unknown_states(self, arrays: Mapping[str, Array]) -> None:
+        """A state that its node has at none of the settings must be a slip."""
+        sizing = {n: v for n, v in arrays.items() if self.is_structural(n)}
+        cases = [self._states(sizing)]
+        for name, values in sizing.items():
+            cases += [self._states({**sizing, name: [value]}) for value in np.unique(values)]
+        for node, state in (*self.query.wanted.items(), *self.query.given.items()):
+            if all(state not in case[node] for case in cases):
+                hint = did_you_mean(state, cases[0][node])
+                raise UsageError(f'{node} has no state "{state}"; {hint}')
+
+    def answers(self, changes: Settings, *, validate: bool = True) -> Array:
+        """The probabilities at several settings; impossible evidence raises."""
+        values = self.evaluate(changes, validate=validate)
+        self.refuse_impossible(values, changes)
+        return values.probability
+
+    def refuse_impossible(self, values: Values, changes: Settings) -> None:
+        if values.possible.all():
+            return
+        first = int(np.argmin(values.possible.all(axis=0)))
+        numbers = {n: np.ravel(np.asarray(v, dtype=float)) for n, v in changes.items()}
+        where = ", ".join(f"{n}={v[min(first, len(v) - 1)]:g}" for n, v in numbers.items())
+        given = ", ".join(f"{n}={s}" for n, s in self.query.given.items())
+        share = 1 - float(values.possible[:, first].mean())
+        whose = f" for {share:.1%} of subjects" if self.subjects > 1 else ""
+        at = f" at {where}" if where else ""
+        raise ImpossibleEvidence(
+            f"{self.attack.name}: the evidence {given} has probability 0{at}{whose}; "
+            f"leave such settings out"
+        )
+
+    def refusal(self, changes: Settings, names: Sequence[str]) -> str | None:
+        """What is wrong with the tables that these parameters change, at these settings, if any."""
+        nodes = self.holders(names)
+        if not nodes:
+            return None
+        columns = subject_values(self.attack, self.subject)
+        try:
+            values = {**self.settings, **changes}
+            lowering = Lowering(self.attack, values, nodes=nodes)
+            for start in range(0, self.subjects, 1024):
+                lowering.network({n: v[start : start + 1024] if len(v) > 1 else v
+                                  for n, v in columns.items()})  # fmt: skip
+        except (ModelError, UsageError) as problem:
+            return str(problem)
+        return None
+
+    # -- changing by copying ---------------------------------------------------------------
+
+    def at(self, settings: Settings) -> Case:
+        """The same question at other base settings."""
+        return replace(self, settings={**self.settings, **settings})
+
+    def asked(self, *, given: Mapping[str, Any] | None = None,
+              do: Mapping[str, Any] | None = None) -> Case:  # fmt: skip
+        """The same question with more evidence and more interventions."""
+        if not given and not do:
+            return self
+        known, done = {**self.query.given, **(given or {})}, {**self.query.do, **(do or {})}
+        attack, query = read_query(self.attack, dict(self.query.wanted), known, done)
+        return replace(self, attack=attack, query=query)
+
+
+def make_case(
+    attack: Attack | str,
+    target: str | Mapping[str, str],
+    *,
+    given: Mapping[str, Any] | None = None,
+    do: Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+) -> Case:
+    """The case of one event asked about an attack (or the name or path of its model file)."""
+    read, query = read_query(load_attack(attack), target, given, do)
+    if query.is_distribution:
+        raise UsageError(
+            f"{query.describe()} asks for a whole distribution; name one state, "
+            f"such as {query.targets[0]}={_some_state(read, query.targets[0])}"
+        )
+    return Case(read, query, dict(set or {}), subject)
+
+
+def _some_state(attack: Attack, node: str) -> str:
+    sizes = {n: float(attack.parameters[n].value) for n in attack.structural}
+    return attack.variable(node, sizes).states[-1]

@@ -1,0 +1,164 @@
+"""Curve: the answer of every subject as an exact function of one parameter.
+
+P(target, evidence) and P(evidence) are polynomials in a parameter, so a few evaluations fix them
+everywhere; they are kept as Chebyshev coefficients, which lose no digits at any degree met here.
+With evidence the answer is their ratio,
+
+    R(p) = N(p) / E(p),     R'(p) = (N'(p) E(p) - N(p) E'(p)) / E(p)^2                          (1)
+
+and where both vanish (evidence that p = 0 makes impossible, say) R is the limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import chebyshev as cheb
+from numpy.typing import NDArray
+
+from reidbn.errors import ImpossibleEvidence
+from reidbn.inference.network import Array
+
+NOISE = 1e-13  # below this share of the largest value a number counts as rounding noise
+
+
+def nodes(degree: int, low: float, high: float) -> Array:
+    """Points that fix a polynomial of this degree on an interval: its ends and what is between.
+
+    >>> nodes(2, 0.0, 1.0).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    points = (low + high) / 2 + (high - low) / 2 * _extrema(degree)
+    return np.asarray(np.clip(points, low, high))
+
+
+def _extrema(degree: int) -> Array:
+    """Where Chebyshev's polynomial of this degree is 1 or -1, increasing; 0 for degree 0."""
+    k = np.arange(degree + 1)
+    return np.asarray(np.sin(np.pi * (2 * k - degree) / (2 * max(degree, 1))))
+
+
+def coefficients(values: Array) -> Array:
+    """Chebyshev coefficients (axis 0) of the polynomials with these values at `nodes` (axis 1)."""
+    degree = values.shape[1] - 1
+    return np.asarray(np.linalg.solve(cheb.chebvander(_extrema(degree), degree), values.T))
+
+
+def value(t: Array, coefs: Array) -> Array:
+    """Chebyshev series at t in [-1, 1]: subjects x points."""
+    return np.asarray(cheb.chebval(t, coefs), dtype=float)
+
+
+def derivative(coefs: Array) -> Array:
+    """Coefficients of the derivative; one of nought for a constant."""
+    found = cheb.chebder(coefs) if len(coefs) > 1 else np.zeros_like(coefs)
+    return np.asarray(found, dtype=float)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """N and E of every subject on [low, high]: coefficients x subjects; E is 1 without evidence."""
+
+    low: float
+    high: float
+    numerator: Array
+    evidence: Array
+
+    @classmethod
+    def through(cls, low: float, high: float, numerator: Array, evidence: Array | None) -> Curve:
+        """The curve with these values (subjects x nodes) at the nodes of the interval."""
+        bottom = np.ones((1, len(numerator))) if evidence is None else coefficients(evidence)
+        return cls(low, high, coefficients(numerator), bottom)
+
+    @property
+    def subjects(self) -> int:
+        return int(self.numerator.shape[1])
+
+    @property
+    def is_polynomial(self) -> bool:
+        return len(self.evidence) == 1
+
+    def _t(self, points: Array) -> Array:
+        points = np.atleast_1d(np.asarray(points, dtype=float))
+        return np.asarray((2 * points - self.low - self.high) / (self.high - self.low))
+
+    def parts(self, points: Array) -> tuple[Array, Array]:
+        """N and E at points: subjects x points."""
+        t = self._t(points)
+        return value(t, self.numerator), value(t, self.evidence)
+
+    def __call__(self, points: Array) -> Array:
+        """The answer at points: subjects x points."""
+        top, bottom = self.parts(points)
+        empty = _vanishes(bottom, self.evidence)
+        out = np.asarray(top / np.where(empty, 1.0, bottom))
+        return self._with_limits(points, out, empty) if empty.any() else out
+
+    def _with_limits(self, points: Array, out: Array, todo: NDArray[np.bool_]) -> Array:
+        """Ratios where both vanish: of the first derivatives that do not (de l'Hopital)."""
+        top, bottom, t = self.numerator, self.evidence, self._t(points)
+        while todo.any() and len(bottom) > 1:
+            top, bottom = derivative(top), derivative(bottom)
+            above, below = value(t, top), value(t, bottom)
+            ready = todo & ~_vanishes(below, bottom)
+            out[ready] = above[ready] / below[ready]
+            todo = todo & ~ready
+        if todo.any():
+            raise ImpossibleEvidence("the evidence has probability 0 at every value")
+        return out
+
+    def slope(self, points: Array) -> Array:
+        """dR/dp at points, equation (1): subjects x points."""
+        t, scale = self._t(points), 2 / (self.high - self.low)
+        rise = value(t, derivative(self.numerator))
+        fall = value(t, derivative(self.evidence))
+        bottom = value(t, self.evidence)
+        return np.asarray(scale * (rise - self(points) * fall) / bottom)
+
+    def mean(self) -> Curve:
+        """The mean answer over subjects, which is a polynomial too when nothing is given."""
+        if not self.is_polynomial:
+            raise ValueError("a mean of ratios is no ratio of two polynomials")
+        top = self.numerator / self.evidence
+        return Curve(self.low, self.high, top.mean(axis=1, keepdims=True), np.ones((1, 1)))
+
+    def turning_points(self) -> Array:
+        """Where the one curve's slope may vanish: a superset, ends not included."""
+        top, bottom = self.numerator[:, 0], self.evidence[:, 0]
+        rise = cheb.chebmul(derivative(top), bottom)
+        fall = cheb.chebmul(top, derivative(bottom))
+        return self._roots(np.asarray(cheb.chebsub(rise, fall), dtype=float))
+
+    def crossings(self, target: float) -> Array:
+        """Where the one curve equals the target: N(p) = target E(p)."""
+        top, bottom = self.numerator[:, 0], target * self.evidence[:, 0]
+        gap = np.asarray(cheb.chebsub(top, bottom), dtype=float)
+        found = self._roots(gap)
+        size = np.abs(top).sum() + np.abs(bottom).sum()
+        hit = np.abs(value(self._t(found), gap)) <= 1e-12 * size
+        return np.asarray(found[hit])
+
+    def _roots(self, coefs: Array) -> Array:
+        """Real roots of a polynomial within the interval, double ones once."""
+        size = float(np.abs(coefs).max())
+        trimmed: Array = (
+            coefs[:1] if size == 0 else np.array(cheb.chebtrim(coefs, NOISE * size), float)
+        )
+        if len(trimmed) < 2:
+            return np.empty(0)
+        roots = np.asarray(cheb.chebroots(trimmed), dtype=complex)
+        real = roots.real[np.abs(roots.imag) < 1e-6]
+        slope = derivative(trimmed)
+        for _ in range(3):  # polish: a companion matrix leaves the last digits open
+            step, steep = value(real, trimmed), value(real, slope)
+            flat = np.abs(steep) <= 1e-6 * np.abs(slope).sum()
+            real = np.where(flat, real, real - step / np.where(flat, 1.0, steep))
+        inside = np.unique(np.clip(real[np.abs(real) <= 1 + 1e-12], -1.0, 1.0))
+        distinct = inside[np.diff(inside, prepend=-np.inf) > 1e-9]
+        return np.asarray((self.low + self.high) / 2 + (self.high - self.low) / 2 * distinct)
+
+
+def _vanishes(values: Array, coefs: Array) -> NDArray[np.bool_]:
+    """Where a series is nought but for rounding."""
+    return np.asarray(np.abs(values) <= NOISE * np.abs(coefs).sum(axis=0)[:, None])

@@ -1,0 +1,244 @@
+"""Responses: how the answer moves when one parameter moves and all others stay.
+
+`method` says how each is known:
+
+    exact affine       a straight line, fixed by two evaluations
+    exact polynomial   a parameter that several tables share, fixed by degree + 1 evaluations
+    exact ratio        a question with evidence: a ratio of two such polynomials
+    interpolated       a smooth formula: a Chebyshev series, checked at random points, error stated
+    scan               integers, sizes of state lists, what is not smooth: value by value
+
+Each polynomial is checked at random interior points (a midpoint would miss p (1-p) (1-2p)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reidbn.errors import ImpossibleEvidence, ModelError, UsageError
+from reidbn.inference.case import MOST_NUMBERS, Case, Values
+from reidbn.inference.curves import Curve, nodes
+from reidbn.inference.network import Array
+
+AFFINE, POLYNOMIAL, RATIO = "exact affine", "exact polynomial", "exact ratio"
+INTERPOLATED, SCAN, DIFFERENCE = "interpolated", "scan", "finite difference"
+CHECKS = 3  # random interior points at which a curve must hold
+CLOSE = 1e-11  # of the largest value: how well it must hold there
+MOST_DEGREE = 48  # beyond this a tied parameter is treated as a smooth formula
+TRIES = (8, 16, 32, 64, 128)  # degrees tried for a smooth formula
+SEED = 20250101
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Response:
+    """The answers of all subjects as a function of one parameter on [low, high]."""
+
+    case: Case
+    name: str
+    low: float
+    high: float
+    method: str
+    curve: Curve | None = None
+    error: float = 0.0
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def base(self) -> float:
+        return self.case.base(self.name)
+
+    @property
+    def is_integer(self) -> bool:
+        return takes_whole_numbers(self.case, self.name)
+
+    def values(self, points: Array) -> Array:
+        """The answers at points: subjects x points."""
+        points = np.atleast_1d(np.asarray(points, dtype=float))
+        if self.curve is None:
+            return self.case.answers({self.name: points})
+        step = max(1, MOST_NUMBERS // self.curve.subjects)
+        parts = [self.curve(points[i : i + step]) for i in range(0, len(points), step)]
+        return np.clip(np.concatenate(parts, axis=1), 0.0, 1.0)
+
+
+def takes_whole_numbers(case: Case, name: str) -> bool:
+    return case.is_structural(name) or case.parameter(name).is_integer
+
+
+def responses(
+    case: Case, names: Sequence[str], ranges: Mapping[str, Range | None] | None = None
+) -> dict[str, Response]:
+    """The responses to several parameters; all exact ones from one contraction."""
+    spans = {n: (ranges or {}).get(n) or case.parameter(n).range for n in names}
+    degrees = {n: _degree(case, n) for n in names}
+    known = {n: d for n, d in degrees.items() if d is not None}
+    curves = _polynomials(case, known)
+    return {n: _response(case, n, spans[n], known.get(n), curves.get(n)) for n in names}
+
+
+def _degree(case: Case, name: str) -> int | None:
+    """The degree to interpolate at, when theory gives one; 0 for what cannot matter."""
+    if not case.matters(name):
+        return 0
+    if takes_whole_numbers(case, name):
+        return None
+    degree = case.degree(name)
+    return degree if degree is not None and degree <= MOST_DEGREE else None
+
+
+def _response(
+    case: Case, name: str, span: Range, degree: int | None, fitted: tuple[Curve, float] | None
+) -> Response:
+    if not case.matters(name):
+        still = ("cannot change this answer",)
+        curve = fitted[0] if fitted else None
+        return Response(case, name, *span, AFFINE, curve, notes=still)
+    (low, high), notes = allowed_range(case, name, span)
+    if fitted and degree is not None:
+        return Response(case, name, low, high, _label(case, degree), *fitted, notes)
+    if takes_whole_numbers(case, name) or low == high:
+        return Response(case, name, low, high, SCAN, notes=notes)
+    smooth = _smooth(case, name, low, high)
+    if smooth is None:
+        return Response(case, name, low, high, SCAN, notes=(*notes, "not smooth"))
+    return Response(case, name, low, high, INTERPOLATED, *smooth, notes)
+
+
+def _label(case: Case, degree: int) -> str:
+    if case.is_conditional:
+        return RATIO
+    return AFFINE if degree <= 1 else POLYNOMIAL
+
+
+def wide(case: Case, name: str) -> Range:
+    """An interval to read a polynomial off: wide, so that differences keep their digits."""
+    low, high = case.parameter(name).range
+    low, high = min(low, case.base(name)), max(high, case.base(name))
+    if case.parameter(name).unit == "probability":
+        return min(low, 0.0), max(high, 1.0)
+    if low < high:
+        return low, high
+    reach = max(abs(low) / 2, 0.5)
+    return low - reach, high + reach
+
+
+def _polynomials(case: Case, degrees: Mapping[str, int]) -> dict[str, tuple[Curve, float]]:
+    """The curves of parameters with known degrees, one parameter at a time, in one contraction.
+
+    A curve that fails its check is left out.
+    """
+    rng = np.random.default_rng(SEED)
+    points: dict[str, Array] = {}
+    for name, degree in degrees.items():
+        low, high = wide(case, name)
+        check = low + (high - low) * rng.uniform(0.02, 0.98, CHECKS)
+        fixed = np.array([case.base(name)])
+        points[name] = np.concatenate([nodes(degree, low, high), check]) if degree else fixed
+    values = one_at_a_time(case, points, validate=False)
+    found = {}
+    for name, degree in degrees.items():
+        curve, error = _fit(*wide(case, name), points[name], values[name], degree)
+        if error <= CLOSE:
+            found[name] = curve, error
+    return found
+
+
+def one_at_a_time(
+    case: Case, points: Mapping[str, Array], *, validate: bool = True
+) -> dict[str, Values]:
+    """The answers where each parameter in turn takes its points and all others stay."""
+    starts = np.cumsum([0, *(len(p) for p in points.values())])
+    changes = {}
+    for i, name in enumerate(points):
+        column = np.full(starts[-1], case.base(name))
+        column[starts[i] : starts[i + 1]] = points[name]
+        changes[name] = column
+    if not changes:
+        return {}
+    found = case.evaluate(changes, validate=validate)
+    out = {}
+    for i, name in enumerate(points):
+        part = slice(starts[i], starts[i + 1])
+        bottom = None if found.evidence is None else found.evidence[:, part]
+        out[name] = Values(found.numerator[:, part], bottom)
+    return out
+
+
+def _fit(
+    low: float, high: float, points: Array, values: Values, degree: int
+) -> tuple[Curve, float]:
+    """The curve through the first points, and its largest error at the rest, relative."""
+    at, rest = slice(None, degree + 1), slice(degree + 1, None)
+    bottom = None if values.evidence is None else values.evidence[:, at]
+    curve = Curve.through(low, high, values.numerator[:, at], bottom)
+    if degree + 1 == len(points):
+        return curve, 0.0
+    error = 0.0
+    for fitted, true in zip(
+        curve.parts(points[rest]), (values.numerator, values.evidence), strict=True
+    ):
+        if true is not None:
+            size = float(np.abs(true).max()) or 1.0
+            error = max(error, float(np.abs(fitted - true[:, rest]).max()) / size)
+    return curve, error
+
+
+def _smooth(case: Case, name: str, low: float, high: float) -> tuple[Curve, float] | None:
+    """A Chebyshev series for a formula, at the first degree that holds at random points."""
+    rng = np.random.default_rng(SEED)
+    check = low + (high - low) * rng.uniform(0.01, 0.99, 4 * CHECKS)
+    if low < case.base(name) < high:
+        check = np.append(check, case.base(name))
+    for degree in TRIES:
+        points = np.concatenate([nodes(degree, low, high), check])
+        curve, error = _fit(low, high, points, case.evaluate({name: points}), degree)
+        if error <= CLOSE:
+            return curve, error
+    return None
+
+
+def allowed_range(case: Case, name: str, span: Range) -> tuple[Range, tuple[str, ...]]:
+    """The part of a range, around the base value, where every table is one; and what was cut."""
+    base = case.base(name)
+    problem = _refusal(case, name, base)
+    if problem is not None:
+        raise ModelError(f"{case.attack.name} at {name}={base:g}: {problem}")
+    ends: list[float] = []
+    notes: tuple[str, ...] = ()
+    for end in span:
+        problem = _refusal(case, name, end)
+        if problem is None:
+            ends.append(end)
+        else:
+            ends.append(_last_allowed(case, name, base, end))
+            notes += (f"range ends at {ends[-1]:.6g}, since at {end:g} {problem}",)
+    return (ends[0], ends[1]), notes
+
+
+def _refusal(case: Case, name: str, value: float) -> str | None:
+    problem = case.refusal({name: value}, [name])
+    if problem is None and case.degree(name) is None and case.is_conditional:
+        try:
+            case.answers({name: value})
+        except (ImpossibleEvidence, UsageError) as impossible:
+            return str(impossible)
+    return problem
+
+
+def _last_allowed(case: Case, name: str, good: float, bad: float) -> float:
+    """Bisect between a value that is allowed and one that is not."""
+    whole = takes_whole_numbers(case, name)
+    finest = 1.0 if whole else 1e-12 * max(abs(good), abs(bad))
+    while abs(bad - good) > finest:
+        middle = (good + bad) / 2
+        middle = float(np.floor(middle)) if whole else middle
+        if _refusal(case, name, middle) is None:
+            good = middle
+        else:
+            bad = middle
+    tidy = float(f"{good:.9g}")
+    return tidy if _refusal(case, name, tidy) is None else good

@@ -1,0 +1,204 @@
+"""Sensitivity: slopes, extremes and crossings of an answer in one parameter.
+
+Slopes are exact wherever the answer is a polynomial or a ratio of two; an integer has none, so the
+difference of its neighbours stands in for it, labelled as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reidbn.errors import UsageError
+from reidbn.inference.case import MOST_NUMBERS, Case
+from reidbn.inference.curves import Curve, coefficients, derivative, nodes, value
+from reidbn.inference.network import Array
+from reidbn.inference.responses import (
+    DIFFERENCE,
+    Range,
+    Response,
+    allowed_range,
+    responses,
+    takes_whole_numbers,
+    wide,
+)
+from reidbn.inference.search import Scan, spread
+from reidbn.inference.summaries import Summary, summary
+
+POINTS = 257  # of a first scan over real numbers
+INTEGERS = 2_000  # a range with no more integers is scanned whole ...
+REBUILDS = 65  # ... but a size of a state list rebuilds the network, so fewer
+LOCAL = 8  # degree of the local fit behind a finite difference
+
+
+@dataclass(frozen=True)
+class Slope:
+    """d(answer)/d(parameter) at the base value; elasticity is the relative form, p R'(p) / R(p)."""
+
+    parameter: str
+    value: float
+    answer: float
+    slope: float
+    method: str
+
+    @property
+    def elasticity(self) -> float | None:
+        """Per cent of the answer per per cent of the parameter; None when the answer is 0."""
+        return self.slope * self.value / self.answer if self.answer else None
+
+
+def slopes(case: Case, names: Sequence[str]) -> list[Slope]:
+    """The slope of the mean answer over subjects in each parameter."""
+    found = responses(case, names)
+    answer = float(case.answers({}).mean())
+    out = []
+    for name, response in found.items():
+        steps, method = subject_slopes(response)
+        out.append(Slope(name, case.base(name), answer, float(steps.mean()), method))
+    return out
+
+
+def subject_slopes(response: Response) -> tuple[Array, str]:
+    """The slope of every subject's answer at the base value, and how it was found."""
+    base = np.array([response.base])
+    if response.curve is not None:
+        return response.curve.slope(base)[:, 0], response.method
+    case, name = response.case, response.name
+    if takes_whole_numbers(case, name):
+        return _per_step(case, name)
+    return _local(case, name)
+
+
+def _per_step(case: Case, name: str) -> tuple[Array, str]:
+    """The difference between the neighbours of an integer, per step."""
+    base = case.base(name)
+    (low, high), _ = allowed_range(case, name, (base - 1, base + 1))
+    if low == high:
+        raise UsageError(f"{name}={base:g} has no neighbour to compare with")
+    values = case.answers({name: np.array([low, high])})
+    return (values[:, 1] - values[:, 0]) / (high - low), f"{DIFFERENCE} {low:g}..{high:g}"
+
+
+def _local(case: Case, name: str) -> tuple[Array, str]:
+    """The slope of a polynomial through points close to the base value."""
+    base, (first, last) = case.base(name), wide(case, name)
+    reach = 1e-2 * (max(abs(base), 1e-3 * (last - first)) or 1.0)
+    (low, high), _ = allowed_range(case, name, (base - reach, base + reach))
+    if low == high:
+        raise UsageError(f"{name}={base:g} has no neighbour to compare with")
+    series = coefficients(case.answers({name: nodes(LOCAL, low, high)}))
+    t = np.array([(2 * base - low - high) / (high - low)])
+    return value(t, derivative(series))[:, 0] * 2 / (high - low), DIFFERENCE
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Lowest and highest answer over a range, and where."""
+
+    lowest: float
+    lowest_at: float
+    highest: float
+    highest_at: float
+    is_scanned: bool
+
+    @property
+    def swing(self) -> float:
+        return self.highest - self.lowest
+
+
+class Line:
+    """A response summed up over subjects: one number at every value of the parameter."""
+
+    def __init__(self, response: Response, statistic: str = "mean") -> None:
+        self.response, self.statistic = response, statistic
+        self._summary: Summary = summary(statistic)
+        self.curve = _one_curve(response, statistic)
+
+    def __call__(self, points: Array) -> Array:
+        points = np.atleast_1d(np.asarray(points, dtype=float))
+        if self.curve is not None:
+            return np.asarray(np.clip(self.curve(points)[0], 0.0, 1.0))
+        step = max(1, MOST_NUMBERS // self.response.case.subjects)
+        parts = [self.response.values(points[i : i + step]) for i in range(0, len(points), step)]
+        return np.asarray(np.concatenate([self._summary(part) for part in parts]))
+
+    @property
+    def integer(self) -> bool:
+        return self.response.is_integer and self.response.curve is None
+
+    def scan(self) -> Scan:
+        r = self.response
+        most = REBUILDS if r.case.is_structural(r.name) else INTEGERS if self.integer else POINTS
+        points = spread(r.low, r.high, most, integer=self.integer)
+        if r.low <= r.base <= r.high:
+            points = np.append(points, r.base)
+        return Scan.over(self, points, integer=self.integer)
+
+    def extent(self) -> Extent:
+        """Lowest and highest: at the ends, or at a turning point between them."""
+        if self.curve is None:
+            scan = self.scan()
+            inner = np.array([scan.lowest()[0], scan.highest()[0]])
+        else:
+            inner = self.curve.turning_points()
+        r = self.response
+        inner = inner[(inner > r.low) & (inner < r.high)]
+        points = np.array([r.low, r.high, *inner])
+        values = self(points)
+        low, high = _first_best(values, -1.0), _first_best(values, 1.0)
+        return Extent(
+            float(values[low]), float(points[low]), float(values[high]), float(points[high]),
+            is_scanned=self.curve is None,
+        )  # fmt: skip
+
+    def crossings(self, target: float) -> list[tuple[float, float]]:
+        """Where the answer passes the target: pairs of neighbours, equal for an exact root."""
+        r = self.response
+        if self.curve is None:
+            return self.scan().crossings(target)
+        roots = self.curve.crossings(target)
+        return [(float(x), float(x)) for x in roots if r.low <= x <= r.high]
+
+
+def _first_best(values: Array, sign: float) -> int:
+    """The best of the two ends, unless a later value beats it by more than rounding."""
+    best = int(np.argmax(sign * values))
+    end = int(np.argmax(sign * values[:2]))
+    return end if abs(values[best] - values[end]) <= 1e-13 * np.abs(values).max() else best
+
+
+def _one_curve(response: Response, statistic: str) -> Curve | None:
+    """The one curve that says it all: a single subject's, or the mean of polynomials."""
+    curve = response.curve
+    if curve is None or statistic.startswith("above"):
+        return None
+    if curve.subjects == 1:
+        return curve
+    return curve.mean() if statistic == "mean" and curve.is_polynomial else None
+
+
+def spans(case: Case, over: object) -> dict[str, Range | None]:
+    """Which parameters to vary, and over which ranges: all, names, or name: (low, high)."""
+    if over is None:
+        return dict.fromkeys(case.parameters)
+    if isinstance(over, str):
+        over = [name.strip() for name in over.split(",")]
+    named = dict(over) if isinstance(over, dict) else dict.fromkeys(over)  # type: ignore[call-overload]
+    return {str(name): _range(case, str(name), ends) for name, ends in named.items()}
+
+
+def _range(case: Case, name: str, ends: object) -> Range | None:
+    case.parameter(name)
+    if ends is None:
+        return None
+    try:
+        low, high = (float(end) for end in ends)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise UsageError(f"{name}: give its range as (low, high)") from None
+    if not low <= high:
+        raise UsageError(f"{name}: runs from {low:g} down to {high:g}; write the smaller end first")
+    if takes_whole_numbers(case, name) and not (low.is_integer() and high.is_integer()):
+        raise UsageError(f"{name} is a count: its range must be whole numbers")
+    return low, high

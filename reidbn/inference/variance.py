@@ -1,0 +1,359 @@
+"""Which parameter's uncertainty makes the answer uncertain: Sobol's decomposition, by quadrature.
+
+With independent priors the answer splits into a mean, one term per parameter, one per pair, ...,
+each with mean 0 and uncorrelated with the others,
+
+    R = sum_S R_S,   Var R = sum_S V_S,   first_i = V_i / Var,   total_i = sum_{S with i} V_S / Var
+
+On the product of the parameters' Gauss points every V_S is a finite sum: with d + 1 points for a
+parameter in which the answer has degree d it is *exact* (two points for an affine one), and so are
+the mean and the variance.  Ratios (questions with evidence) and smooth formulas are resolved on
+more points, and the error that is left is measured and stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from reidbn.attack.parameter import Parameter, Prior
+from reidbn.errors import TooLarge, UsageError
+from reidbn.inference.case import MOST_NUMBERS, Case
+from reidbn.inference.network import Array
+from reidbn.inference.quadrature import Measure, lagrange, measure
+from reidbn.inference.responses import MOST_DEGREE, one_at_a_time, takes_whole_numbers
+
+LISTED = 33  # whole numbers that are listed one by one; above, they are interpolated
+COUNTS = (3, 5, 9, 17, 33)  # points tried for a parameter whose degree is not known
+CLOSE = 1e-9  # of the largest answer: when such a parameter counts as resolved
+CHECKS = 24  # random settings at which the interpolated answer is compared with the engine's
+MOST_CELLS = 1 << 18  # settings of the full grid
+MOST_TOGETHER = 12  # parameters of one table: their ranges have 2^12 corners to check
+MOST_FINE = 1 << 20  # cells of the finer grid on which ratios are taken
+SEED = 20250101
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One parameter: points to ask the engine at, and the quadrature that stands on them.
+
+    `to_nodes` takes values at the points to values at the quadrature's nodes (the same points,
+    except for whole numbers, where Gauss nodes fall between them).
+    """
+
+    name: str
+    measure: Measure
+    points: Array
+    nodes: Array
+    weights: Array
+    is_exact: bool
+    is_listed: bool = False
+
+    @property
+    def to_nodes(self) -> Array | None:
+        same = len(self.points) == len(self.nodes) and bool((self.points == self.nodes).all())
+        return None if same else lagrange(self.points, self.nodes)
+
+    def basis(self, at: Array) -> Array:
+        """The matrix that takes values at the points to values anywhere."""
+        if self.is_listed:
+            return np.asarray((np.asarray(at)[:, None] == self.points[None, :]).astype(float))
+        return lagrange(self.points, at)
+
+    def finer(self, count: int) -> Axis:
+        """The same points with more quadrature nodes."""
+        if self.is_listed:
+            return self
+        nodes, weights = self.measure.gauss(max(count, len(self.nodes)))
+        return replace(self, nodes=nodes, weights=weights)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The answer over the priors: mean, variance and its parts, one per set of parameters.
+
+    `parts` has one axis per parameter, of length 2: part [1, 0, 1] belongs to the first and third.
+    """
+
+    names: tuple[str, ...]
+    mean: float
+    parts: Array
+    is_exact: bool
+    error: float
+    settings: int
+
+    @property
+    def variance(self) -> float:
+        return float(self.parts.sum() - self.parts.flat[0])
+
+    @property
+    def sd(self) -> float:
+        return float(np.sqrt(max(self.variance, 0.0)))
+
+    def share(self, names: Sequence[str]) -> float:
+        """V_S / Var for exactly this set of parameters."""
+        index = tuple(int(n in names) for n in self.names)
+        return float(self.parts[index] / self.variance) if self.variance > 0 else 0.0
+
+    def total(self, name: str) -> float:
+        """The share of the variance in which a parameter has any part."""
+        part = self.parts.take(1, axis=self.names.index(name)).sum()
+        return float(part / self.variance) if self.variance > 0 else 0.0
+
+
+class Grid:
+    """The answers on the full product of the axes' points, and all that follows from them."""
+
+    def __init__(self, case: Case, priors: Mapping[str, Parameter]) -> None:
+        self.case = case
+        self.priors = dict(priors)
+        measures = {n: measure(p) for n, p in priors.items()}
+        _check_box(case, {n: (m.low, m.high) for n, m in measures.items()})
+        self.axes = _axes(case, {n: m for n, m in measures.items() if case.matters(n)})
+        self.shape = tuple(len(a.points) for a in self.axes)
+        if prod(self.shape) > MOST_CELLS:
+            sizes = ", ".join(f"{a.name} {len(a.points)}" for a in self.axes)
+            raise TooLarge(
+                f"the grid would have {prod(self.shape):,} settings ({sizes}); the most is "
+                f"{MOST_CELLS:,}: vary fewer parameters, or narrower ranges"
+            )
+        self.numerator, self.evidence = self._evaluate()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(a.name for a in self.axes)
+
+    @property
+    def is_exact(self) -> bool:
+        """True when the answer is a polynomial that these points fix."""
+        return self.evidence is None and all(a.is_exact for a in self.axes)
+
+    def _evaluate(self) -> tuple[Array, Array | None]:
+        """P(target, evidence) and P(evidence): subjects x points of every axis.
+
+        When nothing is given the mean over subjects is all that is needed for the mean answer, but
+        subjects stay apart: their own spread is asked for as well.
+        """
+        mesh = np.meshgrid(*(a.points for a in self.axes), indexing="ij")
+        changes = {a.name: m.reshape(-1) for a, m in zip(self.axes, mesh, strict=True)}
+        found = self.case.evaluate(changes)
+        shape = (-1, *self.shape)
+        bottom = None if found.evidence is None else found.evidence.reshape(shape)
+        if bottom is not None and (bottom <= 0).any():
+            self.case.refuse_impossible(found, changes)
+        return found.numerator.reshape(shape), bottom
+
+    # -- the decomposition -----------------------------------------------------------------
+
+    def spread(self) -> Spread:
+        """Mean, variance and Sobol's parts of the mean answer over subjects."""
+        if self.evidence is None:
+            axes = self.axes
+            values = _along(self.numerator.mean(axis=0)[None], [a.to_nodes for a in axes])[0]
+            mean, parts = decompose(values, [a.weights for a in axes])
+            error = 0.0
+        else:
+            mean, parts, error = self._of_ratio()
+        unresolved = 0.0 if self.is_exact else self.distance()
+        count = prod(self.shape)
+        return Spread(self.names, mean, parts, self.is_exact, max(error, unresolved), count)
+
+    def _of_ratio(self) -> tuple[float, Array, float]:
+        """The parts of a ratio on the finest grid that fits, and how much a coarser one differs."""
+        free = sum(not a.is_listed for a in self.axes)
+        listed = prod(len(a.points) for a in self.axes if a.is_listed)
+        room = (MOST_FINE / listed) ** (1 / free) if free else 1
+        count = int(min(24, max(room, 2)))
+        mean, parts = self._ratio_parts(count)
+        _, coarse = self._ratio_parts(max(2, count - 2))
+        size = parts.sum() - parts.flat[0]
+        gap = abs(size - (coarse.sum() - coarse.flat[0]))
+        return mean, parts, float(gap / size) if size > 0 else 0.0
+
+    def _ratio_parts(self, count: int) -> tuple[float, Array]:
+        assert self.evidence is not None  # noqa: S101 - only ratios come here
+        axes = [a.finer(count) for a in self.axes]
+        matrices = [a.to_nodes for a in axes]
+        cells = prod(len(a.nodes) for a in axes)
+        total = np.zeros([len(a.nodes) for a in axes])
+        for rows in _blocks(len(self.numerator), MOST_NUMBERS // cells):
+            top, bottom = (
+                _along(self.numerator[rows], matrices),
+                _along(self.evidence[rows], matrices),
+            )
+            total += (top / bottom).sum(axis=0)
+        return decompose(total / len(self.numerator), [a.weights for a in axes])
+
+    # -- anywhere between the points ---------------------------------------------------------
+
+    def draws(self, rng: np.random.Generator, count: int) -> dict[str, Array]:
+        """Independent draws of every parameter from its prior."""
+        return {a.name: a.measure.draw(rng, count) for a in self.axes}
+
+    def at(self, draws: Mapping[str, Array], subjects: slice = slice(None)) -> Array:
+        """The answers at any settings within the ranges: subjects x settings."""
+        count = len(next(iter(draws.values()))) if draws else 1
+        cells = prod(self.shape)
+        top = self.numerator[subjects].reshape(-1, cells)
+        bottom = None if self.evidence is None else self.evidence[subjects].reshape(-1, cells)
+        out = np.empty((len(top), count))
+        for rows in _blocks(count, MOST_NUMBERS // cells):
+            basis = np.ones((rows.stop - rows.start, 1))
+            for axis in self.axes:
+                part = axis.basis(draws[axis.name][rows])
+                basis = (basis[:, :, None] * part[:, None, :]).reshape(len(basis), -1)
+            out[:, rows] = top @ basis.T
+            if bottom is not None:
+                out[:, rows] /= bottom @ basis.T
+        return np.clip(out, 0.0, 1.0)
+
+    def distance(self) -> float:
+        """The largest error of interpolated answers at random settings, against the engine."""
+        rng = np.random.default_rng(SEED)
+        draws = self.draws(rng, CHECKS)
+        if not draws:
+            return 0.0
+        true = self.case.answers(draws)
+        return float(np.abs(self.at(draws) - true).max())
+
+
+def decompose(values: Array, weights: Sequence[Array]) -> tuple[float, Array]:
+    """The mean of values on a product grid, and the variance part of every set of axes.
+
+    Along each axis the values are rotated so that the first coefficient is the mean and the others
+    hold what varies; the sums of their squares are the parts.
+    """
+    for axis, w in enumerate(weights):
+        values = np.moveaxis(values, axis, 0)
+        values = np.tensordot(_rotation(w) * np.sqrt(w), values, axes=1)
+        values = np.moveaxis(values, 0, axis)
+    mean = float(values.flat[0])
+    parts = values**2
+    for axis in range(len(weights)):
+        first = parts.take([0], axis=axis)
+        rest = parts.take(range(1, parts.shape[axis]), axis=axis).sum(axis=axis, keepdims=True)
+        parts = np.concatenate([first, rest], axis=axis)
+    return mean, parts
+
+
+def _rotation(weights: Array) -> Array:
+    """An orthogonal matrix whose first row is the square roots of the weights."""
+    first = np.sqrt(weights)
+    if len(first) == 1:
+        return np.ones((1, 1))
+    mirror = first - np.eye(len(first))[0]
+    size = float(mirror @ mirror)
+    if size < 1e-30:
+        return np.eye(len(first))
+    return np.asarray(np.eye(len(first)) - 2 * np.outer(mirror, mirror) / size)
+
+
+def _along(values: Array, matrices: Sequence[Array | None]) -> Array:
+    """Apply one matrix along each axis after the first."""
+    for axis, matrix in enumerate(matrices, start=1):
+        if matrix is not None:
+            values = np.moveaxis(np.tensordot(matrix, values, axes=(1, axis)), 0, axis)
+    return values
+
+
+def _blocks(count: int, step: int) -> Iterator[slice]:
+    step = max(1, step)
+    return (slice(i, min(i + step, count)) for i in range(0, count, step))
+
+
+# -- the axes ------------------------------------------------------------------------------
+
+
+def _axes(case: Case, measures: Mapping[str, Measure]) -> list[Axis]:
+    axes = {}
+    unknown = {}
+    for name, m in measures.items():
+        degree = None if takes_whole_numbers(case, name) else case.degree(name)
+        if m.integer and len(m.points) <= LISTED:
+            axes[name] = Axis(name, m, m.points, m.points, m.weights, True, is_listed=True)
+        elif degree is not None and degree <= MOST_DEGREE:
+            nodes, weights = m.gauss(degree + 1)
+            axes[name] = Axis(name, m, nodes, nodes, weights, True)
+        else:
+            unknown[name] = m
+    axes |= _resolved(case, unknown)
+    return [axes[name] for name in measures]
+
+
+def _resolved(case: Case, measures: Mapping[str, Measure]) -> dict[str, Axis]:
+    """Axes of smooth formulas: as few points as interpolate the answer along each."""
+    rng = np.random.default_rng(SEED)
+    out = {}
+    for name, m in measures.items():
+        tries = [_smooth_axis(name, m, count) for count in COUNTS]
+        checks = m.draw(rng, CHECKS)
+        points = np.concatenate([*(a.points for a in tries), checks])
+        values = one_at_a_time(case, {name: points})[name].probability
+        true, size = values[:, -CHECKS:], float(np.nanmax(np.abs(values)))
+        start, out[name] = 0, tries[-1]
+        for axis in tries:
+            known = values[:, start : start + len(axis.points)]
+            start += len(axis.points)
+            if np.abs(known @ axis.basis(checks).T - true).max() <= CLOSE * size:
+                out[name] = axis
+                break
+    return out
+
+
+def _smooth_axis(name: str, m: Measure, count: int) -> Axis:
+    nodes, weights = m.gauss(count)
+    points = np.unique(np.rint(nodes)) if m.integer else nodes
+    return Axis(name, m, points, nodes, weights, False)
+
+
+def _check_box(case: Case, box: Mapping[str, tuple[float, float]]) -> None:
+    """Parameters that share a table must leave it a table at every corner of their ranges."""
+    together = {tuple(n for n in box if node in case.holders([n])) for node in case.holders([*box])}
+    for names in sorted(together):
+        if len(names) > MOST_TOGETHER:
+            raise TooLarge(
+                f"{case.attack.name}: {len(names)} parameters share one table; vary at most "
+                f"{MOST_TOGETHER} of them together: over=[names]"
+            )
+        corners = np.array(list(product(*(box[n] for n in names)))).T
+        at_once = not any(case.is_structural(n) for n in names)
+        if at_once and case.refusal(dict(zip(names, corners, strict=True)), names) is None:
+            continue
+        for corner in corners.T:
+            changes = dict(zip(names, corner.tolist(), strict=True))
+            problem = case.refusal(changes, names)
+            if problem is not None:
+                where = ", ".join(f"{n}={v:g}" for n, v in changes.items())
+                raise UsageError(
+                    f"{case.attack.name}: the ranges of {', '.join(names)} meet where no answer "
+                    f"is ({where}): {problem}. Narrow them: over={{name: (low, high)}}"
+                )
+
+
+def with_ranges(
+    case: Case,
+    over: Mapping[str, tuple[float, float] | None],
+    priors: Mapping[str, Prior] | None = None,
+) -> dict[str, Parameter]:
+    """The parameters to vary, with the ranges and priors that are asked for."""
+    out = {}
+    for name, ends in over.items():
+        parameter = case.parameter(name)
+        low, high = ends or parameter.range
+        whole = parameter.is_integer
+        low, high = (int(low), int(high)) if whole else (float(low), float(high))
+        prior = (priors or {}).get(name) or parameter.prior
+        if low < high:
+            value = min(max(parameter.value, low), high)
+            out[name] = replace(parameter, value=value, low=low, high=high, prior=prior)
+    for name in priors or {}:
+        case.parameter(name)
+        if name not in out:
+            raise UsageError(f"{name} has a prior but no range to vary over; name it in over=")
+    if not out:
+        raise UsageError(f"{case.attack.name}: no parameter has a range to vary over")
+    return out
