@@ -1,0 +1,152 @@
+"""Maximum likelihood for Pitman's partition, 0 <= alpha < 1, theta > -alpha; many tables at once.
+
+Newton's method in (ln(theta + alpha), alpha) with a Hessian made negative definite, steps that
+stay inside, and halving until the likelihood rises; alpha = 0 is held while the likelihood falls
+away from it.  Deterministic; the stop is relative (what is left to gain), so that a table of
+6e7 people converges like one of 60.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.theory.frequencies import Packed
+from reidbn.theory.likelihood import Slopes, slopes
+
+Floats: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+INTERIOR = "interior"
+BOUNDARY = "boundary"
+NOT_IDENTIFIABLE = "not identifiable"
+NO_MAXIMUM = "no finite maximum"
+STATUSES = (INTERIOR, BOUNDARY, NOT_IDENTIFIABLE, NO_MAXIMUM)
+
+_ROUNDS = 100
+_GAIN = 1e-15  # Newton's predicted gain in log-likelihood at which a fit is final
+_LONGEST = 2.0  # longest step in phi
+
+
+@dataclass(frozen=True, eq=False)
+class MaximumLikelihood:
+    """Fits of many tables: `status` numbers into STATUSES; no maximum has theta inf, alpha 0.
+
+    `information` is minus the Hessian in (phi, alpha), phi = ln(theta + alpha).
+    """
+
+    phi: Floats
+    alpha: Floats
+    log_likelihood: Floats
+    information: Floats
+    status: NDArray[np.int8]
+    rounds: int
+
+    @property
+    def theta(self) -> Floats:
+        return np.exp(self.phi) - self.alpha
+
+    def alpha_deviation(self, i: int) -> float:
+        """Standard deviation of alpha from the information, 1 where it says nothing."""
+        (a, b), (_, d) = self.information[i]
+        spread = d - b * b / a if a > 0 else 0.0
+        return float(min(1.0, spread**-0.5)) if spread > 0 and self.status[i] < 2 else 1.0
+
+    def names(self) -> list[str]:
+        return [STATUSES[i] for i in self.status]
+
+
+def maximise(tables: Packed) -> MaximumLikelihood:
+    """The constrained maximum of each table's likelihood, and how it was reached.
+
+    - "interior", "boundary" (alpha = 0, Ewens's case): a maximum, found.
+    - "no finite maximum": nobody shares a class; the likelihood rises to its supremum, 1, as
+      theta grows.
+    - "not identifiable": everybody shares one class; it rises to 1 as theta falls to -alpha,
+      for every alpha.
+    """
+    regular = (tables.classes < tables.n) & (tables.classes > 1)
+    phi, alpha = _start(tables, regular)
+    at = slopes(tables, phi, alpha)
+    open_ = regular.copy()
+    rounds = 0
+    while open_.any() and rounds < _ROUNDS:
+        rounds += 1
+        step, gain = _newton(at, alpha)
+        last = open_ & (gain < _GAIN)
+        phi, alpha, at, moved = _advance(tables, (phi, alpha), at, step, open_)
+        open_ &= ~last & moved
+    status = np.where(alpha > 0, 0, 1)
+    status = np.where(tables.classes == tables.n, 3, np.where(tables.classes == 1, 2, status))
+    return MaximumLikelihood(
+        phi=np.where(status == 3, np.inf, np.where(status == 2, -np.inf, phi)),
+        alpha=np.where(regular, alpha, 0.0),
+        log_likelihood=np.where(regular, at.value, 0.0),
+        information=-np.array([[at.phi_phi, at.phi_alpha], [at.phi_alpha, at.alpha_alpha]]).T,
+        status=status.astype(np.int8),
+        rounds=rounds,
+    )
+
+
+def _start(tables: Packed, regular: Mask) -> tuple[Floats, Floats]:
+    """An alpha from the share of uniques, then phi from the number of classes."""
+    n, u = np.where(regular, tables.n, 3.0), np.where(regular, tables.classes, 2.0)
+    alpha = np.clip(0.9 * tables.uniques / u, 0.05, 0.9)
+    return typical_phi(n, u, alpha), alpha
+
+
+def typical_phi(n: Floats | float, classes: Floats | float, alpha: Floats) -> Floats:
+    """About the phi at which n people make that many classes: u = (t/alpha)((1 + n/t)^alpha - 1).
+
+    A start for Newton's method only.
+    """
+    alpha = np.maximum(alpha, 0.01)
+    log_u = np.log(classes)
+    phi = log_u + np.zeros_like(alpha)
+    for _ in range(6):
+        t = np.exp(phi)
+        grown = alpha * np.log1p(n / t)
+        lead = -np.expm1(-grown)
+        slope = 1 - alpha * n / ((n + t) * lead)
+        miss = log_u - phi - grown - np.log(lead / alpha)
+        phi = phi + np.clip(miss / np.maximum(slope, 0.02), -3, 3)
+    return phi
+
+
+def _newton(at: Slopes, alpha: Floats) -> tuple[tuple[Floats, Floats], Floats]:
+    """An uphill step, Newton's near the top, and the gain it predicts."""
+    held = (alpha <= 0) & (at.alpha <= 0)
+    g1, g2 = at.phi, np.where(held, 0.0, at.alpha)
+    a, b = at.phi_phi, np.where(held, 0.0, at.phi_alpha)
+    d = np.where(held, -1.0, at.alpha_alpha)
+    middle, half = (a + d) / 2, np.hypot((a - d) / 2, b)
+    top = middle + half
+    # |Hessian| with its small eigenvalue kept away from zero: uphill whatever its signs.
+    concave = (a < 0) & (d < 0) & (a * d - b * b > 1e-10 * a * d)
+    shift = np.where(concave, 0.0, top + 0.1 * (half + abs(middle)) + 1e-8)
+    a, d = a - shift, d - shift
+    det = a * d - b * b
+    s1, s2 = (b * g2 - d * g1) / det, (b * g1 - a * g2) / det
+    return (s1, s2), (g1 * s1 + g2 * s2) / 2
+
+
+def _advance(
+    tables: Packed, point: tuple[Floats, Floats], at: Slopes, step: tuple[Floats, Floats],
+    open_: Mask,
+) -> tuple[Floats, Floats, Slopes, Mask]:  # fmt: skip
+    """Take the step, or the longest half of it that does not lower the likelihood."""
+    phi, alpha = point
+    scale = np.where(open_, _LONGEST / np.maximum(abs(step[0]), _LONGEST), 0.0)
+    slack = 1e-13 * (abs(at.value) + tables.n)
+    for _ in range(40):
+        new_phi = phi + scale * step[0]
+        new_alpha = np.clip(alpha + scale * step[1], 0.0, alpha + 0.9 * (1 - alpha))
+        new = slopes(tables, new_phi, new_alpha)
+        worse = open_ & ~(new.value >= at.value - slack)
+        if not worse.any():
+            return new_phi, new_alpha, new, open_
+        scale = np.where(worse, scale / 2, scale)
+    return phi, alpha, at, np.zeros_like(open_)
