@@ -117,14 +117,22 @@ def group_rows(people: People, what: Knowledge) -> Rows:
     return distinct_rows(*group_codes(people, what))
 
 
-def is_product(people: People, what: Knowledge) -> bool:
-    """Whether alike on each of several groups is alike on them together, for these columns.
+def overlaps(people: People, what: Knowledge) -> bool:
+    """Whether some value of a group's columns matches several others."""
+    used = {name for columns in what.columns for name in columns}
+    return any(people.column(name).relation is not None for name in used)
 
-    Then codes of groups are enough; otherwise each subset must be asked of the people.
-    """
-    used = list(dict.fromkeys(column for columns in what.columns for column in columns))
-    chosen = people.select(used) if used else people
-    return chosen.is_partition and chosen.is_columnwise
+
+def is_columnwise(people: People, what: Knowledge) -> bool:
+    """Whether people alike on each of several groups are alike on them together."""
+    used = {name for columns in what.columns for name in columns}
+    history = people.history
+    return history is None or sum(history.varies(name) for name in used) < 2
+
+
+def is_product(people: People, what: Knowledge) -> bool:
+    """Whether one code per group says who is alike on every union of groups."""
+    return is_columnwise(people, what) and not overlaps(people, what)
 
 
 def reading_order(masks: Ints, groups: int) -> Ints:

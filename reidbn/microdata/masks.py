@@ -22,7 +22,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
-from reidbn.microdata.knowledge import Groups, Knowledge, group_rows, grouped, is_product
+from reidbn.microdata.knowledge import (
+    Groups,
+    Knowledge,
+    group_rows,
+    grouped,
+    is_columnwise,
+    is_product,
+)
 from reidbn.microdata.lattice import refuse_many
 from reidbn.microdata.partitions import partitions
 from reidbn.microdata.table import People
@@ -150,7 +157,7 @@ def class_sizes_by_mask(
     index = np.arange(len(people))[records or slice(None)]
     if is_product(people, what):
         return _by_partitions(people, what, index)
-    if people.is_columnwise and _masks_are_cheaper(people, what):
+    if is_columnwise(people, what) and _masks_are_cheaper(people, what):
         matcher = Matcher.of(people, what)
         rows, back = np.unique(matcher.of_record[index], return_inverse=True)
         return matcher.sizes(rows)[back]

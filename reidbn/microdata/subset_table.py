@@ -17,7 +17,13 @@ import numpy as np
 
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Floats, Ints
-from reidbn.microdata.knowledge import Knowledge, group_rows, is_product, reading_order
+from reidbn.microdata.knowledge import (
+    Knowledge,
+    group_rows,
+    is_product,
+    overlaps,
+    reading_order,
+)
 from reidbn.microdata.lattice import Walk, refuse_many
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.partitions import partitions
@@ -90,7 +96,7 @@ def tidy(people: People, what: Knowledge, counted: Counted) -> pd.DataFrame:
     whole = np.rint(counted.inverses[order]).astype(np.int64)
     unknown = np.ones(masks.size, dtype=bool)
     # Where values may match others there are no classes to count.
-    classes = pd.arrays.IntegerArray(whole, unknown) if _overlaps(people, what) else whole
+    classes = pd.arrays.IntegerArray(whole, unknown) if overlaps(people, what) else whole
     return pd.DataFrame(
         {
             "subset": pd.Series([what.subset(mask) for mask in masks.tolist()], dtype=object),
@@ -103,10 +109,6 @@ def tidy(people: People, what: Knowledge, counted: Counted) -> pd.DataFrame:
             "largest": counted.largest[order],
         }
     )
-
-
-def _overlaps(people: People, what: Knowledge) -> bool:
-    return not all(people.select(columns).is_partition for columns in what.columns)
 
 
 def _counted(
