@@ -72,7 +72,10 @@ PUBLIC: dict[str, str] = {
     # attacks
     "assess": "reidbn.attacks.assess",
     "Assessment": "reidbn.attacks.assessment",
+    "what_if": "reidbn.attacks.changes",
     "Scenario": "reidbn.attack.scenario",
+    "load_scenario": "reidbn.attack.scenariofile",
+    "scenarios": "reidbn.attack.scenariofile",
     "disclosure": "reidbn.attacks.disclosure",
     "disclosure_all": "reidbn.attacks.disclosure",
     "Disclosure": "reidbn.attacks.disclosure_result",

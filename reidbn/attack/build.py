@@ -72,11 +72,11 @@ def _choice_problems(data: Any) -> list[Problem]:
 
 def _attack(file: Any, stand_ins: Mapping[str, dict[str, Any]] | None = None) -> Attack:
     parts: dict[str, dict[str, Any]] = {
-        "parameters": {name: _parameter(name, p) for name, p in file.parameters.items()},
+        "parameters": {name: parameter(name, p) for name, p in file.parameters.items()},
         "subject": {name: _column(name, c) for name, c in file.subject.items()},
         "groups": {name: _group(name, g) for name, g in file.groups.items()},
-        "nodes": {name: _node(name, n) for name, n in file.nodes.items()},
-        "questions": {name: _question(name, q) for name, q in file.questions.items()},
+        "nodes": {name: node(name, n) for name, n in file.nodes.items()},
+        "questions": {name: question(name, q) for name, q in file.questions.items()},
     }
     for room, things in (stand_ins or {}).items():
         parts[room] |= things
@@ -85,7 +85,7 @@ def _attack(file: Any, stand_ins: Mapping[str, dict[str, Any]] | None = None) ->
     return Attack(file.name, **words, **rooms)
 
 
-def _parameter(name: str, spec: Any) -> Parameter:
+def parameter(name: str, spec: Any) -> Parameter:
     low, high = spec.range or (None, None)
     prior = Prior(**spec.prior.model_dump()) if spec.prior else None
     return Parameter(name, spec.value, low, high, spec.unit, spec.source, prior, spec.story)
@@ -101,7 +101,7 @@ def _group(name: str, spec: Any) -> Group:
     return Group(name, spec.members, rows, spec.parents, spec.story, spec.source)
 
 
-def _node(name: str, spec: Any) -> Node:
+def node(name: str, spec: Any) -> Node:
     try:
         cpd = Rows(built(spec.rows)) if spec.cpd is None else built(spec.cpd)
     except (ReidbnError, ValueError, TypeError) as error:  # a kind with checks of its own
@@ -118,7 +118,7 @@ def _node(name: str, spec: Any) -> Node:
     )
 
 
-def _question(name: str, spec: Any) -> Question:
+def question(name: str, spec: Any) -> Question:
     return Question(name, spec.target, dict(spec.given), spec.story)
 
 
@@ -211,7 +211,7 @@ def _outside(
     broken: set[Where], hidden: set[str], error: ModelError, document: Document
 ) -> list[Problem]:
     """The problems that are not mere consequences of what is left unread."""
-    unread = {word for where in broken for word in _WORDS.findall(str(document.at(where)))}
+    unclear = any(where[0] in ("nodes", "groups") for where in broken)
     found = []
     for problem in error.problems:
         where = problem.where
@@ -219,12 +219,10 @@ def _outside(
         if where[:2] in broken and where[3:4] == ("raw",):
             key = "rows" if "rows" in document.at(where[:2]) else "cpd"
             found.append(Problem((*where[:2], key, *where[4:]), problem.message))
-        elif words & hidden:
             continue
-        elif where[:2] not in broken or where[2:3] in (("parents",), ("states",)):
-            unused = len(where) == 2 and "never used" in problem.message
-            if not unused or not unread & {where[1], "function"}:
-                found.append(Problem(_moved(where, document), problem.message, problem.at_key))
+        judged = where[:2] not in broken or where[2:3] in (("parents",), ("states",))
+        if judged and not words & hidden and not (unclear and "never used" in problem.message):
+            found.append(Problem(_moved(where, document), problem.message, problem.at_key))
     return found
 
 

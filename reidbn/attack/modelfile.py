@@ -45,7 +45,7 @@ def load(name_or_path: str | os.PathLike[str] | Attack, kinds: Kinds | None = No
     if isinstance(name_or_path, Attack):
         return name_or_path
     path = find(name_or_path)
-    return loads(_text(path), kinds, label=_short(path))
+    return loads(read_text(path), kinds, label=_short(path))
 
 
 def find(name_or_path: str | os.PathLike[str]) -> Path:
@@ -64,18 +64,18 @@ def find(name_or_path: str | os.PathLike[str]) -> Path:
 def loads(text: str, kinds: Kinds | None = None, *, label: str = "<text>") -> Attack:
     """The attack in the text of a model file; `label` names it in messages."""
     from reidbn.attack.build import build
-    from reidbn.attack.fileproblem import FileProblem, in_file, raise_file_problems
+    from reidbn.attack.fileproblem import in_file, raise_file_problems
     from reidbn.attack.schema import file_model
     from reidbn.attack.yamltext import read
     from reidbn.errors import Problem
 
     document = read(text)
     if document.broken or not isinstance(document.data, dict):
-        problems: list[Problem] = []
-        if not document.broken:
-            what = "is empty" if document.data is None else "is no mapping"
-            message = f"{what}; a model file starts with schema_version: 1 and a name"
-            problems = [FileProblem((), message)]
+        starts = "a model file starts with schema_version: 1 and a name"
+        if not document.broken and document.data is None:
+            raise _whole(label, f"is empty; {starts}")
+        no_mapping = Problem((), f"is no mapping; {starts}")
+        problems = [] if document.broken else [no_mapping]
         raise_file_problems(label, in_file(document, label, problems))
     attack, problems = build(document, file_model(kinds))
     raise_file_problems(label, in_file(document, label, problems))
@@ -100,7 +100,7 @@ def save(attack: Attack, path: str | os.PathLike[str]) -> None:
         raise UsageError(f"{os.fspath(path)}: cannot be written: {problem.strerror}") from None
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
     label = _short(path)
     if path.is_dir():
         raise _whole(label, "is a folder; name a file in it")
@@ -139,4 +139,13 @@ def _short(path: Path) -> str:
     return os.fspath(path)
 
 
-__all__: list[Any] = ["dumps", "find", "load", "loads", "models", "models_folder", "save"]
+__all__: list[Any] = [
+    "dumps",
+    "find",
+    "load",
+    "loads",
+    "models",
+    "models_folder",
+    "read_text",
+    "save",
+]

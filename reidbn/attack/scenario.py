@@ -131,12 +131,3 @@ def _renamed(chance: Chance, columns: Mapping[str, str | Sequence[str]]) -> Chan
         else f
         for f in chance
     )
-
-
-WORST_CASE = Scenario(
-    "worst-case",
-    title="Everything is known",
-    story="The attacker knows every quasi-identifier of every person for sure.",
-    source="worst case, by definition",
-    knows=Knows((), every_column=True),
-)

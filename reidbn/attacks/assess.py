@@ -10,7 +10,9 @@ import numpy as np
 
 import reidbn
 from reidbn.attack.attack import Attack
-from reidbn.attack.scenario import WORST_CASE, Scenario
+from reidbn.attack.knows import Knows
+from reidbn.attack.scenario import Scenario
+from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.expected_match import journalist_match
 from reidbn.attacks.placing import attach, place
@@ -54,8 +56,8 @@ def assess(
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
     if not isinstance(people, People):
         raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
-    _check_population(population, people)
-    chosen = scenario if isinstance(scenario, Scenario) else WORST_CASE
+    check_population(population, people)
+    chosen = load_scenario(scenario)
     inputs = Inputs(
         attack=load_attack(attack),
         people=people,
@@ -74,7 +76,8 @@ def assess(
     return run(inputs)
 
 
-def _check_population(population: float | None, people: People) -> None:
+def check_population(population: float | None, people: People) -> None:
+    """A population holds at least the people of the table."""
     if population is not None and not population >= len(people):
         raise DataError(
             f"a population of {population:,.0f} is smaller than the table ({len(people):,}); "
@@ -85,8 +88,7 @@ def _check_population(population: float | None, people: People) -> None:
 def run(inputs: Inputs) -> Assessment:
     """Do what the inputs say."""
     scenario = inputs.scenario.renamed(inputs.columns).without(inputs.without)
-    knows = scenario.knows or WORST_CASE.knows
-    assert knows is not None  # noqa: S101 - the worst case says what is known
+    knows = scenario.knows or Knows((), every_column=True)  # silent: the worst case
     groups = place(knows, inputs.people, scenario.facts)
     attack, own = attach(scenario.on(inputs.attack), groups, knows.group)
     classes = subset_classes(inputs.people, groups.columns)

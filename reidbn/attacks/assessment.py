@@ -159,6 +159,12 @@ class Assessment:
             of_person=self.table.of_person,
         )
 
+    def compare_with(self, other: Assessment) -> Any:
+        """Person by person, what changed from this assessment to the other."""
+        from importlib import import_module
+
+        return import_module("reidbn.attacks.changes").compare_assessments(self, other)
+
     # -- views (the rooms above) -----------------------------------------------------------
 
     def to_html(self, path: Any, **options: Any) -> Any:

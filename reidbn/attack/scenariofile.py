@@ -1,0 +1,266 @@
+"""Scenario files: YAML text -> Scenario, with all problems of a file at once.
+
+Tables of facts (such as what each state's voter list holds) stand beside the scenario as CSV
+files; lines that start with # say where their numbers come from.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, create_model
+
+from reidbn.attack import build
+from reidbn.attack.cells import Number, State, Word
+from reidbn.attack.explain import explain
+from reidbn.attack.fileproblem import FileProblem, in_file, raise_file_problems
+from reidbn.attack.kinds import Part
+from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup, Profile
+from reidbn.attack.modelfile import models_folder, read_text
+from reidbn.attack.scenario import Scenario
+from reidbn.attack.schema import file_model
+from reidbn.attack.yamltext import Document, read
+from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
+
+Where = tuple[str | int, ...]
+
+
+class LookupSpec(Part):
+    """A column of a table of facts, looked up by the person's own values."""
+
+    table: Word = Field(description="a table named under facts")
+    column: Word
+    by: tuple[Word, ...] = Field(description="columns of the person's record")
+    otherwise: Number | None = Field(None, description="for values that have no row")
+
+
+_Factor = Number | LookupSpec
+_Chance = _Factor | tuple[_Factor, ...]
+
+
+class KnownSpec(Part):
+    """Attributes that are learnt together."""
+
+    columns: tuple[Word, ...] | None = Field(
+        None, description="the table's columns; default: its name"
+    )
+    chance: _Chance = Field(1.0, description="a number, a look-up, or a list to be multiplied")
+    by_profile: dict[str, Number] = Field({}, description="one probability per attacker profile")
+    source: Word = Field(description='where the probability comes from; "assumption" is allowed')
+    optional: bool | Word = Field(False, description="left out when the table lacks the columns")
+
+
+class ListedSpec(Part):
+    """One list or account: nothing is known of a person who is not on it."""
+
+    node: Word = "listed"
+    chance: _Chance
+    shared: bool | Word = Field(False, description="one event for all attributes")
+    source: Word
+
+
+class ProfileSpec(Part):
+    """Who is attacking."""
+
+    node: Word = "attacker"
+    weights: dict[str, Number]
+    source: Word
+
+
+class KnowsSpec(Part):
+    """What is known about each person."""
+
+    group: Word | None = None
+    every_column: bool | Word = False
+    list: ListedSpec | None = None
+    profile: ProfileSpec | None = None
+    attributes: dict[str, KnownSpec] = Field({})
+
+
+class ScenarioBase(Part):
+    """A named change of an attack."""
+
+    schema_version: Literal[1]
+    kind: Literal["scenario"]
+    name: Word
+    title: Word = ""
+    story: Word = ""
+    source: Word = ""
+    set: dict[str, Number] = Field({}, description="parameters and their values")
+    given: dict[str, State] = Field({}, description="evidence, as node: state")
+    do: dict[str, State] = Field({}, description="interventions, as node: state")
+    facts: dict[str, Word] = Field({}, description="tables of facts: name and CSV file")
+    knows: KnowsSpec | None = None
+
+
+def scenarios_folder() -> Path:
+    return models_folder() / "scenarios"
+
+
+def scenarios() -> tuple[str, ...]:
+    """Names of the scenarios that come with reidbn.
+
+    >>> "worst-case" in scenarios()
+    True
+    """
+    return tuple(sorted(path.stem for path in scenarios_folder().glob("*.yaml")))
+
+
+def load_scenario(name_or_path: str | os.PathLike[str] | Scenario) -> Scenario:
+    """The scenario in a file: a path, or the name of a shipped one."""
+    if isinstance(name_or_path, Scenario):
+        return name_or_path
+    name = os.fspath(name_or_path)
+    path = scenarios_folder() / f"{name}.yaml" if name in scenarios() else Path(name)
+    if not path.suffix and not path.exists():
+        raise UsageError(f'no scenario "{name}" is shipped; {did_you_mean(name, scenarios())}')
+    shown = f"scenarios/{path.name}" if path.parent == scenarios_folder() else name
+    return _build(read(read_text(path)), path, shown)
+
+
+def _build(document: Document, path: Path, label: str) -> Scenario:
+    if document.broken or not isinstance(document.data, dict):
+        message = "is no mapping; a scenario file starts with schema_version: 1, kind: scenario"
+        problems: list[Problem] = [] if document.broken else [FileProblem((), message)]
+        raise_file_problems(label, in_file(document, label, problems))
+    model = _model()
+    problems = []
+    try:
+        spec: Any = model.model_validate(document.data)
+    except ValidationError as error:
+        problems = explain(error.errors(include_url=False), document.data, model)
+    raise_file_problems(label, in_file(document, label, problems))
+    facts, problems = _facts(spec, path.parent)
+    knows = _knows(spec.knows) if spec.knows else None
+    problems += _knows_problems(spec, facts)
+    raise_file_problems(label, in_file(document, label, problems))
+    return Scenario(
+        name=spec.name, title=spec.title, story=spec.story, source=spec.source,
+        set=dict(spec.set), given=dict(spec.given), do=dict(spec.do), knows=knows, facts=facts,
+        parameters=tuple(build.parameter(n, s) for n, s in spec.parameters.items()),
+        nodes=tuple(build.node(n, s) for n, s in spec.nodes.items()),
+        questions=tuple(build.question(n, s) for n, s in spec.questions.items()),
+    )  # fmt: skip
+
+
+def _model() -> type[Part]:
+    fields = file_model().file.model_fields
+    more: Any = {
+        name: (fields[name].annotation, Field({})) for name in ("parameters", "nodes", "questions")
+    }
+    return create_model("ScenarioFile", __base__=ScenarioBase, **more)
+
+
+def _knows(spec: KnowsSpec) -> Knows:
+    parent: Listed | Profile | None = None
+    if spec.list:
+        parent = Listed(spec.list.node, _chance(spec.list.chance), _truth(spec.list.shared),
+                        spec.list.source)  # fmt: skip
+    if spec.profile:
+        parent = Profile(spec.profile.node, dict(spec.profile.weights), spec.profile.source)
+    known = tuple(
+        Known(name, k.columns or (name,), _chance(k.chance), dict(k.by_profile), k.source,
+              _truth(k.optional))
+        for name, k in spec.attributes.items()
+    )  # fmt: skip
+    return Knows(known, parent, spec.group, _truth(spec.every_column))
+
+
+def _truth(value: bool | str) -> bool:  # noqa: FBT001 - a cell of a file
+    return value is True or str(value).strip().lower() in ("yes", "true")
+
+
+def _chance(spec: Any) -> Chance:
+    factors = spec if isinstance(spec, tuple) else (spec,)
+    return tuple(
+        Lookup(f.table, f.column, f.by, f.otherwise) if isinstance(f, LookupSpec) else float(f)
+        for f in factors
+    )
+
+
+def _facts(spec: Any, folder: Path) -> tuple[dict[str, dict[str, list[Any]]], list[Problem]]:
+    """Read the tables of facts that stand beside the file."""
+    tables, problems = {}, []
+    for name, file in spec.facts.items():
+        where: Where = ("facts", name)
+        if Path(file).name != file:
+            problems.append(Problem(where, f'"{file}": the file must stand beside the scenario'))
+            continue
+        try:
+            tables[name] = read_facts(folder / file)
+        except FileNotFoundError:
+            problems.append(Problem(where, f"there is no file {file} beside the scenario"))
+        except ModelError as error:
+            problems.append(Problem(where, str(error)))
+    return tables, problems
+
+
+def read_facts(path: Path) -> dict[str, list[Any]]:
+    """A table of facts by column; lines that start with # are its sources."""
+    lines = [x for x in path.read_text(encoding="utf-8").splitlines() if not x.startswith("#")]
+    rows = list(csv.reader(lines))
+    if len(rows) < 2:
+        raise ModelError(f"{path.name} holds no rows")
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != len(rows[0]):
+            raise ModelError(
+                f"{path.name}: row {number} has {len(row)} cells for {len(rows[0])} columns"
+            )
+    return {name: [row[j] for row in rows[1:]] for j, name in enumerate(rows[0])}
+
+
+def _knows_problems(spec: Any, facts: dict[str, dict[str, list[Any]]]) -> list[Problem]:
+    if spec.knows is None:
+        return []
+    found: list[Problem] = []
+    if spec.knows.list and spec.knows.profile:
+        found.append(Problem(("knows", "profile"), "a list and a profile: keep one of them"))
+    if spec.knows.list:
+        found += _chance_problems(spec.knows.list.chance, ("knows", "list", "chance"), spec, facts)
+    for name, known in spec.knows.attributes.items():
+        where: Where = ("knows", "attributes", name)
+        found += _chance_problems(known.chance, (*where, "chance"), spec, facts)
+        found += _profile_problems(known, where, spec)
+    if spec.knows.profile:
+        total = sum(spec.knows.profile.weights.values())
+        if abs(total - 1) > 1e-12:
+            found.append(Problem(("knows", "profile", "weights"), f"sum to {total:.12g}, not 1"))
+    return found
+
+
+def _profile_problems(known: KnownSpec, where: Where, spec: Any) -> list[Problem]:
+    wanted = set(spec.knows.profile.weights) if spec.knows.profile else set()
+    if set(known.by_profile) == wanted:
+        bad = [s for s, p in known.by_profile.items() if not 0 <= p <= 1]
+        text = f"{known.by_profile[bad[0]]:g} is not a probability" if bad else ""
+        return [Problem((*where, "by_profile", bad[0]), text)] if bad else []
+    if not wanted:
+        return [Problem((*where, "by_profile"), "the scenario has no profile")]
+    need = ", ".join(sorted(wanted))
+    return [Problem(where, f"needs by_profile with one probability for each of {need}")]
+
+
+def _chance_problems(
+    chance: Any, where: Where, spec: Any, facts: dict[str, dict[str, list[Any]]]
+) -> list[Problem]:
+    found = []
+    factors = chance if isinstance(chance, tuple) else (chance,)
+    for factor in factors:
+        if not isinstance(factor, LookupSpec):
+            if not 0 <= factor <= 1:
+                message = f"{factor:g} is not a probability: it must lie between 0 and 1"
+                found.append(Problem(where, message))
+        elif factor.table not in spec.facts:
+            hint = did_you_mean(factor.table, spec.facts)
+            found.append(Problem(where, f'no table "{factor.table}" under facts; {hint}'))
+        else:
+            have = facts.get(factor.table, {})
+            for column in (factor.column, *factor.by):
+                if have and column not in have:
+                    hint = did_you_mean(column, have)
+                    message = f'{spec.facts[factor.table]} has no column "{column}"; {hint}'
+                    found.append(Problem(where, message))
+    return found

@@ -1,0 +1,136 @@
+"""Changes of an assessment: the same people under another scenario, setting or generalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.attack.scenario import Scenario
+from reidbn.attack.scenariofile import load_scenario
+from reidbn.attacks.assess import check_population, run
+from reidbn.attacks.assessment import OVERALL, Array, Assessment
+from reidbn.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def what_if(
+    result: Assessment,
+    *,
+    set: Mapping[str, float] | None = None,
+    scenario: Scenario | str | None = None,
+    do: Mapping[str, str] | None = None,
+    given: Mapping[str, str] | None = None,
+    generalise: Mapping[str, int] | None = None,
+    population: float | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    without: Sequence[str] | None = None,
+    together: bool | None = None,
+) -> Assessment:
+    """The assessment with something changed; what is not named stays as it was.
+
+    `generalise` takes the level of each column's hierarchy; `together` says whether the scenario's
+    list or account is one event for all attributes.
+    """
+    inputs = result.inputs
+    chosen = inputs.scenario if scenario is None else load_scenario(scenario)
+    if scenario is not None and columns is None and without is None:
+        inputs = replace(inputs, columns={}, without=())
+    if together is not None:
+        chosen = chosen.shared(together=together)
+    people = inputs.people if generalise is None else inputs.people.generalise(generalise)
+    changed = replace(
+        inputs,
+        people=people,
+        scenario=chosen,
+        set={**inputs.set, **(set or {})},
+        do={**inputs.do, **(do or {})},
+        given={**inputs.given, **(given or {})},
+        population=inputs.population if population is None else population,
+        columns=inputs.columns if columns is None else dict(columns),
+        without=inputs.without if without is None else tuple(without),
+    )
+    check_population(changed.population, people)
+    return run(changed)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two assessments of the same people, person by person."""
+
+    before: Assessment
+    after: Assessment
+
+    def __post_init__(self) -> None:
+        if len(self.before) != len(self.after):
+            raise UsageError(
+                f"cannot compare {len(self.before):,} people with {len(self.after):,}: "
+                f"compare two assessments of the same people"
+            )
+
+    def reduction(self, measure: str = OVERALL) -> Array:
+        """1 - after/before of every person whose risk was above zero, in record order."""
+        before, after = self.before.risk(measure), self.after.risk(measure)
+        some = before > 0
+        return np.asarray(1 - after[some] / before[some])
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Per measure: reduction in percent (Q1, median, Q3 over people), and the mean risks.
+
+        People whose risk was zero before have nothing to reduce: they are left out, and counted.
+        """
+        import pandas as pd
+
+        rows = []
+        for measure in self.before.measures:
+            if measure not in self.after.measures:
+                continue
+            reduction = 100 * self.reduction(measure)
+            q = np.quantile(reduction, [0.25, 0.5, 0.75]) if reduction.size else [np.nan] * 3
+            rows.append(
+                {
+                    "measure": measure,
+                    "q1": q[0],
+                    "median": q[1],
+                    "q3": q[2],
+                    "mean_before": self.before.risk(measure).mean(),
+                    "mean_after": self.after.risk(measure).mean(),
+                    "at_zero_before": len(self.before) - reduction.size,
+                }
+            )
+        return pd.DataFrame(rows).set_index("measure")
+
+    def to_dict(self) -> dict[str, Any]:
+        table = self.table.astype(object).where(self.table.notna(), None)
+        return {
+            "before": self.before.inputs.scenario.name,
+            "after": self.after.inputs.scenario.name,
+            "people": len(self.before),
+            "reduction_percent": table.to_dict(orient="index"),
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.after.inputs.scenario.name} against {self.before.inputs.scenario.name}, "
+            f"{len(self.before):,} people: reduction of the risk in percent",
+            f"  {'':18}{'Q1':>8}{'median':>8}{'Q3':>8}   mean risk",
+        ]
+        for measure, row in self.table.iterrows():
+            lines.append(
+                f"  {measure!s:18}{row.q1:8.2f}{row['median']:8.2f}{row.q3:8.2f}   "
+                f"{row.mean_before:.4g} -> {row.mean_after:.4g}"
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def compare_assessments(before: Assessment, after: Assessment) -> Comparison:
+    """Person by person, what the change did to every measure."""
+    return Comparison(before, after)
