@@ -1,0 +1,283 @@
+"""Many targets in one leak: all of them, how many of them, exactly or by acting the leak out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attacks.leak_classes import ClassesLike, checked_leak, checked_targets, classes_of
+from reidbn.attacks.leak_single import LeakSize, Reading, check_reading, checked_prior
+from reidbn.errors import TooLarge, UsageError, did_you_mean
+from reidbn.theory.agreement import interval
+from reidbn.theory.circle import Classes
+from reidbn.theory.leak_recursion import log_recursion
+from reidbn.theory.leak_simulation import act_out
+from reidbn.theory.number_identified import log_number_identified
+from reidbn.theory.targets import log_all_identified
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+Method = Literal["exact", "recursion", "simulation"]
+METHODS: tuple[Method, ...] = ("exact", "recursion", "simulation")
+MOST_TARGETS = 500
+
+
+class Estimate(float):
+    """A number from a simulation, with what it is worth; it computes like the number."""
+
+    standard_error: float
+    low: float
+    high: float
+    runs: int
+    reading: Reading
+
+    def __new__(
+        cls,
+        value: float,
+        standard_error: float,
+        low: float,
+        high: float,
+        runs: int,
+        reading: Reading,
+    ) -> Estimate:
+        made = super().__new__(cls, value)
+        made.standard_error, made.low, made.high = standard_error, low, high
+        made.runs, made.reading = runs, reading
+        return made
+
+    def __repr__(self) -> str:
+        return f"{float(self):.6g} (95 %: {self.low:.6g} to {self.high:.6g}, {self.runs:,} runs)"
+
+
+def joint_risk(
+    classes: ClassesLike,
+    *,
+    leaked: LeakSize,
+    targets: int,
+    method: Method = "exact",
+    reading: Reading = "unconditional",
+    log: bool = False,
+    runs: int = 100_000,
+    seed: int = 0,
+) -> Any:
+    """Probability that all targets, drawn at random from the table, are identified in one leak.
+
+    `method`: "exact" (default), "recursion" (section 2.3 of [Antoniou22], which errs either way),
+    or "simulation" (acted out `runs` times, with an interval).  `reading`: targets drawn from
+    all records, or "from the leak", as the paper's simulation draws them.  `log=True` gives the
+    natural logarithm, also where the probability is too small for a float.
+
+    >>> f"{joint_risk({5: 2000}, leaked=4_000, targets=15):.6e}"
+    '9.715426e-12'
+    >>> f"{joint_risk({5: 2000}, leaked=4_000, targets=15, method='recursion'):.6e}"
+    '9.768395e-12'
+    """
+    what = classes_of(classes)
+    n = checked_targets(targets, what.records)
+    check_reading(reading)
+    if method not in METHODS:
+        raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
+    if method == "simulation":
+        found = simulate(what, leaked=leaked, targets=n, reading=reading, runs=runs, seed=seed)
+        return float(np.log(found.all_identified)) if log else found.all_identified
+    sizes, weights = _leak_sizes(leaked, what.records)
+    if reading == "from the leak" and np.any(sizes < n):
+        raise UsageError(f"{n} targets cannot come from a leak of {sizes.min()}")
+    logs = _logs(what, sizes.ravel(), n, method).reshape(sizes.shape)
+    if reading == "from the leak":
+        logs = logs - _log_members(sizes, what.records, n)
+    if weights is not None:
+        logs = np.logaddexp.reduce(logs + np.log(weights))
+    values = logs if log else np.exp(logs)
+    return float(values) if np.ndim(values) == 0 else values
+
+
+def _logs(classes: Classes, leaked: NDArray[np.int64], n: int, method: Method) -> Floats:
+    if method == "recursion":
+        return log_recursion(classes, leaked, n)
+    if n > MOST_TARGETS:
+        raise TooLarge(
+            f'{n} targets are more than {MOST_TARGETS}; ask for fewer, or method="simulation"'
+        )
+    return log_all_identified(classes, leaked, n)
+
+
+def _log_members(leaked: NDArray[np.int64], records: int, n: int) -> Floats:
+    """Ln P(n targets drawn from D are all in the leak) = ln (L)_n / (D)_n."""
+    i = np.arange(n)
+    return np.asarray(np.log((leaked[..., None] - i) / (records - i)).sum(axis=-1))
+
+
+def _leak_sizes(leaked: LeakSize, records: int) -> tuple[NDArray[np.int64], Floats | None]:
+    """Leak sizes as an array, and the weights of a prior if there is one."""
+    weights = None
+    if isinstance(leaked, Mapping):
+        prior = checked_prior(leaked)
+        leaked, weights = list(prior), np.array(list(prior.values()))
+    given = np.asarray(leaked)
+    sizes = np.array([checked_leak(size, records) for size in given.ravel()], dtype=np.int64)
+    return sizes.reshape(given.shape), weights
+
+
+@dataclass(frozen=True, eq=False)
+class NumberIdentified:
+    """How many of n targets are identified: the exact distribution, m = 0..n."""
+
+    targets: int
+    logs: Floats
+    """Natural logarithms of P(exactly m), finite where the probability underflows."""
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        return np.asarray(np.exp(self.logs))
+
+    @property
+    def mean(self) -> float:
+        """The expected number identified."""
+        return float(self.probabilities @ np.arange(self.targets + 1))
+
+    @property
+    def standard_deviation(self) -> float:
+        spread = (np.arange(self.targets + 1) - self.mean) ** 2
+        return float(np.sqrt(self.probabilities @ spread))
+
+    def exactly(self, number: int) -> float:
+        """Probability that this many are identified, no more and no fewer."""
+        return float(self.probabilities[self._number(number)])
+
+    def at_least(self, number: int) -> float:
+        """Probability that this many or more are identified."""
+        return float(min(1.0, self.probabilities[self._number(number) :].sum()))
+
+    def share(self, share: float) -> float:
+        """Probability that at least this share of the targets is identified."""
+        if not 0 <= share <= 1:
+            raise UsageError(f"share is {share:g}; it must be from 0 to 1")
+        return self.at_least(ceil(share * self.targets - 1e-9))
+
+    def table(self) -> pd.DataFrame:
+        """One row per number: exactly and at least that many."""
+        import pandas as pd
+
+        below = np.append(self.probabilities[::-1].cumsum()[::-1], 0.0)[:-1]
+        columns = {
+            "identified": np.arange(self.targets + 1),
+            "probability": self.probabilities,
+            "at_least": np.minimum(below, 1.0),
+        }
+        return pd.DataFrame(columns)
+
+    def _number(self, number: int) -> int:
+        if not 0 <= number <= self.targets or number != int(number):
+            raise UsageError(f"number is {number}; it must be from 0 to {self.targets} targets")
+        return int(number)
+
+
+def number_identified(
+    classes: ClassesLike, *, leaked: LeakSize, targets: int, removed: bool = True
+) -> NumberIdentified:
+    """How many of n targets, looked for one after the other in one leak, are identified.
+
+    As in [Antoniou22] an identified patient is `removed` from the candidates of later targets;
+    with `removed=False` every guess is among all leaked members of the class.
+
+    >>> found = number_identified({5: 2000}, leaked=4_000, targets=15)
+    >>> round(found.mean, 6), round(found.at_least(1), 6), f"{found.exactly(15):.6e}"
+    (2.767445, 0.95309, '9.715426e-12')
+    """
+    what = classes_of(classes)
+    n = checked_targets(targets, what.records)
+    if n > MOST_TARGETS:
+        raise TooLarge(f"{n} targets are more than {MOST_TARGETS}; ask for fewer, or use simulate")
+    sizes, weights = _leak_sizes(leaked, what.records)
+    if weights is None:
+        if sizes.ndim:
+            raise UsageError("leaked must be one number or one prior here, not several numbers")
+        return NumberIdentified(n, log_number_identified(what, int(sizes), n, removed=removed))
+    logs = [log_number_identified(what, int(size), n, removed=removed) for size in sizes]
+    mixed = np.logaddexp.reduce(np.array(logs) + np.log(weights)[:, None])
+    return NumberIdentified(n, np.asarray(mixed))
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What came out of acting a leak out many times."""
+
+    reading: Reading
+    targets: int
+    runs: int
+    seed: int
+    chance: Floats
+    """Per run, the probability that all its targets are identified (zero if one is not in)."""
+    counts: NDArray[np.int64]
+    """How many runs had 0, 1, .., n targets identified."""
+
+    @property
+    def all_identified(self) -> Estimate:
+        """P(all identified): the mean over runs of the product of the guesses' chances."""
+        error = float(self.chance.std(ddof=1) / np.sqrt(self.runs)) if self.runs > 1 else np.inf
+        mean = float(self.chance.mean())
+        low, high = max(0.0, mean - 1.96 * error), min(1.0, mean + 1.96 * error)
+        return Estimate(mean, error, low, high, self.runs, self.reading)
+
+    def exactly(self, number: int) -> Estimate:
+        """P(this many identified) by counting runs, with its Clopper-Pearson interval."""
+        return self._share(int(self.counts[number]))
+
+    def at_least(self, number: int) -> Estimate:
+        return self._share(int(self.counts[number:].sum()))
+
+    @property
+    def mean(self) -> float:
+        """The average number identified."""
+        return float(self.counts @ np.arange(self.targets + 1)) / self.runs
+
+    def _share(self, hits: int) -> Estimate:
+        p = hits / self.runs
+        low, high = interval(hits, self.runs)
+        return Estimate(
+            p, float(np.sqrt(p * (1 - p) / self.runs)), low, high, self.runs, self.reading
+        )
+
+
+def simulate(
+    classes: ClassesLike,
+    *,
+    leaked: LeakSize,
+    targets: int = 1,
+    reading: Reading = "unconditional",
+    removed: bool = True,
+    runs: int = 100_000,
+    seed: int = 0,
+) -> Simulation:
+    """Act a leak out: draw it, draw the targets, guess them one after the other.
+
+    Sections 2.2 and 2.3 of [Antoniou22].  "unconditional" draws the targets from all records;
+    "from the leak" from the leaked ones, as the paper's simulation of many targets does.
+
+    >>> found = simulate({2: 3}, leaked=4, targets=2, runs=50_000, seed=1)
+    >>> found.all_identified.low < 16 / 75 < found.all_identified.high
+    True
+    """
+    what = classes_of(classes)
+    n = checked_targets(targets, what.records)
+    check_reading(reading)
+    if isinstance(leaked, Mapping) or np.ndim(leaked):
+        raise UsageError("leaked must be one number to be acted out; simulate each size apart")
+    size = checked_leak(leaked, what.records)
+    if reading == "from the leak" and size < n:
+        raise UsageError(f"{n} targets cannot come from a leak of {size}")
+    if runs < 1:
+        raise UsageError(f"runs is {runs}; it must be 1 or more")
+    rng = np.random.default_rng(seed)
+    found = act_out(what, size, n, runs, rng, from_leak=reading != "unconditional", removed=removed)
+    counts = np.bincount(found.identified, minlength=n + 1)
+    return Simulation(reading, n, runs, seed, found.chance, counts)
