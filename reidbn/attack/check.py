@@ -7,6 +7,7 @@ none is reported twice.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,10 @@ import numpy as np
 
 from reidbn.attack.leaves import address_of, holds_numbers
 from reidbn.attack.parts import NAME, Group, Node, SubjectColumn, parse_states
+from reidbn.cpds.function import Function
+from reidbn.cpds.mixture import Mixture
 from reidbn.cpds.protocol import CPD, Variable
+from reidbn.cpds.rows import Rows
 from reidbn.errors import Problem, ReidbnError, did_you_mean
 
 if TYPE_CHECKING:
@@ -221,22 +225,29 @@ def _cpd_problems(facts: _Facts, node: Node) -> Iterator[Problem]:
             where, f"is a {type(node.cpd).__name__}; a CPD is needed, such as Rows or And"
         )
         return
-    own: list[Problem] = []
+    for problem in [*_own(facts, node), *_references(facts, node)]:
+        yield Problem((*where, *problem.where), problem.message, problem.at_key)
+
+
+def _own(facts: _Facts, node: Node) -> list[Problem]:
+    """What the CPD itself says about its place in the graph, as far as that is known."""
     if facts.has_sound_family(node):
-        own += node.cpd.problems(
-            facts.variable(node.name), tuple(facts.variable(p) for p in node.parents)
-        )
+        child = facts.variable(node.name)
+        return node.cpd.problems(child, tuple(facts.variable(p) for p in node.parents))
+    if isinstance(node.cpd, Rows) and facts.has_sound_states(node.name):
+        return node.cpd.problems_without_parents(facts.variable(node.name))
+    return []
+
+
+def _references(facts: _Facts, node: Node) -> Iterator[Problem]:
     parameters = facts.attack.parameters
     for ref in dict.fromkeys(node.cpd.references()):
         if ref.startswith("$") and ref[1:] not in parameters:
             message = f'no parameter "{ref[1:]}"; {did_you_mean(ref[1:], parameters)}'
-            own.append(Problem(address_of(node.cpd, ref), message))
+            yield Problem(address_of(node.cpd, ref), message)
         elif ref.startswith("@"):
-            own += _column_use(facts, node, ref)
-    if node.cpd.kind == "function":
-        own += _function_arguments(facts.attack, node)
-    for problem in own:
-        yield Problem((*where, *problem.where), problem.message, problem.at_key)
+            yield from _column_use(facts, node, ref)
+    yield from _function_arguments(facts.attack, node, node.cpd, ())
 
 
 def _node_source(node: Node) -> Iterator[Problem]:
@@ -252,21 +263,29 @@ def _column_use(facts: _Facts, node: Node, ref: str) -> Iterator[Problem]:
         return
     column: SubjectColumn = facts.attack.subject[ref[1:]]
     group = facts.member_of.get(node.name)
-    if column.per and column.per not in node.parents:
+    if column.per in facts.attack.groups and column.per not in node.parents:
         message = f"{ref} has one value per subset of {column.per}, which is no parent of this node"
         yield Problem(where, message)
-    if column.each and (group is None or group.name != column.each):
+    if column.each in facts.attack.groups and (group is None or group.name != column.each):
         message = f"{ref} has one value per member of {column.each}: only its members may use it"
         yield Problem(where, message)
 
 
-def _function_arguments(attack: Attack, node: Node) -> Iterator[Problem]:
+def _function_arguments(
+    attack: Attack, node: Node, cpd: CPD, where: tuple[str | int, ...]
+) -> Iterator[Problem]:
+    """Arguments that mean nothing, of a function or of one among a mixture's components."""
+    if isinstance(cpd, Mixture):
+        for i, component in enumerate(cpd.components):
+            yield from _function_arguments(attack, node, component, (*where, "components", i))
+    if not isinstance(cpd, Function):
+        return
     known = {*attack.parameters, *attack.subject, *node.parents}
-    for argument in node.cpd.references():
+    for argument in cpd.arguments:
         if argument not in known:
             hint = did_you_mean(argument, known)
             message = f'argument "{argument}" is no parent, parameter or subject column; {hint}'
-            yield Problem(("name",), message)
+            yield Problem((*where, "name"), message)
 
 
 def _questions(facts: _Facts) -> Iterator[Problem]:
@@ -305,8 +324,10 @@ def _unused(facts: _Facts) -> Iterator[Problem]:
     cpds = [n.cpd for n in facts.nodes.values() if isinstance(n.cpd, CPD)]
     used = {ref.lstrip("$@") for cpd in cpds for ref in cpd.references()} | {*attack.structural}
     for room, sign in (("parameters", "$"), ("subject", "@")):
-        for name in getattr(attack, room):
-            if name not in used:
+        names = [*getattr(attack, room)]
+        misspelt = {near for ref in used - {*names} for near in get_close_matches(ref, names, n=1)}
+        for name in names:
+            if name not in used | misspelt:
                 message = f"is never used; write {sign}{name} where it belongs"
                 yield Problem((room, name), message, at_key=True)
 
@@ -319,7 +340,8 @@ def _example(attack: Attack) -> Iterator[Problem]:
             yield Problem(where, f'no subject column "{name}"; {hint}', at_key=True)
             continue
         column = attack.subject[name]
-        if {column.per, column.each} <= {None, *attack.groups}:
+        sized = {None, *(name for name, group in attack.groups.items() if group.members)}
+        if {column.per, column.each} <= sized:
             yield from _example_values(attack, column, value, where)
 
 

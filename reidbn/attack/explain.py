@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 
 from reidbn.attack.leaves import Where
-from reidbn.attack.yamltext import YamlBool, written
+from reidbn.attack.yamltext import YamlBool, scalar, written
 from reidbn.errors import Problem, did_you_mean
 
 _NEEDED = {
@@ -34,11 +34,14 @@ def explain(errors: Sequence[Any], data: Any, model: type[BaseModel]) -> list[Pr
             mismatches.setdefault(where, []).append(need)
         else:
             found.append(_other(error, where, data, model))
+    seen = {*mismatches, *(problem.where for problem in found)}
     for where, needed in mismatches.items():
-        deeper = any(len(w) > len(where) and w[: len(where)] == where for w in mismatches)
+        deeper = any(len(w) > len(where) and w[: len(where)] == where for w in seen)
         if not deeper:  # a union's other branches stumble over the whole of what one branch reads
             wanted = " or ".join(dict.fromkeys(needed))
-            found.append(Problem(where, f"is {describe(_at(data, where))}; needed: {wanted}"))
+            value = _at(data, where)
+            message = f"is {describe(value)}; needed: {wanted}{_slip(value, wanted)}"
+            found.append(Problem(where, message))
     return found
 
 
@@ -53,6 +56,18 @@ def describe(value: Any) -> str:
     if isinstance(value, list):
         return "a list"
     return "a mapping" if isinstance(value, dict) else written(value)
+
+
+def _slip(value: Any, wanted: str) -> str:
+    """What was probably meant where a number was needed."""
+    if "number" not in wanted or not isinstance(value, str):
+        return ""
+    if isinstance(scalar(value), int | float):
+        return ", without quotes"
+    percent = scalar(value.removesuffix("%").strip())
+    if value.endswith("%") and isinstance(percent, int | float):
+        return f", such as {percent / 100:.12g}"
+    return ""
 
 
 def _resolve(loc: Sequence[str | int], data: Any) -> Where:
@@ -77,7 +92,10 @@ def _other(error: Any, where: Where, data: Any, model: type[BaseModel]) -> Probl
     if kind == "missing":
         return _missing(error["loc"][-1], where, data, model)
     if kind == "extra_forbidden":
-        hint = did_you_mean(str(where[-1]), _fields(model, where[:-1], data))
+        key = str(where[-1])
+        if ":" in key:
+            return Problem(where, "is no key; a blank is missing after the colon", at_key=True)
+        hint = did_you_mean(key, _fields(model, where[:-1], data))
         return Problem(where, f"is no key here; {hint}", at_key=True)
     if kind == "union_tag_not_found":
         return Problem(where, "has no kind; write, for example, {kind: and}")
@@ -107,7 +125,7 @@ def _literal(where: Where, value: Any, expected: str) -> Problem:
     if where == ("schema_version",):
         message = f"is {describe(value)}; this version of reidbn reads schema_version: {known[0]}"
         return Problem(where, message)
-    return Problem(where, f"is {describe(value)}; {did_you_mean(written(value), known)}")
+    return Problem(where, f"is {describe(value)}; needed: {' or '.join(known)}")
 
 
 def _fields(model: type[BaseModel], where: Where, data: Any) -> dict[str, Any]:

@@ -37,7 +37,12 @@ class FileProblem(Problem):
 def in_file(document: Document, label: str, problems: Iterable[Problem]) -> list[FileProblem]:
     """The problems of a document with their lines, in the order of the file."""
     lines = document.text.split("\n")
-    found = [(p, document.mark(p.where, at_key=p.at_key)) for p in problems] + document.problems
+    found = [
+        (p, document.mark(p.where, at_key=p.at_key))
+        for p in problems
+        if not any(p.where[:end] in document.unread for end in range(len(p.where) + 1))
+    ]
+    found += document.problems
     if document.broken:
         line, column, message = document.broken
         found.append((Problem((), message), (line, column)))

@@ -30,6 +30,9 @@ def syntax_problem(problem: Any, text: str) -> tuple[int, int, str]:
     context = str(problem.context or "")
     opened = problem.context_mark
     line, column = mark.line, mark.column
+    if "could not find expected ':'" in message and opened is not None:
+        words = "a `key: value` is expected here; the colon and a blank are missing"
+        return opened.line, opened.column, words
     unclosed = {"flow sequence": "[", "flow mapping": "{", "quoted scalar": "a quote"}
     for what, sign in unclosed.items():
         if what in context and opened is not None and "escape" not in message:
@@ -57,8 +60,6 @@ def _plain(message: str, text: str, line: int, column: int) -> str:
         )
     if "unknown escape character" in message:
         return 'an unknown \\ escape; use single quotes, or write \\\\ inside "..."'
-    if "could not find expected ':'" in message:
-        return "a `key: value` is expected here; the colon and a blank are missing"
     for found, words in _UNEXPECTED.items():
         if "but found" in message and found in message:
             return words

@@ -49,6 +49,7 @@ class Document:
     marks: dict[Where, tuple[int, int]] = field(default_factory=dict)
     key_marks: dict[Where, tuple[int, int]] = field(default_factory=dict)
     problems: list[tuple[Problem, tuple[int, int]]] = field(default_factory=list)
+    unread: set[Where] = field(default_factory=set)  # what stands there is not what was meant
     broken: tuple[int, int, str] | None = None  # line, column and message of a syntax error
 
     def mark(self, where: Where, *, at_key: bool = False) -> tuple[int, int]:
@@ -119,11 +120,11 @@ class _Builder:
         self.document.marks[where] = (event.start_mark.line, event.start_mark.column)
         self._refuse_extras(event, where)
         if len(where) > DEEPEST:
-            self._problem(where, f"is nested more than {DEEPEST} levels deep", event)
+            self._refuse(where, f"is nested more than {DEEPEST} levels deep", event)
             return self._skip(event)
         if isinstance(event, AliasEvent):
             message = f"*{event.anchor}: anchors and aliases are not used; write it out"
-            self._problem(where, message, event)
+            self._refuse(where, message, event)
             return None
         if isinstance(event, MappingStartEvent):
             if not event.flow_style and where in self.document.key_marks:
@@ -131,7 +132,11 @@ class _Builder:
             return self._mapping(where)
         if isinstance(event, SequenceStartEvent):
             return self._sequence(where)
-        return scalar(event.value) if event.implicit[0] else str(event.value)
+        if event.implicit[0]:
+            if not event.value and where in self.document.key_marks:
+                self.document.marks[where] = self.document.key_marks[where]
+            return scalar(event.value)
+        return str(event.value)
 
     def _refuse_extras(self, event: Any, where: Where) -> None:
         from ruamel.yaml.events import AliasEvent
@@ -142,11 +147,16 @@ class _Builder:
         tag = getattr(event, "ctag", None) or getattr(event, "tag", None)
         if tag:
             message = "a tag (!...) is not used here: files hold plain text and numbers, no code"
-            self._problem(where, message, event)
+            self._refuse(where, message, event)
 
     def _problem(self, where: Where, message: str, event: Any) -> None:
         mark = event.start_mark.line, event.start_mark.column
         self.document.problems.append((Problem(where, message), mark))
+
+    def _refuse(self, where: Where, message: str, event: Any) -> None:
+        """A problem that leaves the value unread: what else is wrong there is its consequence."""
+        self.document.unread.add(where)
+        self._problem(where, message, event)
 
     def _mapping(self, where: Where) -> dict[str, Any]:
         from ruamel.yaml.events import MappingEndEvent, ScalarEvent
@@ -160,6 +170,10 @@ class _Builder:
                 continue
             key = str(event.value)
             inner = (*where, key)
+            if key == "<<":
+                self._problem(inner, "merge keys are not used; write it out", event)
+                self._skip(next(self.events))
+                continue
             if key in out:
                 line = self.document.key_marks[inner][0] + 1
                 message = f"stands here a second time (first on line {line})"

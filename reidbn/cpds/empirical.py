@@ -41,12 +41,13 @@ class Empirical(CPD):
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         rows = int(np.prod([p.size for p in parents], initial=1))
         if len(self.counts) != rows:
-            message = f"has {len(self.counts)} rows for {rows} parent configurations"
+            message = f"needs {rows} rows, one per configuration of the parents; found "
+            message += str(len(self.counts))
             return [Problem(("counts",), message)]
         found = []
         for i, row in enumerate(self.counts):
             if len(row) != len(child.states):
-                message = f"has {len(row)} counts for {len(child.states)} states"
+                message = f"needs {len(child.states)} counts, one per state; found {len(row)}"
                 found.append(Problem(("counts", i), message))
             elif min(row) < 0 or sum(row) + self.prior <= 0:
                 message = "has no case, or a negative count; give a prior above 0 or drop the case"
@@ -106,7 +107,8 @@ class Lookup(CPD):
         if len(parents) != 1 or parents[0].is_group:
             return [Problem(("kind",), "lookup needs exactly one parent node")]
         if len(self.to) != parents[0].size:
-            message = f"has {len(self.to)} entries for the {parents[0].size} states of its parent"
+            message = f"needs {parents[0].size} entries, one per state of its parent; found "
+            message += str(len(self.to))
             return [Problem(("to",), message)]
         unknown = sorted(set(self.to) - set(child.states))
         if unknown:

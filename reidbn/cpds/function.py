@@ -96,7 +96,8 @@ class Function(CPD):
         if function is None:
             message = (
                 f'no function is registered as "{self.name}"; '
-                f"{did_you_mean(self.name, _REGISTERED)} Import the module that registers it first"
+                f"import the module that registers it first"
+                + (f" ({did_you_mean(self.name, _REGISTERED)})" if _REGISTERED else "")
             )
             return [Problem(("name",), message)]
         unused = [p.name for p in parents if p.name not in self.arguments]

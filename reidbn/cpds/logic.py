@@ -86,7 +86,8 @@ class Threshold(_Gate):
         found = super().problems(child, parents)
         inputs = _inputs(parents)
         if not 1 <= self.at_least <= inputs:
-            message = f"{self.at_least} of {inputs} parents can never decide: use 1 to {inputs}"
+            most = "1" if inputs == 1 else f"1 to {inputs}"
+            message = f"asks for {self.at_least} where {inputs} can be yes; use {most}"
             found.append(Problem(("at_least",), message))
         return found
 

@@ -58,7 +58,8 @@ class Mixture(CPD):
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         found: list[Problem] = []
         if len(self.weights) != len(self.components) or not self.weights:
-            message = f"{len(self.weights)} weights for {len(self.components)} components"
+            message = f"needs {len(self.components)} weights, one per component; found "
+            message += str(len(self.weights))
             found.append(Problem(("weights",), message))
         for i, weight in enumerate(self.weights):
             if weight != REST:

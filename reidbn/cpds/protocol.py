@@ -236,6 +236,12 @@ def needs_reference(ref: Ref, *where: str | int) -> list[Problem]:
     """A cell that takes a number, `$parameter` or `@column`, and no parent name."""
     if isinstance(ref, str) and not ref.startswith(("$", "@")):
         message = f'"{ref}" is neither a number nor $parameter nor @column'
+        if ref.lower() == "rest":
+            message += (
+                "; write rest in small letters" if ref != "rest" else "; rest has no place here"
+            )
+        elif ref.isidentifier():
+            message += f"; for a parameter write ${ref}"
         return [Problem(where, message)]
     return []
 

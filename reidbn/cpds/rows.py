@@ -120,8 +120,12 @@ class Rows(CPD):
         found: list[Problem] = []
         for i, row in enumerate(self.rows):
             found += _when_problems(i, row, parents)
-            found += _cell_problems(i, row, child)
+        found += self.problems_without_parents(child)
         return found or self._coverage_problems(parents)
+
+    def problems_without_parents(self, child: Variable) -> list[Problem]:
+        """What can be said of the rows before anything is known about the parents."""
+        return [p for i, row in enumerate(self.rows) for p in _cell_problems(i, row, child)]
 
     def _coverage_problems(self, parents: tuple[Variable, ...]) -> list[Problem]:
         """Every parent configuration has a row, and every row is reached."""
@@ -190,7 +194,7 @@ def _cell_problems(i: int, row: Row, child: Variable) -> list[Problem]:
             return [Problem((*where, unknown[0]), message, at_key=True)]
     cells = row.cells(child.states)
     if len(cells) != len(child.states):
-        message = f"has {len(cells)} cells for {len(child.states)} states ({_list(child.states)})"
+        message = f"needs {len(child.states)} cells, for {_list(child.states)}; found {len(cells)}"
         return [Problem(where, message)]
     found: list[Problem] = []
     for j, cell in enumerate(cells):
