@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.parameter import PROBABILITY, Parameter, Prior
@@ -24,7 +25,10 @@ Content = dict[str, Any]
 _WHOLE = 2**53
 
 
-def content(attack: Attack, *, cpd: Callable[[CPD], Content] = CPD.to_dict) -> Content:
+_written: Callable[[CPD], Content] = methodcaller("to_dict")
+
+
+def content(attack: Attack, *, cpd: Callable[[CPD], Content] = _written) -> Content:
     """What a model file of this attack holds; `cpd` says how a CPD is written."""
     return {
         "schema_version": SCHEMA_VERSION,
