@@ -1,0 +1,297 @@
+"""Assessments against brute force: every subset, every person, counted one by one."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+from reidbn.attack.knows import Known, Knows, Listed, Lookup, Profile
+from reidbn.attack.scenario import Scenario
+from reidbn.attacks.subset_classes import subset_classes
+from reidbn.errors import DataError, ModelError, TooLarge, UsageError
+from reidbn.microdata.table import People
+from reidbn.theory.pitman import stays_unique
+
+GRID = {name: [0.2, 0.5, 0.8] for name in ("p_m", "p_fm", "p_cu", "p_c")}
+
+
+def people(n=60, seed=1, cards=(4, 3, 2, 3)) -> People:
+    rng = np.random.default_rng(seed)
+    codes = np.column_stack([rng.integers(0, c, n) for c in cards])
+    return People.from_codes(codes, ["age", "race", "sex", "state"][: len(cards)])
+
+
+def knows(*probabilities, names=("age", "race", "sex", "state")) -> Scenario:
+    known = tuple(
+        Known(n, (n,), (p,), source="assumption")
+        for n, p in zip(names, probabilities, strict=False)
+    )
+    return Scenario("some", knows=Knows(known))
+
+
+def by_hand(table: People, p: np.ndarray, p_unique, theta=(0.5, 0.5, 0.5, 0.5)):
+    """[Xia21] person by person: expectations over every subset, then the closed form."""
+    n, b = p.shape
+    codes = table.codes(["age", "race", "sex", "state"][:b])
+    u, j, m = np.zeros((3, n))
+    for mask in range(1 << b):
+        bits = [k for k in range(b) if mask >> k & 1]
+        for i in range(n):
+            alike = int((codes[:, bits] == codes[i, bits]).all(axis=1).sum()) if bits else n
+            w = np.prod([p[i, k] if k in bits else 1 - p[i, k] for k in range(b)])
+            u[i] += w * (alike == 1)
+            j[i] += w * (alike == 1) * p_unique[mask]
+            m[i] += w / alike
+    p_m, p_fm, p_cu, p_c = theta
+    overall = 1 - ((1 - u) - p_c * (m - u) + (1 - p_m * p_fm) * (1 - p_c) * (u - p_cu * j))
+    return {"prosecutor": u, "journalist": j, "marketer": m, "overall": overall}
+
+
+@pytest.mark.parametrize("probabilities", [(0.3, 0.9, 0.5, 0.2), (1.0, 0.4), (1.0, 1.0, 0.7, 1.0)])
+def test_every_measure_equals_counting_by_hand(probabilities):
+    table = people()
+    result = rb.assess("adversary-routes", table, scenario=knows(*probabilities), population=5000)
+    b = len(probabilities)
+    # The certain groups are joined, so the fit of a subset is looked up by its columns.
+    p_unique = np.zeros(1 << b)
+    for mask in range(1 << b):
+        columns = {["age", "race", "sex", "state"][k] for k in range(b) if mask >> k & 1}
+        for own in range(1 << len(result.groups.placed)):
+            have = {c for k, g in enumerate(result.groups.columns) if own >> k & 1 for c in g}
+            if have == columns:
+                p_unique[mask] = result.population.p_unique[own]
+    expected = by_hand(table, np.tile(probabilities, (60, 1)), p_unique)
+    for measure, values in expected.items():
+        assert np.abs(result.subjects[measure].to_numpy() - values).max() <= 1e-12, measure
+
+
+def test_uniqueness_on_each_subset_is_pitmans_formula_at_the_fit():
+    table = people(400, cards=(30, 10, 5, 4))
+    result = rb.assess("adversary-routes", table, scenario=knows(0.5, 0.5, 0.5), population=9000)
+    fits = result.population
+    for mask, status in enumerate(fits.status):
+        if status in ("interior", "boundary"):
+            expected = stays_unique(400, 9000, theta=fits.theta[mask], alpha=fits.alpha[mask])
+            assert fits.p_unique[mask] == pytest.approx(expected, abs=1e-14)
+
+
+def test_a_table_that_is_the_population_makes_journalist_and_prosecutor_equal():
+    table = people()
+    result = rb.assess("adversary-routes", table, scenario=knows(0.3, 0.9, 0.5), population=60)
+    assert np.abs(result.subjects["journalist"] - result.subjects["prosecutor"]).max() <= 1e-12
+    assert np.abs(result.subjects["journalist_match"] - result.subjects["marketer"]).max() <= 1e-12
+
+
+def test_chances_looked_up_by_state_equal_counting_by_hand():
+    table = people()
+    facts = {
+        "lists": {"state": ["0", "1", "2"], "age": [1, 0, 1], "sex": [0, 1, 1], "on": [0.2, 0.9, 0]}
+    }
+
+    def look(column):
+        return Lookup("lists", column, ("state",))
+
+    known = (
+        Known("age", ("age",), (look("age"),), source="s"),
+        Known("sex", ("sex",), (look("sex"),), source="s"),
+    )
+    scenario = Scenario("list", knows=Knows(known, Listed("listed", (look("on"),))), facts=facts)
+    result = rb.assess("adversary-routes", table, scenario=scenario, population=5000)
+    state = table.codes(["state"])[:, 0]
+    on = np.array([0.2, 0.9, 0.0])[state]
+    p = np.column_stack([on * np.array([1, 0, 1])[state], on * np.array([0, 1, 1])[state]])
+    renamed = table.select(["age", "sex"])
+    codes = renamed.codes()
+    marketer = np.zeros(60)
+    for mask in range(4):
+        bits = [k for k in range(2) if mask >> k & 1]
+        for i in range(60):
+            alike = int((codes[:, bits] == codes[i, bits]).all(axis=1).sum()) if bits else 60
+            w = np.prod([p[i, k] if k in bits else 1 - p[i, k] for k in range(2)])
+            marketer[i] += w / alike
+    assert np.abs(result.subjects["marketer"].to_numpy() - marketer).max() <= 1e-12
+
+
+def test_one_list_for_all_attributes_mixes_all_or_nothing():
+    table = people()
+    known = tuple(Known(n, (n,), (1.0,), source="s") for n in ("age", "race"))
+    independent = Scenario("list", knows=Knows(known, Listed("listed", (0.3,))))
+    shared = independent.shared(together=True)
+    result = rb.assess("adversary-routes", table, scenario=shared, population=5000)
+    full = table.class_sizes(["age", "race"])
+    expected = 0.3 / full + 0.7 / 60
+    assert np.abs(result.subjects["marketer"].to_numpy() - expected).max() <= 1e-12
+    apart = rb.what_if(result, together=False).subjects["marketer"].to_numpy()
+    alone = [table.class_sizes([c]) for c in ("age", "race")]
+    expected = 0.09 / full + 0.21 / alone[0] + 0.21 / alone[1] + 0.49 / 60
+    assert np.abs(apart - expected).max() <= 1e-12
+
+
+def test_attacker_profiles_mix_their_own_knowledge():
+    table = people()
+    profile = Profile("attacker", {"insider": 0.25, "stranger": 0.75})
+    known = tuple(
+        Known(n, (n,), by_profile={"insider": 1.0, "stranger": q}, source="s")
+        for n, q in (("age", 0.5), ("race", 0.0))
+    )
+    scenario = Scenario("who", knows=Knows(known, profile))
+    result = rb.assess("adversary-routes", table, scenario=scenario, population=5000)
+    full = table.class_sizes(["age", "race"])
+    age = table.class_sizes(["age"])
+    expected = 0.25 / full + 0.75 * (0.5 / age + 0.5 / 60)
+    assert np.abs(result.subjects["marketer"].to_numpy() - expected).max() <= 1e-12
+    insider = rb.what_if(result, do={"attacker": "insider"})
+    assert np.abs(insider.subjects["marketer"].to_numpy() - 1 / full).max() <= 1e-12
+
+
+def test_acting_the_attack_out_agrees_with_the_exact_risk():
+    """Mean over people of a share of 400 trials: a correct program fails with P < 1e-6 (5 sd)."""
+    table = people()
+    exact = rb.assess("adversary-routes", table, scenario=knows(0.5, 0.6, 0.7), population=500)
+    acted = rb.assess(
+        "adversary-routes",
+        table,
+        scenario=knows(0.5, 0.6, 0.7),
+        population=500,
+        method="simulation",
+        trials=400,
+        seed=3,
+    )
+    p = exact.risk()
+    spread = np.sqrt((p * (1 - p) / 400).sum()) / len(p)
+    assert abs(acted.risk().mean() - p.mean()) <= 5 * spread
+    assert set(np.round(acted.risk() * 400, 9) % 1) == {0.0}
+
+
+def test_a_sweep_over_an_assessment_gives_one_row_per_setting():
+    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6), population=500)
+    table = rb.sweep(result, GRID)
+    assert len(table) == 81
+    row = table[(table[["p_m", "p_fm", "p_cu", "p_c"]] == [0.2, 0.8, 0.5, 0.2]).all(axis=1)]
+    again = rb.what_if(result, set={"p_m": 0.2, "p_fm": 0.8, "p_cu": 0.5, "p_c": 0.2})
+    assert row["mean"].iloc[0] == pytest.approx(again.risk().mean(), abs=1e-12)
+
+
+def test_the_crosscheck_of_an_assessment_passes_and_is_kept():
+    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.7), population=500)
+    check = result.check(rows=100_000, seed=5)
+    assert check.passed
+    assert check.decided >= 0.8
+
+
+def test_a_comparison_is_person_by_person_with_zero_risk_left_out():
+    table = people()
+    worst = rb.assess("adversary-routes", table, population=500)
+    some = rb.what_if(worst, scenario=knows(0.5, 0.6, 0.7, 0.2))
+    comparison = rb.compare(worst, some)
+    before, after = worst.risk("marketer"), some.risk("marketer")
+    q = np.quantile(100 * (1 - after / before), [0.25, 0.5, 0.75])
+    assert comparison.table.loc["marketer", ["q1", "median", "q3"]].to_numpy() == pytest.approx(q)
+    zero = int((worst.risk("prosecutor") == 0).sum())
+    assert comparison.table.loc["prosecutor", "at_zero_before"] == zero
+
+
+def test_counts_above_thresholds_and_the_most_exposed_follow_the_risks():
+    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.9), population=500)
+    overall = result.risk()
+    assert result.above([0.05, 0.2])["overall"].tolist() == [
+        int((overall > 0.05).sum()),
+        int((overall > 0.2).sum()),
+    ]
+    assert result.most_at_risk(3)["overall"].tolist() == sorted(overall)[::-1][:3]
+
+
+def test_people_alike_share_one_row_and_order_is_the_tables():
+    table = people(200, cards=(2, 2, 2, 2))
+    result = rb.assess("adversary-routes", table, scenario=knows(0.5, 0.6, 0.9), population=500)
+    assert result.table.subjects <= 8
+    assert len(result.subjects) == 200
+    shuffled = np.random.default_rng(2).permutation(200)
+    again = rb.assess(
+        "adversary-routes", table.take(shuffled), scenario=knows(0.5, 0.6, 0.9), population=500
+    )
+    assert np.abs(again.risk() - result.risk()[shuffled]).max() <= 1e-12
+
+
+def test_matching_values_count_matches_and_the_approximation_is_noted():
+    frame = pd.DataFrame({"age": ["30", None, "31", "30"], "sex": ["f", "f", "m", None]})
+    table = rb.read_table(frame, quasi_identifiers=["age", "sex"], missing="matches-anything")
+    classes = subset_classes(table, [("age",), ("sex",)])
+    assert classes.sizes[3].tolist() == table.class_sizes(["age", "sex"]).tolist()
+    assert not classes.is_partition
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        ({"population": 10}, DataError, "smaller than the table"),
+        ({}, UsageError, "give population=N"),
+        ({"population": 500, "method": "guess"}, UsageError, 'no method "guess"'),
+        ({"population": 500, "scenario": "wurst-case"}, UsageError, 'did you mean "worst-case"'),
+        ({"population": 500, "set": {"p_x": 0.1}}, UsageError, 'no parameter "p_x"'),
+        (
+            {"population": 500, "scenario": knows(0.5, names=("postcode",))},
+            DataError,
+            "no quasi-identifier",
+        ),
+        ({"population": 500, "scenario": knows(1.5)}, ModelError, "probability of 1.5"),
+        (
+            {
+                "population": 500,
+                "scenario": Scenario(
+                    "x", knows=Knows((Known("a", ("age", "sex")), Known("b", ("sex",))))
+                ),
+            },
+            ModelError,
+            'groups overlap: "sex" is in a and in b',
+        ),
+        ({"population": 500, "without": ["party"]}, UsageError, 'knows no "party"'),
+        ({"population": 500, "columns": {"party": "x"}}, UsageError, 'no attribute "party"'),
+        ({"population": 500, "subject": {"nope": [1] * 60}}, UsageError, "no subject column"),
+    ],
+)
+def test_mistaken_calls_say_what_would_be_right(call, error, message):
+    call = {"scenario": "worst-case", **call}
+    if "without" in call or "columns" in call:
+        call["scenario"] = knows(0.5)
+    with pytest.raises(error, match=message):
+        rb.assess("adversary-routes", people(), **call)
+
+
+def test_a_value_without_a_row_in_the_facts_is_an_error_that_names_no_value():
+    facts = {"lists": {"state": ["0", "1"], "p": [0.5, 0.5]}}
+    known = (Known("age", ("age",), (Lookup("lists", "p", ("state",)),)),)
+    scenario = Scenario("x", knows=Knows(known), facts=facts)
+    missed = int((people().codes(["state"]) == 2).sum())
+    with pytest.raises(DataError, match=rf"^{missed} people have a state with no row"):
+        rb.assess("adversary-routes", people(), scenario=scenario, population=500)
+
+
+def test_too_many_groups_are_refused_with_a_way_out():
+    rng = np.random.default_rng(1)
+    names = [f"x{i}" for i in range(21)]
+    table = People.from_codes(rng.integers(0, 2, (30, 21)), names)
+    with pytest.raises(TooLarge):
+        rb.assess("adversary-routes", table, scenario=knows(*[0.5] * 21, names=names),
+                  population=500)  # fmt: skip
+
+
+def test_shipped_scenarios_load_and_every_number_has_a_source():
+    for name in rb.scenarios():
+        scenario = rb.load_scenario(name)
+        assert scenario.title
+        if scenario.knows is None:
+            continue
+        assert all(k.source for k in scenario.knows.known), name
+
+
+def test_independent_groups_over_all_subsets_sum_to_one():
+    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.7), population=500)
+    total = sum(
+        float(rb.ask(result.attack, dict(zip(result.attack.groups["known"].members, s, strict=True)),
+                     subject={k: v[:1] for k, v in result.table.columns.items()}))
+        for s in itertools.product(("yes", "no"), repeat=3)
+    )  # fmt: skip
+    assert total == pytest.approx(1, abs=1e-12)
