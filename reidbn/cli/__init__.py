@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("models", "list the models that come with reidbn"),
     "new": ("models", "write a commented model to start from"),
     "check": ("check", "every problem of every model file, with line and column"),
+    "crosscheck": ("crosscheck", "exact answers against sampled ones and against pgmpy"),
     "schema": ("models", "the JSON Schema of model files, for editors"),
 }
 
