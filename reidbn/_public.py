@@ -53,6 +53,8 @@ PUBLIC: dict[str, str] = {
     "crosscheck": "reidbn.inference.crosscheck",
     "export": "reidbn.inference.interchange",
     "import_network": "reidbn.inference.interchange",
+    "most_probable": "reidbn.inference.most_probable",
+    "draw": "reidbn.report.drawing",
     # what-if
     # microdata
     "read_table": "reidbn.microdata.read",
@@ -68,6 +70,8 @@ PUBLIC: dict[str, str] = {
     "class_size_matrix": "reidbn.microdata.subsets",
     "class_sizes_by_mask": "reidbn.microdata.masks",
     "class_size_chunks": "reidbn.microdata.masks",
+    "suda": "reidbn.microdata.suda",
+    "Suda": "reidbn.microdata.suda",
     # population
     # attacks
     "assess": "reidbn.attacks.assess",
@@ -90,5 +94,6 @@ PUBLIC: dict[str, str] = {
 }
 
 MODULES: dict[str, str] = {
+    "datasets": "reidbn.datasets",
     "leak": "reidbn.attacks.leak",
 }

@@ -141,10 +141,15 @@ def reading_order(masks: Ints, groups: int) -> Ints:
     >>> reading_order(np.array([3, 2, 1, 0]), 2).tolist()
     [3, 2, 1, 0]
     """
+    return np.lexsort((-mirrored(masks, groups), np.bitwise_count(masks)))
+
+
+def mirrored(masks: Ints, groups: int) -> Ints:
+    """Masks with the first group in the highest bit: larger comes first in reading order."""
     first = np.zeros_like(masks)
     for j in range(groups):
         first |= ((masks >> j) & 1) << (groups - 1 - j)
-    return np.lexsort((-first, np.bitwise_count(masks)))
+    return first
 
 
 def _columns(people: People, name: str, columns: Any) -> tuple[str, ...]:

@@ -1,0 +1,250 @@
+"""Minimal sample uniques, and the SUDA and DIS-SUDA scores made of them.
+
+A set of columns is a minimal sample unique (MSU) of a person who is alone on it and not alone on
+any smaller part of it.  Small ones are the telling ones: of m columns, an MSU of k counts
+
+    elliot   prod_{i=k}^{M} (m - i), M the largest size searched: (m - k)! for all   (1)
+    ihsn     (2^(m-k) - 1) k! (m-k)! / m!                                            (2)
+
+(1) is Elliot's [Elliot05], (2) that of the program first made for the International Household
+Survey Network and of sdcMicro before version 5.0.2.  A person's score is the sum over the MSUs.
+
+With U uniques, P people in pairs and sampling fraction f, a unique match is right with
+probability theta = U f / (U f + P (1 - f)), the DIS of [SkinnerElliot02].  DIS-SUDA spreads it over
+people by score s, as sdcMicro does:
+
+    1 / (1 + (U/theta - U) / (s^Q A)),   Q = 1 + (8 - m)/20,   A = sum 1/s^Q          (3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb, factorial, prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import TooLarge, UsageError, did_you_mean
+from reidbn.microdata.classes import Floats, Ints
+from reidbn.microdata.knowledge import Knowledge, group_rows, grouped, is_product, mirrored
+from reidbn.microdata.lattice import refuse_many
+from reidbn.microdata.masks import class_size_chunks
+from reidbn.microdata.partitions import partitions
+from reidbn.microdata.subset_table import MOST_SUBSETS
+from reidbn.microdata.table import People
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Bits = NDArray[np.uint8]
+SCORES = ("elliot", "ihsn")
+
+
+@dataclass(frozen=True, eq=False)
+class Suda:
+    """Minimal sample uniques of every person, and the scores made of them."""
+
+    columns: tuple[str, ...]
+    score_by: str
+    most: int
+    """Largest size searched."""
+    score: Floats
+    dis_score: Floats | None
+    """None without a sampling fraction."""
+    dis: float | None
+    """P(a unique match is right): theta of (3)."""
+    counts: Ints
+    """MSUs of each person by size: people x (0..most)."""
+    contributions: Floats
+    """Share of a person's score in MSUs with the column: people x columns."""
+    people: Ints
+    masks: Ints
+    """One entry per MSU: whose it is (in record order), and the mask of its columns."""
+
+    @property
+    def total(self) -> int:
+        """How many minimal sample uniques there are."""
+        return int(self.masks.size)
+
+    def minimal_uniques(self, person: int) -> list[tuple[str, ...]]:
+        """The sets of columns that single a person out, none part of another."""
+        low, high = np.searchsorted(self.people, [person, person + 1])
+        return [self._names(mask) for mask in self.masks[low:high].tolist()]
+
+    def column_contributions(self) -> dict[str, float]:
+        """For each column, the share of the total score in MSUs with it."""
+        total = float(self.score.sum())
+        shares = self.score @ self.contributions / total if total else np.zeros(len(self.columns))
+        return dict(zip(self.columns, shares.tolist(), strict=True))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per person: number of MSUs, size of the smallest, scores."""
+        import pandas as pd
+
+        number = self.counts.sum(axis=1)
+        smallest = pd.arrays.IntegerArray((self.counts > 0).argmax(axis=1), number == 0)
+        table = pd.DataFrame(
+            {"minimal_uniques": number, "smallest_size": smallest, "score": self.score}
+        )
+        if self.dis_score is not None:
+            table["dis_score"] = self.dis_score
+        return table
+
+    def _names(self, mask: int) -> tuple[str, ...]:
+        return tuple(name for j, name in enumerate(self.columns) if mask >> j & 1)
+
+    def __repr__(self) -> str:
+        people = int((self.counts.sum(axis=1) > 0).sum())
+        return f"Suda({self.total} minimal sample uniques of {people} people, {self.score_by})"
+
+
+def suda(
+    people: People,
+    columns: str | Sequence[str] | None = None,
+    *,
+    score: str = "elliot",
+    most: int | None = None,
+    sampling_fraction: float | None = None,
+    memory_limit: int = 1 << 30,
+) -> Suda:
+    """Minimal sample uniques of at most `most` columns, and SUDA scores "elliot" or "ihsn".
+
+    With a `sampling_fraction` (people in the table per person in the population) also DIS-SUDA.
+
+    >>> people = People.from_codes([[2, 0, 0], [1, 3, 6], [1, 0, 0]], ["a", "b", "c"])
+    >>> suda(people).score
+    array([2., 4., 2.])
+    """
+    names = people.names(columns)
+    most = _checked(names, score, most, sampling_fraction)
+    what = grouped(people, {name: name for name in names})
+    found = _people_bits if not is_product(people, what) else _row_bits
+    alone, person_of = found(people, what, most, memory_limit)
+    owners, masks = _minimal(alone, person_of.size)
+    weight = _weights(score, len(names), most)
+    size = np.bitwise_count(masks).astype(np.int64)
+    whose = person_of[owners]
+    n = len(people)
+    scores = _sums(whose, weight[size], n)
+    counts = np.bincount(whose * (most + 1) + size, minlength=n * (most + 1)).reshape(n, most + 1)
+    shares = np.zeros((n, len(names)))
+    for j in range(len(names)):
+        has = (masks >> j) & 1 == 1
+        shares[:, j] = _sums(whose[has], weight[size[has]], n)
+    np.divide(shares, scores[:, None], out=shares, where=scores[:, None] > 0)
+    order = np.lexsort((-mirrored(masks, len(names)), size, whose))
+    dis, dis_scores = _dis(people, names, scores, sampling_fraction)
+    return Suda(
+        names, score, most, scores, dis_scores, dis, counts, shares, whose[order], masks[order]
+    )
+
+
+def _sums(whose: Ints, values: Floats, people: int) -> Floats:
+    totals = np.bincount(whose, weights=values, minlength=people)
+    return totals.astype(np.float64, copy=False)
+
+
+def _checked(
+    names: Sequence[str], score: str, most: int | None, sampling_fraction: float | None
+) -> int:
+    if not names:
+        raise UsageError("there is no column to search; name at least one")
+    if score not in SCORES:
+        raise UsageError(f'no score "{score}"; {did_you_mean(score, SCORES)}')
+    if most is not None and not 1 <= most <= len(names):
+        raise UsageError(f"most = {most}; need 1..{len(names)}, a number of columns")
+    if sampling_fraction is not None and not 0 < sampling_fraction <= 1:
+        raise UsageError(f"sampling_fraction = {sampling_fraction}; need more than 0, at most 1")
+    if most is None or most == len(names):
+        refuse_many(len(names))
+        return len(names)
+    if (number := sum(comb(len(names), k) for k in range(most + 1))) > MOST_SUBSETS:
+        raise TooLarge(f"{number} subsets of at most {most} columns; choose a smaller most=")
+    return most
+
+
+def _weights(score: str, columns: int, most: int) -> Floats:
+    """The weight of an MSU by its size, equation (1) or (2)."""
+    m = columns
+    sizes = range(most + 1)
+    if score == "ihsn":
+        return np.array([(2.0 ** (m - k) - 1) / comb(m, k) for k in sizes])
+    if most == m:
+        return np.array([float(factorial(m - k)) for k in sizes])
+    return np.array([float(prod(m - i for i in range(k, most + 1))) for k in sizes])
+
+
+def _row_bits(
+    people: People, what: Knowledge, most: int, memory_limit: int
+) -> tuple[dict[int, Bits], Ints]:
+    """For each subset one bit per person who is alone on all columns: alone on the subset too."""
+    rows = group_rows(people, what)
+    candidates = np.flatnonzero(rows.counts == 1)
+    person = np.empty(rows.counts.size, dtype=np.int64)
+    person[rows.of_record] = np.arange(rows.records)
+    subsets = sum(comb(what.groups, k) for k in range(most + 1))
+    _refuse_memory(candidates.size, subsets, memory_limit)
+    whole = candidates.size == rows.counts.size
+    alone: dict[int, Bits] = {}
+    for p in partitions(rows, most=most):
+        labels = p.labels if whole else p.labels[candidates]
+        alone[p.subset] = np.packbits((p.sizes == 1)[labels])
+    return alone, person[candidates]
+
+
+def _people_bits(
+    people: People, what: Knowledge, most: int, memory_limit: int
+) -> tuple[dict[int, Bits], Ints]:
+    """The same through everybody's class sizes on all subsets, for any rule of matching."""
+    refuse_many(what.groups)
+    _refuse_memory(len(people), 1 << what.groups, memory_limit)
+    parts = [sizes.T == 1 for _, sizes in class_size_chunks(people, what)]
+    packed = np.packbits(np.concatenate(parts, axis=1), axis=1)
+    small = [m for m in range(1 << what.groups) if m.bit_count() <= most]
+    return {mask: packed[mask] for mask in small}, np.arange(len(people))
+
+
+def _refuse_memory(people: int, subsets: int, memory_limit: int) -> None:
+    needed = people * subsets / 8
+    if needed > memory_limit:
+        raise TooLarge(
+            f"{people} people x {subsets} subsets need {needed / 1e6:.0f} MB, more than "
+            f"memory_limit = {memory_limit / 1e6:.0f} MB; search smaller sets (most=), or raise it"
+        )
+
+
+def _minimal(alone: dict[int, Bits], people: int) -> tuple[Ints, Ints]:
+    """Whose and which: alone on the set, and on no set with one column less."""
+    owners, masks = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    for mask, bits in alone.items():
+        less = np.zeros_like(bits)
+        for j in range(mask.bit_length()):
+            if mask >> j & 1:
+                less |= alone[mask ^ (1 << j)]
+        mine = bits & ~less
+        if mine.any():
+            who = np.flatnonzero(np.unpackbits(mine, count=people))
+            owners.append(who)
+            masks.append(np.full(who.size, mask))
+    return np.concatenate(owners), np.concatenate(masks)
+
+
+def _dis(
+    people: People, names: Sequence[str], scores: Floats, fraction: float | None
+) -> tuple[float | None, Floats | None]:
+    """DIS and the DIS-SUDA scores, equation (3)."""
+    if fraction is None:
+        return None, None
+    sizes = people.class_sizes(names)
+    uniques, in_pairs = int((sizes == 1).sum()), int((sizes == 2).sum())
+    if uniques == 0:
+        return 0.0, np.zeros(len(people))
+    theta = uniques * fraction / (uniques * fraction + in_pairs * (1 - fraction))
+    some = scores > 0
+    power = scores[some] ** (1 + (8 - len(names)) / 20)
+    spread = power * (1 / power).sum()
+    dis = np.zeros(len(people))
+    dis[some] = 1 / (1 + (uniques / theta - uniques) / spread)
+    return theta, dis
