@@ -199,5 +199,7 @@ def test_the_same_seed_gives_the_same_cells_and_leaves_numpys_stream_alone():
 def test_calls_that_cannot_decide_are_refused():
     with pytest.raises(UsageError, match="at least 1,000"):
         crosscheck(leak(), rows=10)
+    with pytest.raises(UsageError, match='no state "maybe"'):
+        crosscheck(leak(), "identified=maybe")
     with pytest.raises(UsageError, match="one setting at a time"):
         crosscheck(leak(), set={"leaked": [1, 2]})

@@ -151,6 +151,8 @@ def crosscheck(
         raise UsageError("cross-check one setting at a time")
     columns = subject_values(attack, subject)
     network = Lowering(attack, set, tables=False).network(columns)
+    for node, state in (*query.wanted.items(), *query.given.items()):
+        network.state_index(node, state)
     rng = np.random.default_rng(seed)
     if network.subjects == 1:
         network = Lowering(attack, set).network(columns).do(query.do)
