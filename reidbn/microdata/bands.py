@@ -85,9 +85,9 @@ _NUMBER = r"\s*([-+]?\d+(?:\.\d+)?)\s*"
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[list[float]], tuple[float, float]]], ...] = (
     (re.compile(_NUMBER), lambda x: (x[0], x[0])),
     (re.compile(rf"{_NUMBER}(?:-|\u2013|\.\.|to){_NUMBER}"), lambda x: (x[0], x[1])),
-    (re.compile(rf"\[{_NUMBER}[,;]{_NUMBER}\]"), lambda x: (x[0], x[1])),
-    (re.compile(rf"\[{_NUMBER}[,;]{_NUMBER}[)\[]"), lambda x: (x[0], math.nextafter(x[1], x[0]))),
-    (re.compile(rf"\({_NUMBER}[,;]{_NUMBER}\]"), lambda x: (math.nextafter(x[0], x[1]), x[1])),
+    (re.compile(rf"\[{_NUMBER}[,;-]{_NUMBER}\]"), lambda x: (x[0], x[1])),
+    (re.compile(rf"\[{_NUMBER}[,;-]{_NUMBER}[)\[]"), lambda x: (x[0], math.nextafter(x[1], x[0]))),
+    (re.compile(rf"\({_NUMBER}[,;-]{_NUMBER}\]"), lambda x: (math.nextafter(x[0], x[1]), x[1])),
     (re.compile(rf"<{_NUMBER}"), lambda x: (-math.inf, math.nextafter(x[0], -math.inf))),
     (re.compile(rf"(?:<=|≤){_NUMBER}"), lambda x: (-math.inf, x[0])),
     (re.compile(rf">{_NUMBER}"), lambda x: (math.nextafter(x[0], math.inf), math.inf)),
