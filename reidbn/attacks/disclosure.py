@@ -28,7 +28,8 @@ from reidbn.attacks.disclosure_asked import (
 from reidbn.attacks.disclosure_exact import Partitioned
 from reidbn.attacks.disclosure_knowledge import Knowledge, Range, chances_of
 from reidbn.attacks.disclosure_matched import Matched
-from reidbn.attacks.disclosure_result import Disclosure, Source, threshold
+from reidbn.attacks.disclosure_result import Disclosure
+from reidbn.attacks.disclosure_source import Source, threshold
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.peers import MEMORY
 from reidbn.microdata.table import People
@@ -193,7 +194,9 @@ def _found(
     rows: NDArray[np.int64] | None,
     notes: tuple[str, ...],
 ) -> Disclosure:
-    known = names[:-1] if secret == len(names) - 1 else names
+    known = [name for name in names if name != names[secret]]
+    if secret < len(known):
+        known.insert(secret, "")  # keeps the places of the others; no column has no name
     chances, profile = chances_of(people, known, knowledge) if knowledge else (None, None)
     found = Disclosure(
         people,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidbn.attack.scenario import Scenario
 from reidbn.attacks.disclosure_knowledge import Knowledge, Range, near_matrix, ranges_of
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Ints
@@ -111,9 +112,11 @@ def sampling_pays(people: int, individuals: int, columns: int) -> bool:
     return compare < walk
 
 
-def without_secret(knowledge: Knowledge | None, secret: str) -> dict[Any, Any] | None:
-    """The scenario for one secret: its own column cannot be learnt."""
+def without_secret(knowledge: Knowledge | None, secret: str) -> Knowledge | None:
+    """The knowledge for one secret: its own column cannot be learnt."""
     kept: dict[Any, Any] = {}
+    if isinstance(knowledge, Scenario):
+        return knowledge
     for name, value in (knowledge or {}).items():
         if isinstance(value, tuple | list) and len(value) == 2 and not np.isscalar(value[0]):
             columns = tuple(c for c in value[0] if c != secret)

@@ -55,6 +55,11 @@ class Partitioned:
         """Values per distinct row as values per individual."""
         return values[self._places].astype(np.int64, copy=False)
 
+    def baseline(self, secret: int) -> Floats:
+        """The share of each value of the secret in the whole table."""
+        values, size = self.cells.columns[secret], self.cardinalities[secret]
+        return np.bincount(values, weights=self.cells.people, minlength=size) / self.cells.total
+
     def falsehoods(self, secret: int) -> Ints:
         """How many other values of the secret occur in the table."""
         observed = np.count_nonzero(np.bincount(self.cells.columns[secret]))
@@ -122,6 +127,15 @@ class Partitioned:
                 self.cells, self.known, self.secrets, q, empty=self.empty, memory=self.memory
             )
         return full, self.spread(self._fewest[q][secret])
+
+    def posteriors(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints, Ints, Ints]:
+        """The peers' secrets, class by class: class of each individual; class, value, people."""
+        cells, coarse = self.cells, self.cells.classes(known)
+        pair = coarse.ids * self.cardinalities[secret] + cells.columns[secret]
+        entry, place = np.unique(pair, return_inverse=True)
+        people = np.bincount(place, weights=cells.people).astype(np.int64)
+        owner, value = np.divmod(entry, self.cardinalities[secret])
+        return self.spread(coarse.ids), owner, value, people
 
     def expected(
         self, secret: int, chances: Floats, profile: Ints | None, p: float

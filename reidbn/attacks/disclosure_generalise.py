@@ -17,7 +17,7 @@ from reidbn.attacks.disclosure import disclosure
 from reidbn.attacks.disclosure_asked import among, auxiliaries, coded
 from reidbn.attacks.disclosure_exact import Partitioned
 from reidbn.attacks.disclosure_knowledge import Range, numbers
-from reidbn.attacks.disclosure_result import threshold
+from reidbn.attacks.disclosure_source import threshold
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.peers import Cells

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidbn.attack.knows import Profile
+from reidbn.attack.scenario import Scenario
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Floats, Ints
 from reidbn.microdata.table import People
 
-Knowledge = Mapping[Any, Any]
+Knowledge = Mapping[Any, Any] | Scenario
 Range = float | Sequence[float] | Mapping[Any, Any]
 
 
@@ -82,28 +84,65 @@ def chances_of(
     """P(A) for every subset of the known columns, per profile, and each person's profile.
 
     Groups are independent; columns in no group are never known, and a column in two groups is
-    known when either is.  The profile is None when everybody has the same chances.
+    known when either is.  The profile is None when everybody has the same chances.  A `Scenario`
+    brings its own groups, and its shared list or attacker as a mixture over them.
 
     >>> people = People.from_codes([[0, 1], [1, 1]], ["age", "sex"])
     >>> chances_of(people, ["age", "sex"], {"age": 0.5, "sex": 0.25})[0].round(3).tolist()
     [[0.375, 0.375, 0.125, 0.125]]
     """
+    if isinstance(knowledge, Scenario):
+        return _scenario_chances(people, known, knowledge)
     groups = [_group(people, known, name, value) for name, value in knowledge.items()]
     if not groups:
         raise UsageError('knowledge is empty; name at least one column, as in {"age": 0.9}')
-    table = np.stack([np.broadcast_to(chance, len(people)) for _, chance in groups], axis=1)
-    if all(chance.ndim == 0 for _, chance in groups):
-        table, profile = table[:1], None
-    else:
-        table, profile = np.unique(table, axis=0, return_inverse=True)
-    size = 1 << len(known)
+    table, profile = _profiles([chance for _, chance in groups], len(people))
+    return _independent([bits for bits, _ in groups], table, 1 << len(known)), profile
+
+
+def _profiles(chances: Sequence[Floats], people: int) -> tuple[Floats, Ints | None]:
+    """Everybody's probabilities as distinct rows, and the row of each person."""
+    if all(chance.size == 1 for chance in chances):
+        return np.array([[float(chance.reshape(-1)[0]) for chance in chances]]), None
+    table = np.stack([np.broadcast_to(chance, people) for chance in chances], axis=1)
+    rows, profile = np.unique(table, axis=0, return_inverse=True)
+    return rows, profile.reshape(-1)
+
+
+def _independent(groups: Sequence[int], table: Floats, size: int) -> Floats:
+    """P(A) of independent groups (masks), one row per row of probabilities."""
     masks = np.arange(size)
     chances = np.zeros((len(table), size))
     chances[:, 0] = 1
-    for j, (bits, _) in enumerate(groups):
+    for j, bits in enumerate(groups):
         learnt = np.zeros_like(chances)
         np.add.at(learnt.T, masks | bits, chances.T)
         chances = chances * (1 - table[:, j : j + 1]) + learnt * table[:, j : j + 1]
+    return chances
+
+
+def _scenario_chances(
+    people: People, known: Sequence[str], scenario: Scenario
+) -> tuple[Floats, Ints | None]:
+    """A scenario's groups; nothing is known of a person who is not on its shared list."""
+    from reidbn.attacks.placing import place
+
+    if scenario.knows is None:
+        raise UsageError(f'scenario "{scenario.name}" does not say what is known')
+    found = place(scenario.knows, people, scenario.facts)
+    groups = [
+        sum(1 << known.index(column) for column in item.columns if column in known)
+        for item in found.placed
+    ]
+    size = 1 << len(known)
+    if isinstance(found.parent, Profile):
+        weights = np.array(list(found.parent.weights.values()))
+        states = np.concatenate([item.p for item in found.placed], axis=1)
+        return weights[None, :] @ _independent(groups, states, size), None
+    on_list = np.ones(1) if found.parent_p is None else found.parent_p
+    table, profile = _profiles([on_list, *(item.p for item in found.placed)], len(people))
+    chances = table[:, :1] * _independent(groups, table[:, 1:], size)
+    chances[:, 0] += 1 - table[:, 0]
     return chances, profile
 
 

@@ -118,6 +118,11 @@ class Matched:
     def others(self, secret: int) -> list[int]:
         return list(self.known)
 
+    def baseline(self, secret: int) -> Floats:
+        """The share of each value of the secret in the whole table."""
+        values, size = self.cells.columns[self.secret], self.cardinalities[self.secret]
+        return np.bincount(values, weights=self.cells.people, minlength=size) / self.cells.total
+
     def falsehoods(self, secret: int) -> Ints:
         """How many values that occur would be a false answer about each individual."""
         values = self.cells.columns[self.secret]
@@ -174,6 +179,20 @@ class Matched:
             found[:, part] = above[:, -1], above[:, order].min(axis=1)
         full, fewest = found[:, self._places]
         return full, fewest
+
+    def posteriors(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints, Ints, Ints]:
+        """The peers' secrets, one class per distinct individual: as `Partitioned.posteriors`."""
+        size, values = 1 << len(self.known), self.cells.columns[self.secret]
+        wanted, domain = sum(1 << column for column in known), self.cardinalities[self.secret]
+        found = []
+        for part, masks in self._masks(domain):
+            alike = (masks & (size - 1) & wanted) == wanted
+            key = np.where(alike, values[None, :], domain)
+            table = self._histogram(key, domain + 1)[:, :domain]
+            owner, value = np.nonzero(table)
+            found.append((owner + part.start, value, table[owner, value].astype(np.int64)))
+        owner, value, people = (np.concatenate(column) for column in zip(*found, strict=True))
+        return self._places, owner, value, people
 
     def expected(
         self, secret: int, chances: Floats, profile: Ints | None, p: float

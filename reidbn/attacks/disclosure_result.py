@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attacks.disclosure_readings import Readings, readings_of
+from reidbn.attacks.disclosure_source import (
+    Kept,
+    LeaveOneOut,
+    Reading,
+    Source,
+    kept,
+    nullable,
+    threshold,
+)
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Floats, Ints
 from reidbn.microdata.table import People
@@ -17,25 +27,6 @@ from reidbn.theory.finite_population import mean_interval, share_interval
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Reading = Literal["full", "weakest"]
-Kept = tuple[NDArray[np.int32], ...]
-"""Counts as a result keeps them: half the size, widened when handed out."""
-
-
-class Source(Protocol):
-    """Whatever counts peers: by equality (`Partitioned`) or by a match rule (`Matched`)."""
-
-    def others(self, secret: int) -> list[int]: ...
-    def falsehoods(self, secret: int) -> Ints: ...
-    def at(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints]: ...
-    def weakest(self, secret: int) -> tuple[tuple[Ints, Ints], Ints]: ...
-    def without(self, secret: int, column: int, *, all_others: bool) -> tuple[Ints, Ints]: ...
-    def alternatives(self, secret: int, q: float) -> tuple[Ints, Ints]: ...
-    def expected(
-        self, secret: int, chances: Floats, profile: Ints | None, p: float
-    ) -> tuple[Floats, Floats]: ...
-    def broken(self, secret: int, p: float) -> Floats: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +76,7 @@ class Disclosure:
 
     @cached_property
     def _full(self) -> Kept:
-        return _kept(*self.source.at(self.column, self.source.others(self.column)))
+        return kept(*self.source.at(self.column, self.source.others(self.column)))
 
     @property
     def peers_full(self) -> Ints:
@@ -107,7 +98,7 @@ class Disclosure:
     @cached_property
     def _weakest(self) -> Kept:
         share, mask = self.source.weakest(self.column)
-        return _kept(*share, mask)
+        return kept(*share, mask)
 
     @property
     def ppp_min_fraction(self) -> tuple[Ints, Ints]:
@@ -159,7 +150,7 @@ class Disclosure:
         """How many false values have PP_v > q: with full knowledge, and the least over subsets."""
         at = self.q if q is None else threshold("q", q)
         if at not in self._alternatives:
-            self._alternatives[at] = _kept(*self.source.alternatives(self.column, at))
+            self._alternatives[at] = kept(*self.source.alternatives(self.column, at))
         full, fewest = self._alternatives[at]
         return full.astype(np.int64), fewest.astype(np.int64)
 
@@ -256,6 +247,29 @@ class Disclosure:
         """The probability that the scenario's attacker knows a subset with PPP <= p."""
         return self._expected[1]
 
+    def readings(self, known: Sequence[str] | None = None) -> Readings:
+        """l-diversity, t-closeness, (alpha, k) and entropy l: the same posterior by other names.
+
+        With all auxiliaries known, or those in `known`.
+        """
+        at = [self.names.index(name) for name in self._some(known)]
+        classes = self.source.posteriors(self.column, at)
+        return readings_of(*classes, self.source.baseline(self.column), self._values)
+
+    def _some(self, known: Sequence[str] | None) -> tuple[str, ...]:
+        for name in known or ():
+            if name not in self.known:
+                raise UsageError(f'"{name}" is no auxiliary; {did_you_mean(name, self.known)}')
+        return self.known if known is None else tuple(known)
+
+    @property
+    def _values(self) -> Floats | None:
+        """The secret's values as numbers, where they are numbers."""
+        labels = self.people.labels(self.secret)
+        if not all(isinstance(label, int | float | np.number) for label in labels):
+            return None
+        return np.asarray(labels, dtype=np.float64)
+
     # What single auxiliaries and subsets do
 
     def leave_one_out(self, reading: Reading = "full") -> LeaveOneOut:
@@ -306,8 +320,8 @@ class Disclosure:
             "ppp_full": self.ppp_full,
             "ppp_min": self.ppp_min,
             "npp_full": self.npp_full,
-            "poac_full": _nullable(full, undefined),
-            "poac_min": _nullable(least, undefined),
+            "poac_full": nullable(full, undefined),
+            "poac_min": nullable(least, undefined),
             "weakest_subset": self.weakest_subset,
             "peers_full": self.peers_full,
             "upward": self.upward(),
@@ -330,42 +344,3 @@ class Disclosure:
 
 
 _NUMERIC = ("ppp_full", "ppp_min", "npp_full", "posterior_full", "posterior_max", "prior")
-
-
-@dataclass(frozen=True, eq=False)
-class LeaveOneOut:
-    """PPP with one auxiliary unknown, auxiliaries x individuals, and what knowing it takes away."""
-
-    reading: str
-    columns: tuple[str, ...]
-    npp: NDArray[np.int32]
-    peers: NDArray[np.int32]
-    level: Floats
-    """PPP of each individual with nothing left out."""
-
-    @property
-    def ppp(self) -> Floats:
-        return self.npp / self.peers
-
-    @property
-    def gain(self) -> Floats:
-        """How much PPP each person keeps by keeping the auxiliary unknown; may be below 0."""
-        return self.ppp - self.level
-
-
-def _kept(*counts: Ints) -> Kept:
-    return tuple(count.astype(np.int32) for count in counts)
-
-
-def _nullable(values: Floats | None, undefined: NDArray[np.bool_]) -> Any:
-    """A nullable column: null where the value is undefined, never NaN."""
-    import pandas as pd
-
-    numbers = np.zeros(undefined.size) if values is None else np.array(values)
-    return pd.arrays.FloatingArray(numbers, mask=undefined.copy())
-
-
-def threshold(name: str, value: float) -> float:
-    if not 0 <= value < 1:
-        raise UsageError(f"{name} is {value}; a threshold lies in [0, 1)")
-    return float(value)

@@ -1,0 +1,246 @@
+"""A posterior that does not read a class of one as certainty, and which one to believe.
+
+Counting says that somebody alone in their class has their secret for sure.  That is true of the
+table; as a statement about people it is only as good as its forecasts.  Two smoothed posteriors:
+
+    dirichlet    P(s | a) = (#{s, a} + w m_s) / (#{a} + w), m the baseline, w its weight      (1)
+    network      a tree learnt from the table (`disclosure_tree`)
+
+and `calibration`, which forecasts held-out people's secrets with each of them and with the counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attacks.disclosure_asked import auxiliaries, coded
+from reidbn.attacks.disclosure_source import threshold
+from reidbn.attacks.disclosure_tally import Half, Step, tally
+from reidbn.attacks.disclosure_tree import SecretTree, margin
+from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.classes import Codes, Floats, fused_key
+from reidbn.microdata.peers import Cells
+from reidbn.microdata.table import People
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+POSTERIORS = ("dirichlet", "network")
+STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+@dataclass(eq=False)
+class SmoothedShare:
+    """The largest smoothed share of the own secret over all subsets: a tally for equation (1)."""
+
+    secret: int
+    added: Floats
+    """w m_s for each row's own secret."""
+    weight: float
+
+    def __post_init__(self) -> None:
+        self.best = np.zeros(self.added.size)
+
+    def start(self, step: Step) -> Floats:
+        factor = 1 / (step.alike + self.weight)
+        factor[step.masks == 0] = 0
+        return factor
+
+    def add(self, secret: int, step: Step, half: Half) -> None:
+        share = (half.same + self.added[step.rows]) * half.started
+        best = self.best[step.rows]
+        np.maximum(best, share.reshape(-1, best.size).max(axis=0), out=best)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SmoothedDisclosure:
+    """PPP under a smoothed posterior: at full knowledge, and the least over all subsets."""
+
+    secret: str
+    known: tuple[str, ...]
+    posterior: str
+    strength: float
+    ppp_full: Floats
+    ppp_min: Floats
+    p: float
+    weights: Floats | None = None
+
+    def share_upward(self, p: float | None = None) -> float:
+        """The share of people whose secret stays uncertain by more than p, whatever is known."""
+        at = self.p if p is None else threshold("p", p)
+        return float(np.average(self.ppp_min > at, weights=self.weights))
+
+    @cached_property
+    def subjects(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame({"ppp_full": self.ppp_full, "ppp_min": self.ppp_min})
+
+    def __repr__(self) -> str:
+        return (
+            f"SmoothedDisclosure({self.secret!r}, {self.posterior} of weight {self.strength:g}: "
+            f"{self.share_upward():.1%} upward at p={self.p:g})"
+        )
+
+
+def smoothed_disclosure(
+    people: People,
+    sensitive: str,
+    *,
+    posterior: str = "dirichlet",
+    strength: float = 1.0,
+    known: Sequence[str] | None = None,
+    p: float = 0.0,
+) -> SmoothedDisclosure:
+    """What an attacker should believe who knows that small classes are luck, too.
+
+    >>> people = People.from_codes([[0, 0], [0, 0], [0, 1], [1, 1]], ["age", "diagnosis"])
+    >>> smoothed_disclosure(people, "diagnosis").ppp_full.round(3)     # the last one is alone
+    array([0.375, 0.375, 0.625, 0.25 ])
+    """
+    _check(posterior, strength)
+    names = auxiliaries(people, sensitive, known)
+    codes, sizes = coded(people, names, sensitive, {})
+    secret = len(names)
+    if posterior == "dirichlet":
+        full, least = _by_counts(codes, sizes, secret, strength)
+    else:
+        tree = SecretTree.learn(codes, sizes, [*names, sensitive], secret, strength=strength)
+        cells, row_of = Cells.of(codes, sizes)
+        rows = np.stack(cells.columns, axis=1).astype(np.int32)
+        every = range(secret)
+        full = 1 - tree.own_share(rows, every)[row_of]
+        least = tree.least_other(rows, every)[0][row_of]
+    return SmoothedDisclosure(
+        sensitive,
+        tuple(names),
+        posterior,
+        strength,
+        full,
+        least,
+        threshold("p", p),
+        people.weights,
+    )
+
+
+def _check(posterior: str, strength: float) -> None:
+    if posterior not in POSTERIORS:
+        raise UsageError(f'posterior is "{posterior}"; {did_you_mean(posterior, POSTERIORS)}')
+    if not strength > 0:
+        raise UsageError(f"strength is {strength}; the prior's weight must be above 0")
+
+
+def _by_counts(
+    codes: Codes, sizes: tuple[int, ...], secret: int, strength: float
+) -> tuple[Floats, Floats]:
+    cells, row_of = Cells.of(codes, sizes)
+    baseline = np.bincount(cells.columns[secret], weights=cells.people) / cells.total
+    added = strength * baseline[cells.columns[secret]]
+    every = list(range(secret))
+    alike, same = cells.peers(every), cells.peers([*every, secret])
+    full = 1 - (same + added) / (alike + strength)
+    kept = SmoothedShare(secret, added, strength)
+    tally(cells, every, [secret], [kept])
+    return full[row_of], (1 - kept.best)[row_of]
+
+
+# Which posterior to believe
+
+
+def calibration(
+    people: People,
+    sensitive: str,
+    *,
+    known: Sequence[str] | None = None,
+    folds: int = 10,
+    strengths: Sequence[float] = STRENGTHS,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """How well each posterior forecasts the secrets of people it has not seen; best first.
+
+    People are dealt into folds; each fold's secrets are forecast from the others, with all
+    auxiliaries known.  `log_loss` is the mean -ln P(true secret) (infinite when a posterior rules a
+    true secret out; `ruled_out` is the share of people to whom that happens), `brier` the mean
+    squared error over values.  `counts` are the plain shares, with the baseline where nobody is
+    alike.
+    """
+    import pandas as pd
+
+    names = auxiliaries(people, sensitive, known)
+    if not 2 <= folds <= len(people):
+        raise UsageError(f"folds={folds}; need 2 up to the number of people ({len(people)})")
+    codes, sizes = coded(people, names, sensitive, {})
+    fold = np.random.default_rng(seed).permutation(len(people)) % folds
+    methods: list[tuple[str, float]] = [("baseline", 0.0), ("counts", 0.0)]
+    methods += [(kind, weight) for kind in POSTERIORS for weight in strengths]
+    scores = {method: np.zeros((len(people), 3)) for method in methods}
+    for held in range(folds):
+        out = fold == held
+        learnt, asked = codes[~out], codes[out]
+        forecaster = _Forecaster(learnt, sizes, [*names, sensitive])
+        for method in methods:
+            scores[method][out] = _scores(forecaster.posterior(*method, asked), asked[:, -1])
+    rows = [_summary(kind, weight, table) for (kind, weight), table in scores.items()]
+    frame = pd.DataFrame(rows)
+    return frame.sort_values(["log_loss", "brier"], kind="stable", ignore_index=True)
+
+
+def _scores(posterior: Floats, truth: NDArray[np.int32]) -> Floats:
+    own = np.take_along_axis(posterior, truth[:, None], axis=1)[:, 0]
+    brier = (posterior**2).sum(axis=1) - 2 * own + 1
+    return np.stack([own, brier, posterior.argmax(axis=1) == truth], axis=1)
+
+
+def _summary(kind: str, weight: float, table: Floats) -> dict[str, Any]:
+    own, brier, right = table.T
+    loss = float("inf") if (own == 0).any() else float(-np.log(own).mean())
+    return {
+        "posterior": kind,
+        "strength": weight,
+        "log_loss": loss,
+        "brier": float(brier.mean()),
+        "accuracy": float(right.mean()),
+        "ruled_out": float((own == 0).mean()),
+    }
+
+
+class _Forecaster:
+    """Posteriors learnt from some people, for others."""
+
+    def __init__(self, codes: Codes, sizes: Sequence[int], names: Sequence[str]) -> None:
+        self.codes, self.sizes, self.names = codes, sizes, names
+        self.margin = margin(codes[:, -1], sizes[-1])
+
+    def posterior(self, kind: str, weight: float, codes: Codes) -> Floats:
+        """P(secret | all auxiliaries), people x values."""
+        if kind == "baseline":
+            return np.broadcast_to(self.margin, (len(codes), self.margin.size))
+        if kind == "network":
+            secret = len(self.sizes) - 1
+            tree = SecretTree.learn(self.codes, self.sizes, self.names, secret, strength=weight)
+            return tree.posterior(codes, range(secret))
+        counts = self._counts(codes)
+        alike = counts.sum(axis=1, keepdims=True)
+        if kind == "counts":
+            shares = np.divide(counts, alike, out=np.zeros_like(counts), where=alike > 0)
+            return np.where(alike > 0, shares, self.margin)
+        return np.asarray((counts + weight * self.margin) / (alike + weight))
+
+    def _counts(self, codes: Codes) -> Floats:
+        """For each of these people, how many learnt ones are alike, by value of the secret."""
+        both = np.asfortranarray(np.concatenate([self.codes, codes])[:, :-1])
+        _, ids = np.unique(fused_key(both, self.sizes[:-1])[0], return_inverse=True)
+        learnt, asked = ids[: len(self.codes)], ids[len(self.codes) :]
+        classes, here = np.unique(asked, return_inverse=True)
+        place = np.full(int(ids.max()) + 1, -1, dtype=np.int64)
+        place[classes] = np.arange(classes.size)
+        seen = place[learnt] >= 0
+        key = place[learnt[seen]] * self.sizes[-1] + self.codes[seen, -1]
+        table = np.bincount(key, minlength=classes.size * self.sizes[-1]).astype(np.float64)
+        return table.reshape(classes.size, -1)[here]
