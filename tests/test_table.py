@@ -184,8 +184,8 @@ def test_the_histogram_counts_every_class_and_record_once():
     sizes = Counter(people.table[:, 0].tolist()).values()
     for row in table.itertuples():
         inside = [s for s in sizes if row.smallest <= s <= row.largest]
-        assert (row.classes, row.records) == (len(inside), sum(inside))
-    assert table["records"].sum() == 2000
+        assert (row.classes, row.people) == (len(inside), sum(inside))
+    assert table["people"].sum() == 2000
     assert table["share"].sum() == pytest.approx(1)
 
 

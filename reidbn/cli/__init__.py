@@ -12,6 +12,8 @@ from reidbn.errors import ReidbnError, did_you_mean
 
 # command: (module in this folder, one line for --help).  Nothing heavy is imported for --help.
 COMMANDS: dict[str, tuple[str, str]] = {
+    # tables
+    "classes": ("classes", "who is alike in a table: k, uniques, people by class size"),
     # models
     "models": ("models", "list the models that come with reidbn"),
     "new": ("models", "write a commented model to start from"),

@@ -275,7 +275,7 @@ def _links(left: Codes, right: Codes, grids: list[Grid]) -> tuple[Ints, Ints]:
     cards, rest = [], []
     for j, grid in enumerate(grids):
         if (np.count_nonzero(grid, axis=1) <= 1).all():
-            pair = _only(grid)[left[:, j]], right[:, j] + 1
+            pair: tuple[Any, Any] = _only(grid)[left[:, j]], right[:, j] + 1
         elif (np.count_nonzero(grid, axis=0) <= 1).all():
             pair = left[:, j] + 1, _only(grid.T)[right[:, j]]
         else:

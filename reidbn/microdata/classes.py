@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,30 +96,31 @@ class Classes:
     def frequencies(self) -> Frequencies:
         return frequencies_of(self.sizes)
 
-    def histogram(self, edges: Sequence[int] = (1, 2, 3, 5, 10, 20, 50, 100)) -> pd.DataFrame:
-        """Classes and records by class size, one row per band of sizes."""
-        import pandas as pd
-
-        starts = np.array(sorted({1, *edges}), dtype=np.int64)
-        starts = starts[starts <= max(self.largest, 1)]
-        ends = np.append(starts[1:] - 1, self.largest)
-        band = np.searchsorted(starts, self.sizes, side="right") - 1
-        classes = np.bincount(band, minlength=starts.size)
-        records = np.bincount(band, weights=self.sizes, minlength=starts.size).astype(np.int64)
-        table: dict[str, Any] = {
-            "smallest": starts,
-            "largest": ends,
-            "classes": classes,
-            "records": records,
-            "share": records / self.records,
-        }
-        return pd.DataFrame(table)
+    def histogram(self) -> pd.DataFrame:
+        """People and classes by class size, one row per band of sizes."""
+        table = bands_of_sizes(self.sizes[self.ids])
+        ends = np.searchsorted(table["smallest"].to_numpy(), self.sizes, side="right") - 1
+        table.insert(2, "classes", np.bincount(ends, minlength=len(table)))
+        return table
 
     def __repr__(self) -> str:
         return (
             f"Classes({self.count} of {self.records} records on {', '.join(self.columns) or '()'}: "
             f"k={self.k}, uniques={self.uniques})"
         )
+
+
+def bands_of_sizes(sizes: Ints) -> pd.DataFrame:
+    """People by the size of their class, one row per band: smallest, largest, people, share."""
+    import pandas as pd
+
+    starts = np.array([1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000, 100_000, 1_000_000])
+    starts = starts[starts <= sizes.max()]
+    ends = np.append(starts[1:] - 1, sizes.max())
+    band = np.searchsorted(starts, sizes, side="right") - 1
+    people = np.bincount(band, minlength=starts.size)
+    share = people / sizes.size
+    return pd.DataFrame({"smallest": starts, "largest": ends, "people": people, "share": share})
 
 
 def frequencies_of(class_sizes: Ints) -> Frequencies:

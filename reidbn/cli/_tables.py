@@ -1,0 +1,213 @@
+"""Options that read a table of people, and the ways its results are written."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from reidbn.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from reidbn.microdata.hierarchy import Hierarchy
+    from reidbn.microdata.table import People
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.argument("table"),
+    click.option("--qi", required=True, metavar="A,B,C", help="Columns an attacker may know."),
+    click.option("--sensitive", default="", metavar="A,B", help="Columns that are secret."),
+    click.option("--subject-id", metavar="COLUMN", help="Groups several rows of one person."),
+    click.option("--weights", metavar="COLUMN", help="Survey weights."),
+    click.option(
+        "--missing", type=click.Choice(["value", "matches-anything", "drop"]), default="value",
+        show_default=True, help="What a missing cell is.",
+    ),
+    click.option(
+        "--missing-values", default="", metavar="?,NA", help="Texts that mean missing, like blanks."
+    ),
+    click.option(
+        "--history", type=click.Choice(["multiset", "set", "sequence", "person"]),
+        default="multiset", show_default=True, help="How histories are compared.",
+    ),
+    click.option(
+        "--hierarchy", multiple=True, metavar="COLUMN=RULE",
+        help="bands:5,10  prefix:4,2  suffix:4  or a CSV file in ARX's format.",
+    ),
+    click.option("--level", multiple=True, metavar="COLUMN=N", help="Generalise to a level."),
+    click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given."),
+    click.option("--allow-direct", is_flag=True, help="Keep columns that look like names."),
+)  # fmt: skip
+
+
+def table_options(function: F) -> F:
+    """TABLE --qi A,B,C and the rest: the command is given `people`."""
+
+    @functools.wraps(function)
+    def command(**given: Any) -> Any:
+        own = {name: given.pop(name) for name in _NAMES}
+        return function(people=read_people(**own), **given)
+
+    wrapped: Any = command
+    for decorate in reversed(_OPTIONS):
+        wrapped = decorate(wrapped)
+    return wrapped  # type: ignore[no-any-return]
+
+
+_NAMES = (
+    "table", "qi", "sensitive", "subject_id", "weights", "missing", "missing_values", "history",
+    "hierarchy", "level", "delimiter", "allow_direct",
+)  # fmt: skip
+
+
+def read_people(
+    table: str, qi: str, *, sensitive: str = "", hierarchy: Iterable[str] = (),
+    level: Iterable[str] = (), missing_values: str = "", **options: Any,
+) -> People:  # fmt: skip
+    """The people of a file, or made-up ones: `synthetic`, `synthetic:5000`, `synthetic:5000:7`."""
+    from reidbn.microdata.read import read_table
+
+    people = read_table(
+        _source(table),
+        quasi_identifiers=listed(qi),
+        sensitive=listed(sensitive),
+        missing_values=listed(missing_values),
+        hierarchies=read_hierarchies(hierarchy),
+        **options,
+    )
+    levels = read_levels(level)
+    return people.generalise(levels) if levels else people
+
+
+def _source(table: str) -> Any:
+    name, *numbers = table.split(":")
+    if name != "synthetic" or not all(part.isdigit() for part in numbers) or len(numbers) > 2:
+        return table
+    from reidbn.datasets.patients import synthetic_patients
+
+    return synthetic_patients(*(int(part) for part in numbers))
+
+
+def listed(text: str) -> list[str]:
+    """Names between commas.
+
+    >>> listed("age, sex,")
+    ['age', 'sex']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def read_hierarchies(texts: Iterable[str]) -> dict[str, Hierarchy]:
+    """Hierarchies of `--hierarchy`.
+
+    >>> read_hierarchies(["zip=prefix:3,2"])["zip"].up("94152", 1)
+    '941*'
+    """
+    from reidbn.microdata.bands import Bands
+    from reidbn.microdata.ladders import read_hierarchy
+    from reidbn.microdata.prefixes import Prefix, Suffix
+
+    kinds: dict[str, Callable[..., Any]] = {"bands": Bands, "prefix": Prefix, "suffix": Suffix}
+    found: dict[str, Hierarchy] = {}
+    for text in texts:
+        name, _, rule = text.partition("=")
+        kind, colon, numbers = rule.partition(":")
+        if not rule:
+            raise UsageError(f'--hierarchy: "{text}" is not COLUMN=RULE, such as age=bands:5,10')
+        if colon and kind in kinds:
+            found[name] = kinds[kind](*(_whole(part, text) for part in listed(numbers)))
+        elif Path(rule).is_file():
+            found[name] = read_hierarchy(rule)
+        else:
+            hint = did_you_mean(kind, kinds)
+            raise UsageError(f'--hierarchy {name}: no file and no rule "{rule}"; {hint}')
+    return found
+
+
+def read_levels(texts: Iterable[str]) -> dict[str, int]:
+    """Levels of `--level`.
+
+    >>> read_levels(["age=2,zip=1"])
+    {'age': 2, 'zip': 1}
+    """
+    pairs = (part.partition("=") for text in texts for part in listed(text))
+    return {name: _whole(value, f"--level {name}") for name, _, value in pairs}
+
+
+def _whole(text: str, what: str) -> int:
+    if not text.isdigit():
+        raise UsageError(f'{what}: "{text}" is not a whole number')
+    return int(text)
+
+
+# What comes out
+
+
+def about(people: People, table: str | None = None) -> dict[str, Any]:
+    """What a result was computed from, for `--json`."""
+    return {
+        "people": len(people),
+        "quasi_identifiers": list(people.quasi_identifiers),
+        "sensitive": list(people.sensitive),
+        "missing": people.missing,
+        "dropped": people.dropped,
+        "partition": people.is_partition,
+        "notes": list(people.notes),
+        "fingerprint": people.fingerprint,
+    } | ({} if table is None else {"table": table})
+
+
+_POLICY = {
+    "value": "a missing cell is a value of its own",
+    "matches-anything": "a missing cell matches anything",
+    "drop": "people with a missing cell are left out",
+}
+
+
+def say_about(people: People) -> None:
+    """One paragraph on standard output: how many people, on what, and what was done to them."""
+    known = ", ".join(people.quasi_identifiers)
+    click.echo(f"{len(people):,} people on {known}; {_POLICY[people.missing]}.")
+    for note in people.notes:
+        click.echo(f"Note: {note}.")
+    if not people.is_partition:
+        click.echo("Some values match others, so sizes count the people who match.")
+
+
+def show_frame(frame: pd.DataFrame) -> None:
+    """A table as aligned text: whole numbers with commas, others to six digits."""
+    shown = frame.copy()
+    for name in shown.columns:
+        kind = shown[name].dtype.kind
+        if kind in "iu":
+            shown[name] = [f"{value:,}" for value in shown[name]]
+        elif kind == "f":
+            shown[name] = [f"{value:.6g}" for value in shown[name]]
+    click.echo(shown.to_string(index=False))
+
+
+def write_parquet(frame: pd.DataFrame, path: str) -> None:
+    """The table as a Parquet file."""
+    import duckdb
+
+    try:
+        with duckdb.connect() as con:
+            con.from_df(frame).write_parquet(path)
+    except (duckdb.Error, OSError):
+        raise UsageError(f"cannot write {path}; check that its folder is there") from None
+
+
+def save_figure(figure: Any, path: str) -> None:
+    """The figure in the format that the file's name ends in."""
+    if Path(path).suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise UsageError(f"--plot {path}: end the name in .svg, .png or .pdf")
+    try:
+        figure.savefig(path)
+    except OSError as problem:
+        raise UsageError(f"cannot write {path}: {problem.strerror}") from None

@@ -1,0 +1,87 @@
+"""reidbn classes: who is alike on what an attacker may know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reidbn.cli._options import output_options, print_json
+from reidbn.cli._tables import (
+    about,
+    save_figure,
+    say_about,
+    show_frame,
+    table_options,
+    write_parquet,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from reidbn.microdata.table import People
+
+
+@click.command()
+@table_options
+@click.option("--parquet", metavar="FILE", help="Write each person's class size.")
+@click.option("--plot", metavar="FILE", help="Draw the class sizes (.svg, .png, .pdf).")
+@output_options
+def classes(
+    people: People, parquet: str | None, plot: str | None, as_json: bool, quiet: bool
+) -> None:
+    """How many people are alike: k, distinct rows, unique rows, and people by class size.
+
+    TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients.
+    """
+    from reidbn.microdata.classes import bands_of_sizes
+
+    sizes = people.class_sizes()
+    found = _measures(people)
+    histogram = bands_of_sizes(sizes)
+    if as_json:
+        rows = histogram.to_dict(orient="records")
+        print_json(about(people) | found | {"histogram": rows})
+    else:
+        if not quiet:
+            say_about(people)
+        for name, value in found.items():
+            shown = f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+            click.echo(f"{name.replace('_', ' '):<22}{shown:>12}")
+        click.echo()
+        show_frame(histogram)
+    if parquet:
+        write_parquet(_per_person(people), parquet)
+    if plot:
+        from reidbn.report.class_sizes import class_size_figure
+
+        save_figure(class_size_figure(people), plot)
+
+
+def _measures(people: People) -> dict[str, Any]:
+    """k, uniques, risks; the number of classes where there are classes."""
+    sizes = people.class_sizes()
+    found: dict[str, Any] = {"k": int(sizes.min())}
+    if people.is_partition:
+        found["classes"] = people.classes().count
+    found |= {
+        "uniques": int((sizes == 1).sum()),
+        "mean_risk": float((1 / sizes).mean()),
+        "risk_without_columns": 1 / len(people),
+        "share_below_5": people.suppression_rate(5),
+    }
+    if people.weights is not None:
+        found["people_stood_for"] = float(people.weights.sum())
+    return found
+
+
+def _per_person(people: People) -> pd.DataFrame:
+    """One row per person, in record order: the subject, class size, and weight of the class."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {"row": range(len(people)), "class_size": people.class_sizes()}
+    if people.subject_ids is not None:
+        columns["subject"] = people.subject_ids
+    if people.weights is not None:
+        columns["class_weight"] = people.class_weights()
+    return pd.DataFrame(columns)
