@@ -9,6 +9,7 @@ import pytest
 import reidbn as rb
 from reidbn.attack.knows import Known, Knows, Listed, Lookup, Profile
 from reidbn.attack.scenario import Scenario
+from reidbn.attacks.drivers import drivers, most_exposed, routes
 from reidbn.attacks.subset_classes import subset_classes
 from reidbn.errors import DataError, ModelError, TooLarge, UsageError
 from reidbn.microdata.table import People
@@ -295,3 +296,40 @@ def test_independent_groups_over_all_subsets_sum_to_one():
         for s in itertools.product(("yes", "no"), repeat=3)
     )  # fmt: skip
     assert total == pytest.approx(1, abs=1e-12)
+
+
+def test_shapley_values_are_exact_and_add_up():
+    table = people()
+    result = rb.assess("adversary-routes", table, scenario=knows(0.5, 0.6, 0.9), population=500)
+    found = drivers(result)
+    assert found.method == "exact Shapley value"
+    assert found.nothing + found.mean.sum() == pytest.approx(result.risk().mean(), abs=1e-12)
+    # Against the average over all orders of learning, each step a new assessment.
+    names = ("age", "race", "sex")
+    p = dict(zip(names, (0.5, 0.6, 0.9), strict=True))
+    total = dict.fromkeys(names, 0.0)
+    for order in itertools.permutations(names):
+        before = found.nothing
+        for step in range(1, 4):
+            chosen = {n: p[n] if n in order[:step] else 1e-300 for n in names}
+            after = rb.what_if(result, scenario=knows(*(chosen[n] for n in names))).risk().mean()
+            total[order[step - 1]] += (after - before) / 6
+            before = after
+    assert found.mean == pytest.approx([total[n] for n in names], abs=1e-9)
+
+
+def test_without_room_for_all_sets_the_contributions_are_leave_one_out(monkeypatch):
+    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6), population=500)
+    monkeypatch.setattr("reidbn.attacks.drivers.MOST_CELLS", 1)
+    found = drivers(result)
+    assert found.method == "leave-one-out"
+    left = rb.what_if(result, scenario=knows(0.5)).risk().mean()
+    assert found.mean[1] == pytest.approx(result.risk().mean() - left, abs=1e-9)
+
+
+def test_the_most_exposed_come_with_their_route_and_attribute():
+    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.9), population=500)
+    table = most_exposed(result, 5)
+    assert set(table["main_route"]) <= {"prosecutor", "journalist", "marketer"}
+    assert set(table["main_group"]) <= {"age", "race", "sex"}
+    assert len(routes(result)) == 60

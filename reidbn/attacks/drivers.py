@@ -1,0 +1,139 @@
+"""What drives the risk: which attribute group adds most, and through which route.
+
+The worth v(S) of a set S of groups is the mean risk when the other groups are never known (they
+are set to "no").  A group's contribution is its Shapley value,
+
+    phi_j = sum over S without j of |S|! (b-|S|-1)! / b!  (v(S + j) - v(S))
+
+exact where all 2^b sets can be asked; otherwise leave-one-out, v(all) - v(all but j).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import factorial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reidbn.attacks.assessment import OVERALL, Array, Assessment
+from reidbn.cpds.protocol import NO, YES
+from reidbn.inference.answers import joint
+from reidbn.inference.query import Query
+from reidbn.progress import progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_CELLS = 200_000_000  # subject x subset cells that the exact Shapley values may visit
+SHAPLEY, LEAVE_ONE_OUT = "exact Shapley value", "leave-one-out"
+
+
+@dataclass(frozen=True, eq=False)
+class Drivers:
+    """Contribution of every group to every distinct subject's risk."""
+
+    measure: str
+    method: str
+    labels: tuple[str, ...]
+    by_subject: Array  # subjects x groups
+    counts: Array
+    nothing: float  # mean risk when nothing is known
+
+    @property
+    def mean(self) -> Array:
+        """Contribution of each group to the mean risk over people."""
+        return np.asarray(np.average(self.by_subject, axis=0, weights=self.counts))
+
+    def table(self) -> pd.DataFrame:
+        """One row per group, the largest contribution first."""
+        import pandas as pd
+
+        table = pd.DataFrame({"group": self.labels, "contribution": self.mean})
+        table["method"] = self.method
+        return table.sort_values("contribution", ascending=False, ignore_index=True)
+
+
+def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
+    """How much each attribute group adds to the risk."""
+    b = len(result.groups.placed)
+    exact = 3**b * result.table.subjects <= MOST_CELLS
+    everything = (1 << b) - 1
+    asked = range(1 << b) if exact else [everything, *(everything ^ (1 << j) for j in range(b))]
+    worth = {
+        s: _worth(result, measure, s) for s in progress(list(asked), "what each attribute adds")
+    }
+    if exact:
+        shares = np.stack([_shapley(worth, j, b) for j in range(b)], axis=1)
+        nothing = float(np.average(worth[0], weights=result.table.counts))
+    else:
+        shares = np.stack([worth[everything] - worth[everything ^ (1 << j)] for j in range(b)], 1)
+        nothing = float("nan")
+    labels = tuple(p.label for p in result.groups.placed)
+    method = SHAPLEY if exact else LEAVE_ONE_OUT
+    return Drivers(measure, method, labels, shares, result.table.counts.astype(float), nothing)
+
+
+def _worth(result: Assessment, measure: str, known: int) -> Array:
+    """The risk of every distinct subject when only the groups in `known` can be known.
+
+    A group set to no is also given as no: its evidence has probability 1 and halves the subsets.
+    """
+    query = result.questions[measure]
+    never = {p.member: NO for j, p in enumerate(result.groups.placed) if not known >> j & 1}
+    changed = Query(query.targets, query.wanted, {**query.given, **never}, {**query.do, **never})
+    return _risk(result, changed)
+
+
+def _risk(result: Assessment, query: Query) -> Array:
+    values = joint(result.attack, query, result.inputs.set, result.table.columns)[:, 0]
+    attack, chosen = result.attack, result.inputs.set
+    sizes = {n: float(chosen.get(n, attack.parameters[n].value)) for n in attack.structural}
+    index = tuple(attack.variable(n, sizes).states.index(s) for n, s in query.wanted.items())
+    evidence = values.sum(axis=tuple(range(1, values.ndim)))
+    risk = values[(np.arange(len(values)), *index)] / evidence
+    return np.broadcast_to(risk, result.table.subjects)
+
+
+def _shapley(worth: dict[int, Array], j: int, b: int) -> Array:
+    total = np.zeros_like(worth[0])
+    for s in range(1 << b):
+        if not s >> j & 1:
+            size = s.bit_count()
+            weight = factorial(size) * factorial(b - size - 1) / factorial(b)
+            total = total + weight * (worth[s | 1 << j] - worth[s])
+    return total
+
+
+def routes(result: Assessment, measure: str = OVERALL) -> pd.DataFrame:
+    """Per person, P(route succeeds) for every yes/no parent of the measure's event."""
+    import pandas as pd
+
+    query = result.questions[measure]
+    target = result.attack.all_nodes[query.targets[0]]
+    names = [p for p in target.parents if p in result.attack.nodes
+             and set(result.attack.nodes[p].states) == {NO, YES}]  # fmt: skip
+    data = {}
+    for name in names:
+        asked = Query((name,), {name: YES}, query.given, query.do)
+        data[name] = _risk(result, asked)[result.table.of_person]
+    return pd.DataFrame(data, index=result.subjects.index)
+
+
+def most_exposed(
+    result: Assessment, count: int = 10, measure: str = OVERALL, found: Drivers | None = None
+) -> pd.DataFrame:
+    """The people with the highest risk, each with the main route and the main attribute group."""
+    found = found or drivers(result, measure)
+    table = result.most_at_risk(count, measure).copy()
+    through = routes(result, measure).loc[table.index]
+    if len(through.columns):
+        table["main_route"] = through.idxmax(axis=1)
+    rows = result.table.of_person[_positions(result, count, measure)]
+    table["main_group"] = [found.labels[int(j)] for j in found.by_subject[rows].argmax(axis=1)]
+    return table
+
+
+def _positions(result: Assessment, count: int, measure: str) -> Sequence[int]:
+    return [int(i) for i in np.argsort(-result.risk(measure), kind="stable")[:count]]
