@@ -84,6 +84,8 @@ PUBLIC: dict[str, str] = {
     "disclosure_all": "reidbn.attacks.disclosure",
     "Disclosure": "reidbn.attacks.disclosure_result",
     "DisclosureAll": "reidbn.attacks.disclosure",
+    "smoothed_disclosure": "reidbn.attacks.disclosure_smoothed",
+    "disclosure_calibration": "reidbn.attacks.disclosure_smoothed",
     "best_generalisation": "reidbn.attacks.disclosure_generalise",
     "equal_width_search": "reidbn.attacks.disclosure_generalise",
     "generalisation_effect": "reidbn.attacks.disclosure_generalise",

@@ -6,7 +6,7 @@ table; as a statement about people it is only as good as its forecasts.  Two smo
     dirichlet    P(s | a) = (#{s, a} + w m_s) / (#{a} + w), m the baseline, w its weight      (1)
     network      a tree learnt from the table (`disclosure_tree`)
 
-and `calibration`, which forecasts held-out people's secrets with each of them and with the counts.
+and `disclosure_calibration`, which forecasts held-out people with each of them and the counts.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _by_counts(
 # Which posterior to believe
 
 
-def calibration(
+def disclosure_calibration(
     people: People,
     sensitive: str,
     *,

@@ -36,7 +36,7 @@ def tie_step(largest: int, ranks: int) -> float | None:
 
 
 def fractions_near(values: Floats, *, largest: int, slack: float) -> tuple[Ints, Ints]:
-    """The fractions a/b, b <= `largest`, of which each value is at most `slack` (relative) away.
+    """The fractions a/b, b <= `largest`, with |value - a/b| <= `slack` a/b, one for each value.
 
     The continued fraction of the value, stopped at the first convergent that is near enough; with
     slack < 1/(2 n^2) there is only one such fraction.
@@ -59,7 +59,7 @@ def fractions_near(values: Floats, *, largest: int, slack: float) -> tuple[Ints,
         digit = np.floor(rest)
         p, p_before = digit * p + p_before, p
         q, q_before = digit * q + q_before, q
-        near = np.abs(p / q - target) <= slack * target
+        near = np.abs(p / q - target) <= slack * (p / q)
         num[left[near]], den[left[near]] = p[near].astype(np.int64), q[near].astype(np.int64)
         on = np.flatnonzero(~near)
         if on.size and q[on].max() > 2 * largest:
