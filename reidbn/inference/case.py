@@ -249,6 +249,13 @@ class Case:
         """The same question at other base settings."""
         return replace(self, settings={**self.settings, **settings})
 
+    def wanting(self, state: str) -> Case:
+        """The same question about another state of its one target; "" changes nothing."""
+        if not state:
+            return self
+        wanted = dict.fromkeys(self.query.wanted, state)
+        return replace(self, query=replace(self.query, wanted=wanted))
+
     def asked(self, *, given: Mapping[str, Any] | None = None,
               do: Mapping[str, Any] | None = None) -> Case:  # fmt: skip
         """The same question with more evidence and more interventions."""

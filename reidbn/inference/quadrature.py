@@ -5,7 +5,7 @@ mean and the variance of a polynomial answer exactly: two points for an affine o
 the prior's support, so every one of them is a setting that the attack allows.
 
 The points are the eigenvalues of the Jacobi matrix of the prior's orthogonal polynomials, which
-Stieltjes' procedure finds from the prior's own fine quadrature (Golub and Welsch's method).
+Stieltjes' procedure finds from the prior's own fine quadrature [GolubWelsch69].
 """
 
 from __future__ import annotations
@@ -130,6 +130,21 @@ def _tent(prior: Prior, low: float, high: float, points: Array) -> Array:
     rising = (points - low) / (mode - low) if mode > low else np.ones_like(points)
     falling = (high - points) / (high - mode) if mode < high else np.ones_like(points)
     return np.asarray(np.where(points < mode, rising, falling))
+
+
+def prior_text(parameter: Parameter) -> str:
+    """A prior in words.
+
+    >>> prior_text(Parameter("p", 0.5))
+    'uniform 0 to 1, no prior given'
+    """
+    low, high = parameter.range
+    prior = parameter.prior
+    if prior is None:
+        return f"uniform {low:g} to {high:g}, no prior given"
+    shape = {"beta": f"({prior.a:g}, {prior.b:g})" if prior.a and prior.b else "",
+             "triangular": f" around {prior.mode:g}" if prior.mode is not None else ""}  # fmt: skip
+    return f"{prior.kind}{shape.get(prior.kind, '')} {low:g} to {high:g}"
 
 
 def lagrange(points: Array, at: Array) -> Array:

@@ -6,7 +6,7 @@ difference of its neighbours stands in for it, labelled as such.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,7 @@ from reidbn.inference.summaries import Summary, summary
 POINTS = 257  # of a first scan over real numbers
 INTEGERS = 2_000  # a range with no more integers is scanned whole ...
 REBUILDS = 65  # ... but a size of a state list rebuilds the network, so fewer
+Over = Mapping[str, Range | None] | Sequence[str] | str | None
 LOCAL = 8  # degree of the local fit behind a finite difference
 
 
@@ -158,8 +159,9 @@ class Line:
         r = self.response
         if self.curve is None:
             return self.scan().crossings(target)
-        roots = self.curve.crossings(target)
-        return [(float(x), float(x)) for x in roots if r.low <= x <= r.high]
+        roots, hair = self.curve.crossings(target), 1e-12 * (r.high - r.low)
+        inside = roots[(roots >= r.low - hair) & (roots <= r.high + hair)]
+        return [(float(x), float(x)) for x in np.unique(np.clip(inside, r.low, r.high))]
 
 
 def _first_best(values: Array, sign: float) -> int:
@@ -179,13 +181,13 @@ def _one_curve(response: Response, statistic: str) -> Curve | None:
     return curve.mean() if statistic == "mean" and curve.is_polynomial else None
 
 
-def spans(case: Case, over: object) -> dict[str, Range | None]:
+def spans(case: Case, over: Over) -> dict[str, Range | None]:
     """Which parameters to vary, and over which ranges: all, names, or name: (low, high)."""
     if over is None:
         return dict.fromkeys(case.parameters)
     if isinstance(over, str):
         over = [name.strip() for name in over.split(",")]
-    named = dict(over) if isinstance(over, dict) else dict.fromkeys(over)  # type: ignore[call-overload]
+    named = over if isinstance(over, Mapping) else dict.fromkeys(over)
     return {str(name): _range(case, str(name), ends) for name, ends in named.items()}
 
 

@@ -1,7 +1,7 @@
-"""Which parameter's uncertainty makes the answer uncertain: Sobol's decomposition, by quadrature.
+"""Which parameter's uncertainty makes the answer uncertain: Sobol's decomposition by quadrature.
 
 With independent priors the answer splits into a mean, one term per parameter, one per pair, ...,
-each with mean 0 and uncorrelated with the others,
+each with mean 0 and uncorrelated with the others [Sobol01],
 
     R = sum_S R_S,   Var R = sum_S V_S,   first_i = V_i / Var,   total_i = sum_{S with i} V_S / Var
 
@@ -14,7 +14,9 @@ more points, and the error that is left is measured and stated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -31,9 +33,11 @@ LISTED = 33  # whole numbers that are listed one by one; above, they are interpo
 COUNTS = (3, 5, 9, 17, 33)  # points tried for a parameter whose degree is not known
 CLOSE = 1e-9  # of the largest answer: when such a parameter counts as resolved
 CHECKS = 24  # random settings at which the interpolated answer is compared with the engine's
+ROUNDING = 1e-11  # an exact answer differs by no more than this at a random setting
 MOST_CELLS = 1 << 18  # settings of the full grid
 MOST_TOGETHER = 12  # parameters of one table: their ranges have 2^12 corners to check
 MOST_FINE = 1 << 20  # cells of the finer grid on which ratios are taken
+MOST_NODES = 24  # per parameter
 SEED = 20250101
 
 
@@ -64,11 +68,11 @@ class Axis:
             return np.asarray((np.asarray(at)[:, None] == self.points[None, :]).astype(float))
         return lagrange(self.points, at)
 
-    def finer(self, count: int) -> Axis:
-        """The same points with more quadrature nodes."""
+    def finer(self, count: int, *, whole: bool = True) -> Axis:
+        """The same points with other quadrature nodes; not fewer than points, when `whole`."""
         if self.is_listed:
             return self
-        nodes, weights = self.measure.gauss(max(count, len(self.nodes)))
+        nodes, weights = self.measure.gauss(max(count, len(self.points)) if whole else count)
         return replace(self, nodes=nodes, weights=weights)
 
 
@@ -77,6 +81,7 @@ class Spread:
     """The answer over the priors: mean, variance and its parts, one per set of parameters.
 
     `parts` has one axis per parameter, of length 2: part [1, 0, 1] belongs to the first and third.
+    `error` is relative to the standard deviation (0 when exact).
     """
 
     names: tuple[str, ...]
@@ -129,8 +134,9 @@ class Grid:
 
     @property
     def is_exact(self) -> bool:
-        """True when the answer is a polynomial that these points fix."""
-        return self.evidence is None and all(a.is_exact for a in self.axes)
+        """True when the answer is a polynomial that these points fix, by theory and by check."""
+        by_theory = self.evidence is None and all(a.is_exact for a in self.axes)
+        return by_theory and self.distance <= ROUNDING
 
     def _evaluate(self) -> tuple[Array, Array | None]:
         """P(target, evidence) and P(evidence): subjects x points of every axis.
@@ -151,42 +157,58 @@ class Grid:
 
     def spread(self) -> Spread:
         """Mean, variance and Sobol's parts of the mean answer over subjects."""
-        if self.evidence is None:
-            axes = self.axes
-            values = _along(self.numerator.mean(axis=0)[None], [a.to_nodes for a in axes])[0]
-            mean, parts = decompose(values, [a.weights for a in axes])
-            error = 0.0
-        else:
-            mean, parts, error = self._of_ratio()
-        unresolved = 0.0 if self.is_exact else self.distance()
-        count = prod(self.shape)
-        return Spread(self.names, mean, parts, self.is_exact, max(error, unresolved), count)
+        axes, error = self._resolved_axes(), 0.0
+        mean, parts = decompose(self._mean_at_nodes(axes), [a.weights for a in axes])
+        if self.evidence is not None:
+            coarse = [a.finer(max(2, len(a.nodes) - 2), whole=False) for a in axes]
+            _, other = decompose(self._mean_at_nodes(coarse), [a.weights for a in coarse])
+            error = _relative(parts, other)
+        if not self.is_exact:
+            sd = float(np.sqrt(max(parts.sum() - parts.flat[0], 0.0)))
+            error = max(error, self.distance / sd if sd > 0 else self.distance)
+        return Spread(self.names, mean, parts, self.is_exact, error, prod(self.shape))
 
-    def _of_ratio(self) -> tuple[float, Array, float]:
-        """The parts of a ratio on the finest grid that fits, and how much a coarser one differs."""
+    def moments(self) -> tuple[Array, Array]:
+        """Mean and standard deviation of every subject's answer."""
+        axes = self._resolved_axes()
+        first, second = [], []
+        for values in self._at_nodes(axes):
+            squares = values**2
+            for a in reversed(axes):
+                values, squares = values @ a.weights, squares @ a.weights
+            first.append(values)
+            second.append(squares)
+        mean = np.concatenate(first)
+        return mean, np.sqrt(np.maximum(np.concatenate(second) - mean**2, 0.0))
+
+    def _resolved_axes(self) -> list[Axis]:
+        """The axes, with as many quadrature nodes as a ratio needs and memory allows."""
+        if self.evidence is None:
+            return list(self.axes)
         free = sum(not a.is_listed for a in self.axes)
         listed = prod(len(a.points) for a in self.axes if a.is_listed)
         room = (MOST_FINE / listed) ** (1 / free) if free else 1
-        count = int(min(24, max(room, 2)))
-        mean, parts = self._ratio_parts(count)
-        _, coarse = self._ratio_parts(max(2, count - 2))
-        size = parts.sum() - parts.flat[0]
-        gap = abs(size - (coarse.sum() - coarse.flat[0]))
-        return mean, parts, float(gap / size) if size > 0 else 0.0
+        return [a.finer(int(min(MOST_NODES, max(room, 2)))) for a in self.axes]
 
-    def _ratio_parts(self, count: int) -> tuple[float, Array]:
-        assert self.evidence is not None  # noqa: S101 - only ratios come here
-        axes = [a.finer(count) for a in self.axes]
+    def _at_nodes(self, axes: Sequence[Axis]) -> Iterator[Array]:
+        """The answers at the nodes of the quadrature, a block of subjects at a time."""
         matrices = [a.to_nodes for a in axes]
         cells = prod(len(a.nodes) for a in axes)
-        total = np.zeros([len(a.nodes) for a in axes])
         for rows in _blocks(len(self.numerator), MOST_NUMBERS // cells):
-            top, bottom = (
-                _along(self.numerator[rows], matrices),
-                _along(self.evidence[rows], matrices),
-            )
-            total += (top / bottom).sum(axis=0)
-        return decompose(total / len(self.numerator), [a.weights for a in axes])
+            top = _along(self.numerator[rows], matrices)
+            yield top if self.evidence is None else top / _along(self.evidence[rows], matrices)
+
+    def _mean_at_nodes(self, axes: Sequence[Axis]) -> Array:
+        total = sum(values.sum(axis=0) for values in self._at_nodes(axes))
+        return np.asarray(total / len(self.numerator))
+
+    def averaged(self) -> Grid:
+        """The grid of the mean answer over subjects; a polynomial's, when nothing is given."""
+        if self.evidence is not None:
+            raise ValueError("a mean of ratios is no ratio of two polynomials")
+        other = copy(self)
+        other.numerator = self.numerator.mean(axis=0, keepdims=True)
+        return other
 
     # -- anywhere between the points ---------------------------------------------------------
 
@@ -211,6 +233,7 @@ class Grid:
                 out[:, rows] /= bottom @ basis.T
         return np.clip(out, 0.0, 1.0)
 
+    @cached_property
     def distance(self) -> float:
         """The largest error of interpolated answers at random settings, against the engine."""
         rng = np.random.default_rng(SEED)
@@ -258,6 +281,13 @@ def _along(values: Array, matrices: Sequence[Array | None]) -> Array:
         if matrix is not None:
             values = np.moveaxis(np.tensordot(matrix, values, axes=(1, axis)), 0, axis)
     return values
+
+
+def _relative(parts: Array, other: Array) -> float:
+    """How much two totals of variance differ, relative to the first."""
+    size = float(parts.sum() - parts.flat[0])
+    gap = abs(size - float(other.sum() - other.flat[0]))
+    return gap / size if size > 0 else gap
 
 
 def _blocks(count: int, step: int) -> Iterator[slice]:

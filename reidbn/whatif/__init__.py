@@ -1,0 +1,1 @@
+"""What if: sweep, tornado, solve, compare, uncertainty, for every attack alike."""

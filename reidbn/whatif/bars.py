@@ -1,0 +1,229 @@
+"""Tornado: how far each parameter alone moves the answer over its range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.attack.parameter import Parameter
+from reidbn.errors import UsageError, did_you_mean
+from reidbn.inference.case import Values
+from reidbn.inference.levels import level
+from reidbn.inference.network import Array
+from reidbn.inference.responses import Response, one_at_a_time, responses
+from reidbn.inference.sensitivity import Line, spans
+from reidbn.inference.summaries import summary
+from reidbn.whatif.cases import Target, What, case_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One parameter: the answer at both ends of its range, its lowest and highest, and where.
+
+    `method` says how the answer is known in between (see reidbn/inference/responses.py), and
+    `extremes` where lowest and highest were found: at the "ends", at a "turning point" of the
+    curve, or by a "scan".
+    """
+
+    parameter: str
+    value: float
+    unit: str
+    low: float
+    high: float
+    at_low: float
+    at_high: float
+    lowest: float
+    lowest_at: float
+    highest: float
+    highest_at: float
+    crossings: tuple[float, ...]
+    method: str
+    extremes: str
+    source: str
+    is_assumption: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def swing(self) -> float:
+        return self.highest - self.lowest
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "swing": self.swing}
+
+
+@dataclass(frozen=True)
+class Tornado:
+    """The bars of a question, longest first: if this assumption changes, the answer moves so far.
+
+    (What changes when the attacker *learns* something is a question with evidence, not a bar.)
+    """
+
+    attack: str
+    question: str
+    answer: float
+    bars: tuple[Bar, ...]
+    fixed: tuple[str, ...]
+    statistic: str
+    subjects: int
+    threshold: float | None = None
+
+    def __iter__(self) -> Iterator[Bar]:
+        return iter(self.bars)
+
+    def __len__(self) -> int:
+        return len(self.bars)
+
+    def __getitem__(self, parameter: str) -> Bar:
+        for bar in self.bars:
+            if bar.parameter == parameter:
+                return bar
+        names = [bar.parameter for bar in self.bars]
+        raise UsageError(f'no bar for "{parameter}"; {did_you_mean(parameter, names)}')
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per parameter, longest bar first."""
+        import pandas as pd
+
+        rows = [bar.to_dict() for bar in self.bars]
+        for row in rows:
+            row["notes"] = "; ".join(row["notes"])
+        names = [*Bar.__dataclass_fields__, "swing"]
+        return pd.DataFrame(rows, columns=names)
+
+    def to_dict(self) -> dict[str, Any]:
+        bars = [bar.to_dict() for bar in self.bars]
+        return {**{k: getattr(self, k) for k in self.__dataclass_fields__}, "bars": bars}
+
+    def sentences(self) -> list[str]:
+        """Which single change of a parameter takes the answer across the threshold."""
+        if self.threshold is None:
+            return []
+        return [
+            f"the answer crosses {self.threshold:g} at {bar.parameter} = {value:.4g}"
+            for bar in self.bars
+            for value in bar.crossings
+        ]
+
+    def plot(self, path: str | None = None, **options: Any) -> Any:
+        """The figure (matplotlib); written to `path` when one is given."""
+        return import_module("reidbn.report.whatif_figures").draw_tornado(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        return str(self.to_frame().to_html(index=False))
+
+    def __str__(self) -> str:
+        what = self.question if self.subjects == 1 else f"{self.statistic} of {self.question}"
+        lines = [f"{self.attack}: {what} = {self.answer:.6g}"]
+        width = max((len(b.parameter) for b in self.bars), default=0)
+        for b in self.bars:
+            mark = " (assumption)" if b.is_assumption else ""
+            lines.append(
+                f"  {b.parameter:<{width}}  {b.low:g}..{b.high:g}: {b.at_low:.6g} to "
+                f"{b.at_high:.6g}, swing {b.swing:.6g} [{b.method}]{mark}"
+            )
+        return "\n".join([*lines, *self.sentences()])
+
+    __repr__ = __str__
+
+
+def tornado(
+    what: What,
+    target: Target | None = None,
+    *,
+    given: Mapping[str, Any] | None = None,
+    do: Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    over: Mapping[str, tuple[float, float] | None] | Sequence[str] | str | None = None,
+    threshold: float | None = None,
+    statistic: str = "mean",
+) -> Tornado:
+    """The answer over each parameter's range while all others stay: exact ends, longest bar first.
+
+    `over` names the parameters to vary, or maps them to other ranges.  For several subjects the
+    bars show a `statistic` over them: mean, median, max, q95, "above 0.09".  With a `threshold`
+    every bar also holds the values at which the answer crosses it.
+
+    >>> t = tornado("leak-single", "identified=yes", threshold=0.09)
+    >>> [bar.parameter for bar in t], t["class_size"].crossings
+    (['class_size', 'leaked', 'records'], (12.0,))
+    """
+    case = case_of(what, target, given=given, do=do, set=set, subject=subject)
+    wanted = spans(case, over)
+    _check_threshold(threshold)
+    ranges = {n: ends or case.parameter(n).range for n, ends in wanted.items()}
+    varied = [n for n, (low, high) in ranges.items() if low < high]
+    found = responses(case, varied, {n: ranges[n] for n in varied})
+    ends = one_at_a_time(case, {n: np.array([r.low, r.high]) for n, r in found.items()})
+    bars = [_bar(r, ends[n], threshold, statistic) for n, r in found.items()]
+    answer = summary(statistic)(case.answers({}))
+    return Tornado(
+        attack=case.attack.name,
+        question=case.query.describe(),
+        answer=float(answer[0]),
+        bars=tuple(sorted(bars, key=lambda b: -b.swing)),
+        fixed=tuple(n for n in wanted if n not in found),
+        statistic=statistic,
+        subjects=case.subjects,
+        threshold=threshold,
+    )
+
+
+def _bar(response: Response, ends: Values, threshold: float | None, statistic: str) -> Bar:
+    line = Line(response, statistic)
+    parameter: Parameter = response.case.parameter(response.name)
+    at_low, at_high = _ends(response, ends, statistic)
+    extent = line.extent()
+    at = {response.low: at_low, response.high: at_high}  # as the engine has them, to the last digit
+    crossings = () if threshold is None else level(line, threshold).values
+    inside = not {extent.lowest_at, extent.highest_at} <= set(at)
+    return Bar(
+        parameter=response.name,
+        value=response.base,
+        unit=parameter.unit,
+        low=response.low,
+        high=response.high,
+        at_low=at_low,
+        at_high=at_high,
+        lowest=at.get(extent.lowest_at, extent.lowest),
+        lowest_at=extent.lowest_at,
+        highest=at.get(extent.highest_at, extent.highest),
+        highest_at=extent.highest_at,
+        crossings=crossings,
+        method=response.method,
+        extremes="scan" if extent.is_scanned else "turning point" if inside else "ends",
+        source=parameter.source,
+        is_assumption=parameter.is_assumption,
+        notes=(*response.notes, *_limits(response, ends)),
+    )
+
+
+def _ends(response: Response, ends: Values, statistic: str) -> tuple[float, float]:
+    """The answers at both ends; where the evidence is impossible there, the limit."""
+    values: Array = ends.probability
+    if not ends.possible.all():
+        limits = response.values(np.array([response.low, response.high]))
+        values = np.where(ends.possible, values, limits)
+    low, high = summary(statistic)(values)
+    return float(low), float(high)
+
+
+def _limits(response: Response, ends: Values) -> tuple[str, ...]:
+    open_ends = np.logical_not(ends.possible.all(axis=0)).tolist()
+    return tuple(
+        f"at {end:g} the evidence is impossible: the limit is shown"
+        for end, is_open in zip((response.low, response.high), open_ends, strict=True)
+        if is_open
+    )
+
+
+def _check_threshold(threshold: float | None) -> None:
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise UsageError(f"threshold={threshold:g} is no probability: it must lie between 0 and 1")

@@ -1,0 +1,297 @@
+"""Compare: two scenarios side by side, and which of their differences matters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.errors import UsageError
+from reidbn.inference.case import Case
+from reidbn.inference.network import Array
+from reidbn.inference.query import Query
+from reidbn.inference.summaries import quantile, summary
+from reidbn.whatif.cases import Target, What, brings_case, case_of, change
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST = 10  # differences whose every combination is asked: 2^10 settings
+
+
+@dataclass(frozen=True)
+class Step:
+    """One difference between two scenarios.
+
+    `alone` what it changes by itself, made in the first scenario; `last` what it changes as the
+    last one, after all others; `share` its mean over all orders, so that shares add up to the whole
+    difference (Shapley).  None where a combination has impossible evidence.
+    """
+
+    change: str
+    alone: float | None
+    last: float | None
+    share: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The answers of two scenarios, their difference and ratio, and each change's part in it."""
+
+    attack: str
+    question: str
+    before: str
+    after: str
+    answer_before: float
+    answer_after: float
+    steps: tuple[Step, ...]
+    statistic: str
+    subjects: int
+    reduction: dict[str, float]
+    without_risk: int
+
+    @property
+    def difference(self) -> float:
+        return self.answer_after - self.answer_before
+
+    @property
+    def ratio(self) -> float | None:
+        """After over before; None when there was no risk before."""
+        return self.answer_after / self.answer_before if self.answer_before else None
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per change: alone, last, share."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(s) for s in self.steps], columns=["change", "alone", "last",
+                                                                      "share"])  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "difference": self.difference, "ratio": self.ratio}
+
+    def __str__(self) -> str:
+        what = self.question if self.subjects == 1 else f"{self.statistic} of {self.question}"
+        times = f", {self.ratio:.4g} times" if self.ratio is not None else ""
+        lines = [
+            f"{self.attack}: {what}",
+            f"  {self.before}: {self.answer_before:.6g}",
+            f"  {self.after}: {self.answer_after:.6g} ({self.difference:+.6g}{times})",
+        ]
+        for s in self.steps:
+            lines.append(f"  {s.change}: {_signed(s.share)} (alone {_signed(s.alone)}, "
+                         f"last {_signed(s.last)})")  # fmt: skip
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def compare(
+    what: What,
+    target: Target | What | None = None,
+    before: Any = None,
+    after: Any = None,
+    *,
+    given: Mapping[str, Any] | None = None,
+    do: Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    statistic: str = "mean",
+) -> Comparison:
+    """Two scenarios of one question: difference, ratio, and what each change between them does.
+
+    `before` and `after` are scenarios or changes such as {"set": {"p_c": 0.2}, "do": {...}}; {} or
+    None stands for the attack as it is.  Two results that bring their own cases are compared as
+    they are: compare(result, other).
+
+    >>> c = compare("adversary-routes", "risk", {}, {"set": {"p_m": 0.9}, "do": {"claims": "no"}})
+    >>> round(c.answer_before, 4), round(c.answer_after, 4)
+    (0.1613, 0.1007)
+    """
+    if brings_case(what) and brings_case(target):
+        first, second = case_of(what), case_of(target)  # type: ignore[arg-type]
+        names = _name(what, "before"), _name(target, "after")
+    else:
+        if brings_case(what) and after is None and not isinstance(target, str):
+            target, before, after = None, target, before
+        base = case_of(what, target, given=given, do=do, set=set, subject=subject)  # type: ignore[arg-type]
+        changes = change(before or {}, "before"), change(after or {}, "after")
+        first, second = (c.on(base) for c in changes)
+        names = changes[0].name or "before", changes[1].name or "after"
+    return _comparison(first, second, names, statistic)
+
+
+def _name(what: object, otherwise: str) -> str:
+    return str(getattr(what, "name", None) or otherwise)
+
+
+def _comparison(first: Case, second: Case, names: tuple[str, str], statistic: str) -> Comparison:
+    each = [case.answers({})[:, 0] for case in (first, second)]
+    summed = [float(summary(statistic)(v[:, None])[0]) for v in each]
+    reduction, without_risk = _reduction(*each)
+    return Comparison(
+        attack=first.attack.name,
+        question=_question(first.query, second.query),
+        before=names[0],
+        after=names[1],
+        answer_before=summed[0],
+        answer_after=summed[1],
+        steps=_steps(first, second, statistic),
+        statistic=statistic,
+        subjects=first.subjects,
+        reduction=reduction,
+        without_risk=without_risk,
+    )
+
+
+def _question(first: Query, second: Query) -> str:
+    one, two = first.describe(), second.describe()
+    return one if one == two else f"{one} against {two}"
+
+
+def _reduction(before: Array, after: Array) -> tuple[dict[str, float], int]:
+    """Quartiles of the relative reduction, subject by subject; those without risk are left out."""
+    if len(before) != len(after) or len(before) == 1:
+        return {}, 0
+    risky = before > 0
+    if not risky.any():
+        return {}, len(before)
+    cut = 1 - after[risky] / before[risky]
+    q1, median, q3 = (float(quantile(cut, share)) for share in (0.25, 0.5, 0.75))
+    return {"q1": q1, "median": median, "q3": q3}, int((~risky).sum())
+
+
+# -- which change matters --------------------------------------------------------------------
+
+Item = tuple[str, str]  # what kind of difference, and the name of what differs
+
+
+def _items(first: Case, second: Case) -> list[Item]:
+    """Everything in which two cases differ; another attack brings its own evidence with it."""
+    out: list[Item] = []
+    same = first.attack.fingerprint == second.attack.fingerprint
+    if not same:
+        out.append(("attack", second.attack.name))
+    if first.subject is not second.subject:
+        out.append(("subjects", "subjects"))
+    shared = [n for n in second.parameters if n in first.parameters]
+    out += [("set", n) for n in shared if first.base(n) != second.base(n)]
+    for kind in ("given", "do") if same else ():
+        one, two = getattr(first.query, kind), getattr(second.query, kind)
+        names = dict.fromkeys([*one, *two])
+        out += [(kind, n) for n in names if one.get(n) != two.get(n)]
+    return out
+
+
+def _label(item: Item, first: Case, second: Case) -> str:
+    kind, name = item
+    if kind == "set":
+        return f"{name}: {first.base(name):g} -> {second.base(name):g}"
+    if kind in ("given", "do"):
+        one, two = (getattr(c.query, kind).get(name, "free") for c in (first, second))
+        return f"{kind} {name}: {one} -> {two}"
+    return f"other {kind}"
+
+
+def _mixed(first: Case, second: Case, taken: Sequence[Item]) -> Case:
+    """The first case with some of its differences from the second made."""
+    kinds = {kind for kind, _ in taken}
+    source = second if "attack" in kinds else first
+    query = source.query
+    for kind in kinds & {"given", "do"}:
+        two = getattr(second.query, kind)
+        took = [n for k, n in taken if k == kind]
+        kept = {n: s for n, s in getattr(query, kind).items() if n not in took}
+        mixed = kept | {n: two[n] for n in took if n in two}
+        query = replace(query, given=mixed) if kind == "given" else replace(query, do=mixed)
+    subject = second.subject if "subjects" in kinds else first.subject
+    settings = {n: (first if n in first.parameters else second).base(n) for n in source.parameters}
+    return replace(first, attack=source.attack, query=query, subject=subject, settings=settings)
+
+
+def _steps(first: Case, second: Case, statistic: str) -> tuple[Step, ...]:
+    items = _items(first, second)
+    if not items:
+        return ()
+    complete = len(items) <= MOST
+    wanted = list(product((0, 1), repeat=len(items))) if complete else _edges(len(items))
+    values = _answers(first, second, items, wanted, statistic)
+    shares = _shapley(values, len(items)) if complete else [None] * len(items)
+    out = []
+    none, full = (0,) * len(items), (1,) * len(items)
+    for i, item in enumerate(items):
+        only = tuple(int(j == i) for j in range(len(items)))
+        rest = tuple(int(j != i) for j in range(len(items)))
+        alone = _gap(values[only], values[none])
+        last = _gap(values[full], values[rest])
+        out.append(Step(_label(item, first, second), alone, last, shares[i]))
+    return tuple(sorted(out, key=lambda s: -abs(s.share or s.alone or 0.0)))
+
+
+def _edges(count: int) -> list[tuple[int, ...]]:
+    """Nothing, everything, each one alone, all but each one."""
+    rows = [(0,) * count, (1,) * count]
+    for i in range(count):
+        rows += [tuple(int(j == i) for j in range(count)), tuple(int(j != i) for j in range(count))]
+    return list(dict.fromkeys(rows))
+
+
+def _answers(
+    first: Case,
+    second: Case,
+    items: Sequence[Item],
+    wanted: Sequence[tuple[int, ...]],
+    statistic: str,
+) -> dict[tuple[int, ...], float | None]:
+    """The answer for every combination; parameters ride on the setting axis of one contraction."""
+    out: dict[tuple[int, ...], float | None] = {}
+    fixed = [i for i, (kind, _) in enumerate(items) if kind != "set"]
+    moving = [i for i, (kind, _) in enumerate(items) if kind == "set"]
+    for key in dict.fromkeys(tuple(row[i] for i in fixed) for row in wanted):
+        rows = [row for row in wanted if tuple(row[i] for i in fixed) == key]
+        case = _mixed(first, second, [items[i] for i, on in zip(fixed, key, strict=True) if on])
+        changes = {
+            items[i][1]: np.array([(second if row[i] else first).base(items[i][1]) for row in rows])
+            for i in moving
+        }
+        found = case.evaluate(changes)
+        count = len(rows)
+        p = np.broadcast_to(found.probability, (len(found.numerator), count))
+        possible = np.broadcast_to(found.possible.all(axis=0), count)
+        summed = summary(statistic)(np.where(possible, p, 0.0))
+        for row, value, is_possible in zip(rows, summed, possible, strict=True):
+            out[row] = float(value) if is_possible else None
+    return out
+
+
+def _shapley(values: Mapping[tuple[int, ...], float | None], count: int) -> list[float | None]:
+    """Each change's mean effect over all orders in which the changes could be made."""
+    if any(v is None for v in values.values()):
+        return [None] * count
+    out: list[float | None] = []
+    for i in range(count):
+        total = 0.0
+        for row, value in values.items():
+            if not row[i]:
+                added = (*row[:i], 1, *row[i + 1 :])
+                weight = 1 / (count * comb(count - 1, sum(row)))
+                total += weight * (_known(values[added]) - _known(value))
+        out.append(total)
+    return out
+
+
+def _known(value: float | None) -> float:
+    if value is None:
+        raise UsageError("a combination of the changes has impossible evidence")
+    return value
+
+
+def _gap(new: float | None, old: float | None) -> float | None:
+    return None if new is None or old is None else new - old
+
+
+def _signed(value: float | None) -> str:
+    return "impossible" if value is None else f"{value:+.6g}"

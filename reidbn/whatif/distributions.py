@@ -1,0 +1,217 @@
+"""The distribution of an answer when its parameters have priors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.attack.parameter import Prior
+from reidbn.errors import TooLarge, UsageError
+from reidbn.inference.case import MOST_NUMBERS
+from reidbn.inference.network import Array
+from reidbn.inference.quadrature import prior_text
+from reidbn.inference.sensitivity import Over, spans
+from reidbn.inference.variance import Grid, with_ranges
+from reidbn.whatif.cases import Target, What, case_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
+MOST_WORK = 1 << 32  # draws x grid cells x subjects
+LEVEL = 0.95  # of the intervals for Monte-Carlo error
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number from sampling, and the interval that holds the true one with probability 0.95."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """The distribution of the answer under independent priors.
+
+    Mean and standard deviation come from quadrature (exact when `method` says so); quantiles and
+    shares above thresholds from `samples` seeded draws, with their Monte-Carlo intervals.
+    """
+
+    attack: str
+    question: str
+    mean: float
+    sd: float
+    method: str
+    error: float
+    quantiles: dict[float, Estimate]
+    above: dict[float, Estimate]
+    samples: int
+    seed: int
+    priors: dict[str, str]
+    draws: Array
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per figure: its value and its interval."""
+        import pandas as pd
+
+        rows = [{"figure": "mean", "value": self.mean}, {"figure": "sd", "value": self.sd}]
+        rows += [{"figure": f"q{100 * q:g}", **asdict(e)} for q, e in self.quantiles.items()]
+        rows += [{"figure": f"P(above {t:g})", **asdict(e)} for t, e in self.above.items()]
+        return pd.DataFrame(rows, columns=["figure", "value", "low", "high"])
+
+    def to_dict(self) -> dict[str, Any]:
+        out = {k: v for k, v in asdict(self).items() if k != "draws"}
+        out["quantiles"] = {f"{q:g}": asdict(e) for q, e in self.quantiles.items()}
+        out["above"] = {f"{t:g}": asdict(e) for t, e in self.above.items()}
+        return out
+
+    def plot(self, path: str | None = None, **options: Any) -> Any:
+        """The figure (matplotlib); written to `path` when one is given."""
+        draw = import_module("reidbn.report.whatif_figures").draw_uncertainty
+        return draw(self, path, **options)
+
+    def __str__(self) -> str:
+        head = f"{self.attack}: {self.question}"
+        lines = [f"{head}: mean {self.mean:.6g}, sd {self.sd:.6g} ({self.method})"]
+        for q, e in self.quantiles.items():
+            lines.append(f"  {100 * q:g} % quantile {e.value:.5g} ({e.low:.5g} to {e.high:.5g})")
+        for t, e in self.above.items():
+            lines.append(f"  above {t:g}: {e.value:.4f} ({e.low:.4f} to {e.high:.4f})")
+        return "\n".join([*lines, f"  {self.samples:,} draws, seed {self.seed}"])
+
+    __repr__ = __str__
+
+
+def uncertainty(
+    what: What,
+    target: Target | None = None,
+    *,
+    given: Mapping[str, Any] | None = None,
+    do: Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    over: Over = None,
+    priors: Mapping[str, Prior] | None = None,
+    samples: int = 100_000,
+    seed: int = 0,
+    quantiles: Iterable[float] = QUANTILES,
+    thresholds: Iterable[float] = THRESHOLDS,
+) -> Uncertainty:
+    """The distribution of the answer (its mean over subjects, if several) under priors.
+
+    >>> u = uncertainty("adversary-routes", "risk", samples=1000)
+    >>> round(u.mean, 4), u.method
+    (0.1613, 'exact')
+    """
+    case = case_of(what, target, given=given, do=do, set=set, subject=subject)
+    varied = with_ranges(case, spans(case, over), priors)
+    grid = Grid(case, varied)
+    spread = grid.spread()
+    draws = np.sort(_mean_draws(grid, samples, seed))
+    return Uncertainty(
+        attack=case.attack.name,
+        question=case.query.describe(),
+        mean=spread.mean,
+        sd=spread.sd,
+        method="exact" if spread.is_exact else "quadrature",
+        error=spread.error,
+        quantiles={float(q): _quantile(draws, q) for q in quantiles},
+        above={float(t): _above(draws, t) for t in thresholds},
+        samples=samples,
+        seed=seed,
+        priors={name: prior_text(p) for name, p in varied.items()},
+        draws=draws,
+    )
+
+
+def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
+    """The mean answer over subjects at seeded draws of the priors."""
+    if samples < 1:
+        raise UsageError(f"samples={samples}: at least one draw is needed")
+    cells = grid.numerator.size if grid.evidence is not None else grid.numerator[0].size
+    if samples * cells > MOST_WORK:
+        raise TooLarge(
+            f"{samples:,} draws of an answer with {cells:,} grid cells are too many; take "
+            f"samples={max(1, MOST_WORK // cells):,}, or vary fewer parameters"
+        )
+    draws = grid.draws(np.random.default_rng(seed), samples)
+    if grid.evidence is None:
+        return np.asarray(grid.averaged().at(draws)[0])
+    total = np.zeros(samples)
+    step = max(1, MOST_NUMBERS // samples)
+    for start in range(0, len(grid.numerator), step):
+        total += grid.at(draws, slice(start, start + step)).sum(axis=0)
+    return np.asarray(total / len(grid.numerator))
+
+
+def _quantile(ordered: Array, share: float) -> Estimate:
+    """A sample quantile; its interval is two order statistics around it (binomial, any law)."""
+    from scipy.stats import binom
+
+    if not 0 <= share <= 1:
+        raise UsageError(f"{share:g} is no quantile: it must lie between 0 and 1")
+    n, tail = len(ordered), (1 - LEVEL) / 2
+    value = ordered[min(n - 1, max(0, int(np.ceil(n * share)) - 1))]
+    low = int(binom.ppf(tail, n, share)) - 1
+    high = int(binom.ppf(1 - tail, n, share))
+    return Estimate(float(value), float(ordered[max(low, 0)]), float(ordered[min(high, n - 1)]))
+
+
+def _above(ordered: Array, threshold: float) -> Estimate:
+    """The share of draws above a threshold, with the exact binomial interval [ClopperPearson34]."""
+    from scipy.stats import beta
+
+    n, tail = len(ordered), (1 - LEVEL) / 2
+    hits = n - int(np.searchsorted(ordered, threshold, side="right"))
+    low = float(beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
+    high = float(beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
+    return Estimate(hits / n, low, high)
+
+
+def subject_uncertainty(
+    what: What,
+    target: Target | None = None,
+    *,
+    given: Mapping[str, Any] | None = None,
+    do: Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    over: Over = None,
+    priors: Mapping[str, Prior] | None = None,
+    samples: int = 2_000,
+    seed: int = 0,
+    quantiles: Iterable[float] = (0.05, 0.5, 0.95),
+) -> pd.DataFrame:
+    """One row per subject: mean and sd of their answer under priors, and sampled quantiles.
+
+    All subjects share the same draws, so their differences are not blurred by sampling.
+    """
+    import pandas as pd
+
+    case = case_of(what, target, given=given, do=do, set=set, subject=subject)
+    grid = Grid(case, with_ranges(case, spans(case, over), priors))
+    mean, sd = grid.moments()
+    draws = grid.draws(np.random.default_rng(seed), samples)
+    shares = np.array(list(quantiles))
+    step = max(1, MOST_NUMBERS // samples)
+    parts = [
+        np.quantile(grid.at(draws, slice(i, i + step)), shares, axis=1, method="inverted_cdf")
+        for i in range(0, len(grid.numerator), step)
+    ]
+    table: dict[str, Any] = {
+        "subject": list(case.labels if case.labels is not None else range(len(mean))),
+        "mean": mean,
+        "sd": sd,
+    }
+    values = np.concatenate(parts, axis=1)
+    table |= {f"q{100 * q:g}": row for q, row in zip(shares, values, strict=True)}
+    out = pd.DataFrame(table)
+    out.attrs.update(samples=samples, seed=seed, method="exact" if grid.is_exact else "quadrature")
+    return out

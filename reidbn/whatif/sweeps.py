@@ -1,0 +1,184 @@
+"""Sweep: the answer at every setting of a grid, as a tidy table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.attack.attack import Attack
+from reidbn.errors import UsageError
+from reidbn.inference.answers import load_attack
+from reidbn.inference.case import Case, Values
+from reidbn.inference.network import Array
+from reidbn.inference.summaries import quantile
+from reidbn.whatif.cases import Target, What, brings_case, case_of
+from reidbn.whatif.grids import changes, full_grid
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
+QUANTILES = {"q5": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+_RESULTS = {"scenario", "subject", "state", "probability", "evidence_probability", "subjects",
+            "mean", "max", *QUANTILES}  # fmt: skip
+Columns = dict[str, Any]
+
+
+def sweep(
+    what: What,
+    target: Target | Mapping[str, Any] | Iterable[Any] | None = None,
+    grid: Mapping[str, Any] | Iterable[Any] | None = None,
+    *,
+    given: Mapping[str, Any] | None = None,
+    do: Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    per_subject: bool = False,
+    thresholds: Sequence[float] = THRESHOLDS,
+    impossible: str = "raise",
+) -> pd.DataFrame:
+    """The answer at every setting of a grid, one row each.
+
+    `grid` is {parameter: values}, where values are a list, a range, or a number of points over the
+    parameter's range; every combination is asked, in one contraction (a structural parameter
+    rebuilds the network once per value).  Or it is a list of scenarios, or {name: change}.
+
+    One subject gives `probability`; several give mean, quantiles, largest, and how many lie above
+    each threshold, or one row per subject with `per_subject=True`.  A question on a whole node
+    gives a row per state.  `impossible="null"` leaves a cell empty where the evidence cannot be,
+    instead of raising.
+
+    >>> table = sweep("leak-single", "identified=yes", {"leaked": [1000, 2000, 4000]})
+    >>> table["probability"].round(6).tolist()
+    [0.081915, 0.13448, 0.184458]
+    """
+    import pandas as pd
+
+    if brings_case(what) and grid is None:
+        target, grid = None, target
+    if grid is None:
+        raise UsageError("give a grid: {parameter: [values]}, or a list of scenarios")
+    if impossible not in ("raise", "null"):
+        raise UsageError(f'impossible="{impossible}": use "raise" or "null"')
+    case, states = _case_and_states(
+        what, target, grid, given=given, do=do, set=set, subject=subject
+    )
+    read = _Reading(per_subject, tuple(thresholds), impossible == "raise")
+    blocks = [
+        read.block(shown.wanting(state), columns, settings, state)
+        for state in states
+        for shown, columns, settings in _plan(case, grid)
+    ]
+    out = pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
+    if len(states) > 1:  # the states of one setting stand together
+        order = np.concatenate([np.arange(len(out) // len(states))] * len(states))
+        out = out.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+    out.attrs.update(attack=case.attack.name, fingerprint=case.attack.fingerprint,
+                     question=case.query.describe(),
+                     base={n: case.base(n) for n in case.parameters})  # fmt: skip
+    return out
+
+
+def _case_and_states(what: What, target: Any, grid: Any, **options: Any) -> tuple[Case, list[str]]:
+    """The case, and the states to ask for: all of them when a whole node is asked."""
+    if isinstance(what, str):
+        what = load_attack(what)
+    if not (isinstance(what, Attack) and isinstance(target, str) and target in what.all_nodes):
+        return case_of(what, target, **options), [""]
+    first = what.variable(target, {n: what.parameters[n].value for n in what.structural}).states[0]
+    case = case_of(what, {target: first}, **options)
+    return case, list(_states(case, target, grid))
+
+
+def _states(case: Case, node: str, grid: Any) -> tuple[str, ...]:
+    """Every state that a node has at some setting of the grid."""
+    found: dict[str, None] = {}
+    for _, _, settings in _plan(case, grid):
+        sizing = {n: settings[n] for n in case.attack.structural if n in settings}
+        base = {n: case.base(n) for n in case.attack.structural}
+        largest = {n: float(np.max(v)) for n, v in sizing.items()}
+        found |= dict.fromkeys(case.attack.variable(node, {**base, **largest}).states)
+    return tuple(found)
+
+
+def _plan(case: Case, grid: Any) -> Iterator[tuple[Case, Columns, dict[str, Array]]]:
+    """Blocks of settings to ask together: the case, columns to show, parameter values to set."""
+    named = changes(grid)
+    if named is None:
+        columns = full_grid(case, grid)
+        yield case, {_column(n): _tidy(case, n, v) for n, v in columns.items()}, columns
+        return
+    varied = list(dict.fromkeys(name for c in named for name in c.set))
+    if not any(c.given or c.do or c.scenario for c in named):
+        columns = {n: np.array([c.set.get(n, case.base(n)) for c in named], float) for n in varied}
+        shown = {_column(n): _tidy(case, n, v) for n, v in columns.items()}
+        yield case, {"scenario": [c.name for c in named], **shown}, columns
+        return
+    for c in named:
+        changed = c.on(case)
+        shown = {_column(n): _tidy(case, n, np.array([changed.base(n)])) for n in varied}
+        yield changed, {"scenario": [c.name], **shown}, {}
+
+
+def _tidy(case: Case, name: str, values: Array) -> Array:
+    """Counts as whole numbers."""
+    whole = case.parameter(name).is_integer and bool((values == np.floor(values)).all())
+    return values.astype(np.int64) if whole else values
+
+
+def _column(name: str) -> str:
+    """The column of a parameter; one that is called like a result gets a $ in front."""
+    taken = name in _RESULTS or name.startswith("above_")
+    return f"${name}" if taken else name
+
+
+class _Reading:
+    """How values become columns."""
+
+    def __init__(self, per_subject: bool, thresholds: tuple[float, ...], strict: bool) -> None:  # noqa: FBT001
+        self.per_subject, self.thresholds, self.strict = per_subject, thresholds, strict
+
+    def block(
+        self, case: Case, columns: Columns, settings: dict[str, Array], state: str
+    ) -> Columns:
+        values = case.evaluate(settings)
+        if self.strict:
+            case.refuse_impossible(values, settings)
+        more = {"state": state} if state else {}
+        if self.per_subject:
+            return self._every_subject(case, columns, values, more)
+        if case.subjects == 1:
+            found = {"probability": values.probability[0]}
+        else:
+            found = self._summary(values.probability)
+        return {**columns, **more, **found, "evidence_probability": _evidence(values).mean(axis=0)}
+
+    def _summary(self, p: Array) -> Columns:
+        possible = ~np.isnan(p).any(axis=0)
+        out: Columns = {"subjects": len(p), "mean": p.mean(axis=0)}
+        points = quantile(np.where(possible, p, 0.0), np.array(list(QUANTILES.values())))
+        for name, row in zip(QUANTILES, points, strict=True):
+            out[name] = np.where(possible, row, np.nan)
+        out["max"] = p.max(axis=0)
+        for threshold in self.thresholds:
+            out[f"above_{threshold:g}"] = (p > threshold).sum(axis=0)
+        return out
+
+    @staticmethod
+    def _every_subject(case: Case, columns: Columns, values: Values, more: Columns) -> Columns:
+        subjects, settings = values.numerator.shape
+        labels = np.asarray(case.labels if case.labels is not None else range(subjects))
+        wide = {name: np.repeat(np.asarray(column), subjects) for name, column in columns.items()}
+        return {
+            **wide,
+            "subject": np.tile(labels, settings),
+            **more,
+            "probability": values.probability.T.reshape(-1),
+            "evidence_probability": _evidence(values).T.reshape(-1),
+        }
+
+
+def _evidence(values: Values) -> Array:
+    return np.ones_like(values.numerator) if values.evidence is None else values.evidence
