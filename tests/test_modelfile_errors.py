@@ -1,6 +1,7 @@
 """Every broken model file and call says where, what was found, and what would be right."""
 
 import json
+from itertools import pairwise
 
 import broken
 import pytest
@@ -191,7 +192,7 @@ def test_a_message_never_shows_a_line_that_is_wider_than_a_screen():
     assert len(caught.value.problems) == 400
     shown = str(caught.value).splitlines()
     assert all(len(line) <= 120 for line in shown)
-    for before, caret in zip(shown[1:], shown[2:], strict=False):
+    for before, caret in pairwise(shown):
         if caret.strip(" |") == "^" and "c399" in before:
             assert before[caret.index("^") :].startswith("c399")
 

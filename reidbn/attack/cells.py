@@ -53,10 +53,9 @@ def _float(value: Any) -> float:
 
 
 def _whole(value: Any) -> int:
-    number = _number(value)
-    if number != number // 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
         raise needs("a whole number")
-    return int(number)
+    return int(value)
 
 
 def _reference(value: Any) -> float | str:

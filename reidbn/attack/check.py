@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
 
 _RESERVED = set('=,;{}"')
-_ROOMS = {"parameters": "parameters", "subject": "subject", "groups": "groups", "nodes": "nodes"}
+_ROOMS = ("parameters", "subject", "groups", "nodes")
 _NO_SOURCE = "holds numbers without a source; say where they come from, or source: assumption"
 
 
@@ -81,26 +81,32 @@ class _Facts:
 
 
 def _names(attack: Attack) -> Iterator[Problem]:
-    seen: dict[str, str] = {}
+    if not (isinstance(attack.name, str) and attack.name.strip()):
+        yield Problem(("name",), "is empty; an attack needs a name")
     if not attack.nodes:
         yield Problem(("nodes",), "there are no nodes: an attack needs at least one")
-    for room in _ROOMS:
-        catalogue = getattr(attack, room)
-        for name in catalogue.twice:
+    for room in (*_ROOMS, "questions"):
+        for name in getattr(attack, room).twice:
             yield Problem((room, name), "is declared twice", at_key=True)
-        named: list[tuple[str, tuple[str | int, ...]]]
-        named = [(name, (room, name)) for name in catalogue]
+    seen: dict[str, str] = {}
+    for where, name in _named(attack):
+        if not NAME.match(str(name)):
+            message = f'"{name}" cannot be a name: use letters, digits and _, no digit first'
+            yield Problem(where, message, at_key=True)
+        elif name in seen:
+            message = f'"{name}" is already the name of something in {seen[name]}'
+            yield Problem(where, message, at_key=True)
+        seen.setdefault(name, str(where[0]))
+
+
+def _named(attack: Attack) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Everything that a question or a CPD can name."""
+    for room in _ROOMS:
+        yield from (((room, name), name) for name in getattr(attack, room))
         if room == "groups":
-            named += [(m, (room, g.name, "members", i)) for g in catalogue.values()
-                      for i, m in enumerate(g.members)]  # fmt: skip
-        for name, where in named:
-            if not NAME.match(str(name)):
-                message = f'"{name}" cannot be a name: use letters, digits and _, no digit first'
-                yield Problem(where, message, at_key=True)
-            elif name in seen:
-                message = f'"{name}" is already the name of something in {seen[name]}'
-                yield Problem(where, message, at_key=True)
-            seen.setdefault(name, room)
+            for group in attack.groups.values():
+                for i, member in enumerate(group.members):
+                    yield ("groups", group.name, "members", i), member
 
 
 def _states(attack: Attack, node: Node) -> Iterator[Problem]:

@@ -62,7 +62,7 @@ def _parameter(parameter: Parameter) -> Content:
     return {
         "value": value,
         **_kept(range=None if tuple(ends) == default else list(ends)),
-        **_kept(unit="" if probability else parameter.unit),
+        **({} if probability else {"unit": parameter.unit}),
         **_kept(prior=_prior(parameter.prior) if parameter.prior else None),
         "source": parameter.source,
         **_kept(story=parameter.story),

@@ -44,9 +44,9 @@ def layout(content: dict[str, Any]) -> str:
         elif key in _ROOMS:
             lines.append(f"{key}:")
             for name, thing in value.items():
-                lines += [f"  {_word(name)}:", *_block(thing, 4)]
+                lines += _entry(name, thing, 2, flat=False)
         elif isinstance(value, dict):
-            lines += [f"{key}:", *_block(value, 2)]
+            lines += [f"{_word(key, numerals=True)}:", *_block(value, 2)]
         else:
             lines += _entry(key, value, 0)
     return MODELINE + "\n".join(lines) + "\n"
@@ -57,13 +57,16 @@ def _block(mapping: dict[str, Any], indent: int) -> Iterator[str]:
         yield from _entry(key, value, indent)
 
 
-def _entry(key: str, value: Any, indent: int, *, inside: bool = False) -> Iterator[str]:
-    """`key: value` on one line if it fits, else on several."""
-    numerals = inside or key in _NUMERALS
+def _entry(
+    key: str, value: Any, indent: int, *, inside: bool = False, flat: bool = True
+) -> Iterator[str]:
+    """`key: value` on one line if it fits (and may be `flat`), else on several."""
+    numerals = inside or (flat and key in _NUMERALS)
     head = " " * indent + _word(key, numerals=True) + ":"
     line = f"{head} {_flow(value, numerals=numerals)}"
     table = isinstance(value, list) and any(isinstance(v, dict | list) for v in value)
-    if len(line) <= WIDTH and not table and "\\n" not in line:
+    fits = len(line) <= WIDTH and not table and "\\n" not in line
+    if fits and (flat or not value):
         text = isinstance(value, str)
         yield f"{head} {_word(value, numerals=numerals)}" if text else line
     elif isinstance(value, dict) and value:

@@ -13,7 +13,7 @@ from reidbn.cpds.protocol import CPD, NO, YES, Ref, Variable
 from reidbn.cpds.rows import REST, Row, Rows
 from reidbn.errors import UsageError
 
-NAME = re.compile(r"[A-Za-z_]\w*\Z")
+NAME = re.compile(r"[^\W\d]\w*\Z")
 _SPAN = re.compile(r"(\d+|\$\w+)\.\.(\d+|\$\w+)\Z")
 
 
