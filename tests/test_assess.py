@@ -9,6 +9,7 @@ import pytest
 import reidbn as rb
 from reidbn.attack.knows import Known, Knows, Listed, Lookup, Profile
 from reidbn.attack.scenario import Scenario
+from reidbn.attacks import blocks
 from reidbn.attacks.drivers import drivers, most_exposed, routes
 from reidbn.attacks.subset_classes import subset_classes
 from reidbn.errors import DataError, ModelError, TooLarge, UsageError
@@ -290,11 +291,12 @@ def test_shipped_scenarios_load_and_every_number_has_a_source():
 
 def test_independent_groups_over_all_subsets_sum_to_one():
     result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.7), population=500)
+    members = result.attack.groups["known"].members
+    one = {k: v[:1] for k, v in result.table.columns.items()}
     total = sum(
-        float(rb.ask(result.attack, dict(zip(result.attack.groups["known"].members, s, strict=True)),
-                     subject={k: v[:1] for k, v in result.table.columns.items()}))
-        for s in itertools.product(("yes", "no"), repeat=3)
-    )  # fmt: skip
+        float(rb.ask(result.attack, dict(zip(members, states, strict=True)), subject=one))
+        for states in itertools.product(("yes", "no"), repeat=3)
+    )
     assert total == pytest.approx(1, abs=1e-12)
 
 
@@ -333,3 +335,29 @@ def test_the_most_exposed_come_with_their_route_and_attribute():
     assert set(table["main_route"]) <= {"prosecutor", "journalist", "marketer"}
     assert set(table["main_group"]) <= {"age", "race", "sex"}
     assert len(routes(result)) == 60
+
+
+def test_a_killed_run_goes_on_from_its_finished_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr("reidbn.attacks.blocks.CELLS", 8 * 10)
+    call = {"scenario": knows(0.5, 0.6, 0.9), "population": 500, "checkpoint": tmp_path}
+    asked = []
+    real = blocks.joint
+
+    def killed_after_two(*args, **more):
+        asked.append(1)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return real(*args, **more)
+
+    monkeypatch.setattr(blocks, "joint", killed_after_two)
+    with pytest.raises(KeyboardInterrupt):
+        rb.assess("adversary-routes", people(), **call)
+    assert len(list(tmp_path.glob("*.npy"))) == 2
+    monkeypatch.setattr(blocks, "joint", real)
+    resumed = rb.assess("adversary-routes", people(), **call)
+    fresh = rb.assess("adversary-routes", people(), **{**call, "checkpoint": None})
+    assert np.array_equal(resumed.subjects, fresh.subjects)
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npy")}
+    rb.assess("adversary-routes", people(), **call)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npy")} == kept
+    assert not list(tmp_path.glob("*.part"))

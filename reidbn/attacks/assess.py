@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,14 @@ from reidbn.attack.knows import Knows
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
+from reidbn.attacks.blocks import risks as exact_risks
 from reidbn.attacks.expected_match import journalist_match
 from reidbn.attacks.placing import attach, place
 from reidbn.attacks.population_by_subset import subset_population
 from reidbn.attacks.subject_data import SubjectTable, subject_table
 from reidbn.attacks.subset_classes import subset_classes
 from reidbn.errors import DataError, UsageError, did_you_mean
-from reidbn.inference.answers import joint, load_attack
+from reidbn.inference.answers import load_attack
 from reidbn.inference.estimates import AT_ONCE
 from reidbn.inference.lowering import Lowering
 from reidbn.inference.query import Query, read_query
@@ -46,11 +49,13 @@ def assess(
     method: str = "exact",
     trials: int = 100,
     seed: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Assessment:
     """Risk of every person of a table under an attack and a scenario.
 
     `columns` maps the scenario's attributes to the table's columns; `without` leaves groups out;
-    `method="simulation"` acts the attack out `trials` times per person instead of summing exactly.
+    `method="simulation"` acts the attack out `trials` times per person instead of summing exactly;
+    `checkpoint` is a folder that keeps finished blocks, so that a killed run can go on.
     """
     if method not in METHODS:
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
@@ -72,6 +77,7 @@ def assess(
         method=method,
         trials=trials,
         seed=seed,
+        checkpoint=None if checkpoint is None else os.fspath(checkpoint),
     )
     return run(inputs)
 
@@ -101,7 +107,12 @@ def run(inputs: Inputs) -> Assessment:
     risks = {}
     for measure, query in questions.items():
         if inputs.method == "exact":
-            risks[measure] = _exact(attack, query, inputs, table)
+            folder = None if inputs.checkpoint is None else Path(inputs.checkpoint)
+            basis = f"{inputs.people.fingerprint} {groups.columns} {inputs.population}"
+            basis += f" {scenario.fingerprint}"
+            risks[measure] = exact_risks(
+                attack, query, inputs.set, table, folder=folder, basis=basis
+            )
         else:
             risks[measure] = _simulated(attack, query, inputs, table)
     if population is not None and "class_size" in attack.subject and not inputs.given:
@@ -136,23 +147,6 @@ def _questions(attack: Attack, inputs: Inputs, scenario: Scenario) -> dict[str, 
             raise UsageError(f"question {name} asks for a distribution; name a state")
         found[OVERALL if name == main else name] = query
     return found
-
-
-def _exact(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:
-    values = joint(attack, query, inputs.set, table.columns)[:, 0]
-    evidence = values.sum(axis=tuple(range(1, values.ndim)))
-    if (evidence <= 0).any():
-        share = table.counts[evidence <= 0].sum() / table.counts.sum()
-        raise DataError(f"the evidence is impossible for {share:.1%} of the people")
-    index = _positions(attack, query, inputs)
-    where: Any = (slice(None), *index)
-    risk = values[where] / evidence
-    return np.broadcast_to(risk, table.subjects).copy()
-
-
-def _positions(attack: Attack, query: Query, inputs: Inputs) -> list[int]:
-    sizes = {n: float(inputs.set.get(n, attack.parameters[n].value)) for n in attack.structural}
-    return [attack.variable(n, sizes).states.index(s) for n, s in query.wanted.items()]
 
 
 def _simulated(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:

@@ -60,7 +60,7 @@ class Inputs:
     method: str
     trials: int
     seed: int
-    population_model: str = "pitman"
+    checkpoint: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
+from reidbn.attacks.blocks import risks
 from reidbn.cpds.protocol import NO, YES
-from reidbn.inference.answers import joint
 from reidbn.inference.query import Query
 from reidbn.progress import progress
 
@@ -87,13 +87,7 @@ def _worth(result: Assessment, measure: str, known: int) -> Array:
 
 
 def _risk(result: Assessment, query: Query) -> Array:
-    values = joint(result.attack, query, result.inputs.set, result.table.columns)[:, 0]
-    attack, chosen = result.attack, result.inputs.set
-    sizes = {n: float(chosen.get(n, attack.parameters[n].value)) for n in attack.structural}
-    index = tuple(attack.variable(n, sizes).states.index(s) for n, s in query.wanted.items())
-    evidence = values.sum(axis=tuple(range(1, values.ndim)))
-    risk = values[(np.arange(len(values)), *index)] / evidence
-    return np.broadcast_to(risk, result.table.subjects)
+    return risks(result.attack, query, result.inputs.set, result.table)
 
 
 def _shapley(worth: dict[int, Array], j: int, b: int) -> Array:

@@ -231,7 +231,7 @@ def to_answer(
             f"{', '.join(f'{n}={s}' for n, s in query.given.items())} has probability 0{where}"
         )
     if query.wanted:
-        index = _positions(attack, query, settings)
+        index = positions(attack, query, settings)
         at: Any = (slice(None), slice(None), *index)
         values = values[at]
     p = values / evidence.reshape(evidence.shape + (1,) * (values.ndim - 2))
@@ -247,7 +247,8 @@ def to_answer(
     )
 
 
-def _positions(attack: Attack, query: Query, settings: Mapping[str, Any]) -> list[int]:
+def positions(attack: Attack, query: Query, settings: Mapping[str, Any]) -> list[int]:
+    """Positions of the wanted states on the axes of the targets."""
     values = parameter_values(attack, settings)
     structural = {name: float(values[name][0]) for name in attack.structural}
     out = []
