@@ -13,6 +13,8 @@ SIZES = [1000, 40, 480, 18, 250, 9, 120, 4, 60, 3, 30, 1, 14, 1, 7, 1]
 UNIQUE = ["0", "0", "0", "0.01", "0", "0.02", "0", "0.05",
           "0", "0.06", "0", "0.1", "0", "0.25", "0", "0.6"]  # fmt: skip
 HALF = Fraction(1, 2)
+WITH_A_PENCIL = ["adversary-routes", "breakfast", "journalist", "leak-single", "marketer",
+                 "prosecutor"]  # fmt: skip
 
 
 def by_hand(model: str) -> dict[str, Fraction]:
@@ -56,7 +58,7 @@ def test_answers_are_the_golden_ones(model):
         }
 
 
-@pytest.mark.parametrize("model", rb.models())
+@pytest.mark.parametrize("model", WITH_A_PENCIL)
 def test_golden_answers_are_right_in_rationals(model):
     kept = json.loads((golden.FOLDER / f"{model}.json").read_text(encoding="utf-8"))["answers"]
     truth = by_hand(model)
