@@ -13,7 +13,7 @@ import reidbn as rb
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.direct import _nhs
 
-SECRET = "zanzibar7731"
+PRIVATE = "zanzibar7731"
 
 FRAME = pd.DataFrame(
     {
@@ -217,76 +217,200 @@ def test_large_whole_numbers_stay_apart(tmp_path):
 
 # What is refused, and how it is said
 
-PLAIN = {"sex": ["F", "M"], "town": [SECRET, "b"]}
+PLAIN = {"sex": ["F", "M"], "town": [PRIVATE, "b"]}
 
 
 def ragged(tmp_path):
-    return write(tmp_path, f"sex,town\nF,{SECRET}\nM\nF,{SECRET}\n")
+    return write(tmp_path, f"sex,town\nF,{PRIVATE}\nM\nF,{PRIVATE}\n")
 
 
 BAD = {
     "no such column": (lambda d: (PLAIN, {"quasi_identifiers": ["sxe"]}), UsageError, 'mean "sex"'),
-    "identifiers": (lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "identifiers": ["town"]}),
-                    UsageError, "quasi_identifiers="),
+    "identifiers": (
+        lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "identifiers": ["town"]}),
+        UsageError,
+        "quasi_identifiers=",
+    ),
     "none named": (lambda d: (PLAIN, {"quasi_identifiers": []}), UsageError, "at least one"),
-    "named twice": (lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "sensitive": ["sex"]}),
-                    UsageError, "one role"),
-    "policy": (lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "missing": "values"}),
-               UsageError, 'mean "value"'),
-    "empty frame": (lambda d: (pd.DataFrame({"sex": []}), {"quasi_identifiers": ["sex"]}),
-                    DataError, "no rows"),
-    "empty csv": (lambda d: (write(d, "sex,town\n"), {"quasi_identifiers": ["sex"]}),
-                  DataError, "no rows"),
-    "no header": (lambda d: (write(d, ""), {"quasi_identifiers": ["sex"]}), DataError, "first line"),
-    "short line": (lambda d: (ragged(d), {"quasi_identifiers": ["sex", "town"]}),
-                   DataError, "line 3 has 1 cells where the header has 2"),
-    "long line": (lambda d: (write(d, f"sex,town\nF,{SECRET},x\nM,a\n"), {"quasi_identifiers": ["sex"]}),
-                  DataError, "line 2 has 3 cells"),
-    "open quote": (lambda d: (write(d, f'sex,town\nF,"{SECRET}\nM,a\n'), {"quasi_identifiers": ["sex"]}),
-                   DataError, "never closed"),
-    "not UTF-8": (lambda d: (write(d, b"sex,town\nF,caf\xe9 " + SECRET.encode() + b"\n"),
-                             {"quasi_identifiers": ["town"]}), DataError, "not UTF-8"),
-    "UTF-16": (lambda d: (write(d, f"sex,town\nF,{SECRET}\n".encode("utf-16")),
-                          {"quasi_identifiers": ["sex"]}), DataError, "UTF-8"),
-    "cut gzip": (lambda d: (write(d, gzip.compress(b"sex,town\n" + b"F,a\n" * 999)[:-20], "t.csv.gz"),
-                            {"quasi_identifiers": ["sex"]}), DataError, "damaged"),
-    "two of a name": (lambda d: (write(d, f"sex,sex\nF,{SECRET}\n"), {"quasi_identifiers": ["sex"]}),
-                      DataError, "two columns are called sex"),
+    "named twice": (
+        lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "sensitive": ["sex"]}),
+        UsageError,
+        "one role",
+    ),
+    "policy": (
+        lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "missing": "values"}),
+        UsageError,
+        'mean "value"',
+    ),
+    "empty frame": (
+        lambda d: (pd.DataFrame({"sex": []}), {"quasi_identifiers": ["sex"]}),
+        DataError,
+        "no rows",
+    ),
+    "empty csv": (
+        lambda d: (write(d, "sex,town\n"), {"quasi_identifiers": ["sex"]}),
+        DataError,
+        "no rows",
+    ),
+    "no header": (
+        lambda d: (write(d, ""), {"quasi_identifiers": ["sex"]}),
+        DataError,
+        "first line",
+    ),
+    "short line": (
+        lambda d: (ragged(d), {"quasi_identifiers": ["sex", "town"]}),
+        DataError,
+        "line 3 has 1 cells where the header has 2",
+    ),
+    "long line": (
+        lambda d: (write(d, f"sex,town\nF,{PRIVATE},x\nM,a\n"), {"quasi_identifiers": ["sex"]}),
+        DataError,
+        "line 2 has 3 cells",
+    ),
+    "open quote": (
+        lambda d: (write(d, f'sex,town\nF,"{PRIVATE}\nM,a\n'), {"quasi_identifiers": ["sex"]}),
+        DataError,
+        "never closed",
+    ),
+    "stray quote": (
+        lambda d: (
+            write(d, f'sex,town\nF,a\nF,6" {PRIVATE} 5"\n'),
+            {"quasi_identifiers": ["sex", "town"]},
+        ),
+        DataError,
+        "line 3 has a quote inside",
+    ),
+    "two cells in one pair of quotes": (
+        lambda d: (
+            write(d, f'sex,town\nF,"a"{PRIVATE},b"c",d\n'),
+            {"quasi_identifiers": ["sex", "town"]},
+        ),
+        DataError,
+        "line 2 has a quote inside",
+    ),
+    "delimiter": (
+        lambda d: (ragged(d), {"quasi_identifiers": ["sex"], "delimiter": "::"}),
+        UsageError,
+        "one character",
+    ),
+    "bare carriage return": (
+        lambda d: (
+            write(d, f"sex,town\nF,a\r{PRIVATE}\n"),
+            {"quasi_identifiers": ["sex", "town"]},
+        ),
+        DataError,
+        "1 lines but 2 rows",
+    ),
+    "not UTF-8": (
+        lambda d: (
+            write(d, b"sex,town\nF,caf\xe9 " + PRIVATE.encode() + b"\n"),
+            {"quasi_identifiers": ["town"]},
+        ),
+        DataError,
+        "not UTF-8",
+    ),
+    "UTF-16": (
+        lambda d: (
+            write(d, f"sex,town\nF,{PRIVATE}\n".encode("utf-16")),
+            {"quasi_identifiers": ["sex"]},
+        ),
+        DataError,
+        "UTF-8",
+    ),
+    "cut gzip": (
+        lambda d: (
+            write(d, gzip.compress(b"sex,town\n" + b"F,a\n" * 999)[:-20], "t.csv.gz"),
+            {"quasi_identifiers": ["sex"]},
+        ),
+        DataError,
+        "damaged",
+    ),
+    "two of a name": (
+        lambda d: (write(d, f"sex,sex\nF,{PRIVATE}\n"), {"quasi_identifiers": ["sex"]}),
+        DataError,
+        "two columns are called sex",
+    ),
     "two of a name in a frame": (
-        lambda d: (pd.DataFrame([["F", SECRET]], columns=["sex", "sex"]), {"quasi_identifiers": ["sex"]}),
-        DataError, "two columns"),
-    "all missing": (lambda d: ({"sex": ["F", "M"], "town": [None, ""]}, {"quasi_identifiers": ["town"]}),
-                    DataError, "missing in every row"),
-    "mixed": (lambda d: ({"town": [1, SECRET]}, {"quasi_identifiers": ["town"]}),
-              DataError, "mixes numbers and texts"),
-    "lists": (lambda d: ({"town": [[SECRET], ["b"]]}, {"quasi_identifiers": ["town"]}),
-              DataError, "compound"),
-    "objects": (lambda d: ({"town": [frozenset([SECRET]), frozenset()]}, {"quasi_identifiers": ["town"]}),
-                DataError, "type frozenset"),
-    "uneven": (lambda d: ({"sex": ["F"], "town": [SECRET, "b"]}, {"quasi_identifiers": ["sex"]}),
-               DataError, "different lengths"),
-    "nobody left": (lambda d: ({"sex": ["F", None], "town": [None, SECRET]},
-                               {"quasi_identifiers": ["sex", "town"], "missing": "drop"}),
-                    DataError, "leaves nobody"),
-    "no file": (lambda d: (d / "nothing.csv", {"quasi_identifiers": ["sex"]}), DataError, "no file"),
-    "kind of file": (lambda d: (write(d, SECRET, "t.xlsx"), {"quasi_identifiers": ["sex"]}),
-                     UsageError, "use .csv"),
-    "not parquet": (lambda d: (write(d, SECRET, "t.parquet"), {"quasi_identifiers": ["sex"]}),
-                    DataError, "Parquet"),
-    "not a table": (lambda d: ([SECRET], {"quasi_identifiers": ["sex"]}), UsageError, "from list"),
-    "no subject": (lambda d: ({"sex": ["F", "M"], "id": [SECRET, None]},
-                              {"quasi_identifiers": ["sex"], "subject_id": "id"}),
-                   DataError, "1 rows have no subject"),
+        lambda d: (
+            pd.DataFrame([["F", PRIVATE]], columns=["sex", "sex"]),
+            {"quasi_identifiers": ["sex"]},
+        ),
+        DataError,
+        "two columns",
+    ),
+    "all missing": (
+        lambda d: ({"sex": ["F", "M"], "town": [None, ""]}, {"quasi_identifiers": ["town"]}),
+        DataError,
+        "missing in every row",
+    ),
+    "mixed": (
+        lambda d: ({"town": [1, PRIVATE]}, {"quasi_identifiers": ["town"]}),
+        DataError,
+        "mixes numbers and texts",
+    ),
+    "lists": (
+        lambda d: ({"town": [[PRIVATE], ["b"]]}, {"quasi_identifiers": ["town"]}),
+        DataError,
+        "compound",
+    ),
+    "objects": (
+        lambda d: ({"town": [frozenset([PRIVATE]), frozenset()]}, {"quasi_identifiers": ["town"]}),
+        DataError,
+        "type frozenset",
+    ),
+    "uneven": (
+        lambda d: ({"sex": ["F"], "town": [PRIVATE, "b"]}, {"quasi_identifiers": ["sex"]}),
+        DataError,
+        "different lengths",
+    ),
+    "nobody left": (
+        lambda d: (
+            {"sex": ["F", None], "town": [None, PRIVATE]},
+            {"quasi_identifiers": ["sex", "town"], "missing": "drop"},
+        ),
+        DataError,
+        "leaves nobody",
+    ),
+    "no file": (
+        lambda d: (d / "nothing.csv", {"quasi_identifiers": ["sex"]}),
+        DataError,
+        "no file",
+    ),
+    "kind of file": (
+        lambda d: (write(d, PRIVATE, "t.xlsx"), {"quasi_identifiers": ["sex"]}),
+        UsageError,
+        "use .csv",
+    ),
+    "not parquet": (
+        lambda d: (write(d, PRIVATE, "t.parquet"), {"quasi_identifiers": ["sex"]}),
+        DataError,
+        "Parquet",
+    ),
+    "not a table": (lambda d: ([PRIVATE], {"quasi_identifiers": ["sex"]}), UsageError, "from list"),
+    "no subject": (
+        lambda d: (
+            {"sex": ["F", "M"], "id": [PRIVATE, None]},
+            {"quasi_identifiers": ["sex"], "subject_id": "id"},
+        ),
+        DataError,
+        "1 rows have no subject",
+    ),
     "not in the hierarchy": (
         lambda d: (PLAIN, {"quasi_identifiers": ["town"], "hierarchies": {"town": {"X": ["b"]}}}),
-        DataError, "in no level"),
+        DataError,
+        "in no level",
+    ),
     "not a band": (
         lambda d: (PLAIN, {"quasi_identifiers": ["town"], "hierarchies": {"town": rb.Bands(5)}}),
-        DataError, "neither a number nor a band"),
+        DataError,
+        "neither a number nor a band",
+    ),
     "hierarchy of another": (
         lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "hierarchies": {"twon": rb.Bands(5)}}),
-        UsageError, "twon"),
-}  # fmt: skip
+        UsageError,
+        "twon",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -301,7 +425,7 @@ def test_bad_input_is_refused_with_a_clear_word_and_no_value(case, tmp_path):
         problem = problem.__cause__ or (
             None if problem.__suppress_context__ else problem.__context__
         )
-    assert SECRET not in chain
+    assert PRIVATE not in chain
 
 
 DIRECT = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.progress import be_quiet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,8 @@ def table_options(function: F) -> F:
 
     @functools.wraps(function)
     def command(**given: Any) -> Any:
+        if given.get("quiet"):
+            be_quiet()
         own = {name: given.pop(name) for name in _NAMES}
         return function(people=read_people(**own), **given)
 

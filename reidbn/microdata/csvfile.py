@@ -19,8 +19,9 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import DataError
+from reidbn.errors import DataError, UsageError
 from reidbn.microdata.coding import Coder, Raw
+from reidbn.progress import progress
 
 SUFFIXES = (".csv", ".tsv", ".txt")
 _BLOCK = 1 << 22
@@ -43,6 +44,8 @@ def header_of(path: Path, delimiter: str | None) -> tuple[list[str], str]:
         raise DataError(f"{path.name}: not UTF-8 text; save it as UTF-8") from None
     if not line.strip():
         raise DataError(f"{path.name}: the first line is empty; it must name the columns")
+    if delimiter is not None and len(delimiter.encode()) != 1:
+        raise UsageError(f"delimiter {delimiter!r}; use one character, such as , ; or a tab")
     mark = delimiter or max(",;\t|", key=line.count)
     return [name.strip() for name in next(csv.reader([line], delimiter=mark))], mark
 
@@ -64,7 +67,7 @@ def code_csv(path: Path, names: Sequence[str], header: Sequence[str], mark: str)
             dtype=object, na_filter=False, index_col=False, encoding="utf-8", engine="c",
             compression="gzip" if path.suffix == ".gz" else None, chunksize=_ROWS,
         ) as chunks:  # fmt: skip
-            for chunk in chunks:
+            for chunk in progress(chunks, f"reading {path.name}", total=-(-rows // _ROWS)):
                 read += len(chunk)
                 for coder, place in zip(coders, places, strict=True):
                     coder.add(chunk[str(place)].to_numpy())
@@ -116,13 +119,32 @@ class _Scan:
         data = np.frombuffer(text, dtype=np.uint8)
         end = data == 10
         inside = _inside_quotes(data) if b'"' in text else None
-        stops = np.flatnonzero(_outside(end | (data == self.mark), inside))
+        stop = end | (data == self.mark)
+        stops = np.flatnonzero(stop if inside is None else stop & ~inside)
         ends = np.flatnonzero(end[stops])
         if ends.size:
+            if inside is not None:
+                self._refuse_stray(data[: int(stops[ends[-1]]) + 1], stops[ends])
             self._count(data, stops[ends], np.diff(ends, prepend=-1))
             self.held = text[int(stops[ends[-1]]) + 1 :]
         else:
             self.held = text
+
+    def _refuse_stray(self, data: NDArray[np.uint8], at: NDArray[Any]) -> None:
+        """A quote inside a bare cell is read one way by some and another way by others."""
+        quotes = np.flatnonzero(data == 34)
+        opening, closing = quotes[0::2], quotes[1::2]
+        before = data[opening - 1]
+        first = (opening == 0) | (before == self.mark) | (before == 10) | (before == 34)
+        after = data[closing + 1]
+        last = (after == self.mark) | (after == 10) | (after == 13) | (after == 34)
+        stray = np.concatenate([opening[~first], closing[~last]])
+        if stray.size:
+            line = self.lines + int(np.searchsorted(at, stray.min())) + 1
+            raise DataError(
+                f"{self.name}: line {line} has a quote inside a cell that is not quoted; "
+                "put the cell in quotes and double the ones inside"
+            )
 
     def _count(self, data: NDArray[np.uint8], at: NDArray[Any], cells: NDArray[Any]) -> None:
         length = np.diff(at, prepend=-1) - 1
@@ -149,7 +171,3 @@ def _inside_quotes(data: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Bytes after an odd number of quotes; a doubled quote opens and closes again."""
     inside: NDArray[np.bool_] = np.logical_xor.accumulate(data == 34)
     return inside
-
-
-def _outside(chosen: NDArray[np.bool_], inside: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    return chosen if inside is None else chosen & ~inside

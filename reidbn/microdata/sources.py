@@ -14,6 +14,7 @@ import numpy as np
 from reidbn.errors import DataError, MissingPart, UsageError
 from reidbn.microdata.coding import Coder, Raw
 from reidbn.microdata.csvfile import code_csv, header_of, is_csv
+from reidbn.progress import progress
 
 _CHUNK = 60
 """Vectors of 2,048 rows that DuckDB hands over at a time."""
@@ -132,12 +133,17 @@ def _parquet(path: Path) -> Source:
         with duckdb.connect() as con:
             con.execute("SET enable_progress_bar = false")
             con.execute(f"SELECT {_selection(names, types)} FROM read_parquet('{place}')")  # noqa: S608
-            while len(chunk := con.fetch_df_chunk(_CHUNK)):
+            for chunk in progress(_chunks(con), f"reading {path.name}"):
                 for j, name in enumerate(names):
                     coders[name].add(chunk[f"c{j}"], chunk.get(f"n{j}"))
         return {name: coder.finish() for name, coder in coders.items()}
 
     return Source(path.name, list(types), read)
+
+
+def _chunks(con: Any) -> Iterator[Any]:
+    while len(chunk := con.fetch_df_chunk(_CHUNK)):
+        yield chunk
 
 
 def _is_text(kind: str) -> bool:
