@@ -1,0 +1,190 @@
+"""Figures of what-if results: tornado, sweep, Sobol's indices, distribution under priors.
+
+Drawn on their own figure, without touching matplotlib's global state; colours are told apart by
+colour-blind readers, and SVG files are the same bytes every time.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.errors import UsageError
+from reidbn.whatif.bars import Bar, Tornado
+from reidbn.whatif.distributions import Uncertainty
+from reidbn.whatif.indices import Sobol
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LOW, HIGH, INK, LINE = "#0072B2", "#D55E00", "#222222", "#777777"
+SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_STYLE: Any = {
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "reidbn",
+    "svg.fonttype": "none",
+}
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Axes]:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return figure, figure.add_subplot()
+
+
+def save(figure: Figure, path: str | Path | None) -> Figure:
+    """Write the figure when a path is given; the same figure gives the same bytes."""
+    if path is None:
+        return figure
+    from matplotlib import rc_context
+
+    place = Path(path)
+    known = figure.canvas.get_supported_filetypes()
+    kind = place.suffix.removeprefix(".").lower()
+    if kind not in known:
+        raise UsageError(f"{place.name}: name a file such as .svg, .png or .pdf")
+    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with rc_context(_STYLE):
+        try:
+            figure.savefig(place, dpi=150, metadata=dated.get(kind))
+        except OSError as problem:
+            raise UsageError(f"{place.name} cannot be written: {problem.strerror}") from None
+    return figure
+
+
+def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int = 20) -> Figure:
+    """Bars around the answer, longest first: blue from the low end of a range, orange the high."""
+    bars = [bar for bar in tornado.bars if bar.swing > 0][:most]
+    if not bars:
+        raise UsageError(f"{tornado.attack}: no parameter moves this answer; there is no bar")
+    figure, axes = _figure(7.2, 1.3 + 0.42 * len(bars))
+    reach = _reach(tornado, bars)
+    for row, bar in enumerate(bars):
+        _draw_bar(axes, bar, len(bars) - 1 - row, tornado.answer, reach)
+    axes.axvline(tornado.answer, color=INK, linewidth=1)
+    if tornado.threshold is not None:
+        axes.axvline(tornado.threshold, color=LINE, linewidth=1, linestyle="--")
+        axes.annotate(f"threshold {tornado.threshold:g}", (tornado.threshold, 1.0),
+                      xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8,
+                      color=LINE)  # fmt: skip
+    axes.set_yticks(range(len(bars)), [_name(bar) for bar in reversed(bars)])
+    axes.set_ylim(-0.6, len(bars) - 0.4)
+    axes.set_xlim(*reach)
+    of = "" if tornado.subjects == 1 else f"{tornado.statistic} of "
+    axes.set_xlabel(f"{of}{tornado.question}, at the parameters' values {tornado.answer:.4g}")
+    axes.set_title(f"{tornado.attack}: if this assumption changes", loc="left", fontsize=10, pad=16)
+    if any(b.is_assumption for b in bars):
+        figure.supxlabel("* assumption", x=0.01, ha="left", fontsize=7, color=LINE)
+    return save(figure, path)
+
+
+def _name(bar: Bar) -> str:
+    return f"{bar.parameter} = {bar.value:g}{' *' if bar.is_assumption else ''}"
+
+
+def _reach(tornado: Tornado, bars: list[Bar]) -> tuple[float, float]:
+    values = [v for b in bars for v in (b.lowest, b.highest)] + [tornado.answer]
+    if tornado.threshold is not None:
+        values.append(tornado.threshold)
+    low, high = min(values), max(values)
+    room = 0.14 * (high - low)
+    return low - room, high + room
+
+
+def _draw_bar(axes: Axes, bar: Bar, row: int, answer: float, reach: tuple[float, float]) -> None:
+    """Two halves from the answer to the ends; a hatched stretch where it goes beyond both."""
+    height, hair = 0.62, 0.008 * (reach[1] - reach[0])
+    overlap = (bar.at_low - answer) * (bar.at_high - answer) > 0  # both ends on one side
+    for end, value, colour in ((bar.low, bar.at_low, LOW), (bar.high, bar.at_high, HIGH)):
+        shift = (height / 4 if colour == LOW else -height / 4) if overlap else 0.0
+        thick = height / 2 if overlap else height
+        axes.barh(row + shift, value - answer, left=answer, height=thick, color=colour, alpha=0.85)
+        right = value > answer or (value == answer and colour == HIGH)
+        axes.annotate(f"{end:g}", (value + (hair if right else -hair), row + shift), va="center",
+                      ha="left" if right else "right", fontsize=7.5, color=INK)  # fmt: skip
+    ends = (min(bar.at_low, bar.at_high), max(bar.at_low, bar.at_high))
+    peaks = (bar.lowest_at, bar.lowest, ends[0]), (bar.highest_at, bar.highest, ends[1])
+    for at, value, end in peaks:
+        if abs(value - end) > 1e-12:
+            axes.barh(row, value - end, left=end, height=height, fill=False, hatch="////",
+                      edgecolor=LINE, linewidth=0)  # fmt: skip
+            axes.plot([value], [row], marker="|", color=INK, markersize=9)
+            axes.annotate(f"{at:.3g}", (value, row + 0.36), ha="center", fontsize=7, color=INK)
+
+
+def draw_sweep(
+    table: pd.DataFrame, path: str | Path | None = None, *, threshold: float | None = None
+) -> Figure:
+    """One line per combination of the other parameters over the first one that varies."""
+    shown = "probability" if "probability" in table else "mean"
+    if shown not in table or "subject" in table:
+        raise UsageError("draw a sweep of one subject, or its summary over subjects")
+    stop = list(table.columns).index("subjects" if "subjects" in table else shown)
+    names = [c for c in table.columns[:stop] if table[c].nunique() > 1] or [table.columns[0]]
+    figure, axes = _figure(6.4, 3.8)
+    axis, others = names[0], names[1:]
+    groups = table.groupby(others, sort=False) if others else [("", table)]
+    for i, (key, part) in enumerate(groups):
+        keys = key if isinstance(key, tuple) else (key,)
+        label = ", ".join(f"{n}={_plain(k)}" for n, k in zip(others, keys, strict=False))
+        axes.plot(part[axis], part[shown], marker="o", markersize=3, label=label or None,
+                  color=SERIES[i % len(SERIES)])  # fmt: skip
+        if {"q5", "q95"} <= set(part.columns) and not others:
+            axes.fill_between(part[axis], part["q5"], part["q95"], alpha=0.15, color=SERIES[0],
+                              label="5 % to 95 % of subjects")  # fmt: skip
+    if threshold is not None:
+        axes.axhline(threshold, color=LINE, linewidth=1, linestyle="--")
+    axes.set_xlabel(axis)
+    axes.set_ylabel(f"{table.attrs.get('question', 'probability')}")
+    axes.set_title(str(table.attrs.get("attack", "")), loc="left", fontsize=10)
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(fontsize=7, frameon=False)
+    return save(figure, path)
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float | np.number) else str(value)
+
+
+def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
+    """Share of the variance per parameter: by itself, and with the sets it is part of."""
+    rows = list(reversed(sobol.indices))
+    figure, axes = _figure(6.4, 1.3 + 0.42 * len(rows))
+    at = np.arange(len(rows))
+    axes.barh(at, [i.total for i in rows], height=0.62, color="#BBD7E8", label="total")
+    axes.barh(at, [i.first for i in rows], height=0.34, color=LOW, label="by itself")
+    axes.set_yticks(at, [f"{i.parameter}{' *' if i.is_assumption else ''}" for i in rows])
+    axes.set_xlim(0, 1)
+    axes.set_xlabel(f"share of the variance of {sobol.question} (sd {sobol.sd:.3g})")
+    axes.set_title(f"{sobol.attack}: whose uncertainty matters", loc="left", fontsize=10)
+    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    return save(figure, path)
+
+
+def draw_uncertainty(
+    uncertainty: Uncertainty, path: str | Path | None = None, *, threshold: float | None = None
+) -> Figure:
+    """The distribution of the answer under the priors, its mean, and its 5 % to 95 % range."""
+    figure, axes = _figure(6.4, 3.2)
+    draws = uncertainty.draws
+    axes.hist(draws, bins=60, density=True, color="#BBD7E8")
+    axes.axvline(uncertainty.mean, color=INK, linewidth=1.2)
+    axes.annotate("mean", (uncertainty.mean, 1.0), xycoords=("data", "axes fraction"),
+                  ha="center", va="bottom", fontsize=8)  # fmt: skip
+    low, high = np.quantile(draws, [0.05, 0.95], method="inverted_cdf")
+    axes.axvspan(low, high, color=LOW, alpha=0.08)
+    if threshold is not None:
+        axes.axvline(threshold, color=LINE, linewidth=1, linestyle="--")
+    axes.set_yticks([])
+    axes.set_xlabel(f"{uncertainty.question}; shaded: 5 % to 95 %")
+    axes.set_title(f"{uncertainty.attack}: under the priors", loc="left", fontsize=10, pad=14)
+    return save(figure, path)
