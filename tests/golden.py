@@ -1,9 +1,10 @@
-"""Rewrites the golden answers of the shipped models (`make golden`); the diff is for review."""
+"""Rewrites the golden answers and the layout of the shipped models; the diff is for review."""
 
 import json
 from pathlib import Path
 
 import reidbn as rb
+from reidbn.attack.modelfile import models_folder
 
 FOLDER = Path(__file__).with_name("golden")
 
@@ -29,6 +30,7 @@ def main() -> None:
         if path.stem not in rb.models():
             path.unlink()
     for name in rb.models():
+        rb.save(rb.load(name), models_folder() / f"{name}.yaml")  # in the layout that we write
         text = json.dumps(answers(name), indent=2, ensure_ascii=False) + "\n"
         (FOLDER / f"{name}.json").write_text(text, encoding="utf-8")
 

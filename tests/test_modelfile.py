@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from attacks import random_attacks
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reidbn as rb
@@ -33,7 +33,7 @@ PROSE = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
 @pytest.mark.parametrize("name", rb.models())
 def test_reading_and_writing_a_shipped_model_changes_nothing(name):
     text = (MODELS / f"{name}.yaml").read_text(encoding="utf-8")
-    assert rb.dumps(rb.loads(text)) == text
+    assert rb.dumps(rb.loads(text)) == text, "run: make golden"
 
 
 @pytest.mark.parametrize("name", rb.models())
@@ -135,6 +135,7 @@ def dressed_attacks(draw):
     )
 
 
+@settings(max_examples=60)
 @given(dressed_attacks())
 def test_writing_and_reading_an_attack_changes_nothing(attack):
     text = rb.dumps(attack)

@@ -83,12 +83,17 @@ def read(text: str) -> Document:
 
     document = Document(text)
     try:
-        events = list(YAML(typ="safe", pure=True).parse(text))
+        _Builder(document, YAML(typ="safe", pure=True).parse(text)).build()
     except YAMLError as problem:
         document.broken = syntax_problem(problem, text)
-        return document
-    _Builder(document, iter(events)).build()
+    except _TooDeepError as problem:  # at once: the parser takes quadratic time in the depth
+        message = f"is nested more than {DEEPEST} levels deep"
+        document.broken = (*problem.args, message)
     return document
+
+
+class _TooDeepError(Exception):
+    """Line and column where it becomes too deep."""
 
 
 class _Builder:
@@ -120,8 +125,7 @@ class _Builder:
         self.document.marks[where] = (event.start_mark.line, event.start_mark.column)
         self._refuse_extras(event, where)
         if len(where) > DEEPEST:
-            self._refuse(where, f"is nested more than {DEEPEST} levels deep", event)
-            return self._skip(event)
+            raise _TooDeepError(event.start_mark.line, event.start_mark.column)
         if isinstance(event, AliasEvent):
             message = f"*{event.anchor}: anchors and aliases are not used; write it out"
             self._refuse(where, message, event)
