@@ -116,11 +116,11 @@ class Assessment:
         order = np.argsort(-self.risk(measure), kind="stable")[:count]
         return self.subjects.iloc[order]
 
-    def summary(self) -> Any:
-        """The result in words and numbers, cross-checked."""
+    def summary(self, threshold: str | float = 0.09) -> Any:
+        """The result in words and numbers against a threshold, cross-checked."""
         from importlib import import_module
 
-        return import_module("reidbn.report.summary").summarise(self)
+        return import_module("reidbn.report.summary").summarise(self, threshold)
 
     # -- checks ----------------------------------------------------------------------------
 
