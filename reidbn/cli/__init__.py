@@ -14,12 +14,22 @@ from reidbn.errors import ReidbnError, did_you_mean
 COMMANDS: dict[str, tuple[str, str]] = {
     # tables
     "classes": ("classes", "who is alike in a table: k, uniques, people by class size"),
+    # the main job
+    "assess": ("assess", "the risk of every person of a table, with a report"),
     # models
     "models": ("models", "list the models that come with reidbn"),
     "new": ("models", "write a commented model to start from"),
     "check": ("check", "every problem of every model file, with line and column"),
     "crosscheck": ("crosscheck", "exact answers against sampled ones and against pgmpy"),
     "schema": ("models", "the JSON Schema of model files, for editors"),
+    # what if
+    "sweep": ("sweep", "a question at every setting of a grid"),
+    "tornado": ("tornado", "how far each parameter alone moves an answer"),
+    "derivatives": ("tornado", "how fast an answer moves with each parameter"),
+    "solve": ("solve", "where an answer meets a target"),
+    "compare": ("compare", "a question before and after some changes"),
+    "sobol": ("uncertainty", "whose uncertainty makes an answer uncertain"),
+    "uncertainty": ("uncertainty", "the distribution of an answer under priors"),
 }
 
 

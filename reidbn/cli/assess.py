@@ -1,0 +1,96 @@
+"""reidbn assess: from a table and a scenario to a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reidbn.cli._options import output_options, print_json, read_settings, read_states
+from reidbn.cli._tables import say_about, table_options, write_parquet
+from reidbn.errors import UsageError
+
+if TYPE_CHECKING:
+    from reidbn.microdata.table import People
+
+
+@click.command()
+@table_options
+@click.option("--attack", default="adversary-routes", show_default=True, help="Model name or file.")
+@click.option("--scenario", default="worst-case", show_default=True, help="Scenario name or file.")
+@click.option("--population", type=float, help="People from whom the table was drawn.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=NUMBER", help="Set a parameter.")
+@click.option("--do", multiple=True, metavar="NODE=STATE", help="An intervention.")
+@click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
+              help="The table's column for an attribute of the scenario.")  # fmt: skip
+@click.option("--state-column", metavar="COLUMN", help="The column that holds the state.")
+@click.option("--without", default="", metavar="A,B", help="Attributes that are not known.")
+@click.option("--together/--apart", default=None, help="One list for all attributes, or not.")
+@click.option("--method", type=click.Choice(["exact", "simulation"]), default="exact",
+              show_default=True)  # fmt: skip
+@click.option("--trials", default=100, show_default=True, help="Of a simulation, per person.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--checkpoint", metavar="FOLDER", help="Keep finished blocks, to go on after a kill.")
+@click.option("--threshold", default="0.09", show_default=True, help="A value or a preset's name.")
+@click.option("--html", metavar="FILE", help="Write the report (aggregates only).")
+@click.option("--markdown", metavar="FILE", help="Write the report as Markdown.")
+@click.option("--out", metavar="FILE", help="Write each person's risks (Parquet). Restricted.")
+@click.option("--fail-above", type=float, metavar="RISK", help="Exit 1 if anybody is above.")
+@output_options
+def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
+    """The re-identification risk of every person of TABLE under an attack and a scenario.
+
+    TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients.
+    """
+    import reidbn as rb
+    from reidbn.attack.scenariofile import load_scenario
+
+    scenario = load_scenario(options["scenario"])
+    if options["together"] is not None:
+        scenario = scenario.shared(together=options["together"])
+    result = rb.assess(
+        options["attack"],
+        people,
+        scenario=scenario,
+        population=options["population"],
+        set=read_settings(options["settings"]),
+        do=read_states(options["do"], "--do"),
+        columns=_columns(options["column"], options["state_column"]),
+        without=[n.strip() for n in options["without"].split(",") if n.strip()],
+        method=options["method"],
+        trials=options["trials"],
+        seed=options["seed"],
+        checkpoint=options["checkpoint"],
+    )
+    summary = result.summary(options["threshold"])
+    if as_json:
+        print_json(summary.to_dict())
+    else:
+        if not quiet:
+            say_about(people)
+        click.echo(str(summary))
+    _write(result, options)
+    above = options["fail_above"]
+    return int(above is not None and bool((result.risk() > above).any()))
+
+
+def _columns(pairs: tuple[str, ...], state: str | None) -> dict[str, str]:
+    found = {"state": state} if state and state != "state" else {}
+    for pair in pairs:
+        name, equals, column = (part.strip() for part in pair.partition("="))
+        if not (name and equals and column):
+            raise UsageError(f'--column: "{pair}" is not of the form ATTRIBUTE=COLUMN')
+        found[name] = column
+    return found
+
+
+def _write(result: Any, options: dict[str, Any]) -> None:
+    if options["html"]:
+        result.to_html(options["html"], threshold=options["threshold"])
+        click.echo(f"report: {options['html']}", err=True)
+    if options["markdown"]:
+        result.to_markdown(options["markdown"], threshold=options["threshold"])
+        click.echo(f"report: {options['markdown']}", err=True)
+    if options["out"]:
+        write_parquet(result.subjects.reset_index(), options["out"])
+        click.echo(f"risks of every person (restricted): {options['out']}", err=True)
