@@ -86,6 +86,9 @@ PUBLIC: dict[str, str] = {
     "class_sizes_by_mask": "reidbn.microdata.masks",
     "class_size_chunks": "reidbn.microdata.masks",
     "suda": "reidbn.microdata.suda",
+    "contingency": "reidbn.microdata.contingency",
+    "Contingency": "reidbn.microdata.contingency",
+    "collapse": "reidbn.microdata.duck",
     "Suda": "reidbn.microdata.suda",
     # population
     # attacks
@@ -111,6 +114,7 @@ PUBLIC: dict[str, str] = {
 }
 
 MODULES: dict[str, str] = {
+    "population": "reidbn.population",
     "datasets": "reidbn.datasets",
     "leak": "reidbn.attacks.leak",
 }

@@ -46,7 +46,7 @@ class Rows:
     cardinalities: tuple[int, ...]
     counts: Ints
     of_record: Ints
-    """The distinct row of each record."""
+    """The distinct row of each entry of the coded table."""
     order: tuple[int, ...]
     """The groups in the order in which they are decided."""
 
@@ -56,11 +56,13 @@ class Rows:
 
     @property
     def records(self) -> int:
-        return int(self.of_record.size)
+        return int(self.counts.sum())
 
 
-def distinct_rows(codes: Codes, cardinalities: Sequence[int]) -> Rows:
+def distinct_rows(codes: Codes, cardinalities: Sequence[int], counts: Ints | None = None) -> Rows:
     """The distinct rows of a coded table, sorted by the last decided group first.
+
+    With `counts` each entry of the table stands for that many people.
 
     >>> distinct_rows(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.int32), (2, 2)).counts
     array([2, 1])
@@ -72,7 +74,11 @@ def distinct_rows(codes: Codes, cardinalities: Sequence[int]) -> Rows:
     some = np.empty(count, dtype=np.int64)
     some[ids] = np.arange(n)
     columns = tuple(np.ascontiguousarray(codes[some, j]) for j in range(groups))
-    return Rows(columns, tuple(cardinalities), np.bincount(ids, minlength=count), ids, order)
+    people = np.bincount(ids, minlength=count)
+    if counts is not None:
+        people = np.zeros(count, dtype=np.int64)
+        np.add.at(people, ids, counts)
+    return Rows(columns, tuple(cardinalities), people, ids, order)
 
 
 def refuse_many(groups: int) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from reidbn.errors import UsageError
 from reidbn.microdata.classes import Floats, Ints
-from reidbn.microdata.knowledge import Knowledge
+from reidbn.microdata.knowledge import Knowledge, overlaps
 from reidbn.microdata.subset_table import Progress, asked, progressing, tidy
 from reidbn.microdata.table import People
 
@@ -118,6 +118,7 @@ def sampled_subsets(
     masks, times = drawn(what, samples, seed)
     often = {what.subset(m): t for m, t in zip(masks.tolist(), times.tolist(), strict=True)}
     steps = progressing(progress, masks.size)
-    table = tidy(people, what, asked(people, what, masks.tolist(), steps))
+    counted = asked(people, what, masks.tolist(), steps)
+    table = tidy(what, counted, records=len(people), parted=not overlaps(people, what))
     table["draws"] = [often[subset] for subset in table["subset"]]
     return table

@@ -24,7 +24,7 @@ from reidbn.microdata.knowledge import (
     overlaps,
     reading_order,
 )
-from reidbn.microdata.lattice import Walk, refuse_many
+from reidbn.microdata.lattice import Rows, Walk, refuse_many
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.partitions import partitions
 from reidbn.microdata.table import People
@@ -84,27 +84,28 @@ def subset_table(
         raise UsageError("there is no group of columns to know; name at least one")
     if most is not None and most < 1:
         raise UsageError(f"most = {most}; subsets of at least one group are wanted")
-    return tidy(people, what, _counted(people, what, most, progress))
+    counted = _counted(people, what, most, progress)
+    return tidy(what, counted, records=len(people), parted=not overlaps(people, what))
 
 
-def tidy(people: People, what: Knowledge, counted: Counted) -> pd.DataFrame:
+def tidy(what: Knowledge, counted: Counted, *, records: int, parted: bool = True) -> pd.DataFrame:
     """The counts as a table, in reading order."""
     import pandas as pd
 
     order = reading_order(counted.masks, what.groups)
     masks = counted.masks[order]
     whole = np.rint(counted.inverses[order]).astype(np.int64)
+    # Where values may match several others there are no classes to count.
     unknown = np.ones(masks.size, dtype=bool)
-    # Where values may match others there are no classes to count.
-    classes = pd.arrays.IntegerArray(whole, unknown) if overlaps(people, what) else whole
+    classes = whole if parted else pd.arrays.IntegerArray(whole, unknown)
     return pd.DataFrame(
         {
             "subset": pd.Series([what.subset(mask) for mask in masks.tolist()], dtype=object),
             "size": np.bitwise_count(masks).astype(np.int64),
             "classes": classes,
             "uniques": counted.uniques[order],
-            "prior": np.full(masks.size, 1 / len(people)),
-            "posterior": counted.inverses[order] / len(people),
+            "prior": np.full(masks.size, 1 / records),
+            "posterior": counted.inverses[order] / records,
             "mean_inverse": counted.weighted[order],
             "largest": counted.largest[order],
         }
@@ -118,7 +119,7 @@ def _counted(
     if most is None or most >= what.groups:
         refuse_many(what.groups)
         if product and people.weights is None:
-            return _walked(people, what, progress)
+            return walked(group_rows(people, what), progress)
         if not product:
             return _in_chunks(people, what, progress)
     number = sum(comb(what.groups, size) for size in range(1, (most or what.groups) + 1))
@@ -145,12 +146,13 @@ def progressing(progress: Progress | None, number: int) -> Iterator[None]:
         yield
 
 
-def _walked(people: People, what: Knowledge, progress: Progress | None) -> Counted:
-    walk = Walk(group_rows(people, what), progress=progress)
+def walked(rows: Rows, progress: Progress | None) -> Counted:
+    """All subsets by one walk over the lattice."""
+    walk = Walk(rows, progress=progress)
     walk.run()
     classes = walk.classes[1:].astype(np.float64)
     masks = np.arange(1, classes.size + 1)
-    return Counted(masks, walk.uniques[1:], walk.largest[1:], classes, classes / len(people))
+    return Counted(masks, walk.uniques[1:], walk.largest[1:], classes, classes / rows.records)
 
 
 def _parted(people: People, what: Knowledge, most: int | None, steps: Iterator[None]) -> Counted:
@@ -158,6 +160,13 @@ def _parted(people: People, what: Knowledge, most: int | None, steps: Iterator[N
     weights: Floats | None = None
     if people.weights is not None:
         weights = np.bincount(rows.of_record, people.weights).astype(np.float64, copy=False)
+    return parted(rows, most, steps, weights)
+
+
+def parted(
+    rows: Rows, most: int | None, steps: Iterator[None], weights: Floats | None = None
+) -> Counted:
+    """Subsets counted by their partitions, one after the other; weights are per distinct row."""
     tally = Tally()
     for partition in partitions(rows, most=most):
         next(steps, None)

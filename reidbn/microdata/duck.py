@@ -1,0 +1,190 @@
+"""DuckDB back end of contingency: files and relations, within a memory limit, on disk if need be.
+
+The group-by runs in DuckDB with `preserve_insertion_order = false` and spills to its temporary
+directory.  What comes back is coded by the same rules as every other source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.microdata.classes import Ints
+from reidbn.microdata.coding import Raw
+from reidbn.microdata.contingency import whole_numbers
+from reidbn.microdata.csvfile import header_of, is_csv
+from reidbn.microdata.sources import source_of
+
+_COUNT = "reidbn_count"
+
+
+def grouped(
+    source: Any,
+    columns: Sequence[str],
+    *,
+    counts: str | None = None,
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+    threads: int | None = None,
+) -> tuple[Mapping[str, Raw], Ints]:
+    """Distinct raw cells of the columns, and how many records are in each."""
+    with _connection(memory_limit, temp_directory, threads) as con:
+        table, is_text = _table(con, source, memory_limit or temp_directory or threads)
+        _check(table.columns, [*columns, *([counts] if counts else [])])
+        relation = table.aggregate(_selection(columns, counts, _COUNT), _listed(columns))
+        with _failures():
+            raw = source_of(relation).read([*columns, _COUNT])
+    n = whole_numbers(raw.pop(_COUNT))
+    return {name: replace(r, written=r.written or is_text) for name, r in raw.items()}, n
+
+
+def collapse(
+    source: Any,
+    columns: Sequence[str],
+    into: str | Path,
+    *,
+    counts: str = "n",
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+    threads: int | None = None,
+) -> Path:
+    """Write distinct combinations and their counts to a Parquet file, never holding them all.
+
+    For more cells than memory holds: `contingency(file, some_columns, counts="n")` counts on.
+    """
+    place = Path(into)
+    if place.exists():
+        raise UsageError(f"{place.name} exists; name a new file to write to")
+    if counts in columns:
+        raise UsageError(f'a column is called "{counts}"; name the counts otherwise: counts=')
+    with _connection(memory_limit, temp_directory, threads) as con:
+        table, _ = _table(con, source, memory_limit or temp_directory or threads)
+        _check(table.columns, columns)
+        cells = table.aggregate(_selection(columns, None, counts), _listed(columns))
+        with _failures():
+            cells.write_parquet(str(place))
+    return place
+
+
+@contextmanager
+def _connection(
+    memory_limit: str | None, temp_directory: str | Path | None, threads: int | None
+) -> Iterator[Any]:
+    import duckdb
+
+    config: dict[str, Any] = {"preserve_insertion_order": False}
+    if memory_limit is not None:
+        config["memory_limit"] = memory_limit
+    if temp_directory is not None:
+        config["temp_directory"] = str(temp_directory)
+    if threads is not None:
+        config["threads"] = threads
+    try:
+        con = duckdb.connect(config=config)
+    except duckdb.Error as problem:
+        raise UsageError(f"DuckDB does not take these settings: {problem}") from None
+    with con:
+        con.execute("SET enable_progress_bar = false")
+        yield con
+
+
+def _table(con: Any, source: Any, settings: object) -> tuple[Any, bool]:
+    """The relation that a source is, and whether its values are texts of a file without types."""
+    if hasattr(source, "aggregate") and hasattr(source, "columns"):
+        if settings:
+            raise UsageError(
+                "a relation keeps the settings of its connection: set memory_limit, "
+                "temp_directory and threads there"
+            )
+        return source, False
+    paths = [Path(p) for p in ([source] if isinstance(source, str | Path) else source)]
+    if not paths:
+        raise UsageError("no file to read; give a path or a list of paths")
+    files = [found for path in paths for found in _matching(path)]
+    if all(is_csv(file) for file in files):
+        return _csv(con, files), True
+    if all(file.suffix in (".parquet", ".pq") or file.is_dir() for file in files):
+        return _parquet(con, files), False
+    raise UsageError("DuckDB reads .csv, .csv.gz, .tsv and .parquet files, all of one kind")
+
+
+def _matching(path: Path) -> list[Path]:
+    if "*" in path.name:
+        found = sorted(path.parent.glob(path.name))
+        if not found:
+            raise DataError(f"no file matches {path.name}")
+        return found
+    if not path.exists():
+        raise DataError(f"no file {path.name}")
+    return [path]
+
+
+def _parquet(con: Any, files: Sequence[Path]) -> Any:
+    import duckdb
+
+    try:
+        return con.read_parquet([str(f / "*.parquet" if f.is_dir() else f) for f in files])
+    except duckdb.Error:
+        raise DataError(f"{files[0].name}: cannot be read as Parquet") from None
+
+
+def _csv(con: Any, files: Sequence[Path]) -> Any:
+    """CSV with the header's delimiter and every cell a text: nothing about values is guessed."""
+    header, mark = header_of(files[0], None)
+    for file in files[1:]:
+        if header_of(file, None) != (header, mark):
+            raise DataError(f"{file.name} has other columns than {files[0].name}")
+    if len(set(header)) != len(header):
+        raise DataError(f"{files[0].name}: two columns have the same name; rename one")
+    return con.read_csv(
+        [str(file) for file in files],
+        header=True,
+        sep=mark,
+        auto_detect=False,
+        columns=dict.fromkeys(header, "VARCHAR"),
+        quotechar='"',
+        escapechar='"',
+    )
+
+
+def _check(there: Sequence[str], wanted: Sequence[str]) -> None:
+    for name in wanted:
+        if name not in there:
+            raise UsageError(f'no column "{name}"; {did_you_mean(name, there)}')
+
+
+def _selection(columns: Sequence[str], counts: str | None, name: str) -> str:
+    number = "count(*)" if counts is None else f"sum({_quoted(counts)})"
+    return f"{_listed(columns)}, CAST({number} AS BIGINT) AS {_quoted(name)}"
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(_quoted(name) for name in columns)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Says what went wrong without DuckDB's words: they may hold a person's line."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise DataError(
+            "the cells need more memory than memory_limit: raise it, name a temp_directory with "
+            "room, or write the cells to a file with collapse(source, columns, into)"
+        ) from None
+    except duckdb.Error as problem:
+        kind = type(problem).__name__.removesuffix("Exception")
+        raise DataError(
+            f"DuckDB stopped reading ({kind}); in CSV files every line must have as many cells "
+            "as the header"
+        ) from None
