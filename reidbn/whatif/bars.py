@@ -106,7 +106,7 @@ class Tornado:
         if self.threshold is None:
             return []
         return [
-            f"the answer crosses {self.threshold:g} at {bar.parameter} = {value:.4g}"
+            f"the answer crosses {self.threshold:g} at {bar.parameter} = {_short(value)}"
             for bar in self.bars
             for value in bar.crossings
         ]
@@ -128,9 +128,14 @@ class Tornado:
                 f"  {b.parameter:<{width}}  {b.low:g}..{b.high:g}: {b.at_low:.6g} to "
                 f"{b.at_high:.6g}, swing {b.swing:.6g} [{b.method}]{mark}"
             )
+            lines += [f"  {'':<{width}}  {note}" for note in b.notes]
         return "\n".join([*lines, *self.sentences()])
 
     __repr__ = __str__
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value.is_integer() else f"{value:.4g}"
 
 
 def tornado(
