@@ -17,6 +17,7 @@ from __future__ import annotations
 from reidbn.attacks.leak_claims import Claims, claims
 from reidbn.attacks.leak_classes import classes_of, equal_classes
 from reidbn.attacks.leak_design import k_curve, largest_leak, smallest_k
+from reidbn.attacks.leak_graph import as_attack
 from reidbn.attacks.leak_histories import partial_histories
 from reidbn.attacks.leak_loss import Loss, information_loss, non_uniform_entropy, trade_off
 from reidbn.attacks.leak_single import (
@@ -45,6 +46,7 @@ __all__ = [
     "NumberIdentified",
     "Simulation",
     "TargetRisk",
+    "as_attack",
     "between",
     "claims",
     "classes_of",
