@@ -44,8 +44,7 @@ def slopes(tables: Packed, phi: Floats, alpha: Floats) -> Slopes:
     x1 = alpha / t
     w = t + (1 - alpha)
     x2 = 1 / w
-    L1, Q1, R1 = log1p_sums(x1, m1)
-    L2, Q2, R2 = log1p_sums(x2, m2)
+    (L1, L2), (Q1, Q2), (R1, R2) = log1p_sums(np.array([x1, x2]), np.array([m1, m2]))
     a = x2 * Q2
     H1 = x2 * (m2 - a)  # sum of 1/(w + j)
     H2 = x2 * x2 * (m2 - 2 * a + x2 * x2 * R2)  # sum of 1/(w + j)^2
@@ -79,7 +78,9 @@ def within_classes(table: Packed, alpha: Floats) -> Floats:
     if table.tail_sizes.size:
         w = table.tail_sizes - flat[:, None]
         start = STEPS + 1 - flat
-        total += _log_gamma(w) @ table.tail_counts - _log_gamma(start) * table.tail_counts.sum()
+        total += (
+            _gamma_slopes(w)[0] @ table.tail_counts - _gamma_slopes(start)[0] * table.tail_classes
+        )
     return np.asarray(total.reshape(alpha.shape), dtype=np.float64)
 
 
@@ -90,26 +91,19 @@ def _within_classes(tables: Packed, alpha: Floats) -> tuple[Floats, Floats, Floa
     c0 = np.einsum("ij,ij->i", tables.above, np.log(left))
     c1, c2 = inverse.sum(axis=1), (inverse / left).sum(axis=1)
     if tables.tail_sizes.size:
-        start = STEPS + 1 - alpha
-        w = tables.tail_sizes - alpha[tables.tail_row]
-        for total, series in ((c0, _log_gamma), (c1, _digamma), (c2, _minus_trigamma)):
-            total += tables.tail_sum(series(w)) - series(start) * tables.tail_classes
+        ends = _gamma_slopes(tables.tail_sizes - alpha[tables.tail_row])
+        starts = _gamma_slopes(STEPS + 1 - alpha)
+        for total, end, start in zip((c0, c1, c2), ends, starts, strict=True):
+            total += tables.tail_sum(end) - start * tables.tail_classes
     return c0, c1, c2
 
 
-def _log_gamma(w: Floats) -> Floats:
+def _gamma_slopes(w: Floats) -> tuple[Floats, Floats, Floats]:
+    """Log-gamma, digamma and minus trigamma for w above STEPS, less a constant."""
     r = 1 / w
     r2 = r * r
-    return (w - 0.5) * np.log(w) - w + r * (1 / 12 - r2 * (1 / 360 - r2 * (1 / 1260 - r2 / 1680)))
-
-
-def _digamma(w: Floats) -> Floats:
-    r = 1 / w
-    r2 = r * r
-    return np.log(w) - r * 0.5 - r2 * (1 / 12 - r2 * (1 / 120 - r2 * (1 / 252 - r2 / 240)))
-
-
-def _minus_trigamma(w: Floats) -> Floats:
-    r = 1 / w
-    r2 = r * r
-    return -r * (1 + r * (0.5 + r * (1 / 6 - r2 * (1 / 30 - r2 * (1 / 42 - r2 / 30)))))
+    log = np.log(w)
+    value = (w - 0.5) * log - w + r * (1 / 12 - r2 * (1 / 360 - r2 * (1 / 1260 - r2 / 1680)))
+    first = log - 0.5 * r - r2 * (1 / 12 - r2 * (1 / 120 - r2 * (1 / 252 - r2 / 240)))
+    second = r * (1 + 0.5 * r + r2 * (1 / 6 - r2 * (1 / 30 - r2 * (1 / 42 - r2 / 30))))
+    return value, first, -second

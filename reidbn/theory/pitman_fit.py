@@ -49,6 +49,14 @@ class MaximumLikelihood:
     def theta(self) -> Floats:
         return np.exp(self.phi) - self.alpha
 
+    def one(self, i: int) -> MaximumLikelihood:
+        """The fit of one of the tables."""
+        part = slice(i, i + 1)
+        return MaximumLikelihood(
+            self.phi[part], self.alpha[part], self.log_likelihood[part],
+            self.information[part], self.status[part], self.rounds,
+        )  # fmt: skip
+
     def alpha_deviation(self, i: int) -> float:
         """Standard deviation of alpha from the information, 1 where it says nothing."""
         (a, b), (_, d) = self.information[i]
@@ -59,8 +67,10 @@ class MaximumLikelihood:
         return [STATUSES[i] for i in self.status]
 
 
-def maximise(tables: Packed) -> MaximumLikelihood:
+def maximise(tables: Packed, *, held_alpha: float | None = None) -> MaximumLikelihood:
     """The constrained maximum of each table's likelihood, and how it was reached.
+
+    With `held_alpha` only theta is fitted: 0 is Ewens's model.
 
     - "interior", "boundary" (alpha = 0, Ewens's case): a maximum, found.
     - "no finite maximum": nobody shares a class; the likelihood rises to its supremum, 1, as
@@ -69,21 +79,21 @@ def maximise(tables: Packed) -> MaximumLikelihood:
       for every alpha.
     """
     regular = (tables.classes < tables.n) & (tables.classes > 1)
-    phi, alpha = _start(tables, regular)
+    phi, alpha = _start(tables, regular, held_alpha)
     at = slopes(tables, phi, alpha)
     open_ = regular.copy()
     rounds = 0
     while open_.any() and rounds < _ROUNDS:
         rounds += 1
-        step, gain = _newton(at, alpha)
+        step, gain = _newton(at, (alpha <= 0) & (at.alpha <= 0) if held_alpha is None else regular)
         last = open_ & (gain < _GAIN)
         phi, alpha, at, moved = _advance(tables, (phi, alpha), at, step, open_)
         open_ &= ~last & moved
-    status = np.where(alpha > 0, 0, 1)
+    status = np.where((alpha > 0) | (held_alpha is not None), 0, 1)
     status = np.where(tables.classes == tables.n, 3, np.where(tables.classes == 1, 2, status))
     return MaximumLikelihood(
         phi=np.where(status == 3, np.inf, np.where(status == 2, -np.inf, phi)),
-        alpha=np.where(regular, alpha, 0.0),
+        alpha=np.where(regular, alpha, held_alpha or 0.0),
         log_likelihood=np.where(regular, at.value, 0.0),
         information=-np.array([[at.phi_phi, at.phi_alpha], [at.phi_alpha, at.alpha_alpha]]).T,
         status=status.astype(np.int8),
@@ -91,10 +101,12 @@ def maximise(tables: Packed) -> MaximumLikelihood:
     )
 
 
-def _start(tables: Packed, regular: Mask) -> tuple[Floats, Floats]:
+def _start(tables: Packed, regular: Mask, held: float | None) -> tuple[Floats, Floats]:
     """An alpha from the share of uniques, then phi from the number of classes."""
     n, u = np.where(regular, tables.n, 3.0), np.where(regular, tables.classes, 2.0)
     alpha = np.clip(0.9 * tables.uniques / u, 0.05, 0.9)
+    if held is not None:
+        alpha = np.full(n.shape, held)
     return typical_phi(n, u, alpha), alpha
 
 
@@ -116,9 +128,8 @@ def typical_phi(n: Floats | float, classes: Floats | float, alpha: Floats) -> Fl
     return phi
 
 
-def _newton(at: Slopes, alpha: Floats) -> tuple[tuple[Floats, Floats], Floats]:
-    """An uphill step, Newton's near the top, and the gain it predicts."""
-    held = (alpha <= 0) & (at.alpha <= 0)
+def _newton(at: Slopes, held: Mask) -> tuple[tuple[Floats, Floats], Floats]:
+    """An uphill step, Newton's near the top, and the gain it predicts; alpha held where so."""
     g1, g2 = at.phi, np.where(held, 0.0, at.alpha)
     a, b = at.phi_phi, np.where(held, 0.0, at.phi_alpha)
     d = np.where(held, -1.0, at.alpha_alpha)

@@ -54,15 +54,20 @@ def posterior(region: Region) -> Nodes:
     level = region.highest - _DROP
     low, high = region.alpha_range(level)
     x, w = _RULES[56 if high - low > _WIDE or region.top.status[0] else 28]
-    alpha = low + (high - low) * (x + 1) / 2
+    alpha, w_alpha = (low + (high - low) * (x + 1) / 2, w) if high > low else _one(low)
     hump = region.hump(alpha)
     start, end = region.contour(hump, level)
     width = (end - start) / 2
     phi = start + width * (x[:, None] + 1)
     n, u = float(region.table.n), float(region.table.classes)
     log_like = log_likelihood(n, u, phi, np.broadcast_to(alpha, phi.shape), hump.within)
-    weight = np.exp(log_like - log_like.max()) * width * w[:, None] * w
+    weight = np.exp(log_like - log_like.max()) * width * w[:, None] * w_alpha
     keep = weight > _NEGLIGIBLE * weight.max()
     weight = weight[keep] / weight[keep].sum()
     a = np.broadcast_to(alpha, phi.shape)[keep]
     return Nodes(np.exp(phi[keep]) - a, a, weight)
+
+
+def _one(alpha: float) -> tuple[Floats, Floats]:
+    """The rule for an alpha that is held."""
+    return np.array([alpha]), np.ones(1)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaincc, ndtr
 
+from reidbn.theory.gamma import log_thinning
 from reidbn.theory.pitman import factorial_moments_given
 from reidbn.theory.posterior import Nodes
 
@@ -50,6 +51,24 @@ class Realised:
             highest=uniques + new,
         )
 
+    @classmethod
+    def of_table(cls, n: int, N: int, uniques: int, nodes: Nodes) -> Realised:
+        """The law of how many of the table's f_1 uniques stay unique."""
+        at = [
+            np.exp(log_thinning(nodes.theta + n, float(N - n), k * (1 - nodes.alpha)))
+            if uniques >= k
+            else np.zeros(nodes.weight.size)
+            for k in (1, 2)
+        ]
+        m1, m2 = uniques * at[0], uniques * (uniques - 1) * at[1]
+        return cls(
+            mean_at=m1,
+            variance_at=np.maximum(m2 + m1 - m1 * m1, 0.0),
+            weight=nodes.weight,
+            lowest=max(0, uniques - (N - n)),
+            highest=uniques,
+        )
+
     @property
     def mean(self) -> float:
         return float(self.weight @ self.mean_at)
@@ -80,6 +99,16 @@ class Realised:
         while start + step < high and self.cdf(start + step) < q:
             low, start, step = start + step, start + step, 2 * step
         return _bisect(self.cdf, q, low, min(high, start + step))
+
+    def sample(self, rng: np.random.Generator, count: int) -> Floats:
+        """Draws of the count; the few laws narrower than Poisson are drawn as rounded normals."""
+        chosen = rng.choice(self.weight.size, size=count, p=self.weight)
+        mean, variance = self.mean_at[chosen], self.variance_at[chosen]
+        drawn = np.rint(rng.normal(mean, np.sqrt(variance)))
+        over = (variance > mean * (1 + _POISSON)) & (mean > 0)
+        shape = mean[over] ** 2 / (variance[over] - mean[over])
+        drawn[over] = rng.poisson(rng.gamma(shape, mean[over] / shape))
+        return np.clip(drawn, self.lowest, self.highest)
 
     def _roughly(self, count: float) -> float:
         """The cdf by normal laws throughout: quick, and near enough to start from."""

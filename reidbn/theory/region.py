@@ -46,6 +46,8 @@ class Region:
     N: float
     top: MaximumLikelihood
     """The fit of this one table."""
+    held_alpha: float | None = None
+    """The only alpha there is, or None."""
 
     @cached_property
     def packed(self) -> Packed:
@@ -139,6 +141,8 @@ class Region:
     def alpha_range(self, level: float) -> tuple[float, float]:
         """An interval that holds every alpha whose best phi reaches `level`, and little more."""
         best = self.best_alpha
+        if self.held_alpha is not None:
+            return self.held_alpha, self.held_alpha
         reach = 1.3 * self.top.alpha_deviation(0) * np.sqrt(2 * (self.highest - level))
         for _ in range(60):
             low, high = max(0.0, best - reach), min(HIGHEST_ALPHA, best + reach)

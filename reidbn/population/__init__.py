@@ -1,0 +1,18 @@
+"""Population uniqueness: fits with status and interval, models compared, all subsets at once."""
+
+from reidbn.population.compare import compare
+from reidbn.population.fitting import MODELS, fit
+from reidbn.population.pitman import PitmanFit
+from reidbn.population.result import Uniqueness
+from reidbn.population.subsets import SubsetFits, fit_subsets, fit_tables
+
+__all__ = [
+    "MODELS",
+    "PitmanFit",
+    "SubsetFits",
+    "Uniqueness",
+    "compare",
+    "fit",
+    "fit_subsets",
+    "fit_tables",
+]

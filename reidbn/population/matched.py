@@ -1,0 +1,231 @@
+"""Estimates that need the table itself: survey weights, log-linear models, and the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import DataError, UsageError
+from reidbn.microdata.classes import class_ids
+from reidbn.microdata.table import People
+from reidbn.population.result import Uniqueness
+from reidbn.population.sample import Sample
+from reidbn.theory.loglinear import Cells, Risk, risk
+from reidbn.theory.survey import individual_risk, individual_risk_approximate
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurveyFit(Uniqueness):
+    """Individual risk from survey weights [BenedettiFranconi98]."""
+
+    people: People
+
+    @property
+    def model(self) -> str:
+        return "benedetti-franconi"
+
+    @property
+    def status(self) -> str:
+        return "closed form"
+
+    @cached_property
+    def class_weights(self) -> Floats:
+        """Sum of the weights of each person's class: the estimate of F."""
+        return self.people.class_weights(list(self.sample.columns))
+
+    @cached_property
+    def individual_risk(self) -> Floats:
+        """E[1/F | f] of each person, exactly."""
+        return np.asarray(individual_risk(self.sample.class_sizes, self.class_weights))
+
+    @cached_property
+    def individual_risk_approximate(self) -> Floats:
+        """The same by the published short form for classes of three and more."""
+        return np.asarray(individual_risk_approximate(self.sample.class_sizes, self.class_weights))
+
+    @cached_property
+    def p_unique(self) -> float:
+        """P(F = 1 | f = 1) = 1/weight, averaged over the table's unique rows."""
+        alone = self.sample.class_sizes == 1
+        return float((1 / self.class_weights[alone]).mean()) if alone.any() else 0.0
+
+    @property
+    def expected_reidentifications(self) -> float:
+        """Sum of the individual risks."""
+        return float(self.individual_risk.sum())
+
+    @property
+    def expected_match(self) -> float:
+        """Mean of the individual risks."""
+        return float(self.individual_risk.mean())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogLinearFit(Uniqueness):
+    """A log-linear Poisson model of the cells, in one of five published variants."""
+
+    variant: str
+    found: Risk
+
+    @property
+    def model(self) -> str:
+        return "log-linear"
+
+    @property
+    def status(self) -> str:
+        return self.variant
+
+    @property
+    def p_unique(self) -> float:
+        """Mean over the table's unique rows of P(F = 1 | f = 1)."""
+        return float(self.found.p_unique.mean()) if self.uniques else 0.0
+
+    @property
+    def tau(self) -> tuple[float, float]:
+        """Expected population uniques and expected correct matches among the unique rows."""
+        return self.found.tau
+
+    @property
+    def published_shares(self) -> tuple[float, float]:
+        """The two shares as the widely used implementation reports them."""
+        return self.found.published_shares
+
+    def _remarks(self) -> list[str]:
+        return [
+            "the model's fit is taken on trust; main effects alone overlook how attributes go "
+            "together"
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Truth(Uniqueness):
+    """Exact risk by matching the table with the population's [Xia21]."""
+
+    population_sizes: Ints
+    """F of each person of the table."""
+    population_uniques: int
+
+    @property
+    def model(self) -> str:
+        return "truth"
+
+    @property
+    def status(self) -> str:
+        return "counted"
+
+    @property
+    def p_unique(self) -> float:
+        """Share of the table's unique rows that are unique in the population."""
+        alone = self.sample.class_sizes == 1
+        return float((self.population_sizes[alone] == 1).mean()) if alone.any() else 0.0
+
+    @property
+    def expected_uniques(self) -> float:
+        """The population's unique rows, counted."""
+        return float(self.population_uniques)
+
+    @property
+    def expected_match(self) -> float:
+        """Mean of 1/F over the people of the table: the journalist's success."""
+        return float((1 / self.population_sizes).mean())
+
+
+def fit_survey(sample: Sample) -> SurveyFit:
+    people = _people(sample, "benedetti-franconi")
+    if people.weights is None:
+        raise UsageError(
+            'benedetti-franconi needs survey weights: read_table(..., weights="column")'
+        )
+    return SurveyFit(sample, people)
+
+
+def fit_loglinear(
+    sample: Sample,
+    *,
+    variant: str = "default",
+    interactions: Sequence[Sequence[str]] | None = None,
+    effects: str = "categories",
+) -> LogLinearFit:
+    """Fit a variant; `interactions` are the sets of columns that go together."""
+    people = _people(sample, "log-linear")
+    columns = list(sample.columns)
+    terms = None
+    if interactions is not None:
+        terms = [tuple(columns.index(c) for c in people.names(list(s))) for s in interactions]
+    cells = _cells(people, columns, sample.N)
+    return LogLinearFit(sample, variant, risk(cells, variant=variant, terms=terms, effects=effects))
+
+
+def fit_truth(sample: Sample) -> Truth:
+    """Count, for everybody in the table, who in the population's table is alike."""
+    people = _people(sample, "truth")
+    if sample.register is None:
+        raise UsageError("truth needs the population's table: population=read_table(...)")
+    if sample.notes:
+        raise UsageError("truth matches exact values; it does not go with an approximation")
+    columns = list(sample.columns)
+    everybody = _on_labels(people, sample.register, columns)
+    ids, count = class_ids(everybody, [int(everybody[:, j].max()) + 1 for j in range(len(columns))])
+    in_register = np.bincount(ids[: len(sample.register)], minlength=count)
+    F = in_register[ids[len(sample.register) :]]
+    lost = int((sample.class_sizes > F).sum())
+    if lost:
+        raise DataError(
+            f"{lost} people of the table are in a class with fewer people in the population's "
+            "table; the table must be a part of the population"
+        )
+    return Truth(sample, F, int((in_register == 1).sum()))
+
+
+def _people(sample: Sample, model: str) -> People:
+    if sample.people is None:
+        raise UsageError(f"{model} needs the table of people; sizes and counts alone will not do")
+    return sample.people
+
+
+def _on_labels(people: People, register: People, columns: list[str]) -> Any:
+    """Codes of the register's rows, then the table's, on common labels."""
+    both = []
+    for name in columns:
+        known = {label: code for code, label in enumerate(register.labels(name).tolist())}
+        mine = [known.setdefault(label, len(known)) for label in people.labels(name).tolist()]
+        own = np.array(mine, dtype=np.int32)[people.codes([name])[:, 0]]
+        both.append(np.concatenate([register.codes([name])[:, 0], own]))
+    return np.asfortranarray(np.column_stack(both).astype(np.int32))
+
+
+def _cells(people: People, columns: list[str], N: int) -> Cells:
+    ids, count = people.class_ids(columns)
+    weights = people.weights
+    if weights is None:
+        weights = np.full(len(people), N / len(people))
+    codes = people.codes(columns)
+    present, compact = [], np.empty((len(people), len(columns)), dtype=np.int64)
+    for j, name in enumerate(columns):
+        used, compact[:, j] = np.unique(codes[:, j], return_inverse=True)
+        present.append(people.labels(name)[used])
+    first = np.empty(count, dtype=np.int64)
+    first[ids[::-1]] = np.arange(ids.size)[::-1]
+    return Cells(
+        codes=compact[first],
+        cardinalities=tuple(len(values) for values in present),
+        counts=np.bincount(ids, minlength=count).astype(np.float64),
+        weights=np.bincount(ids, weights=weights, minlength=count).astype(np.float64),
+        inclusion=np.bincount(ids, weights=1 / weights, minlength=count).astype(np.float64),
+        values=_numbers(present),
+    )
+
+
+def _numbers(present: list[NDArray[Any]]) -> tuple[Floats, ...] | None:
+    try:
+        return tuple(np.asarray(values, dtype=np.float64) for values in present)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,70 @@
+"""What a Pitman fit warns of, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reidbn.theory.pitman_fit import BOUNDARY, NO_MAXIMUM, NOT_IDENTIFIABLE
+
+if TYPE_CHECKING:
+    from reidbn.population.pitman import PitmanFit
+
+FULL_DOMAIN = 0.02
+"""Share of the value combinations in use above which real tables had far fewer uniques."""
+WIDE = 10.0
+
+
+def pitman_remarks(fit: PitmanFit) -> list[str]:
+    """Reasons for care, most fundamental first."""
+    if fit.sample.is_complete:
+        return ["the table is the whole population: its uniques are counted, not estimated"]
+    found = [_of_status(fit), _of_zero(fit), _of_domain(fit), _of_width(fit)]
+    return [remark for remark in found if remark]
+
+
+def _of_status(fit: PitmanFit) -> str:
+    if fit.status == NO_MAXIMUM:
+        return (
+            "no two people of the table are alike, so the likelihood has no finite maximum: the "
+            "table gives a lower bound only; point values are means over the posterior, which "
+            "leans on its prior"
+        )
+    if fit.status == NOT_IDENTIFIABLE:
+        return (
+            "everybody in the table is alike, so the parameters are not identifiable; point values "
+            "are means over the posterior, which leans on its prior"
+        )
+    if fit.status == BOUNDARY:
+        return (
+            "the likelihood is highest at alpha = 0 (Ewens's case) and would rise beyond it; on "
+            "real tables such fits were often too low, the mean over parameters "
+            '(model="pitman-bayes") less so'
+        )
+    return ""
+
+
+def _of_zero(fit: PitmanFit) -> str:
+    if fit.uniques == 0:
+        return "nobody is unique in the table; that is no proof that nobody is in the population"
+    return ""
+
+
+def _of_domain(fit: PitmanFit) -> str:
+    share = fit.sample.domain_share
+    if share is None or share < FULL_DOMAIN:
+        return ""
+    return (
+        f"{share:.0%} of the possible combinations of values occur in the table: new classes run "
+        "out, which Pitman's model does not know; on real tables like this it gave too many "
+        "uniques and the interval seldom held the truth"
+    )
+
+
+def _of_width(fit: PitmanFit) -> str:
+    low, high = fit.interval()
+    if high > WIDE * max(low, 1.0):
+        return (
+            f"the 95 % interval runs from {low:,.0f} to {high:,.0f} uniques: the table is too "
+            "small for a point estimate to mean much"
+        )
+    return ""

@@ -1,0 +1,111 @@
+"""What a population estimate is made from: frequencies of frequencies, the population, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidbn.errors import UsageError
+from reidbn.microdata.table import People
+from reidbn.population.partition import as_partition
+from reidbn.theory.frequencies import FrequencyTable
+
+LARGEST = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A table of n people as a sample of N; `people` is there when the table itself was given."""
+
+    table: FrequencyTable
+    N: int
+    people: People | None = None
+    columns: tuple[str, ...] = ()
+    register: People | None = None
+    """The population table, when one was given."""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.n > self.N:
+            raise UsageError(
+                f"population={self.N:,} is smaller than the table of {self.n:,} people; "
+                "the table must be a sample of the population"
+            )
+        if self.n < 2:
+            raise UsageError("a table of one person says nothing about the population; need two")
+
+    @property
+    def n(self) -> int:
+        return self.table.n
+
+    @property
+    def fraction(self) -> float:
+        """n/N."""
+        return self.n / self.N
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the table is the whole population."""
+        return self.n == self.N
+
+    @cached_property
+    def domain_share(self) -> float | None:
+        """Classes that occur among all combinations of the values that occur, where known."""
+        if self.people is None or not self.people.is_columnwise:
+            return None
+        codes = self.people.codes(list(self.columns))
+        combinations = prod(float(np.unique(codes[:, j]).size) for j in range(codes.shape[1]))
+        return self.table.classes / combinations
+
+    @cached_property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """Class size of every person of the table."""
+        if self.people is None:
+            raise UsageError("this needs the table of people; sizes and counts alone will not do")
+        return self.people.class_sizes(list(self.columns))
+
+
+def sample_of(
+    people: People | None,
+    columns: str | Sequence[str] | None,
+    *,
+    sizes: ArrayLike | None,
+    counts: ArrayLike | None,
+    population: Any,
+    approximation: str | None,
+) -> Sample:
+    """Check what was given: people and columns, or sizes and counts; and the population."""
+    N, register = _population(population)
+    if people is None:
+        if sizes is None or counts is None:
+            raise UsageError("give a table of people (and columns), or sizes= and counts=")
+        return Sample(FrequencyTable.of(sizes, counts), N, register=register)
+    if sizes is not None or counts is not None:
+        raise UsageError("give people or sizes= and counts=, not both")
+    if not isinstance(people, People):
+        raise UsageError(f"people is a {type(people).__name__}; read_table(...) makes a People")
+    names = people.names(columns)
+    if not names:
+        raise UsageError("columns is empty; without attributes everybody is in one class")
+    parted, notes = as_partition(people, names, approximation)
+    found = parted.frequencies(list(names))
+    table = FrequencyTable(found.sizes, found.counts)
+    return Sample(table, N, parted, names, register, notes)
+
+
+def _population(population: Any) -> tuple[int, People | None]:
+    if isinstance(population, People):
+        return len(population), population
+    if isinstance(population, bool | str) or not np.isscalar(population):
+        kind = type(population).__name__
+        raise UsageError(f"population is a {kind}; give the number of people, or their table")
+    size = float(population)  # type: ignore[arg-type]
+    if not (size == int(size) if np.isfinite(size) else False) or not 1 <= size <= LARGEST:
+        raise UsageError(f"population={size:g}: need a whole number of people, 1 to 2^53")
+    return int(size), None

@@ -1,0 +1,106 @@
+"""Stratified populations: one fit per stratum with a population of its own, and their sums.
+
+People of different strata are never alike, so that uniques add up and strata are independent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import UsageError
+from reidbn.population.pitman import PitmanFit, check_level
+from reidbn.population.result import Uniqueness
+from reidbn.theory.class_law import ClassSizePosterior
+
+Floats: TypeAlias = NDArray[np.float64]
+_DRAWS = 20_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StratifiedFit(Uniqueness):
+    """Uniqueness of a table whose strata have populations of their own."""
+
+    column: str
+    parts: Mapping[Any, Uniqueness]
+    seed: int = 0
+
+    @property
+    def model(self) -> str:
+        return next(iter(self.parts.values())).model
+
+    @property
+    def status(self) -> str:
+        found = sorted({part.status for part in self.parts.values()})
+        counts = [sum(p.status == s for p in self.parts.values()) for s in found]
+        return "; ".join(f"{s} in {k} strata" for s, k in zip(found, counts, strict=True))
+
+    @cached_property
+    def expected_uniques(self) -> float:
+        return float(sum(part.expected_uniques for part in self.parts.values()))
+
+    @property
+    def _uniques_before_table(self) -> float:
+        return float(sum(part._uniques_before_table for part in self.parts.values()))
+
+    @cached_property
+    def expected_uniques_in_table(self) -> float:
+        return float(sum(part.expected_uniques_in_table for part in self.parts.values()))
+
+    @property
+    def p_unique(self) -> float:
+        """Over all unique rows of the table."""
+        return self.expected_uniques_in_table / self.uniques if self.uniques else 0.0
+
+    def class_size_posterior(self, class_size: int, *, stratum: Any = None) -> ClassSizePosterior:
+        if stratum not in self.parts:
+            raise UsageError(f"name one of the {len(self.parts)} strata: stratum=...")
+        return self.parts[stratum].class_size_posterior(class_size)
+
+    def interval(
+        self, quantity: str = "expected_uniques", *, level: float = 0.95
+    ) -> tuple[float, float]:
+        """From draws of each stratum's posterior (a fixed seed), summed."""
+        check_level(level)
+        if quantity != "expected_uniques":
+            raise UsageError("over strata only expected_uniques has an interval; ask the parts")
+        totals = np.zeros(_DRAWS)
+        rng = np.random.default_rng(self.seed)
+        for part in self._fits():
+            nodes = part.posterior
+            values = part._quantity(quantity)(nodes.theta, nodes.alpha)
+            totals += rng.choice(values, size=_DRAWS, p=nodes.weight)
+        low, high = np.quantile(totals, [(1 - level) / 2, (1 + level) / 2])
+        return float(low), float(high)
+
+    def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
+        """From draws of each stratum's predictive law (a fixed seed), summed."""
+        check_level(level)
+        rng = np.random.default_rng(self.seed)
+        totals = sum(part.realised.sample(rng, _DRAWS) for part in self._fits())
+        low, high = np.quantile(np.asarray(totals), [(1 - level) / 2, (1 + level) / 2])
+        return int(np.floor(low)), int(np.ceil(high))
+
+    def _fits(self) -> list[PitmanFit]:
+        fits = [part for part in self.parts.values() if isinstance(part, PitmanFit)]
+        if len(fits) < len(self.parts):
+            raise UsageError(f'{self.model} has no interval; fit with model="pitman"')
+        return fits
+
+    def _remarks(self) -> list[str]:
+        said: dict[str, list[str]] = {}
+        for part in self.parts.values():
+            for remark in part.warnings:
+                said.setdefault(re.sub(r"[\d,.]+", "", remark), []).append(remark)
+        total = len(self.parts)
+        return [f"in {len(same)} of {total} strata, e.g.: {same[0]}" for same in said.values()]
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = {str(label): part.to_dict() for label, part in self.parts.items()}
+        return {**super().to_dict(), "strata": parts}

@@ -1,0 +1,170 @@
+"""Fits on every subset of attribute groups at once, for attacks that weigh all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.classes import Frequencies
+from reidbn.microdata.knowledge import Groups
+from reidbn.microdata.subsets import frequencies_by_mask
+from reidbn.microdata.table import People
+from reidbn.population.partition import as_partition
+from reidbn.population.sample import Sample
+from reidbn.theory.class_size import mean_inverse
+from reidbn.theory.frequencies import FrequencyTable, Packed
+from reidbn.theory.pitman import expected_uniques_given, stays_unique
+from reidbn.theory.pitman_fit import NO_MAXIMUM, NOT_IDENTIFIABLE, STATUSES, maximise
+from reidbn.theory.posterior import Nodes, posterior
+from reidbn.theory.region import Region
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+ESTIMATES = ("maximum likelihood", "posterior")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SubsetFits:
+    """Pitman's model on every subset; arrays are indexed by the mask (bit j: group j is known).
+
+    `fallback[mask]` says where maximum likelihood has no point (everybody unique, everybody alike)
+    and the posterior mean stands in, which varies smoothly with the table.
+    """
+
+    N: int
+    tables: tuple[FrequencyTable, ...]
+    theta: Floats
+    alpha: Floats
+    status: tuple[str, ...]
+    fallback: NDArray[np.bool_]
+    p_unique: Floats
+    """P(unique in the population | unique in the table)."""
+    expected_uniques: Floats
+    nodes: tuple[Nodes, ...]
+    """Parameters (one pair or a grid) that the expectations of each subset are taken over."""
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    @property
+    def n(self) -> int:
+        return self.tables[0].n
+
+    @cached_property
+    def statuses(self) -> Mapping[str, int]:
+        """How many subsets have which status."""
+        return Counter(self.status)
+
+    def mean_inverse(self, mask: int, class_sizes: Ints) -> Floats:
+        """E[1/F | f] on one subset for class sizes f."""
+        nodes = self.nodes[mask]
+        f = np.asarray(class_sizes, dtype=np.float64)[:, None]
+        at = mean_inverse(f, self.n, self.N, theta=nodes.theta, alpha=nodes.alpha)
+        return np.asarray(at @ nodes.weight)
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{count} {status}" for status, count in self.statuses.items())
+        return f"<Pitman fits on {len(self)} subsets, n={self.n}, N={self.N}: {found}>"
+
+
+def fit_subsets(
+    people: People,
+    groups: Groups | Sequence[str | Sequence[str]] | None = None,
+    *,
+    population: int,
+    estimate: str = "maximum likelihood",
+    approximation: str | None = None,
+) -> SubsetFits:
+    """Fit Pitman's model on every union of groups (default: each quasi-identifier on its own).
+
+    >>> people = People.from_codes([[0, 0], [0, 1], [1, 1], [1, 1]], ["sex", "race"])
+    >>> fits = fit_subsets(people, population=100)
+    >>> len(fits), fits.status[1], float(fits.p_unique[3].round(4))
+    (4, 'boundary', 0.0658)
+    """
+    wanted = people.quasi_identifiers if groups is None else groups
+    parts = {
+        str(key): people.names(part)
+        for key, part in (wanted.items() if isinstance(wanted, Mapping) else enumerate(wanted))
+    }
+    columns = [name for part in parts.values() for name in part]
+    parted, notes = as_partition(people, columns, approximation)
+    Sample(FrequencyTable.of([len(parted)], [1]), population)  # refuses what cannot be a sample
+    tables = frequencies_by_mask(parted, parts)
+    return fit_tables(tables, population, estimate=estimate, notes=notes)
+
+
+def fit_tables(
+    tables: Sequence[Frequencies | FrequencyTable],
+    population: int,
+    *,
+    estimate: str = "maximum likelihood",
+    notes: tuple[str, ...] = (),
+) -> SubsetFits:
+    """Fit many tables of the same people at once; equal tables are fitted once."""
+    if estimate not in ESTIMATES:
+        raise UsageError(f'no estimate "{estimate}"; {did_you_mean(estimate, ESTIMATES)}')
+    distinct: dict[bytes, int] = {}
+    unique: list[FrequencyTable] = []
+    place = np.empty(len(tables), dtype=np.int64)
+    for mask, table in enumerate(tables):
+        key = table.sizes.tobytes() + table.counts.tobytes()
+        if key not in distinct:
+            distinct[key] = len(unique)
+            unique.append(FrequencyTable(table.sizes, table.counts))
+        place[mask] = distinct[key]
+    packed = Packed.of(unique)
+    top = maximise(packed)
+    no_point = np.isin(top.status, [STATUSES.index(s) for s in (NO_MAXIMUM, NOT_IDENTIFIABLE)])
+    averaged = no_point | (estimate == "posterior")
+    nodes = []
+    for i, table in enumerate(unique):
+        if averaged[i]:
+            nodes.append(posterior(Region(table, float(population), top.one(i))))
+        else:
+            nodes.append(Nodes.single(float(top.theta[i]), float(top.alpha[i])))
+    share, total = _expectations(packed, population, nodes)
+    return SubsetFits(
+        N=population,
+        tables=tuple(unique[i] for i in place),
+        theta=top.theta[place],
+        alpha=top.alpha[place],
+        status=tuple(STATUSES[i] for i in top.status[place]),
+        fallback=no_point[place],
+        p_unique=share[place],
+        expected_uniques=total[place],
+        nodes=tuple(nodes[i] for i in place),
+        notes=(*notes, *_remarks(no_point[place])),
+    )
+
+
+def _expectations(packed: Packed, N: int, nodes: Sequence[Nodes]) -> tuple[Floats, Floats]:
+    """P_unique and expected uniques of every table, all nodes in one go."""
+    row = np.repeat(np.arange(len(nodes)), [item.weight.size for item in nodes])
+    theta = np.concatenate([item.theta for item in nodes])
+    alpha = np.concatenate([item.alpha for item in nodes])
+    weight = np.concatenate([item.weight for item in nodes])
+    n, u, f1 = packed.n[row], packed.classes[row], packed.uniques[row]
+    share = stays_unique(n, N, theta=theta, alpha=alpha)
+    total = expected_uniques_given(n, N, uniques=f1, classes=u, theta=theta, alpha=alpha)
+    starts = np.flatnonzero(np.diff(row, prepend=-1))
+    return np.add.reduceat(weight * share, starts), np.add.reduceat(weight * total, starts)
+
+
+def _remarks(fallback: NDArray[np.bool_]) -> tuple[str, ...]:
+    count = int(fallback.sum())
+    if not count:
+        return ()
+    return (
+        f"on {count:,} of {fallback.size:,} subsets everybody or nobody is unique and maximum "
+        "likelihood has no finite point; the posterior mean, which leans on its prior, stands in",
+    )
