@@ -106,7 +106,8 @@ def sources(attack: Attack, values: Values | None = None) -> list[Source]:
     for owner in owners:
         held = owner.rows if isinstance(owner, Group) else owner.cpd
         if owner.source and holds_numbers(held):
-            found.append(Source(owner.name, "its table", owner.source))
+            what = "its probabilities" if isinstance(owner, Group) else "its table"
+            found.append(Source(owner.name, what, owner.source))
     for column in attack.subject.values():
         found.append(Source(column.name, "per person", "the table of people"))
     return found

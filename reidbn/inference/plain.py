@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reidbn.errors import UsageError
+from reidbn.errors import TooLarge
 from reidbn.inference.network import Array, Factor, Network
 
 MOST_CELLS = 1 << 22
@@ -47,9 +47,9 @@ def plain_nodes(network: Network, *, subject: int = 0, setting: int = 0) -> list
             subject if factor.table.shape[0] > 1 else 0, setting if factor.table.shape[1] > 1 else 0
         ]
         if table.size > MOST_CELLS:
-            raise UsageError(
-                f"{name}: its table has {table.size:,} numbers when its group is spelled out; "
-                f"an exchange file stops at {MOST_CELLS:,}"
+            raise TooLarge(
+                f"{name}: its table has {table.size:,} numbers when its group is spelled out, and "
+                f"this stops at {MOST_CELLS:,}"
             )
         parents = spelled_out(network, factor)
         states = network.states[name]
