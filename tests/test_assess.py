@@ -1,6 +1,7 @@
 """Assessments against brute force: every subset, every person, counted one by one."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import reidbn as rb
 from reidbn.attack.knows import Known, Knows, Listed, Lookup, Profile
 from reidbn.attack.scenario import Scenario
 from reidbn.attacks import blocks
+from reidbn.attacks.acting import act_out
 from reidbn.attacks.drivers import drivers, most_exposed, routes
 from reidbn.attacks.subset_classes import subset_classes
 from reidbn.errors import DataError, ModelError, TooLarge, UsageError
@@ -361,3 +363,16 @@ def test_a_killed_run_goes_on_from_its_finished_blocks(tmp_path, monkeypatch):
     rb.assess("adversary-routes", people(), **call)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npy")} == kept
     assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_acting_the_attack_out_on_the_table_agrees(together):
+    """A correct program fails with probability 1e-6."""
+    known = tuple(Known(n, (n,), (p,), source="s") for n, p in (("age", 0.9), ("race", 0.5)))
+    scenario = Scenario("list", knows=Knows(known, Listed("listed", (0.6,), shared=together)))
+    result = rb.assess("adversary-routes", people(30), scenario=scenario, population=500)
+    acted = act_out(result, attempts=40_000, seed=4)
+    assert acted.agrees
+    assert [c.verdict for c in acted.cells] == ["agrees", "agrees"]
+    wrong = rb.what_if(result, together=not together)
+    assert not replace(acted, predicted_right=float(wrong.risk("marketer").mean())).agrees
