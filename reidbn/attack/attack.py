@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.catalogue import Catalogue
 from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn
+from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn, parse_states
 from reidbn.cpds.frozen import frozen
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import Ref, Variable
@@ -140,7 +140,10 @@ class Attack:
         probability: Ref | tuple[Ref, ...] | None = None,
         example: Mapping[str, Any] | None = None,
     ) -> Attack:
-        """A copy whose group has other members; example data of the old ones is dropped."""
+        """A copy whose group has other members; what was said of the old ones is dropped.
+
+        That is example data of the group, and questions that name a member who is gone.
+        """
         old = self.groups[group]
         rows = old.rows if probability is None else (GroupRow(probability),)
         parents = old.parents if probability is None else ()
@@ -149,7 +152,15 @@ class Attack:
         kept = {k: v for k, v in self.example.items() if k not in sized}
         if example is None and sized & set(self.example):
             kept = {}
-        return replace(self, groups=self.groups.replace(new), example={**kept, **(example or {})})
+        gone = {*old.members} - {*new.members}
+        questions = [
+            q for q in self.questions.values() if not gone & {*parse_states(q.target), *q.given}
+        ]
+        return self.replace(
+            groups=self.groups.replace(new),
+            questions=questions,
+            example={**kept, **(example or {})},
+        )
 
     # -- identity --------------------------------------------------------------------------
 

@@ -1,0 +1,63 @@
+"""How the command line reads numbers, grids, states and subject data."""
+
+import json
+
+import pytest
+
+import reidbn as rb
+from reidbn.cli._options import number, read_grid, read_settings, read_states, read_subject
+
+
+def test_whole_numbers_stay_whole_and_fractions_fractions():
+    found = read_settings(["k=5", "p=0.5,q=1e-3", "r = 40_000"])
+    assert found == {"k": 5, "p": 0.5, "q": 0.001, "r": 40_000}
+    assert [type(v) for v in found.values()] == [int, float, float, int]
+
+
+def test_grids_are_lists_or_spans():
+    assert read_grid(["k=1,2,4"]) == {"k": [1, 2, 4]}
+    assert read_grid(["p=0:1:3", "q=0.2,0.5"]) == {"p": [0, 0.5, 1], "q": [0.2, 0.5]}
+    assert read_grid(["n=0:100:5"]) == {"n": [0, 25, 50, 75, 100]}
+    assert read_grid(["p=0.1:0.3:3"])["p"][-1] == 0.3
+
+
+def test_states_may_come_together_or_one_by_one():
+    assert read_states(["a=yes", "b=no, c=3"], "--given") == {"a": "yes", "b": "no", "c": "3"}
+    assert read_states([], "--do") == {}
+
+
+def test_subject_data_come_as_numbers_or_as_a_file(tmp_path):
+    path = tmp_path / "me.json"
+    path.write_text(json.dumps({"class_size": [9, 1]}))
+    assert read_subject([]) is None
+    assert read_subject(["age=7", str(path)]) == {"age": 7, "class_size": [9, 1]}
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: read_settings(["k"]), '--set: "k" is not of the form NAME=NUMBER'),
+    (lambda: read_settings(["k="]), '--set: "k=" is not of the form NAME=NUMBER'),
+    (lambda: read_settings(["k=many"]), '--set k: "many" is not a number'),
+    (lambda: read_settings(["k=nan"]), "--set k: nan is not a finite number"),
+    (lambda: read_settings(["k=1", "k=2"]), "--set: k is named twice"),
+    (lambda: read_grid(["k=1:2"]), '--set k: "1:2" is not from:to:count, such as 0:1:11'),
+    (lambda: read_grid(["k=1:2:1"]), '--set k: "1:2:1" is not from:to:count, such as 0:1:11'),
+    (lambda: read_grid(["k=1,,2"]), '--set k: "" is not a number'),
+    (lambda: read_states(["a"], "--given"), '"a" is not of the form node=state'),
+    (lambda: read_states(["a=yes", "a=no"], "--given"), "--given: a is named twice"),
+    (lambda: read_subject(["nowhere.json"]),
+     "--subject nowhere.json: cannot be read: No such file or directory"),
+    (lambda: number("1/2", "--fail-above"), '--fail-above: "1/2" is not a number'),
+])  # fmt: skip
+def test_what_cannot_be_read_is_said_with_what_would_be_right(call, message):
+    with pytest.raises(rb.UsageError) as caught:
+        call()
+    assert str(caught.value) == message
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "{", "7"])
+def test_a_subject_file_must_hold_an_object(tmp_path, text):
+    path = tmp_path / "me.json"
+    path.write_text(text)
+    with pytest.raises(rb.UsageError, match=r"is not JSON|must hold an object"):
+        read_subject([str(path)])
