@@ -14,8 +14,11 @@ from reidbn.errors import ReidbnError, did_you_mean
 COMMANDS: dict[str, tuple[str, str]] = {
     # tables
     "classes": ("classes", "who is alike in a table: k, uniques, people by class size"),
+    "subsets": ("subsets", "risk on every subset of what may be known"),
     # the main job
     "assess": ("assess", "the risk of every person of a table, with a report"),
+    # other attacks
+    "disclosure": ("disclosure", "what the neighbours' records give away about a secret"),
     # models
     "models": ("models", "list the models that come with reidbn"),
     "new": ("models", "write a commented model to start from"),

@@ -1,0 +1,170 @@
+"""reidbn subsets: risk on every subset of what an attacker may know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reidbn.cli._bar import share_bar
+from reidbn.cli._options import number, output_options, print_json
+from reidbn.cli._tables import (
+    about,
+    listed,
+    save_figure,
+    say_about,
+    show_frame,
+    table_options,
+    write_parquet,
+)
+from reidbn.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from reidbn.microdata.table import People
+
+
+@click.command()
+@table_options
+@click.option("--per-record", is_flag=True, help="One row per person, over all subsets.")
+@click.option(
+    "--known", multiple=True, metavar="GROUP=A+B:0.3",
+    help="Columns learnt together, and the chance that they are known.",
+)  # fmt: skip
+@click.option("--most", type=int, help="Only subsets of at most so many attributes.")
+@click.option("--samples", type=int, help="Draw subsets at random instead of visiting all.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
+@click.option("--top", type=int, default=15, show_default=True, help="Rows shown.")
+@click.option("--parquet", metavar="FILE", help="Write the whole table.")
+@click.option("--plot", metavar="FILE", help="Draw uniqueness by number of attributes known.")
+@click.option("--plot-lattice", metavar="FILE", help="Draw every subset as a cell of a strip.")
+@output_options
+def subsets(people: People, **options: Any) -> None:
+    """Risk on every subset of the columns: classes, uniques, prior and posterior vulnerability.
+
+    TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients.
+    """
+    per_record = options["per_record"]
+    if per_record and (options["plot"] or options["plot_lattice"]):
+        raise UsageError("the plots show the table of subsets; leave out --per-record")
+    table = _counted(people, options)
+    if options["as_json"]:
+        name = "records" if per_record else "subsets"
+        print_json(about(people) | {name: _rows(table)})
+    else:
+        if not options["quiet"]:
+            say_about(people)
+        (_show_people if per_record else _show_subsets)(people, table, options["top"])
+    if options["parquet"]:
+        _write(table, options["parquet"])
+    _draw(table, options["plot"], options["plot_lattice"])
+
+
+def _counted(people: People, options: dict[str, Any]) -> pd.DataFrame:
+    from reidbn.microdata.subsets import subsets as counted
+
+    with share_bar("subsets", quiet=options["quiet"]) as progress:
+        return counted(
+            people,
+            per_record=options["per_record"],
+            known=read_known(options["known"]) or None,
+            most=options["most"],
+            samples=options["samples"],
+            seed=options["seed"],
+            progress=progress,
+        )
+
+
+def read_known(texts: Iterable[str]) -> dict[str, tuple[list[str], float]]:
+    """Groups of `--known`: GROUP=COLUMN+COLUMN:CHANCE, or COLUMN:CHANCE.
+
+    >>> read_known(["home=zip+city:0.25", "age:0.5"])
+    {'home': (['zip', 'city'], 0.25), 'age': (['age'], 0.5)}
+    """
+    found: dict[str, tuple[list[str], float]] = {}
+    for text in texts:
+        for part in listed(text):
+            left, colon, chance = part.rpartition(":")
+            name, equals, columns = left.partition("=")
+            if not colon or not name or (equals and not columns):
+                raise UsageError(f'--known: "{part}" is not GROUP=A+B:CHANCE, nor COLUMN:CHANCE')
+            if name in found:
+                raise UsageError(f"--known: {name} is named twice")
+            members = [c.strip() for c in (columns or name).split("+")]
+            found[name] = members, float(number(chance, f"--known {name}"))
+    return found
+
+
+def _show_subsets(people: People, table: pd.DataFrame, top: int) -> None:
+    """A line for each number of attributes known, and the riskiest subsets."""
+    import pandas as pd
+
+    shown = table[table["size"] > 0]
+    lines = []
+    for size, part in shown.groupby("size"):
+        share = part["uniques"] / len(people)
+        worst = part["subset"].iloc[int(part["uniques"].argmax())]
+        lines.append(
+            {
+                "known": size,
+                "subsets": len(part),
+                "unique, least": share.min(),
+                "mean": share.mean(),
+                "most": share.max(),
+                "most identifying": " + ".join(worst),
+            }
+        )
+    show_frame(pd.DataFrame(lines))
+    riskiest = shown.sort_values("posterior", ascending=False, kind="stable").head(max(top, 0))
+    if len(riskiest):
+        click.echo()
+        names = [" + ".join(subset) for subset in riskiest["subset"]]
+        plain = [] if people.weights is not None else ["mean_inverse"]
+        show_frame(riskiest.drop(columns=["subset", *plain]).assign(subset=names))
+        if len(riskiest) < len(shown):
+            click.echo(f"... {len(shown) - len(riskiest):,} more subsets; --parquet writes all")
+
+
+def _show_people(people: People, table: pd.DataFrame, top: int) -> None:
+    """Means over people, how many attributes are enough, and the most exposed people."""
+    click.echo(f"chance of being unique, mean  {table['unique'].mean():>10.6g}")
+    click.echo(f"chance of a right guess, mean {table['mean_inverse'].mean():>10.6g}")
+    if "smallest_size" in table:
+        sizes = table["smallest_size"].dropna().astype(int)
+        for size, count in sizes.value_counts().sort_index().items():
+            click.echo(f"identified by {size:>2} known          {count:>10,} people")
+        click.echo(f"identified by no subset         {len(table) - len(sizes):>10,} people")
+    click.echo()
+    riskiest = table.sort_values("mean_inverse", ascending=False, kind="stable").head(max(top, 0))
+    written = riskiest.reset_index(names="row")
+    if "smallest_identifying" in written:
+        names = ["-" if s is None else " + ".join(s) for s in written["smallest_identifying"]]
+        written = written.assign(smallest_identifying=names)
+    show_frame(written)
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Plain rows: a missing number is None."""
+    plain = table.astype(object).where(table.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+
+
+def _write(table: pd.DataFrame, path: str) -> None:
+    """Subsets as texts with + between names."""
+    written = table.copy()
+    for name in ("subset", "smallest_identifying"):
+        if name in written:
+            written[name] = [None if s is None else " + ".join(s) for s in written[name]]
+    write_parquet(written, path)
+
+
+def _draw(table: pd.DataFrame, plot: str | None, lattice: str | None) -> None:
+    if plot or lattice:
+        from reidbn.report.lattice_figures import lattice_figure, uniqueness_figure
+
+        if plot:
+            save_figure(uniqueness_figure(table), plot)
+        if lattice:
+            save_figure(lattice_figure(table), lattice)

@@ -1,0 +1,116 @@
+"""Pictures of the table of subsets: uniqueness by number of attributes known, and the lattice.
+
+Both show the share of people who are unique.  The lattice is a strip for every number of
+attributes known, with one cell per subset, the least identifying on the left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+_LINE, _BAND, _INK = "#0072B2", "#9ecae1", "#222222"
+_STYLE: Any = {
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "reidbn",
+}
+
+
+def uniqueness_figure(subsets: pd.DataFrame) -> Figure:
+    """Share of people unique by number of attributes known: the mean subset, and the range."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    known, shares, names = _by_size(subsets)
+    low, mean, high = (np.array([how(s) for s in shares]) for how in (np.min, np.mean, np.max))
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(7.2, 4.0), layout="constrained")
+        axes = figure.add_subplot()
+    axes.fill_between(known, low, high, color=_BAND, alpha=0.5, linewidth=0, label="all subsets")
+    axes.plot(known, mean, color=_LINE, marker="o", label="mean over subsets")
+    axes.plot(known, high, color=_LINE, linewidth=0.8)
+    _name_the_worst(axes, known, high, names)
+    axes.set_xlabel("attributes known")
+    axes.set_ylabel("% of people unique")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_ylim(0, max(float(high.max()) * 1.12, 1))
+    axes.set_title(_title(subsets), loc="left", fontsize=10)
+    axes.legend(frameon=False, loc="upper left")
+    return figure
+
+
+def lattice_figure(subsets: pd.DataFrame) -> Figure:
+    """A strip for each number of attributes known, one cell per subset, darker: more unique."""
+    from matplotlib import rc_context
+    from matplotlib.colors import Normalize
+    from matplotlib.figure import Figure
+
+    known, shares, _ = _by_size(subsets)
+    top = max(float(max(s.max() for s in shares)), 1e-9)
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(7.2, 0.9 + 0.32 * len(known)), layout="constrained")
+        axes = figure.add_subplot()
+    colours = Normalize(0, top)
+    image: Any = None
+    for size, share in zip(known, shares, strict=True):
+        edges = np.linspace(0, 1, share.size + 1)
+        image = axes.pcolormesh(
+            edges, [size - 0.42, size + 0.42], share[None, :], cmap="viridis_r", norm=colours,
+            edgecolors="white" if share.size <= 80 else "none", linewidth=0.4, rasterized=True,
+        )  # fmt: skip
+    axes.set_yticks(known, [f"{k}" for k in known])
+    axes.invert_yaxis()
+    axes.set_ylabel("attributes known")
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 1], ["least identifying subset", "most identifying"])
+    first, last = axes.get_xticklabels()
+    first.set_horizontalalignment("left")
+    last.set_horizontalalignment("right")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    for size, share in zip(known, shares, strict=True):
+        axes.annotate(f"{share.size:,}", (1.005, size), va="center", fontsize=8, color=_INK,
+                      xycoords=("axes fraction", "data"), annotation_clip=False)  # fmt: skip
+    bar = figure.colorbar(image, ax=axes, pad=0.06, aspect=14)
+    bar.set_label("% of people unique")
+    bar.outline.set_visible(False)
+    axes.set_title(f"{_title(subsets)}; subsets at the right", loc="left", fontsize=10)
+    return figure
+
+
+def _by_size(subsets: pd.DataFrame) -> tuple[list[int], list[Any], list[tuple[str, ...]]]:
+    """For each number of attributes: the sorted % unique of its subsets, and the worst subset."""
+    if "subset" not in subsets or "records" not in subsets.attrs:
+        raise UsageError("give the table that reidbn.subsets(people) makes")
+    known, shares, names = [], [], []
+    for size, part in subsets[subsets["size"] > 0].groupby("size"):
+        share = part["uniques"].to_numpy() / subsets.attrs["records"] * 100
+        known.append(int(str(size)))
+        names.append(part["subset"].iloc[int(share.argmax())])
+        shares.append(np.sort(share))
+    return known, shares, names
+
+
+def _name_the_worst(axes: Any, known: list[int], high: Any, names: list[tuple[str, ...]]) -> None:
+    """The most identifying small subsets, while their names fit."""
+    worth = [x for x in zip(known, high, names, strict=True) if x[1] >= 0.05 * high.max()]
+    for size, share, subset in worth[:3]:
+        text = ", ".join(subset)
+        if 0 < len(text) <= 14 * size:
+            axes.annotate(text, (size, share), xytext=(-5, 3), textcoords="offset points",
+                          fontsize=8, color=_INK, ha="right")  # fmt: skip
+
+
+def _title(subsets: pd.DataFrame) -> str:
+    number = f"{len(subsets):,} subsets" if len(subsets) > 1 else "1 subset"
+    return f"{subsets.attrs['records']:,} people, {number} of what may be known"
