@@ -206,10 +206,20 @@ def write_parquet(frame: pd.DataFrame, path: str) -> None:
         raise UsageError(f"cannot write {path}; check that its folder is there") from None
 
 
+def figure_name(_: Any, __: Any, path: str | None) -> str | None:
+    """A click callback: the file of a picture ends in a format that can be drawn."""
+    if path is not None and Path(path).suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise click.BadParameter(f"{path}: end the name in .svg, .png or .pdf")
+    return path
+
+
+plot_option = click.option(
+    "--plot", metavar="FILE", callback=figure_name, help="Draw it (.svg, .png, .pdf)."
+)
+
+
 def save_figure(figure: Any, path: str) -> None:
     """The figure in the format that the file's name ends in."""
-    if Path(path).suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise UsageError(f"--plot {path}: end the name in .svg, .png or .pdf")
     try:
         figure.savefig(path)
     except OSError as problem:

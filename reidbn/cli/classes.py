@@ -9,6 +9,7 @@ import click
 from reidbn.cli._options import output_options, print_json
 from reidbn.cli._tables import (
     about,
+    plot_option,
     save_figure,
     say_about,
     show_frame,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @click.command()
 @table_options
 @click.option("--parquet", metavar="FILE", help="Write each person's class size.")
-@click.option("--plot", metavar="FILE", help="Draw the class sizes (.svg, .png, .pdf).")
+@plot_option
 @output_options
 def classes(
     people: People, parquet: str | None, plot: str | None, as_json: bool, quiet: bool

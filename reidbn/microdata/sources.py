@@ -87,7 +87,8 @@ _WHOLE = (
     "UINTEGER",
     "BOOLEAN",
 )
-_AS_IS = ("VARCHAR", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP")
+_AS_IS = ("VARCHAR", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS",
+          "TIMESTAMP_NS")  # fmt: skip
 _NESTED = ("[", "STRUCT", "MAP", "UNION", "BLOB", "BIT", "LIST", "ARRAY")
 
 
