@@ -90,7 +90,7 @@ def _ends(text: str, name: str) -> tuple[float, float]:
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a table for JSON, every digit kept; what is empty is null."""
     return [
-        {name: None if value != value else value for name, value in row.items()}
+        {str(name): None if value != value else value for name, value in row.items()}
         for row in table.to_dict(orient="records")
     ]
 

@@ -11,7 +11,7 @@ from reidbn.inference.sensitivity import Line
 
 UNDER, ABOVE = "always at or under", "always above"
 CROSSES, TOUCHES, EQUAL = "crosses", "touches", "always equal"
-SAME = 1e-14  # answers that differ by less are the same
+SAME = 1e-13  # of the target: answers that differ from it by less are at it
 Interval = tuple[float, float]
 
 
@@ -33,8 +33,10 @@ def level(line: Line, target: float) -> Level:
     """Where the answer meets a target."""
     r = line.response
     extent = line.extent()
-    if max(abs(extent.lowest - target), abs(extent.highest - target)) <= SAME:
+    if max(abs(extent.lowest - target), abs(extent.highest - target)) <= SAME * target:
         return Level(EQUAL, (), ((r.low, r.high),))
+    if line.curve is None:  # a scan must not take rounding for a crossing
+        target *= 1 + SAME
     borders = line.crossings(target)
     return _whole(line, target, borders) if line.integer else _real(line, target, borders)
 
