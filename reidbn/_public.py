@@ -104,6 +104,7 @@ PUBLIC: dict[str, str] = {
     "DisclosureAll": "reidbn.attacks.disclosure",
     "smoothed_disclosure": "reidbn.attacks.disclosure_smoothed",
     "disclosure_calibration": "reidbn.attacks.disclosure_smoothed",
+    "disclosure_page": "reidbn.report.disclosure_page",
     "best_generalisation": "reidbn.attacks.disclosure_generalise",
     "equal_width_search": "reidbn.attacks.disclosure_generalise",
     "generalisation_effect": "reidbn.attacks.disclosure_generalise",
@@ -117,4 +118,5 @@ MODULES: dict[str, str] = {
     "population": "reidbn.population",
     "datasets": "reidbn.datasets",
     "leak": "reidbn.attacks.leak",
+    "disclosure_figures": "reidbn.report.disclosure_figures",
 }

@@ -1,0 +1,289 @@
+"""Pictures of attribute disclosure, after Figures 1-4 of [Kroes21], and the numbers under them.
+
+Dark red means disclosed: PPP at or below the threshold, and nothing else.  Few people are drawn one
+by one, in one order for all rows (most disclosed first, ties in record order); of many, each row is
+a strip of its own quantiles.  The same result gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attacks.disclosure import DisclosureAll
+from reidbn.attacks.disclosure_generalise import Generalisation
+from reidbn.attacks.disclosure_result import Disclosure
+from reidbn.attacks.disclosure_source import Reading
+from reidbn.errors import UsageError
+from reidbn.report.whatif_figures import save
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+DISCLOSED = "#7f0000"
+BANDS = ("#ffffcc", "#c7e9b4", "#7fcdbb", "#41b6c4", "#225ea8")  # told apart by all readers
+INK, LINE = "#222222", "#777777"
+ONE_BY_ONE = 400
+"""Most people who get a column of their own."""
+_STYLE: Any = {"font.size": 9.0, "svg.hashsalt": "reidbn", "svg.fonttype": "none"}
+
+
+def _figure(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return figure, [figure.add_subplot(1, columns, i + 1) for i in range(columns)]
+
+
+def edges(p: float) -> Floats:
+    """Upper ends of the bands: disclosed up to p, then fifths of what is left.
+
+    >>> edges(0.0).round(2).tolist()
+    [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    """
+    return np.append(p, p + (1 - p) * np.arange(1, 6) / 5)
+
+
+def band_of(ppp: Floats, p: float) -> NDArray[np.int64]:
+    """0 where disclosed (PPP <= p), 1..5 above.
+
+    >>> band_of(np.array([0.0, 0.01, 0.2, 0.21, 1.0]), p=0.0).tolist()
+    [0, 1, 1, 2, 5]
+    """
+    return np.searchsorted(edges(p), ppp, side="left").astype(np.int64)
+
+
+def band_names(p: float) -> list[str]:
+    ends = edges(p)
+    return [f"{p:g} or less", *(f"to {high:.2g}" for high in ends[1:])]
+
+
+def band_table(rows: Mapping[str, Floats], p: float) -> pd.DataFrame:
+    """The share of people in each band, row by row: the numbers under a heat map."""
+    import pandas as pd
+
+    shares = [np.bincount(band_of(ppp, p), minlength=6) / ppp.size for ppp in rows.values()]
+    table = pd.DataFrame(shares, columns=band_names(p), index=pd.Index(list(rows)))
+    table["mean PPP"] = [float(ppp.mean()) for ppp in rows.values()]
+    return table
+
+
+def people_order(rows: Sequence[Floats], p: float) -> NDArray[np.int64]:
+    """One order for all rows: most often disclosed first, then by mean PPP, then as recorded."""
+    table = np.stack(rows)
+    disclosed = (table <= p).sum(axis=0)
+    return np.lexsort((np.arange(table.shape[1]), table.mean(axis=0), -disclosed))
+
+
+def draw_map(
+    rows: Mapping[str, Floats], p: float, title: str, path: str | Path | None = None
+) -> Figure:
+    """A heat map: one row per name, people (or quantiles) from left to right."""
+    from matplotlib.colors import ListedColormap
+
+    if not rows:
+        raise UsageError("there is no row to draw")
+    people = len(next(iter(rows.values())))
+    many = people > ONE_BY_ONE
+    if many:
+        at = (2 * np.arange(ONE_BY_ONE) + 1) * people // (2 * ONE_BY_ONE)
+        image = np.stack([band_of(np.sort(ppp)[at], p) for ppp in rows.values()])
+    else:
+        order = people_order(list(rows.values()), p)
+        image = np.stack([band_of(ppp[order], p) for ppp in rows.values()])
+    figure, (axes,) = _figure(7.6, 1.5 + 0.34 * len(rows))
+    colours = ListedColormap([DISCLOSED, *BANDS])
+    axes.imshow(image, aspect="auto", interpolation="nearest", cmap=colours, vmin=0, vmax=5,
+                extent=(0, people, len(rows) - 0.5, -0.5))  # fmt: skip
+    axes.set_yticks(range(len(rows)), list(rows))
+    for place, ppp in enumerate(rows.values()):
+        share = f"{100 * float((ppp <= p).mean()):.1f} %"
+        axes.annotate(share, (1.01, place), xycoords=("axes fraction", "data"), va="center",
+                      color=INK, fontsize=8)  # fmt: skip
+    axes.hlines(np.arange(len(rows) - 1) + 0.5, 0, people, color="white", linewidth=1.5)
+    axes.set_xlabel(
+        "people, each row from its least protected person on"
+        if many
+        else "people, in one order for all rows"
+    )
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    axes.set_title(title, loc="left", fontsize=10)
+    _legend(figure, p)
+    return save(figure, path)
+
+
+def _legend(figure: Figure, p: float) -> None:
+    from matplotlib.patches import Patch
+
+    names = band_names(p)
+    names[0] = f"PPP {names[0]}: disclosed"
+    patches = [
+        Patch(facecolor=colour, edgecolor=LINE, linewidth=0.4, label=name)
+        for colour, name in zip((DISCLOSED, *BANDS), names, strict=True)
+    ]
+    figure.legend(handles=patches, loc="outside lower center", ncols=6, frameon=False, fontsize=8,
+                  handlelength=1.2, columnspacing=1.2)  # fmt: skip
+
+
+# The paper's figures
+
+
+def example_map(found: DisclosureAll, *, q: float = 0.0, path: str | Path | None = None) -> Figure:
+    """PPP and PoAC of a small table with all else known, written into the cells (its Figure 1)."""
+    from matplotlib.colors import ListedColormap
+
+    people = len(next(iter(found.values())))
+    if people > 30:
+        raise UsageError(f"{people} people are too many for an example; at most 30, or heat_map")
+    figure, places = _figure(1.8 + 1.5 * len(found), 1.4 + 0.32 * people, columns=2)
+    pairs = [(d.ppp_full, d.poac(q)[0]) for d in found.values()]
+    for axes, which, title in zip(places, (0, 1), ("PPP", f"PoAC at q = {q:g}"), strict=True):
+        blank = np.full(people, np.nan)
+        columns = [blank if pair[which] is None else pair[which] for pair in pairs]
+        table = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+        shown = np.where(np.isnan(table), 1, band_of(np.nan_to_num(table), 0.0))
+        axes.imshow(shown, aspect="auto", cmap=ListedColormap([DISCLOSED, *BANDS]), vmin=0, vmax=5)
+        for (i, j), value in np.ndenumerate(table):
+            text = "undefined" if np.isnan(value) else f"{value:.3g}"
+            dark = shown[i, j] in (0, 5)
+            axes.text(j, i, text, ha="center", va="center", fontsize=8,
+                      color="white" if dark else INK)  # fmt: skip
+        axes.set_xticks(range(len(found)), list(found))
+        axes.set_yticks(range(people), [str(i + 1) for i in range(people)])
+        axes.hlines(np.arange(people - 1) + 0.5, -0.5, len(found) - 0.5, color="white", lw=1)
+        axes.vlines(np.arange(len(found) - 1) + 0.5, -0.5, people - 0.5, color="white", lw=1)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+        axes.set_title(title, loc="left", fontsize=10)
+    places[0].set_ylabel("person")
+    return save(figure, path)
+
+
+def map_rows(found: DisclosureAll, reading: str = "min") -> dict[str, Floats]:
+    """PPP of each variable: least over all subsets (`min`), or with all else known (`full`)."""
+    if reading not in ("min", "full"):
+        raise UsageError(f'reading is "{reading}"; known: min, full')
+    return {name: d.ppp_min if reading == "min" else d.ppp_full for name, d in found.items()}
+
+
+def heat_map(
+    found: DisclosureAll, *, reading: str = "min", p: float = 0.0, path: str | Path | None = None
+) -> Figure:
+    """Every variable in turn as the secret: least PPP over all subsets (the paper's Figure 2)."""
+    what = "Least PPP over all subsets" if reading == "min" else "PPP with all else known"
+    return draw_map(map_rows(found, reading), p, f"{what}, each variable as the secret", path)
+
+
+def left_out_rows(d: Disclosure, reading: Reading = "full") -> dict[str, Floats]:
+    """PPP of one secret with one auxiliary left out, and with none."""
+    found = d.leave_one_out(reading)
+    rows = {f"without {name}": ppp for name, ppp in zip(found.columns, found.ppp, strict=True)}
+    return {"nothing left out": found.level, **rows}
+
+
+def leave_one_out_map(
+    d: Disclosure, *, reading: Reading = "full", p: float | None = None,
+    path: str | Path | None = None,
+) -> Figure:  # fmt: skip
+    """PPP when one auxiliary stays unknown (the paper's Figure 3)."""
+    rest = "all others known" if reading == "full" else "least over subsets of the others"
+    title = f"PPP of {d.secret} with one auxiliary left out, {rest}"
+    return draw_map(left_out_rows(d, reading), d.p if p is None else p, title, path)
+
+
+def generalisation_curve(
+    best: Generalisation, paper: Generalisation | None = None, *, path: str | Path | None = None
+) -> Figure:
+    """The share protected against the number of categories (the paper's Figure 4)."""
+    figure, (axes,) = _figure(7.2, 3.6)
+    if paper is not None:
+        table = paper.table
+        axes.fill_between(table["categories"], table["worst"], table["share"], color="#D55E00",
+                          alpha=0.18, linewidth=0)  # fmt: skip
+        axes.plot(table["categories"], table["share"], "o-", color="#D55E00", markersize=4,
+                  linewidth=1, label=f"{paper.method}: best and range of start values")  # fmt: skip
+    axes.plot(best.table["categories"], best.table["share"], "s-", color="#0072B2", markersize=3.5,
+              linewidth=1.2, label=best.method)  # fmt: skip
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel(f"categories of {best.column}")
+    axes.set_ylabel("share protected")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8)
+    title = f"{best.sensitive} protected at p = {best.p:g} by making {best.column} coarse"
+    axes.set_title(title, loc="left", fontsize=10)
+    return save(figure, path)
+
+
+# One secret
+
+
+def distribution(
+    rows: Mapping[str, Floats], p: float, title: str, *, path: str | Path | None = None
+) -> Figure:
+    """How many people lie in each band of PPP: one stacked bar per row."""
+    figure, (axes,) = _figure(7.6, 1.4 + 0.38 * len(rows))
+    table = band_table(rows, p).iloc[:, :6].to_numpy()
+    left = np.zeros(len(rows))
+    for share, colour in zip(table.T, (DISCLOSED, *BANDS), strict=True):
+        axes.barh(np.arange(len(rows)), share, left=left, color=colour, height=0.7,
+                  edgecolor="white", linewidth=0.6)  # fmt: skip
+        left += share
+    axes.set_yticks(range(len(rows)), list(rows))
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("share of people")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_title(title, loc="left", fontsize=10)
+    _legend(figure, p)
+    return save(figure, path)
+
+
+def worst_subsets(d: Disclosure, p: float | None = None) -> pd.DataFrame:
+    """For each number of known auxiliaries, the subset that breaks most people."""
+    table = d.breaks(p)
+    return table.drop_duplicates("size").sort_values("size", ignore_index=True)
+
+
+def worst_subsets_bars(
+    d: Disclosure, *, p: float | None = None, path: str | Path | None = None
+) -> Figure:
+    """The subset that breaks most people, for each number of auxiliaries known."""
+    table = worst_subsets(d, p)
+    figure, (axes,) = _figure(7.6, 1.1 + 0.36 * len(table))
+    axes.barh(np.arange(len(table)), table["share"], color=DISCLOSED, height=0.6)
+    names = [subset_in_words(subset, d.known) for subset in table["subset"]]
+    axes.set_yticks(range(len(table)), names, fontsize=8)
+    for place, share in enumerate(table["share"]):
+        axes.annotate(f"{100 * share:.1f} %", (share, place), xytext=(4, 0), va="center",
+                      textcoords="offset points", fontsize=8, color=INK)  # fmt: skip
+    axes.invert_yaxis()
+    axes.set_xlim(0, max(0.05, float(table["share"].max()) * 1.15))
+    axes.set_xlabel("share of people broken when exactly this is known")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(f"The subset that breaks most people's {d.secret}, by size", loc="left",
+                   fontsize=10)  # fmt: skip
+    return save(figure, path)
+
+
+def subset_in_words(subset: Sequence[str], known: Sequence[str]) -> str:
+    """A subset by its members, or by what is missing where that is shorter.
+
+    >>> subset_in_words(("age", "sex", "job"), ["age", "sex", "job", "town"])
+    'all but town'
+    """
+    rest = [name for name in known if name not in subset]
+    if not rest:
+        return f"all {len(subset)}" if len(subset) > 2 else " + ".join(subset)
+    return f"all but {', '.join(rest)}" if len(rest) < len(subset) - 1 else " + ".join(subset)
