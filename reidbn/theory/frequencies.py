@@ -18,6 +18,7 @@ from reidbn.errors import DataError
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
+LARGEST = 1e15
 STEPS = 15  # classes up to this size + 1 are summed step by step, larger ones by a series
 
 
@@ -132,7 +133,8 @@ def _total(place: Ints, values: Floats, length: int) -> Floats:
 
 def _whole(values: ArrayLike, name: str) -> Ints:
     given = np.asarray(values)
-    whole = given.astype(np.int64, copy=False) if given.dtype.kind in "iufb" else None
-    if whole is None or not np.array_equal(whole, given):
+    if given.dtype.kind not in "iuf" or not (np.floor(given) == given).all():
         raise DataError(f"{name} hold something that is not a whole number; need counts of people")
-    return whole
+    if given.size and not abs(given).max() <= LARGEST:
+        raise DataError(f"{name} hold a number beyond {LARGEST:.0e}; need counts of people")
+    return np.asarray(given, dtype=np.int64)
