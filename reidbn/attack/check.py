@@ -68,9 +68,12 @@ class _Facts:
 
     def has_sound_family(self, node: Node) -> bool:
         """Its own states and all its parents' can be relied on."""
-        odd = {node.name, *(g.name for g in [self.member_of.get(node.name)] if g)}
         names = (node.name, *node.parents)
-        return not odd & self._odd_parents and all(self.has_sound_states(n) for n in names)
+        return not self.has_odd_parents(node) and all(self.has_sound_states(n) for n in names)
+
+    def has_odd_parents(self, node: Node) -> bool:
+        group = self.member_of.get(node.name)
+        return bool({node.name, group.name if group else None} & self._odd_parents)
 
     def variable(self, name: str) -> Variable:
         if name in self.attack.groups:
@@ -269,7 +272,8 @@ def _column_use(facts: _Facts, node: Node, ref: str) -> Iterator[Problem]:
         return
     column: SubjectColumn = facts.attack.subject[ref[1:]]
     group = facts.member_of.get(node.name)
-    if column.per in facts.attack.groups and column.per not in node.parents:
+    unclear = facts.has_odd_parents(node)
+    if column.per in facts.attack.groups and column.per not in node.parents and not unclear:
         message = f"{ref} has one value per subset of {column.per}, which is no parent of this node"
         yield Problem(where, message)
     if column.each in facts.attack.groups and (group is None or group.name != column.each):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,7 +16,7 @@ from reidbn.errors import ModelError, UsageError
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @output_options
 def check(files: tuple[str, ...], as_json: bool, quiet: bool) -> int:
-    """Check model files (or shipped models by name): all problems of all files at once."""
+    """Check models and scenarios, by file or by shipped name: all problems of all at once."""
     results = [_checked(name) for name in files]
     if as_json:
         print_json(results)
@@ -33,8 +35,12 @@ def check(files: tuple[str, ...], as_json: bool, quiet: bool) -> int:
 def _checked(name: str) -> dict[str, Any]:
     from reidbn.attack.fileproblem import FileProblem
     from reidbn.attack.modelfile import load
+    from reidbn.attack.scenariofile import load_scenario
 
     try:
+        if _is_scenario(name):
+            scenario = load_scenario(name)
+            return _fine(name, scenario.name, "a scenario")
         attack = load(name)
     except ModelError as error:
         return {"file": name, "ok": False, "problems": [_as_dict(p) for p in error.problems]}
@@ -49,7 +55,22 @@ def _checked(name: str) -> dict[str, Any]:
             (len(attack.assumptions), "assumption"),
         )
     )
-    return {"file": name, "ok": True, "name": attack.name, "summary": summary, "problems": []}
+    return _fine(name, attack.name, summary)
+
+
+def _fine(file: str, name: str, summary: str) -> dict[str, Any]:
+    return {"file": file, "ok": True, "name": name, "summary": summary, "problems": []}
+
+
+def _is_scenario(name: str) -> bool:
+    """A shipped scenario, or a file that says so of itself."""
+    from reidbn.attack.modelfile import read_text
+    from reidbn.attack.scenariofile import scenarios
+
+    path = Path(name)
+    if name in scenarios() or not path.is_file():
+        return name in scenarios()
+    return re.search(r"^kind: *scenario *$", read_text(path), re.MULTILINE) is not None
 
 
 def _as_dict(problem: Any) -> dict[str, Any]:

@@ -100,7 +100,7 @@ class _Noisy(_Gate):
         default_factory=dict,
         metadata={"story": "parent: number or $parameter; one number serves every parent"},
     )
-    leak: Ref = field(default=0.0, metadata={"story": "chance that needs no parent"})
+    leak: Ref = field(default=0.0, metadata={"story": "chance of what the parents do not explain"})
 
     def weight(self, parent: str) -> Ref:
         return self.weights[parent] if isinstance(self.weights, dict) else self.weights
