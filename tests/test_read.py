@@ -215,6 +215,33 @@ def test_large_whole_numbers_stay_apart(tmp_path):
         assert people.labels("id").tolist() == [2**53, 2**53 + 1, None]
 
 
+def test_weights_with_many_digits_are_read_from_text(tmp_path):
+    path = write(tmp_path, "sex,w\nF,8155463.0123456789\nF,1e3\n")
+    people = rb.read_table(path, quasi_identifiers="sex", weights="w")
+    assert people.weights.tolist() == [8155463.0123456789, 1000.0]
+
+
+def test_types_of_duckdb_without_a_like_in_numpy_are_read_as_they_are_written():
+    import duckdb
+
+    cells = "1.10::DECIMAL(4,2) AS price, 'UNION [x]'::ENUM('BIT', 'UNION [x]') AS kind, "
+    cells += "'10:30:00'::TIME AS hour, 12::HUGEINT AS big, 9::UBIGINT AS long"
+    people = rb.read_table(
+        duckdb.connect().sql(f"SELECT {cells}"),
+        quasi_identifiers=["price", "kind", "hour", "big", "long"],
+    )
+    assert [people.labels(c)[0] for c in people.columns] == [1.1, "UNION [x]", "10:30:00", 12, 9]
+
+
+def test_a_relation_that_fails_says_so_without_its_cells():
+    import duckdb
+
+    relation = duckdb.connect().values([PRIVATE]).project("col0::INTEGER AS x")
+    with pytest.raises(DataError, match="ConversionException") as caught:
+        rb.read_table(relation, quasi_identifiers="x")
+    assert PRIVATE not in str(caught.value)
+
+
 # What is refused, and how it is said
 
 PLAIN = {"sex": ["F", "M"], "town": [PRIVATE, "b"]}

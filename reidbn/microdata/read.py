@@ -116,14 +116,17 @@ def _weights(name: str, raw: dict[str, Raw], blanks: Collection[str]) -> Floats:
     codes, labels = tidy(name, raw.pop(name), set(blanks))
     if (codes < 0).any():
         raise DataError(f'{int((codes < 0).sum())} rows have no weight in "{name}"; give each one')
-    if labels.dtype.kind not in "if":
-        raise DataError(f'the weights in "{name}" are not numbers')
-    values = labels.astype(np.float64)
-    if not np.isfinite(values).all() or (values <= 0).any():
-        bad = int((~(np.isfinite(values) & (values > 0)))[codes].sum())
-        raise DataError(f'{bad} weights in "{name}" are not above 0 and finite; a weight is the '
-                        "number of people a row stands for")  # fmt: skip
-    return values[codes]
+    try:
+        values = labels.astype(np.float64)
+    except (ValueError, TypeError):
+        raise DataError(f'the weights in "{name}" are not numbers') from None
+    bad = ~(np.isfinite(values) & (values > 0))
+    if bad.any():
+        raise DataError(
+            f'{int(bad[codes].sum())} weights in "{name}" are not above 0 and finite; '
+            "a weight is the number of people a row stands for"
+        )
+    return np.asarray(values[codes], dtype=np.float64)
 
 
 def _subjects(name: str, raw: Raw, blanks: Collection[str]) -> tuple[Codes, NDArray[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -67,9 +68,9 @@ def _file(path: Path, delimiter: str | None) -> Source:
     if path.suffix in (".arrow", ".feather", ".ipc"):
         if find_spec("pyarrow") is None:
             raise MissingPart(f"{path.name}: reading Arrow files needs pyarrow; or save as Parquet")
-        from pyarrow import feather
+        from pyarrow import dataset
 
-        return _arrow(feather.read_table(path), name=path.name)
+        return _arrow(dataset.dataset(path, format="feather"), name=path.name)
     raise UsageError(
         f"{path.name}: cannot tell its kind; use .csv, .csv.gz, .tsv, .parquet, .arrow"
     )
@@ -77,19 +78,22 @@ def _file(path: Path, delimiter: str | None) -> Source:
 
 # DuckDB: Parquet files, and relations
 
-_WHOLE = (
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "UTINYINT",
-    "USMALLINT",
-    "UINTEGER",
-    "BOOLEAN",
-)
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER",
+          "UBIGINT", "BOOLEAN")  # fmt: skip
 _AS_IS = ("VARCHAR", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS",
           "TIMESTAMP_NS")  # fmt: skip
-_NESTED = ("[", "STRUCT", "MAP", "UNION", "BLOB", "BIT", "LIST", "ARRAY")
+_NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "BIT", "LIST", "ARRAY")
+
+
+@contextmanager
+def _no_values_in(name: str) -> Iterator[None]:
+    """DuckDB's own messages can repeat a cell, so ours takes their place."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as problem:
+        raise DataError(f"DuckDB cannot read {name} ({type(problem).__name__})") from None
 
 
 def _quoted(name: str) -> str:
@@ -101,10 +105,8 @@ def _selection(names: Sequence[str], types: Mapping[str, str]) -> str:
     parts = []
     for j, name in enumerate(names):
         kind = types[name].upper()
-        if any(word in kind for word in _NESTED):
-            raise DataError(
-                f'column "{name}" is of type {types[name]}; use texts, numbers or dates'
-            )
+        if kind.endswith("]") or kind.partition("(")[0] in _NESTED:
+            raise DataError(f'column "{name}" holds lists or other compound values')
         if kind in _WHOLE:
             empty = "false" if kind == "BOOLEAN" else "0"
             parts += [
@@ -122,16 +124,13 @@ def _parquet(path: Path) -> Source:
     import duckdb
 
     place = str(path).replace("'", "''")
-    try:
-        with duckdb.connect() as con:
-            found = con.execute(f"DESCRIBE SELECT * FROM read_parquet('{place}')").fetchall()  # noqa: S608
-    except duckdb.Error:
-        raise DataError(f"{path.name}: cannot be read as Parquet") from None
+    with _no_values_in(f"{path.name} as Parquet"), duckdb.connect() as con:
+        found = con.execute(f"DESCRIBE SELECT * FROM read_parquet('{place}')").fetchall()  # noqa: S608
     types = {str(row[0]): str(row[1]) for row in found}
 
     def read(names: Sequence[str]) -> dict[str, Raw]:
         coders = {name: Coder(written=_is_text(types[name])) for name in names}
-        with duckdb.connect() as con:
+        with _no_values_in(f"{path.name} as Parquet"), duckdb.connect() as con:
             con.execute("SET enable_progress_bar = false")
             con.execute(f"SELECT {_selection(names, types)} FROM read_parquet('{place}')")  # noqa: S608
             for chunk in progress(_chunks(con), f"reading {path.name}"):
@@ -148,8 +147,8 @@ def _chunks(con: Any) -> Iterator[Any]:
 
 
 def _is_text(kind: str) -> bool:
-    """Whether a type is written out as numbers in text: DECIMAL, HUGEINT and such."""
-    return kind.upper() not in (*_WHOLE, *_AS_IS)
+    """Whether numbers of a type come out as text, since they may be longer than a float."""
+    return kind.upper().startswith(("DECIMAL", "HUGEINT", "UHUGEINT"))
 
 
 def _relation(relation: Any) -> Source:
@@ -158,23 +157,30 @@ def _relation(relation: Any) -> Source:
     types = dict(zip(relation.columns, (str(t) for t in relation.types), strict=True))
 
     def read(names: Sequence[str]) -> dict[str, Raw]:
-        if find_spec("pyarrow") is not None:
+        with _no_values_in("the relation"):
+            if find_spec("pyarrow") is None:
+                return _relation_arrays(relation, names, types)
             chosen = relation.project(", ".join(map(_quoted, names)))
             batches = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch
             return dict(_arrow_columns(batches(), names))
-        arrays = relation.project(_selection(names, types)).fetchnumpy()
-        found = {}
-        for j, name in enumerate(names):
-            coder = Coder(written=_is_text(types[name]))
-            cells = arrays.pop(f"c{j}")
-            null = arrays.pop(f"n{j}", None)
-            if np.ma.isMaskedArray(cells):
-                null, cells = np.ma.getmaskarray(cells), cells.data
-            coder.add(cells, null)
-            found[name] = coder.finish()
-        return found
 
     return Source("the relation", list(types), read)
+
+
+def _relation_arrays(
+    relation: Any, names: Sequence[str], types: Mapping[str, str]
+) -> dict[str, Raw]:
+    arrays = relation.project(_selection(names, types)).fetchnumpy()
+    found = {}
+    for j, name in enumerate(names):
+        coder = Coder(written=_is_text(types[name]))
+        cells = arrays.pop(f"c{j}")
+        null = arrays.pop(f"n{j}", None)
+        if np.ma.isMaskedArray(cells):
+            null, cells = np.ma.getmaskarray(cells), cells.data
+        coder.add(cells, null)
+        found[name] = coder.finish()
+    return found
 
 
 # Frames in memory
@@ -276,6 +282,6 @@ def _arrow_columns(given: Any, names: Sequence[str]) -> Iterator[tuple[str, Raw]
             raise DataError(f'column "{name}" holds lists or other compound values')
         coded = cells.unify_dictionaries() if kind != cells.type else cells.dictionary_encode()
         values = coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else []
-        parts = [chunk.indices.fill_null(-1).to_numpy() for chunk in coded.chunks]
+        parts = [chunk.indices.cast("int32").fill_null(-1).to_numpy() for chunk in coded.chunks]
         codes = np.concatenate(parts) if parts else np.empty(0)
         yield name, Raw(codes.astype(np.int32), values)
