@@ -50,6 +50,7 @@ class Matched:
     memory: int = MEMORY
     rows: NDArray[np.int64] | None = None
     _kept: tuple[Floats, Floats] | None = field(default=None, init=False)
+    _full: tuple[Ints, Ints] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.cells, row_of = Cells.of(self.codes, self.cardinalities)
@@ -106,10 +107,20 @@ class Matched:
             )
 
     def _gather(self, columns: Sequence[int]) -> tuple[Ints, Ints]:
-        mask = sum(1 << column for column in columns)
+        """Peers with exactly these columns known, without the other subsets."""
+        if self._full is not None and len(columns) == len(self.known):
+            return self._full
+        wanted = sum(1 << column for column in columns)
         found = np.empty((2, self.subjects.size))
-        for part, alike, same in self.counts():
-            found[:, part] = alike[:, mask], same[:, mask]
+        if wanted == 0:
+            people = self._people_by_value()
+            own = self.cells.columns[self.secret][self.subjects]
+            found[0], found[1] = self.cells.total, (self._true_values() @ people)[own]
+        else:
+            for part, masks in self._masks(2):
+                alike = (masks & wanted) == wanted
+                found[0, part] = alike @ self.cells.people
+                found[1, part] = (alike & (masks >> self.secret == 1)) @ self.cells.people
         alike, same = found[:, self._places].astype(np.int64)
         return alike, same
 
@@ -120,8 +131,7 @@ class Matched:
 
     def baseline(self, secret: int) -> Floats:
         """The share of each value of the secret in the whole table."""
-        values, size = self.cells.columns[self.secret], self.cardinalities[self.secret]
-        return np.bincount(values, weights=self.cells.people, minlength=size) / self.cells.total
+        return self._people_by_value() / self.cells.total
 
     def falsehoods(self, secret: int) -> Ints:
         """How many values that occur would be a false answer about each individual."""
@@ -141,20 +151,29 @@ class Matched:
     def _best(self, allowed: Ints) -> tuple[Share, Ints]:
         """The largest share over the allowed masks (in order of preference), and its first mask."""
         found = np.empty((3, self.subjects.size), dtype=np.int64)
+        full = np.empty((2, self.subjects.size), dtype=np.int64)
         for part, alike, same in self.counts():
             # Equal fractions are equal quotients, so argmax takes the first of them.
             at = allowed[np.argmax(same[:, allowed] / alike[:, allowed], axis=1)]
             here = np.arange(len(alike))
             found[:, part] = same[here, at], alike[here, at], at
+            full[:, part] = alike[:, -1], same[:, -1]
+        self._full = full[0][self._places], full[1][self._places]
         divisor = np.gcd(found[0], found[1])
         share = found[:2] // divisor
         return (share[0][self._places], share[1][self._places]), found[2][self._places]
+
+    def _people_by_value(self) -> Floats:
+        values, size = self.cells.columns[self.secret], self.cardinalities[self.secret]
+        people = np.bincount(values, weights=self.cells.people, minlength=size)
+        return people.astype(np.float64, copy=False)
 
     def _by_rank(self) -> Ints:
         order = np.argsort(ranks_by_size(len(self.known)))
         return order if self.empty else order[1:]
 
     def weakest(self, secret: int) -> tuple[Share, Ints]:
+        """The largest share over all subsets and its first subset; full knowledge on the way."""
         return self._best(self._by_rank())
 
     def without(self, secret: int, column: int, *, all_others: bool) -> Share:

@@ -220,8 +220,14 @@ class Disclosure:
         if what not in (*_NUMERIC, "expected_ppp", "breach_probability"):
             known = ["upward", "downward", *_NUMERIC]
             raise UsageError(f'no interval for "{what}"; {did_you_mean(what, known)}')
-        values = np.asarray(self.subjects[what], dtype=np.float64)
+        values = self._numeric(what)
         return mean_interval(values, len(self.people), level=level)
+
+    def _numeric(self, what: str) -> Floats:
+        if what.startswith("posterior"):
+            return 1 - (self.ppp_full if what == "posterior_full" else self.ppp_min)
+        values: Floats = np.asarray(getattr(self, what), dtype=np.float64)
+        return values
 
     # Prior, posterior, scenario
 
