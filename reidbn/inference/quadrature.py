@@ -20,7 +20,7 @@ from reidbn.errors import UsageError
 from reidbn.inference.network import Array
 
 FINE = 128  # points per smooth piece of a prior: enough for 100 Gauss points
-MOST_LISTED = 200_000  # beyond as many integers a discrete prior is taken as continuous
+MOST_LISTED = 200_000  # whole numbers; beyond, their prior is taken as continuous
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Measure:
     high: float
     prior: Prior
     integer: bool = False
+    is_listed: bool = False  # the points are all the values that there are
 
     def gauss(self, count: int) -> tuple[Array, Array]:
         """Gauss points and weights; the measure's own when it has no more points than that.
@@ -52,7 +53,7 @@ class Measure:
     def draw(self, rng: np.random.Generator, count: int) -> Array:
         """Independent draws from the prior."""
         u = rng.random(count)
-        if self.integer and len(self.points) < MOST_LISTED:
+        if self.is_listed:
             return self.points[np.searchsorted(np.cumsum(self.weights)[:-1], u, side="right")]
         drawn = self.prior.quantile(u, self.low, self.high)
         return np.rint(drawn) if self.integer else drawn
@@ -103,7 +104,7 @@ def _listed(prior: Prior, low: float, high: float) -> Measure:
         shape = stats.uniform(left, width)
     weights = np.diff(shape.cdf(np.append(points - 0.5, points[-1] + 0.5)))
     kept = weights > 0
-    return Measure(points[kept], weights[kept] / weights[kept].sum(), low, high, prior, True)
+    return Measure(points[kept], weights[kept] / weights[kept].sum(), low, high, prior, True, True)
 
 
 def _continuous(prior: Prior, low: float, high: float) -> tuple[Array, Array]:

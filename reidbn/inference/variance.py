@@ -303,7 +303,7 @@ def _axes(case: Case, measures: Mapping[str, Measure]) -> list[Axis]:
     unknown = {}
     for name, m in measures.items():
         degree = None if takes_whole_numbers(case, name) else case.degree(name)
-        if m.integer and len(m.points) <= LISTED:
+        if m.is_listed and len(m.points) <= LISTED:
             axes[name] = Axis(name, m, m.points, m.points, m.weights, True, is_listed=True)
         elif degree is not None and degree <= MOST_DEGREE:
             nodes, weights = m.gauss(degree + 1)

@@ -122,8 +122,8 @@ def uncertainty(
         sd=spread.sd,
         method="exact" if spread.is_exact else "quadrature",
         error=spread.error,
-        quantiles={float(q): _quantile(draws, q) for q in quantiles},
-        above={float(t): _above(draws, t) for t in thresholds},
+        quantiles={float(q): estimated_quantile(draws, q) for q in quantiles},
+        above={float(t): share_above(draws, t) for t in thresholds},
         samples=samples,
         seed=seed,
         priors={name: prior_text(p) for name, p in varied.items()},
@@ -151,7 +151,7 @@ def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
     return np.asarray(total / len(grid.numerator))
 
 
-def _quantile(ordered: Array, share: float) -> Estimate:
+def estimated_quantile(ordered: Array, share: float) -> Estimate:
     """A sample quantile; its interval is two order statistics around it (binomial, any law)."""
     from scipy.stats import binom
 
@@ -164,7 +164,7 @@ def _quantile(ordered: Array, share: float) -> Estimate:
     return Estimate(float(value), float(ordered[max(low, 0)]), float(ordered[min(high, n - 1)]))
 
 
-def _above(ordered: Array, threshold: float) -> Estimate:
+def share_above(ordered: Array, threshold: float) -> Estimate:
     """The share of draws above a threshold, with the exact binomial interval [ClopperPearson34]."""
     from scipy.stats import beta
 
