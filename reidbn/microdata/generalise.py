@@ -130,7 +130,10 @@ def compare(before: People, after: People, columns: Columns = None) -> Compariso
 
     names = before.names(columns)
     sides = {"before": before, "after": after}
-    measures = {side: _measures(people, names, len(before)) for side, people in sides.items()}
+    measures = {
+        side: pd.Series(_measures(people, names, len(before)), dtype=object)
+        for side, people in sides.items()
+    }
     rows = {
         name: {
             f"{what} {side}": value
@@ -141,7 +144,7 @@ def compare(before: People, after: People, columns: Columns = None) -> Compariso
         for name in names
     }
     return Comparison(
-        pd.DataFrame(measures, dtype=object),
+        pd.DataFrame(measures),
         pd.DataFrame.from_dict(rows, orient="index"),
         (before.fingerprint, after.fingerprint),
     )
