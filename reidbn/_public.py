@@ -109,6 +109,9 @@ PUBLIC: dict[str, str] = {
     "equal_width_search": "reidbn.attacks.disclosure_generalise",
     "generalisation_effect": "reidbn.attacks.disclosure_generalise",
     "generalise_several": "reidbn.attacks.disclosure_several",
+    "record_network": "reidbn.attacks.records",
+    "Noisy": "reidbn.attacks.records_table",
+    "Near": "reidbn.attacks.records_table",
     # datasets
     "toy_hospital": "reidbn.datasets.toy_hospital",
     "ToyHospital": "reidbn.datasets.toy_hospital",

@@ -38,6 +38,9 @@ SHIPPED: dict[str, str] = {
     "table": "table:Table",
     "empirical": "empirical:Empirical",
     "lookup": "empirical:Lookup",
+    "one-of": "records:OneOf",
+    "noisy-copy": "records:NoisyCopy",
+    "near-copy": "records:NearCopy",
     "function": "function:Function",
 }
 

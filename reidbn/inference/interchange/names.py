@@ -45,6 +45,24 @@ def safe_for_files(nodes: Sequence[PlainNode], *, letter_first: bool = False) ->
     return _renamed(nodes, names, {n.name: _unique(n.states, rule, str.lower) for n in nodes})
 
 
+def node_names(words: Iterable[Hashable], reserved: Sequence[str] = ()) -> dict[Hashable, str]:
+    """A node name for every word, none of them a reserved one.
+
+    >>> node_names(["ZIP code", "age", "record"], reserved=["record"])
+    {'ZIP code': 'ZIP_code', 'age': 'age', 'record': 'record_2'}
+    """
+    return _unique(words, _identifier, str, reserved)
+
+
+def state_names(words: Iterable[Hashable]) -> dict[Hashable, str]:
+    """A state for every value, such as a table's; True and False become yes and no.
+
+    >>> state_names(["<=50K", 3, True])
+    {'<=50K': '<_50K', 3: '3', True: 'yes'}
+    """
+    return _unique(words, _state, str)
+
+
 def safe_for_attacks(nodes: Sequence[PlainNode]) -> Renaming:
     """Identifiers for nodes; states without the few signs that questions are written with."""
     names = _unique((n.name for n in nodes), _identifier, str)
@@ -128,12 +146,15 @@ def _renamed(
 
 
 def _unique(
-    words: Iterable[Hashable], rule: Callable[[Hashable], str], fold: Callable[[str], str]
-) -> dict[str, str]:
+    words: Iterable[Hashable],
+    rule: Callable[[Hashable], str],
+    fold: Callable[[str], str],
+    reserved: Iterable[str] = (),
+) -> dict[Any, str]:
     """A safe name for every word, no two alike when folded; a good name is kept."""
     words = list(words)
     kept = {fold(word) for word in words if rule(word) == word and isinstance(word, str)}
-    taken: set[str] = set()
+    taken = {fold(word) for word in reserved}
     out: dict[Any, str] = {}
     for word in words:
         safe = first = rule(word)
