@@ -5,7 +5,14 @@ import json
 import pytest
 
 import reidbn as rb
-from reidbn.cli._options import number, read_grid, read_settings, read_states, read_subject
+from reidbn.cli._options import (
+    number,
+    print_table,
+    read_grid,
+    read_settings,
+    read_states,
+    read_subject,
+)
 
 
 def test_whole_numbers_stay_whole_and_fractions_fractions():
@@ -61,3 +68,11 @@ def test_a_subject_file_must_hold_an_object(tmp_path, text):
     path.write_text(text)
     with pytest.raises(rb.UsageError, match=r"is not JSON|must hold an object"):
         read_subject([str(path)])
+
+
+def test_tables_show_brackets_as_they_are_and_are_not_cut(capsys):
+    title = "[Xia21] " + "a long title " * 8
+    print_table(("source", "count"), [(title, 12), ("[bold]", 3)])
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert any(line.startswith(" " + title.strip()) or title.strip() in line for line in lines)
+    assert any("[bold]" in line and line.endswith("3") for line in lines)

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
+from reidbn.attack import modelfile
 from reidbn.cli import reidbn
 from reidbn.cpds import function
 
@@ -63,6 +64,12 @@ CALLS = {
         lambda tmp: rb.load("leak-singel"),
         rb.UsageError,
         'no file and no shipped model is called "leak-singel"; did you mean "leak-single"?',
+    ),
+    "a scenario in place of an attack": (
+        lambda tmp: rb.load(modelfile.models_folder() / "scenarios" / "worst-case.yaml"),
+        rb.ModelError,
+        f"{modelfile.models_folder()}/scenarios/worst-case.yaml: "
+        "is a scenario; it goes with an attack and is none itself",
     ),
     "a file far too large": (
         lambda tmp: rb.load(_large(tmp)),

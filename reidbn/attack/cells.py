@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -52,6 +52,10 @@ def _float(value: Any) -> float:
         raise needs("a number below 1e308") from None
 
 
+def _plain(value: Any) -> Any:
+    return int(value) if type(value) is YamlInt else value
+
+
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
         raise needs("a whole number")
@@ -72,6 +76,7 @@ State = Annotated[str, BeforeValidator(_state), _TEXT]
 Number = Annotated[int | float, BeforeValidator(_number), WithJsonSchema({"type": "number"})]
 Float = Annotated[float, BeforeValidator(_float), WithJsonSchema({"type": "number"})]
 Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer"})]
+Version = Annotated[Literal[1], BeforeValidator(_plain)]
 Reference = Annotated[
     float | str,
     BeforeValidator(_reference),

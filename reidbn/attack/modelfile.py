@@ -77,6 +77,8 @@ def loads(text: str, kinds: Kinds | None = None, *, label: str = "<text>") -> At
         no_mapping = Problem((), f"is no mapping; {starts}")
         problems = [] if document.broken else [no_mapping]
         raise_file_problems(label, in_file(document, label, problems))
+    if document.data.get("kind") == "scenario":
+        raise _whole(label, "is a scenario; it goes with an attack and is none itself")
     attack, problems = build(document, file_model(kinds))
     raise_file_problems(label, in_file(document, label, problems))
     assert attack is not None  # noqa: S101 - no problem, no excuse

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, create_model
 
 from reidbn.attack import build
-from reidbn.attack.cells import Number, State, Word
+from reidbn.attack.cells import Number, State, Version, Word
 from reidbn.attack.explain import explain
 from reidbn.attack.fileproblem import FileProblem, in_file, raise_file_problems
 from reidbn.attack.kinds import Part
@@ -83,7 +83,7 @@ class KnowsSpec(Part):
 class ScenarioBase(Part):
     """A named change of an attack."""
 
-    schema_version: Literal[1]
+    schema_version: Version
     kind: Literal["scenario"]
     name: Word
     title: Word = ""

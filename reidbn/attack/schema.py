@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, create_model
 
-from reidbn.attack.cells import Number, Reference, State, Tag, Word
+from reidbn.attack.cells import Number, Reference, State, Tag, Version, Word
 from reidbn.attack.content import SCHEMA_VERSION
 from reidbn.attack.kinds import Models, Part
 from reidbn.attack.parts import GroupRow
@@ -91,7 +91,7 @@ class QuestionSpec(Part):
 class FileBase(Part):
     """An attack: an adversary's story as a graph."""
 
-    schema_version: Literal[1] = Field(description=f"always {SCHEMA_VERSION}")
+    schema_version: Version = Field(description=f"always {SCHEMA_VERSION}")
     name: Word = Field(description="short name, as in the file's name")
     title: Word = ""
     story: Word = Field("", description="the attack, told to somebody who does not know it")

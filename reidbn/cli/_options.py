@@ -184,6 +184,7 @@ def print_table(columns: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> None
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     cells = [tuple(row) for row in rows]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -191,7 +192,7 @@ def print_table(columns: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> None
         numeric = bool(cells) and all(isinstance(row[i], int | float) for row in cells)
         table.add_column(column, justify="right" if numeric else "left")
     for row in cells:
-        table.add_row(*(str(cell) for cell in row))
+        table.add_row(*(Text(str(cell)) for cell in row))
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)
