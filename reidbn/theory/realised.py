@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -85,7 +86,18 @@ class Realised:
         if count >= self.highest:
             return 1.0
         s = float(np.floor(count))
-        return float(self.weight @ _lattice_cdf(s, self.mean_at, self.variance_at))
+        below = _lattice_cdf(s, self.mean_at, self.variance_at)
+        mirrored = self._mirrored
+        if mirrored.any():
+            lost, variance = self.highest - self.mean_at[mirrored], self.variance_at[mirrored]
+            below[mirrored] = 1 - _lattice_cdf(self.highest - s - 1, lost, variance)
+        return float(self.weight @ below)
+
+    @cached_property
+    def _mirrored(self) -> NDArray[np.bool_]:
+        """Laws narrower than Poisson near the highest count: there the lost ones are counted."""
+        lost = self.highest - self.mean_at
+        return (self.variance_at < self.mean_at) & (lost < self.mean_at)
 
     def quantile(self, q: float) -> int:
         """Smallest count with at least q of the probability at or below it."""
@@ -101,13 +113,16 @@ class Realised:
         return _bisect(self.cdf, q, low, min(high, start + step))
 
     def sample(self, rng: np.random.Generator, count: int) -> Floats:
-        """Draws of the count; the few laws narrower than Poisson are drawn as rounded normals."""
+        """Draws of the count; laws narrower than Poisson are drawn as rounded normals."""
         chosen = rng.choice(self.weight.size, size=count, p=self.weight)
-        mean, variance = self.mean_at[chosen], self.variance_at[chosen]
+        mirrored, variance = self._mirrored[chosen], self.variance_at[chosen]
+        mean = self.mean_at[chosen]
+        mean = np.where(mirrored, self.highest - mean, mean)
         drawn = np.rint(rng.normal(mean, np.sqrt(variance)))
         over = (variance > mean * (1 + _POISSON)) & (mean > 0)
         shape = mean[over] ** 2 / (variance[over] - mean[over])
         drawn[over] = rng.poisson(rng.gamma(shape, mean[over] / shape))
+        drawn = np.where(mirrored, self.highest - drawn, drawn)
         return np.clip(drawn, self.lowest, self.highest)
 
     def _roughly(self, count: float) -> float:
