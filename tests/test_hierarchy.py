@@ -35,6 +35,10 @@ POSTCODES = rb.Prefix(4, 2)
         (PLACES, "JP", ["JP", "Asia", "Asia", "*"]),
         (PLACES, "West", ["West", "West", "Europe", "*"]),
         (POSTCODES, "OX12 6HU", ["OX12 6HU", "OX12*", "OX*", "*"]),
+        (POSTCODES, "OX12", ["OX12", "OX12*", "OX*", "*"]),
+        (rb.Prefix(5, 4), "OX12*", ["OX12*", "OX12*", "OX12*", "*"]),
+        (rb.Suffix(5, 2), "*/1970", ["*/1970", "*/1970", "*70", "*"]),
+        (POSTCODES, "OX1", ["OX1", "OX1", "OX*", "*"]),
         (POSTCODES, "OX12*", ["OX12*", "OX12*", "OX*", "*"]),
         (rb.Suffix(5, 2), "02/09/1970", ["02/09/1970", "*/1970", "*70", "*"]),
     ],
@@ -141,6 +145,11 @@ def test_an_arx_file_is_a_ladder(tmp_path):
     path.write_text("UK;West\nUK;East\n")
     with pytest.raises(DataError, match="line 2 repeats"):
         rb.read_hierarchy(path)
+    path.write_bytes(b"caf\xe9;x\n")
+    with pytest.raises(DataError, match="not UTF-8"):
+        rb.read_hierarchy(path)
+    with pytest.raises(DataError, match="No such file"):
+        rb.read_hierarchy(tmp_path / "nothing.csv")
 
 
 def test_a_value_in_two_branches_is_refused():

@@ -131,23 +131,34 @@ def test_csv_keeps_words_that_others_take_for_missing(tmp_path):
     assert asked.labels("code").tolist() == ["NaN", "None", None]
 
 
+def test_a_number_may_stand_for_missing_in_every_source(tmp_path):
+    frame = pd.DataFrame({"age": [50, -9, 51], "x": [0.5, -9.0, 1.5]})
+    for kind in ("pandas", "polars", "duckdb"):
+        people = rb.read_table(
+            SOURCES[kind](frame, tmp_path), quasi_identifiers=["age", "x"], missing_values=["-9"]
+        )
+        assert people.labels("age").tolist() == [50, 51, None]
+        assert people.labels("x").tolist() == [0.5, 1.5, None]
+
+
 def test_equal_numbers_written_differently_are_one_value(tmp_path):
     people = rb.read_table(write(tmp_path, "age,x\n50,a\n50.0,a\n7,a\n"), quasi_identifiers=["age"])
     assert people.labels("age").tolist() == [7, 50]
     assert people.class_sizes().tolist() == [2, 2, 1]
 
 
+@pytest.mark.parametrize("quoting", ["QUOTE_ALL", "QUOTE_MINIMAL"])
 @settings(max_examples=60, deadline=None)
 @given(
     cells=st.lists(st.tuples(*[st.text(st.characters(codec="utf-8", exclude_characters="\0\r"),
                                        max_size=4)] * 2), min_size=1, max_size=8),
 )  # fmt: skip
-def test_any_quoted_csv_codes_to_its_own_stripped_texts(cells, tmp_path_factory):
+def test_any_csv_codes_to_its_own_stripped_texts(quoting, cells, tmp_path_factory):
     import csv
 
     path = tmp_path_factory.mktemp("csv") / "t.csv"
     with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        writer = csv.writer(stream, quoting=getattr(csv, quoting), lineterminator="\n")
         writer.writerows([("left", "right"), *(("a" + a, "b" + b) for a, b in cells)])
     people = rb.read_table(path, quasi_identifiers=["left", "right"], allow_direct=True)
     codes = people.codes()
@@ -462,6 +473,7 @@ DIRECT = {
     "phone": [f"+44 20 7946 {i:04d}" for i in range(8)],
     "text of one's own": [f"person {i}" for i in range(200)],
     "running number": list(range(1, 201)),
+    "long number": [123_456_789 + 10_007 * i for i in range(150)],
 }
 
 

@@ -23,6 +23,8 @@ from reidbn.errors import ImpossibleEvidence, TooLarge
 
 MOST_STATES = 400_000
 """Most partial assignments that are kept for one group of records and people."""
+MOST_MOVES = 4_000_000
+"""Most ways to go on from them that are tried."""
 
 State = tuple[int, ...]
 """Records of the kind at hand still free, then people taken of each kind in play."""
@@ -130,18 +132,19 @@ def _forth(
 ) -> list[dict[State, int]]:
     """Ways to reach each state before each step, and after the last."""
     ways: list[dict[State, int]] = [{(0,): 1}]
-    kept = 1
+    kept = tried = 0
     for step in steps:
         reached: dict[State, int] = {}
         for state, count in ways[-1].items():
             for _, factor, then in _moves(step, state, records, people):
+                tried += 1
                 reached[then] = reached.get(then, 0) + count * factor
+            if tried > MOST_MOVES or kept + len(reached) > MOST_STATES:
+                raise TooLarge(
+                    f"the joint assignment needs more than {MOST_STATES} partial assignments; use "
+                    "the individual candidates, or fewer released records at a time"
+                )
         kept += len(reached)
-        if kept > MOST_STATES:
-            raise TooLarge(
-                f"the joint assignment needs more than {MOST_STATES} partial assignments; use the "
-                "individual candidates, or fewer released records at a time"
-            )
         ways.append(reached)
     return ways
 

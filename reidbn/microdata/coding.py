@@ -79,7 +79,7 @@ def tidy(
     values: list[Any] = []
     for place in np.flatnonzero(used[:-1]).tolist():
         value = _clean(name, raw.values[place])
-        if value is not None and not (isinstance(value, str) and value in blank):
+        if value is not None and str(value) not in blank:
             kept.append(place)
             values.append(value)
     values = _one_kind(name, values, written=raw.written, as_text=as_text)

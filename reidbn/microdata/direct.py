@@ -13,6 +13,8 @@ from reidbn.errors import DataError
 _LOOKED_AT = 1000
 _FEW = 100
 """Below so many rows, distinct texts prove nothing."""
+_LONG = 100_000_000
+"""Nine digits: longer than a date, as long as a social security number."""
 _NAMES = {
     "name", "fullname", "firstname", "lastname", "surname", "forename", "givenname", "familyname",
     "patientname", "email", "emailaddress", "phone", "phonenumber", "telephone", "ssn",
@@ -51,17 +53,19 @@ def refuse_direct(name: str, labels: NDArray[Any], rows: int) -> None:
 def _looks_like(name: str, labels: NDArray[Any], rows: int) -> str | None:
     if re.sub(r"[^a-z]", "", name.lower()) in _NAMES:
         return "by its name"
-    values = labels[:: max(1, labels.size // _LOOKED_AT)].tolist()
-    texts = [str(value) for value in values if value is not None]
+    texts = [str(value) for value in labels[:: max(1, labels.size // _LOOKED_AT)].tolist()]
     for what, fits in _FORMATS.items():
         if texts and sum(bool(fits(text)) for text in texts) > 0.8 * len(texts):
             return f"its values have the form of {what}"
-    if rows < _FEW:
+    if rows < _FEW or labels.size < 0.95 * rows:
         return None
     if isinstance(labels[0], str):
         dates = sum(bool(_DATE.fullmatch(text)) for text in texts)
-        if labels.size >= 0.95 * rows and dates < 0.8 * len(texts):
-            return "a text of its own in almost every row"
-    elif labels.dtype.kind == "i" and labels.size == rows:
-        return "a running number" if int(labels[-1] - labels[0]) == rows - 1 else None
-    return None
+        return None if dates >= 0.8 * len(texts) else "a text of its own in almost every row"
+    return _like_a_number(labels, rows) if labels.dtype.kind == "i" else None
+
+
+def _like_a_number(labels: NDArray[Any], rows: int) -> str | None:
+    if labels.size == rows and int(labels[-1] - labels[0]) == rows - 1:
+        return "a running number"
+    return "a long number of its own in almost every row" if int(labels[0]) >= _LONG else None

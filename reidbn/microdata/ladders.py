@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -115,9 +116,14 @@ def _leaves(branch: Any, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[st
 
 def read_hierarchy(path: str | Path, *, delimiter: str | None = None) -> Ladder:
     """A hierarchy from a CSV file in ARX's format: value;level 1;level 2;..., no header."""
-    text = Path(path).read_text(encoding="utf-8-sig")
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: not UTF-8 text; save it as UTF-8") from None
+    except OSError as problem:
+        raise DataError(f"{path}: {problem.strerror}") from None
     mark = delimiter or max(";,\t|", key=text.split("\n", 1)[0].count)
-    rows = [row for row in csv.reader(text.splitlines(), delimiter=mark) if row]
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
     rungs: dict[str, tuple[str, ...]] = {}
     for number, row in enumerate(rows, 1):
         cells = [cell.strip() for cell in row]

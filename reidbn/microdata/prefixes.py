@@ -40,7 +40,7 @@ class Masked(Hierarchy):
     def climb(self, value: Any, level: int) -> str:
         keep = self.keeps[level - 1]
         text = str(value)
-        if len(text.replace(ANY, "")) <= keep:
+        if len(text) - text.count(ANY) < keep or (ANY in text and len(text) - 1 == keep):
             return text
         return ANY + text[-keep:] if self.at_end else text[:keep] + ANY
 
