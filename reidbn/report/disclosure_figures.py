@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,8 @@ from reidbn.report.whatif_figures import save
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from reidbn.report.picture import Picture
 
 Floats = NDArray[np.float64]
 
@@ -33,16 +34,21 @@ BANDS = ("#ffffcc", "#c7e9b4", "#7fcdbb", "#41b6c4", "#225ea8")  # told apart by
 INK, LINE = "#222222", "#777777"
 ONE_BY_ONE = 400
 """Most people who get a column of their own."""
-_STYLE: Any = {"font.size": 9.0, "svg.hashsalt": "reidbn", "svg.fonttype": "none"}
 
 
-def _figure(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
+def _figure(width: float, height: float, columns: int = 1) -> tuple[Picture, list[Axes]]:
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
 
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
+    from reidbn.report.picture import STYLE, Picture
+
+    with rc_context(STYLE):
+        figure = Picture(figsize=(width, height), layout="constrained")
         return figure, [figure.add_subplot(1, columns, i + 1) for i in range(columns)]
+
+
+def _save(figure: Picture, path: str | Path | None) -> Picture:
+    save(figure, path)
+    return figure
 
 
 def edges(p: float) -> Floats:
@@ -87,7 +93,7 @@ def people_order(rows: Sequence[Floats], p: float) -> NDArray[np.int64]:
 
 def draw_map(
     rows: Mapping[str, Floats], p: float, title: str, path: str | Path | None = None
-) -> Figure:
+) -> Picture:
     """A heat map: one row per name, people (or quantiles) from left to right."""
     from matplotlib.colors import ListedColormap
 
@@ -120,10 +126,10 @@ def draw_map(
     axes.tick_params(length=0)
     axes.set_title(title, loc="left", fontsize=10)
     _legend(figure, p)
-    return save(figure, path)
+    return _save(figure, path)
 
 
-def _legend(figure: Figure, p: float) -> None:
+def _legend(figure: Picture, p: float) -> None:
     from matplotlib.patches import Patch
 
     names = band_names(p)
@@ -139,7 +145,7 @@ def _legend(figure: Figure, p: float) -> None:
 # The paper's figures
 
 
-def example_map(found: DisclosureAll, *, q: float = 0.0, path: str | Path | None = None) -> Figure:
+def example_map(found: DisclosureAll, *, q: float = 0.0, path: str | Path | None = None) -> Picture:
     """PPP and PoAC of a small table with all else known, written into the cells (its Figure 1)."""
     from matplotlib.colors import ListedColormap
 
@@ -167,7 +173,7 @@ def example_map(found: DisclosureAll, *, q: float = 0.0, path: str | Path | None
         axes.tick_params(length=0)
         axes.set_title(title, loc="left", fontsize=10)
     places[0].set_ylabel("person")
-    return save(figure, path)
+    return _save(figure, path)
 
 
 def map_rows(found: DisclosureAll, reading: str = "min") -> dict[str, Floats]:
@@ -179,7 +185,7 @@ def map_rows(found: DisclosureAll, reading: str = "min") -> dict[str, Floats]:
 
 def heat_map(
     found: DisclosureAll, *, reading: str = "min", p: float = 0.0, path: str | Path | None = None
-) -> Figure:
+) -> Picture:
     """Every variable in turn as the secret: least PPP over all subsets (the paper's Figure 2)."""
     what = "Least PPP over all subsets" if reading == "min" else "PPP with all else known"
     return draw_map(map_rows(found, reading), p, f"{what}, each variable as the secret", path)
@@ -195,7 +201,7 @@ def left_out_rows(d: Disclosure, reading: Reading = "full") -> dict[str, Floats]
 def leave_one_out_map(
     d: Disclosure, *, reading: Reading = "full", p: float | None = None,
     path: str | Path | None = None,
-) -> Figure:  # fmt: skip
+) -> Picture:  # fmt: skip
     """PPP when one auxiliary stays unknown (the paper's Figure 3)."""
     rest = "all others known" if reading == "full" else "least over subsets of the others"
     title = f"PPP of {d.secret} with one auxiliary left out, {rest}"
@@ -204,7 +210,7 @@ def leave_one_out_map(
 
 def generalisation_curve(
     best: Generalisation, paper: Generalisation | None = None, *, path: str | Path | None = None
-) -> Figure:
+) -> Picture:
     """The share protected against the number of categories (the paper's Figure 4)."""
     figure, (axes,) = _figure(7.2, 3.6)
     if paper is not None:
@@ -222,7 +228,7 @@ def generalisation_curve(
     axes.legend(frameon=False, fontsize=8)
     title = f"{best.sensitive} protected at p = {best.p:g} by making {best.column} coarse"
     axes.set_title(title, loc="left", fontsize=10)
-    return save(figure, path)
+    return _save(figure, path)
 
 
 # One secret
@@ -230,7 +236,7 @@ def generalisation_curve(
 
 def distribution(
     rows: Mapping[str, Floats], p: float, title: str, *, path: str | Path | None = None
-) -> Figure:
+) -> Picture:
     """How many people lie in each band of PPP: one stacked bar per row."""
     figure, (axes,) = _figure(7.6, 1.4 + 0.38 * len(rows))
     table = band_table(rows, p).iloc[:, :6].to_numpy()
@@ -247,7 +253,7 @@ def distribution(
     axes.tick_params(axis="y", length=0)
     axes.set_title(title, loc="left", fontsize=10)
     _legend(figure, p)
-    return save(figure, path)
+    return _save(figure, path)
 
 
 def worst_subsets(d: Disclosure, p: float | None = None) -> pd.DataFrame:
@@ -258,7 +264,7 @@ def worst_subsets(d: Disclosure, p: float | None = None) -> pd.DataFrame:
 
 def worst_subsets_bars(
     d: Disclosure, *, p: float | None = None, path: str | Path | None = None
-) -> Figure:
+) -> Picture:
     """The subset that breaks most people, for each number of auxiliaries known."""
     table = worst_subsets(d, p)
     figure, (axes,) = _figure(7.6, 1.1 + 0.36 * len(table))
@@ -274,7 +280,7 @@ def worst_subsets_bars(
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(f"The subset that breaks most people's {d.secret}, by size", loc="left",
                    fontsize=10)  # fmt: skip
-    return save(figure, path)
+    return _save(figure, path)
 
 
 def subset_in_words(subset: Sequence[str], known: Sequence[str]) -> str:

@@ -6,9 +6,6 @@ the same table and question.
 
 from __future__ import annotations
 
-import hashlib
-import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +23,8 @@ from reidbn.report.words import one_in, people, per_cent
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
+
+    from reidbn.report.picture import Picture
 
 SAFE, UNSAFE = "#41b6c4", figures.DISCLOSED
 
@@ -260,34 +258,16 @@ def _origin(d: Disclosure) -> list[str]:
     ]
 
 
-def _drawn(caption: str, figure: Figure, table: pd.DataFrame, first: str) -> Shown:
+def _drawn(caption: str, figure: Picture, table: pd.DataFrame, first: str) -> Shown:
     heads = [first, *(str(column) for column in table.columns)]
     rows = [
         [str(name), *(_cell(value) for value in row)]
         for name, row in zip(table.index, table.itertuples(index=False), strict=True)
     ]
-    return Shown(caption, heads, rows, svg_of(figure, caption))
+    return Shown(caption, heads, rows, figure.svg(caption))
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if value != value else f"{value:.4f}"
     return f"{value:,}" if isinstance(value, int | np.integer) else str(value)
-
-
-def svg_of(figure: Figure, label: str) -> str:
-    """The figure as an SVG element with a spoken label; the same figure gives the same text."""
-    from html import escape
-
-    from matplotlib import rc_context
-
-    out = io.StringIO()
-    with rc_context(figures._STYLE):
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    svg = out.getvalue()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    # Several figures share a page, so each keeps its names to itself.
-    own = hashlib.sha256(label.encode()).hexdigest()[:6]
-    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{own}-", svg)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1).rstrip()
