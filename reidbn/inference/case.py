@@ -62,7 +62,8 @@ class Case:
     query: Query
     settings: Mapping[str, float] = field(default_factory=dict)
     subject: Mapping[str, Any] | None = None
-    labels: Sequence[Any] | None = None  # of the subjects, in their order
+    labels: Sequence[Any] | None = None  # of the people (or subjects), in their order
+    people: NDArray[np.intp] | None = None  # the subject of every person, when people share them
 
     def __post_init__(self) -> None:
         for name, value in parameter_values(self.attack, self.settings).items():
@@ -77,6 +78,28 @@ class Case:
     def subjects(self) -> int:
         columns = subject_values(self.attack, self.subject)
         return max((len(v) for v in columns.values()), default=1)
+
+    @cached_property
+    def weights(self) -> Array | None:
+        """How many people each subject stands for; None when every subject is one."""
+        if self.people is None:
+            return None
+        return np.bincount(self.people, minlength=self.subjects).astype(float)
+
+    @property
+    def count(self) -> int:
+        """How many people there are."""
+        return self.subjects if self.people is None else len(self.people)
+
+    def each(self, values: Array) -> Array:
+        """Values of the subjects (axis 0) as values of the people."""
+        return values if self.people is None else values[self.people]
+
+    def names(self, count: int) -> list[Any]:
+        """Labels of the people, or their numbers; `count` subjects have values."""
+        if self.labels is not None:
+            return list(self.labels)
+        return list(range(count if self.people is None else len(self.people)))
 
     @property
     def is_conditional(self) -> bool:

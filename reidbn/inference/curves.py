@@ -116,12 +116,13 @@ class Curve:
         bottom = value(t, self.evidence)
         return np.asarray(scale * (rise - self(points) * fall) / bottom)
 
-    def mean(self) -> Curve:
+    def mean(self, weights: Array | None = None) -> Curve:
         """The mean answer over subjects, which is a polynomial too when nothing is given."""
         if not self.is_polynomial:
             raise ValueError("a mean of ratios is no ratio of two polynomials")
         top = self.numerator / self.evidence
-        return Curve(self.low, self.high, top.mean(axis=1, keepdims=True), np.ones((1, 1)))
+        mean = np.asarray(np.average(top, axis=1, weights=weights, keepdims=True))
+        return Curve(self.low, self.high, mean, np.ones((1, 1)))
 
     def turning_points(self) -> Array:
         """Where the one curve's slope may vanish: a superset, ends not included."""

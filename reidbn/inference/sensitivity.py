@@ -25,7 +25,7 @@ from reidbn.inference.responses import (
     wide,
 )
 from reidbn.inference.search import Scan, spread
-from reidbn.inference.summaries import Summary, summary
+from reidbn.inference.summaries import Summary, mean, summary
 
 POINTS = 257  # of a first scan over real numbers
 INTEGERS = 2_000  # a range with no more integers is scanned whole ...
@@ -53,11 +53,11 @@ class Slope:
 def slopes(case: Case, names: Sequence[str]) -> list[Slope]:
     """The slope of the mean answer over subjects in each parameter."""
     found = responses(case, names)
-    answer = float(case.answers({}).mean())
+    answer = float(mean(case.answers({}), case.weights)[0])
     out = []
     for name, response in found.items():
         steps, method = subject_slopes(response)
-        out.append(Slope(name, case.base(name), answer, float(steps.mean()), method))
+        out.append(Slope(name, case.base(name), answer, float(mean(steps, case.weights)), method))
     return out
 
 
@@ -123,7 +123,8 @@ class Line:
             return np.asarray(np.clip(self.curve(points)[0], 0.0, 1.0))
         step = max(1, MOST_NUMBERS // self.response.case.subjects)
         parts = [self.response.values(points[i : i + step]) for i in range(0, len(points), step)]
-        return np.asarray(np.concatenate([self._summary(part) for part in parts]))
+        weights = self.response.case.weights
+        return np.asarray(np.concatenate([self._summary(part, weights) for part in parts]))
 
     @property
     def integer(self) -> bool:
@@ -178,7 +179,9 @@ def _one_curve(response: Response, statistic: str) -> Curve | None:
         return None
     if curve.subjects == 1:
         return curve
-    return curve.mean() if statistic == "mean" and curve.is_polynomial else None
+    if statistic == "mean" and curve.is_polynomial:
+        return curve.mean(response.case.weights)
+    return None
 
 
 def spans(case: Case, over: Over) -> dict[str, Range | None]:

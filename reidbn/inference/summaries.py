@@ -14,18 +14,37 @@ import numpy as np
 from reidbn.errors import UsageError
 from reidbn.inference.network import Array
 
-Summary = Callable[[Array], Array]
+Summary = Callable[..., Array]  # of values (subjects x anything) and the subjects' weights
 _QUANTILE = re.compile(r"q(\d{1,2}(?:\.\d+)?|100)\Z")
 _ABOVE = re.compile(r"above\s+([0-9.eE+-]+)\Z")
 
 
-def quantile(values: Array, share: float | Array) -> Array:
-    """Quantiles over subjects (axis 0).
+def quantile(values: Array, share: float, weights: Array | None = None) -> Array:
+    """A quantile over subjects (axis 0), each counting as often as its weight says.
 
     >>> float(quantile(np.array([0.1, 0.2, 0.3, 0.4]), 0.75))
     0.3
+    >>> float(quantile(np.array([0.1, 0.2, 0.3, 0.4]), 0.75, np.array([9, 1, 1, 1])))
+    0.1
     """
-    return np.asarray(np.quantile(values, share, axis=0, method="inverted_cdf"))
+    if weights is None:
+        return np.asarray(np.quantile(values, share, axis=0, method="inverted_cdf"))
+    order = np.argsort(values, axis=0)
+    counted = np.cumsum(np.asarray(weights, dtype=float)[order], axis=0)
+    reached = counted >= share * counted[-1] * (1 - 1e-12)
+    first = np.expand_dims(np.argmax(reached, axis=0), 0)
+    at = np.take_along_axis(order, first, axis=0)
+    return np.asarray(np.take_along_axis(values, at, axis=0)[0])
+
+
+def mean(values: Array, weights: Array | None = None) -> Array:
+    """The mean over subjects (axis 0)."""
+    return np.asarray(np.average(values, axis=0, weights=weights))
+
+
+def share_above(values: Array, threshold: float, weights: Array | None = None) -> Array:
+    """The share of subjects above a threshold."""
+    return mean((values > threshold).astype(float), weights)
 
 
 def summary(name: str) -> Summary:
@@ -35,22 +54,22 @@ def summary(name: str) -> Summary:
     0.75
     """
     simple: dict[str, Summary] = {
-        "mean": lambda v: np.asarray(v.mean(axis=0)),
-        "min": lambda v: np.asarray(v.min(axis=0)),
-        "max": lambda v: np.asarray(v.max(axis=0)),
-        "median": lambda v: quantile(v, 0.5),
+        "mean": mean,
+        "min": lambda v, w=None: np.asarray(v.min(axis=0)),
+        "max": lambda v, w=None: np.asarray(v.max(axis=0)),
+        "median": lambda v, w=None: quantile(v, 0.5, w),
     }
     if name in simple:
         return simple[name]
     if match := _QUANTILE.match(name):
         share = float(match.group(1)) / 100
-        return lambda v: quantile(v, share)
+        return lambda v, w=None: quantile(v, share, w)
     if match := _ABOVE.match(name):
         try:
             threshold = float(match.group(1))
         except ValueError:
             raise UsageError(f'"{name}": {match.group(1)} is not a number') from None
-        return lambda v: np.asarray((v > threshold).mean(axis=0))
+        return lambda v, w=None: share_above(v, threshold, w)
     raise UsageError(
         f'no statistic "{name}"; use mean, median, min, max, a quantile such as q95, '
         f'or a share such as "above 0.09"'

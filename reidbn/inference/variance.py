@@ -127,6 +127,8 @@ class Grid:
                 f"{MOST_CELLS:,}: vary fewer parameters, or narrower ranges"
             )
         self.numerator, self.evidence = self._evaluate()
+        weights = np.ones(len(self.numerator)) if case.weights is None else case.weights
+        self.shares = weights / weights.sum()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -199,15 +201,20 @@ class Grid:
             yield top if self.evidence is None else top / _along(self.evidence[rows], matrices)
 
     def _mean_at_nodes(self, axes: Sequence[Axis]) -> Array:
-        total = sum(values.sum(axis=0) for values in self._at_nodes(axes))
-        return np.asarray(total / len(self.numerator))
+        """The mean answer over subjects at every node."""
+        total, start = np.zeros([len(a.nodes) for a in axes]), 0
+        for values in self._at_nodes(axes):
+            total += np.tensordot(self.shares[start : start + len(values)], values, axes=1)
+            start += len(values)
+        return total
 
     def averaged(self) -> Grid:
         """The grid of the mean answer over subjects; a polynomial's, when nothing is given."""
         if self.evidence is not None:
             raise ValueError("a mean of ratios is no ratio of two polynomials")
         other = copy(self)
-        other.numerator = self.numerator.mean(axis=0, keepdims=True)
+        other.numerator = np.tensordot(self.shares, self.numerator, axes=1)[None]
+        other.shares = np.ones(1)
         return other
 
     # -- anywhere between the points ---------------------------------------------------------

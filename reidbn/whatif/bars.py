@@ -168,7 +168,8 @@ def tornado(
     found = responses(case, varied, {n: ranges[n] for n in varied})
     ends = one_at_a_time(case, {n: np.array([r.low, r.high]) for n, r in found.items()})
     bars = [_bar(r, ends[n], threshold, statistic) for n, r in found.items()]
-    answer = summary(statistic)(case.answers({}))
+    answers = case.answers({})
+    answer = summary(statistic)(answers, case.weights)
     return Tornado(
         attack=case.attack.name,
         question=case.query.describe(),
@@ -176,7 +177,7 @@ def tornado(
         bars=tuple(sorted(bars, key=lambda b: -b.swing)),
         fixed=tuple(n for n in wanted if n not in found),
         statistic=statistic,
-        subjects=case.subjects,
+        subjects=len(case.each(answers)),
         threshold=threshold,
     )
 
@@ -216,7 +217,7 @@ def _ends(response: Response, ends: Values, statistic: str) -> tuple[float, floa
     if not ends.possible.all():
         limits = response.values(np.array([response.low, response.high]))
         values = np.where(ends.possible, values, limits)
-    low, high = summary(statistic)(values)
+    low, high = summary(statistic)(values, response.case.weights)
     return float(low), float(high)
 
 

@@ -105,12 +105,14 @@ def compare(
 
     `before` and `after` are scenarios or changes such as {"set": {"p_c": 0.2}, "do": {...}}; {} or
     None stands for the attack as it is.  Two results that bring their own cases are compared as
-    they are: compare(result, other).
+    they are, compare(result, other); a result with a method `compare_with` does it its own way.
 
     >>> c = compare("adversary-routes", "risk", {}, {"set": {"p_m": 0.9}, "do": {"claims": "no"}})
     >>> round(c.answer_before, 4), round(c.answer_after, 4)
     (0.1613, 0.1007)
     """
+    if hasattr(what, "compare_with") and brings_case(target):
+        return what.compare_with(target)  # type: ignore[no-any-return]
     if brings_case(what) and brings_case(target):
         first, second = case_of(what), case_of(target)  # type: ignore[arg-type]
         names = _name(what, "before"), _name(target, "after")
@@ -130,8 +132,11 @@ def _name(what: object, otherwise: str) -> str:
 
 def _comparison(first: Case, second: Case, names: tuple[str, str], statistic: str) -> Comparison:
     each = [case.answers({})[:, 0] for case in (first, second)]
-    summed = [float(summary(statistic)(v[:, None])[0]) for v in each]
-    reduction, without_risk = _reduction(*each)
+    weights = [case.weights for case in (first, second)]
+    summed = [
+        float(summary(statistic)(v[:, None], w)[0]) for v, w in zip(each, weights, strict=True)
+    ]
+    reduction, without_risk = _reduction(first.each(each[0]), second.each(each[1]))
     return Comparison(
         attack=first.attack.name,
         question=_question(first.query, second.query),
@@ -141,7 +146,7 @@ def _comparison(first: Case, second: Case, names: tuple[str, str], statistic: st
         answer_after=summed[1],
         steps=_steps(first, second, statistic),
         statistic=statistic,
-        subjects=first.subjects,
+        subjects=len(first.each(each[0])),
         reduction=reduction,
         without_risk=without_risk,
     )
@@ -209,7 +214,9 @@ def _mixed(first: Case, second: Case, taken: Sequence[Item]) -> Case:
         query = replace(query, given=mixed) if kind == "given" else replace(query, do=mixed)
     subject = second.subject if "subjects" in kinds else first.subject
     settings = {n: (first if n in first.parameters else second).base(n) for n in source.parameters}
-    return replace(first, attack=source.attack, query=query, subject=subject, settings=settings)
+    people = second.people if "subjects" in kinds else first.people
+    return replace(first, attack=source.attack, query=query, subject=subject, settings=settings,
+                   people=people)  # fmt: skip
 
 
 def _steps(first: Case, second: Case, statistic: str) -> tuple[Step, ...]:
@@ -261,7 +268,7 @@ def _answers(
         count = len(rows)
         p = np.broadcast_to(found.probability, (len(found.numerator), count))
         possible = np.broadcast_to(found.possible.all(axis=0), count)
-        summed = summary(statistic)(np.where(possible, p, 0.0))
+        summed = summary(statistic)(np.where(possible, p, 0.0), case.weights)
         for row, value, is_possible in zip(rows, summed, possible, strict=True):
             out[row] = float(value) if is_possible else None
     return out

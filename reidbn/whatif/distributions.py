@@ -147,8 +147,9 @@ def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
     total = np.zeros(samples)
     step = max(1, MOST_NUMBERS // samples)
     for start in range(0, len(grid.numerator), step):
-        total += grid.at(draws, slice(start, start + step)).sum(axis=0)
-    return np.asarray(total / len(grid.numerator))
+        part = slice(start, start + step)
+        total += grid.shares[part] @ grid.at(draws, part)
+    return total
 
 
 def estimated_quantile(ordered: Array, share: float) -> Estimate:
@@ -206,12 +207,12 @@ def subject_uncertainty(
         for i in range(0, len(grid.numerator), step)
     ]
     table: dict[str, Any] = {
-        "subject": list(case.labels if case.labels is not None else range(len(mean))),
-        "mean": mean,
-        "sd": sd,
+        "subject": case.names(len(mean)),
+        "mean": case.each(mean),
+        "sd": case.each(sd),
     }
-    values = np.concatenate(parts, axis=1)
-    table |= {f"q{100 * q:g}": row for q, row in zip(shares, values, strict=True)}
+    values = case.each(np.concatenate(parts, axis=1).T)
+    table |= {f"q{100 * q:g}": row for q, row in zip(shares, values.T, strict=True)}
     out = pd.DataFrame(table)
     out.attrs.update(samples=samples, seed=seed, method="exact" if grid.is_exact else "quadrature")
     return out

@@ -51,9 +51,8 @@ def derivatives(
     parts = []
     for name, response in responses(case, names).items():
         steps, method = subject_slopes(response)
-        labels = case.labels if case.labels is not None else range(len(steps))
-        parts.append(pd.DataFrame({"parameter": name, "subject": labels, "derivative": steps,
-                                   "method": method}))  # fmt: skip
+        parts.append(pd.DataFrame({"parameter": name, "subject": case.names(len(steps)),
+                                   "derivative": case.each(steps), "method": method}))  # fmt: skip
     return pd.concat(parts, ignore_index=True)
 
 

@@ -12,7 +12,7 @@ from reidbn.errors import UsageError
 from reidbn.inference.answers import load_attack
 from reidbn.inference.case import Case, Values
 from reidbn.inference.network import Array
-from reidbn.inference.summaries import quantile
+from reidbn.inference.summaries import mean, quantile, share_above
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 from reidbn.whatif.grids import changes, full_grid
 
@@ -149,34 +149,38 @@ class _Reading:
         more = {"state": state} if state else {}
         if self.per_subject:
             return self._every_subject(case, columns, values, more)
-        if case.subjects == 1:
+        if len(case.each(values.numerator)) == 1:
             found = {"probability": values.probability[0]}
         else:
-            found = self._summary(values.probability)
-        return {**columns, **more, **found, "evidence_probability": _evidence(values).mean(axis=0)}
+            found = self._summary(case, values.probability)
+        evidence = mean(_evidence(values), case.weights)
+        return {**columns, **more, **found, "evidence_probability": evidence}
 
-    def _summary(self, p: Array) -> Columns:
+    def _summary(self, case: Case, p: Array) -> Columns:
         possible = ~np.isnan(p).any(axis=0)
-        out: Columns = {"subjects": len(p), "mean": p.mean(axis=0)}
-        points = quantile(np.where(possible, p, 0.0), np.array(list(QUANTILES.values())))
-        for name, row in zip(QUANTILES, points, strict=True):
-            out[name] = np.where(possible, row, np.nan)
+        people = len(case.each(p))
+        out: Columns = {"subjects": people, "mean": mean(p, case.weights)}
+        safe = np.where(possible, p, 0.0)
+        for name, share in QUANTILES.items():
+            out[name] = np.where(possible, quantile(safe, share, case.weights), np.nan)
         out["max"] = p.max(axis=0)
         for threshold in self.thresholds:
-            out[f"above_{threshold:g}"] = (p > threshold).sum(axis=0)
+            shares = share_above(p, threshold, case.weights)
+            out[f"above_{threshold:g}"] = np.rint(shares * people).astype(np.int64)
         return out
 
     @staticmethod
     def _every_subject(case: Case, columns: Columns, values: Values, more: Columns) -> Columns:
-        subjects, settings = values.numerator.shape
-        labels = np.asarray(case.labels if case.labels is not None else range(subjects))
+        probability, evidence = (case.each(v) for v in (values.probability, _evidence(values)))
+        subjects, settings = probability.shape
+        labels = np.asarray(case.names(subjects))
         wide = {name: np.repeat(np.asarray(column), subjects) for name, column in columns.items()}
         return {
             **wide,
             "subject": np.tile(labels, settings),
             **more,
-            "probability": values.probability.T.reshape(-1),
-            "evidence_probability": _evidence(values).T.reshape(-1),
+            "probability": probability.T.reshape(-1),
+            "evidence_probability": evidence.T.reshape(-1),
         }
 
 
