@@ -171,7 +171,25 @@ class Assessment:
         """Write the report as one self-contained page."""
         from importlib import import_module
 
-        return import_module("reidbn.report.html").write(self, path, **options)
+        return import_module("reidbn.report.assessment_report").write_html(self, path, **options)
+
+    def to_markdown(self, path: Any, **options: Any) -> Any:
+        """Write the report as Markdown."""
+        from importlib import import_module
+
+        return import_module("reidbn.report.assessment_report").write_markdown(
+            self, path, **options
+        )
+
+    def to_json(self, path: Any, threshold: str | float = 0.09) -> Any:
+        """Write every number of the report as JSON."""
+        from importlib import import_module
+
+        return import_module("reidbn.report.assessment_report").write_json(self, path, threshold)
+
+    def to_parquet(self, path: Any) -> None:
+        """Write the risks of every person, keyed by the subject's id; restricted."""
+        self.subjects.reset_index().to_parquet(path, index=False)
 
     def __repr__(self) -> str:
         values = self.risk()

@@ -10,6 +10,7 @@ import numpy as np
 
 from reidbn.attacks.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.drivers import drivers
+from reidbn.report.suppression import SMALLEST
 from reidbn.report.thresholds import NOT_LEGAL_ADVICE, Threshold, threshold
 from reidbn.report.words import one_in, people, per_cent
 
@@ -53,6 +54,17 @@ class Summary:
 
     @property
     def verdict(self) -> str:
+        """One sentence, for the custodian; a small count is written out."""
+        return self._verdict(people(self.above, len(self.result)))
+
+    @property
+    def public_verdict(self) -> str:
+        """One sentence for a report that leaves the house: no small count."""
+        if self.above < SMALLEST:
+            return self._verdict(f"fewer than {SMALLEST} of {len(self.result):,} people")
+        return self._verdict(people(self.above, len(self.result)))
+
+    def _verdict(self, who: str) -> str:
         inputs = self.result.inputs
         highest = one_in(self.measures[OVERALL]["max"])
         what = f"the {inputs.attack.name} attack under the scenario {inputs.scenario.name}"
@@ -63,7 +75,7 @@ class Summary:
             )
         return (
             f"Above the threshold: against {what} "
-            f"{people(self.above, len(self.result))} have a risk above "
+            f"{who} have a risk above "
             f"{self.threshold.value:g}; the highest is {highest}."
         )
 

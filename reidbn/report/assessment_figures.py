@@ -1,0 +1,95 @@
+"""Figures of an assessment: risk by route, before and after, what adds most, options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
+INK, LINE = "#222222", "#777777"
+DASHES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
+STYLE: Any = {
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Any]:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return figure, figure.add_subplot()
+
+
+def risk_curves(risks: dict[str, Array], thresholds: Sequence[float]) -> Figure:
+    """The share of people whose risk is above each value, by measure: lower curves are safer."""
+    figure, axes = _figure(7.2, 3.8)
+    grid = np.geomspace(1e-5, 1, 241)
+    for (name, values), colour, dash in zip(risks.items(), SERIES, DASHES, strict=False):
+        ordered = np.sort(values)
+        above = 1 - np.searchsorted(ordered, grid, side="right") / len(ordered)
+        wide = 2.4 if name == "overall" else 1.4
+        axes.step(grid, 100 * above, where="post", color=colour, ls=dash, lw=wide,
+                  label=name.replace("_", " "))  # fmt: skip
+    for t in thresholds:
+        axes.axvline(t, color=LINE, lw=0.7)
+        axes.annotate(f"{t:g}", (t, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                      textcoords="offset points", ha="center", fontsize=7, color=INK)  # fmt: skip
+    axes.set_xscale("log")
+    axes.set(xlim=(1e-5, 1), ylim=(0, 100), xlabel="risk", ylabel="% of people above it")
+    axes.legend(frameon=False, fontsize=8, loc="lower left")
+    return figure
+
+
+def attribute_bars(labels: Sequence[str], values: Sequence[float], method: str) -> Figure:
+    """What each attribute group adds to the mean risk."""
+    figure, axes = _figure(7.2, 0.7 + 0.32 * len(labels))
+    rows = np.arange(len(labels))[::-1]
+    bars = axes.barh(rows, values, color=SERIES[0], height=0.7)
+    axes.bar_label(bars, [f"{v:.3g}" for v in values], padding=3, fontsize=8)
+    axes.set_yticks(rows, labels)
+    axes.set_xlabel(f"added to the mean risk ({method})")
+    axes.set_xlim(min(0.0, *values), max(*values, 1e-12) * 1.15)
+    return figure
+
+
+def heat_map(table: NDArray[np.object_], bands: Sequence[str], before: str, after: str) -> Figure:
+    """People by their risk before (columns) and after (rows); None is a suppressed count."""
+    figure, axes = _figure(6.4, 4.4)
+    counts = np.array([[0 if c is None else c for c in row] for row in table], dtype=float)
+    shade = np.log1p(counts)
+    edges = np.arange(len(bands) + 1) - 0.5
+    axes.pcolormesh(edges, edges, shade, cmap="Blues", vmax=max(shade.max(), 1e-9))
+    for i, row in enumerate(table):
+        for j, count in enumerate(row):
+            if count is None or count > 0:
+                dark = count is not None and shade[i, j] > 0.6 * shade.max()
+                text = "few" if count is None else f"{count:,}"
+                axes.text(j, i, text, ha="center", va="center", fontsize=8,
+                          color="white" if dark else INK)  # fmt: skip
+    axes.set_xticks(range(len(bands)), bands)
+    axes.set_yticks(range(len(bands)), bands)
+    axes.set(xlabel=f"risk under {before}", ylabel=f"risk under {after}")
+    axes.spines[:].set_visible(False)
+    return figure
+
+
+def options_figure(names: Sequence[str], risk: Sequence[float], loss: Sequence[float]) -> Figure:
+    """Each option's share of people above the threshold against its loss of information."""
+    figure, axes = _figure(6.0, 3.6)
+    axes.scatter(loss, risk, color=SERIES[0], zorder=3)
+    for name, x, y in zip(names, loss, risk, strict=True):
+        axes.annotate(name, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=8)
+    axes.set(xlabel="information lost, % (non-uniform entropy)", ylabel="% of people above")
+    axes.margins(0.15)
+    return figure

@@ -1,0 +1,162 @@
+"""The report: whole, the same bytes again, nothing from outside, no values, no small counts."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.report.page import inline
+from reidbn.report.suppression import suppressed, suppressed_table
+from reidbn.report.thresholds import PRESETS, threshold
+
+TITLES = [
+    "Statement and verdict", "Limitations and assumptions", "Release context", "Data",
+    "Threat model", "Threshold", "Results", "Sensitivity", "Adversarial test", "Options compared",
+    "Governance", "Provenance and cross-check",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def result():
+    frame = rb.datasets.synthetic_patients(700, seed=3)
+    people = rb.read_table(
+        frame,
+        quasi_identifiers=["age", "sex", "state", "race"],
+        sensitive=["diagnosis"],
+        subject_id="patient_id",
+    )
+    return rb.assess(
+        "adversary-routes", people, scenario="voter-registration", population=6_900_000
+    )
+
+
+@pytest.fixture(scope="module")
+def page(result, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    result.to_html(path, threshold="ema", context={"recipient": "A university group"})
+    return path.read_text()
+
+
+def test_the_report_has_its_twelve_sections(page):
+    found = re.findall(r"<h2[^>]*>\d+\. (.*?)</h2>", page)
+    assert found == TITLES
+
+
+def test_the_same_result_gives_the_same_bytes(result, page, tmp_path):
+    path = tmp_path / "again.html"
+    result.to_html(path, threshold="ema", context={"recipient": "A university group"})
+    assert path.read_text() == page
+
+
+def test_nothing_is_loaded_from_outside(page):
+    assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', page)
+    assert "@import" not in page
+    assert "<script" not in page
+    allowed = ("http://www.w3.org/",)
+    urls = re.findall(r"https?://[^\s\"'<)]+", page)
+    assert [u for u in urls if not u.startswith(allowed)] == []
+
+
+class Outline(HTMLParser):
+    """Images with names, tables with heads, ids once, headings in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.ids, self.labelled, self.images, self.headings, self.tables = [], [], [], [], 0
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if "id" in given:
+            self.ids.append(given["id"])
+        if "aria-labelledby" in given:
+            self.labelled += given["aria-labelledby"].split()
+        if tag == "svg":
+            self.images.append(given)
+        if re.fullmatch(r"h\d", tag):
+            self.headings.append(int(tag[1]))
+        self.tables += tag == "table"
+
+
+def test_the_page_can_be_read_aloud(page):
+    outline = Outline()
+    outline.feed(page)
+    assert len(outline.ids) == len(set(outline.ids))
+    assert set(outline.labelled) <= set(outline.ids)
+    assert all(image.get("role") == "img" for image in outline.images)
+    assert all("aria-labelledby" in image for image in outline.images)
+    assert outline.headings[0] == 1
+    assert all(b - a <= 1 for a, b in zip(outline.headings, outline.headings[1:], strict=False))
+    assert outline.tables >= len(outline.images)
+
+
+def test_no_persons_id_is_in_the_report(page, result):
+    for identity in result.inputs.people.subject_ids:
+        assert str(identity) not in page
+
+
+def test_small_counts_do_not_leave_the_house(page):
+    cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", page)
+    heads = page.split("People by overall risk")[1].split("</table>")[0]
+    counts = re.findall(r"<td[^>]*>([\d,]+)</td>", heads)
+    assert all(int(c.replace(",", "")) == 0 or int(c.replace(",", "")) >= 10 for c in counts)
+    assert cells
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_suppressed_cell_can_be_worked_out_from_the_margins(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 40, (4, 5)) * rng.integers(0, 2, (4, 5))
+    table = suppressed_table(counts)
+    for axis in (0, 1):
+        for i in range(counts.shape[axis]):
+            row = np.take(table, i, axis=axis)
+            own = np.take(counts, i, axis=axis)
+            hidden = np.array([c is None for c in row])
+            others = own[(own > 0) & ~hidden]
+            if hidden.sum() == 1 or 0 < own[hidden].sum() < 10:
+                assert others.size == 0  # nothing was left to suppress with it
+    assert all(c is None or c == 0 or c >= 10 for c in table.ravel())
+    flat = suppressed(counts.ravel().tolist())
+    assert sum(c is None for c in flat) != 1
+
+
+def test_the_json_holds_the_numbers_of_the_report(result, tmp_path):
+    result.to_json(tmp_path / "report.json", threshold="ema")
+    numbers = json.loads((tmp_path / "report.json").read_text())
+    assert numbers["measures"]["overall"]["mean"] == pytest.approx(result.risk().mean())
+    assert numbers["provenance"]["table_fingerprint"] == result.inputs.people.fingerprint
+    counts = [c for row in numbers["people_above"].values() for c in row.values()]
+    assert all(c is None or c == 0 or c >= 10 for c in counts)
+
+
+def test_markdown_has_the_same_sections_and_tables(result, tmp_path):
+    result.to_markdown(tmp_path / "report.md")
+    text = (tmp_path / "report.md").read_text()
+    assert re.findall(r"^## \d+\. (.*)$", text, re.M) == TITLES
+
+
+def test_thresholds_are_presets_or_values():
+    assert threshold("ema").value == 0.09
+    assert threshold(0.2).source == PRESETS["cell-5"].source
+    with pytest.raises(rb.UsageError, match="between 0 and 1"):
+        threshold(7)
+    with pytest.raises(rb.UsageError, match='did you mean "ema"'):
+        threshold("emma")
+
+
+def test_the_summary_states_verdict_and_checks(result):
+    text = str(result.summary("ema"))
+    assert "risk above 0.09" in text
+    assert "cross-check of adversary-routes: passed" in text
+    assert "exact Shapley value" in text
+
+
+def test_an_inline_figure_keeps_its_references():
+    svg = '<svg width="3"><defs><path id="a"/></defs><use href="#a"/><g clip-path="url(#a)"/></svg>'
+    text = inline(svg, "T", "D")
+    own = re.search(r'<path id="(\S+)"', text)[1]
+    assert f'href="#{own}"' in text
+    assert f"url(#{own})" in text
