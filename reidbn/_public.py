@@ -102,6 +102,7 @@ PUBLIC: dict[str, str] = {
     "disclosure_all": "reidbn.attacks.disclosure",
     "Disclosure": "reidbn.attacks.disclosure_result",
     "DisclosureAll": "reidbn.attacks.disclosure",
+    "disclosure_crosscheck": "reidbn.attacks.disclosure_crosscheck",
     "smoothed_disclosure": "reidbn.attacks.disclosure_smoothed",
     "disclosure_calibration": "reidbn.attacks.disclosure_smoothed",
     "disclosure_page": "reidbn.report.disclosure_page",

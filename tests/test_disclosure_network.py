@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import reidbn as rb
+from reidbn.errors import CrosscheckFailed
 from reidbn.microdata.table import People
 
 NAMES = ["age", "job", "town", "sick"]
@@ -142,3 +143,25 @@ def test_diversity_is_read_off_the_same_posterior(dyadic):
         posterior = asked(net, "sick", given)
         assert found.distinct[i] == sum(p > 0 for p in posterior.values())
         assert found.largest_share[i] == max(posterior.values())
+
+
+# The same comparison as a call
+
+
+def test_a_result_can_be_checked_against_the_network(dyadic):
+    people, _, everything = dyadic
+    blurred = rb.disclosure(people, "sick", tolerance={"age": 1}, within=1)
+    coarse = rb.disclosure(people, "sick", ranges={"age": 2}, individuals=9)
+    for d in (everything["age"], everything["sick"], blurred, coarse):
+        found = rb.disclosure_crosscheck(d, individuals=4)
+        assert (found.individuals, found.subsets) == (4, 7)
+        assert "agree" in str(found)
+
+
+def test_a_count_that_is_one_off_is_caught(dyadic):
+    people, _, _ = dyadic
+    d = rb.disclosure(people, "sick")
+    counted = d.source.at
+    d.source.at = lambda column, known: (counted(column, known)[0] + 1, counted(column, known)[1])
+    with pytest.raises(CrosscheckFailed, match="pgmpy"):
+        rb.disclosure_crosscheck(d)

@@ -51,6 +51,10 @@ class Partitioned:
         """What may be known when this is the secret."""
         return [column for column in self.known if column != secret]
 
+    def alike(self, column: int, code: int) -> Ints:
+        """The codes that count as the same value."""
+        return np.array([code])
+
     def spread(self, values: NDArray[np.integer]) -> Ints:
         """Values per distinct row as values per individual."""
         return values[self._places].astype(np.int64, copy=False)

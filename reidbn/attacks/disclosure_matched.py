@@ -129,6 +129,11 @@ class Matched:
     def others(self, secret: int) -> list[int]:
         return list(self.known)
 
+    def alike(self, column: int, code: int) -> Ints:
+        """The codes that match a value."""
+        relation = self.relations.get(column)
+        return np.array([code]) if relation is None else np.flatnonzero(relation[code])
+
     def baseline(self, secret: int) -> Floats:
         """The share of each value of the secret in the whole table."""
         return self._people_by_value() / self.cells.total

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
-from reidbn.microdata.classes import Floats, Ints
+from reidbn.microdata.classes import Codes, Floats, Ints
 
 Reading = Literal["full", "weakest"]
 Kept = tuple[NDArray[np.int32], ...]
@@ -20,7 +20,10 @@ Kept = tuple[NDArray[np.int32], ...]
 class Source(Protocol):
     """Whatever counts peers: by equality (`Partitioned`) or by a match rule (`Matched`)."""
 
+    codes: Codes
+
     def others(self, secret: int) -> list[int]: ...
+    def alike(self, column: int, code: int) -> Ints: ...
     def baseline(self, secret: int) -> Floats: ...
     def falsehoods(self, secret: int) -> Ints: ...
     def at(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints]: ...
