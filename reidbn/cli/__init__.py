@@ -19,11 +19,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "assess": ("assess", "the risk of every person of a table, with a report"),
     # other attacks
     "disclosure": ("disclosure", "what the neighbours' records give away about a secret"),
+    "demo": ("demo", "the language at work on the shipped models, as a short report"),
     # models
     "models": ("models", "list the models that come with reidbn"),
     "new": ("models", "write a commented model to start from"),
+    "ask": ("ask", "one question: the chance, what it is given, the assumptions used"),
+    "draw": ("draw", "the picture of an attack, with the sources of its numbers"),
     "check": ("check", "every problem of every model file, with line and column"),
     "crosscheck": ("crosscheck", "exact answers against sampled ones and against pgmpy"),
+    "export": ("export", "an attack as BIF, XMLBIF, XDSL (GeNIe) or DOT"),
     "schema": ("models", "the JSON Schema of model files, for editors"),
     # what if
     "sweep": ("sweep", "a question at every setting of a grid"),

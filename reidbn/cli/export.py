@@ -1,0 +1,65 @@
+"""reidbn export: an attack as a file for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from reidbn.cli._examples import examples
+from reidbn.cli._options import (
+    attack_argument,
+    output_options,
+    print_json,
+    read_settings,
+    read_subject,
+    set_option,
+    subject_option,
+)
+from reidbn.errors import UsageError
+
+
+@click.command(
+    epilog=examples(
+        "reidbn export leak-single -o leak.xdsl",
+        "reidbn export adversary-routes --format bif --set p_c=0.2",
+    )
+)
+@attack_argument
+@click.option("--output", "-o", metavar="FILE", help="Where to write it; default: print it.")
+@click.option("--format", "format_", metavar="FORMAT", help="bif, xmlbif, xdsl (GeNIe) or dot.")
+@set_option
+@subject_option
+@output_options
+def export(
+    attack: str,
+    output: str | None,
+    format_: str | None,
+    settings: tuple[str, ...],
+    subject: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Write ATTACK, for one person at one setting, in a format that other tools read."""
+    from reidbn.inference.interchange import export_text
+    from reidbn.inference.interchange.formats import FORMATS, format_of
+
+    chosen = format_ or (format_of(Path(output), FORMATS) if output else "bif")
+    text = export_text(
+        attack, chosen, set=read_settings(settings), subject=read_subject(subject)
+    )  # fmt: skip
+    if output:
+        _write(Path(output), text)
+    if as_json:
+        print_json({"attack": attack, "format": chosen, **({"file": output} if output else
+                                                           {"text": text})})  # fmt: skip
+    else:
+        click.echo(output or text, nl=bool(output))
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as problem:
+        raise UsageError(f"{path}: cannot be written: {problem.strerror}") from None
