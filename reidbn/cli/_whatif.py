@@ -97,9 +97,9 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def show(result: Any, *, as_json: bool, plot: str | None = None, **options: Any) -> None:
     """A result as text or JSON, and its figure if one is wanted."""
+    if plot:
+        result.plot(plot, **options)
     if as_json:
         print_json(result.to_dict())
     else:
         click.echo(str(result))
-    if plot:
-        result.plot(plot, **options)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 @click.option("--per-subject", is_flag=True, help="One row per subject and setting.")
 @click.option("--csv", metavar="FILE", help="Write the table as CSV.")
 @click.option("--parquet", metavar="FILE", help="Write the table as Parquet.")
+@click.option("--impossible", type=click.Choice(["raise", "null"]), default="raise",
+              show_default=True, help="Where the evidence cannot be: stop, or an empty cell.")  # fmt: skip
 @click.option("--fail-above", type=float, metavar="P", help="Exit 1 when any answer is above.")
 @threshold_option
 @plot_option
@@ -38,6 +40,7 @@ def sweep(
     per_subject: bool,
     csv: str | None,
     parquet: str | None,
+    impossible: str,
     fail_above: float | None,
     threshold: float | None,
     plot: str | None,
@@ -48,7 +51,9 @@ def sweep(
     import reidbn as rb
 
     how = asked(settings, given, do, subject, quiet=quiet)
-    table = rb.sweep(attack, question, read_over(over), per_subject=per_subject, **how)
+    table = rb.sweep(
+        attack, question, read_over(over), per_subject=per_subject, impossible=impossible, **how
+    )
     if csv:
         _write_csv(table, csv)
     if parquet:

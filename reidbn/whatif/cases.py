@@ -7,10 +7,11 @@ question, settings and subjects.  Nothing else needs to be known of it here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.scenario import Scenario
 from reidbn.errors import UsageError
 from reidbn.inference.case import Case, make_case
 
@@ -81,39 +82,48 @@ class Change:
     set: Mapping[str, float] = field(default_factory=dict)
     given: Mapping[str, Any] = field(default_factory=dict)
     do: Mapping[str, Any] = field(default_factory=dict)
-    scenario: Any = None  # what it was read from, if that changes the attack as well
+    scenario: Scenario | None = None  # where it comes from, when that changes the attack as well
 
     def on(self, case: Case) -> Case:
         """The case after the change."""
-        if self.scenario is not None and hasattr(self.scenario, "on"):
-            from dataclasses import replace
-
+        if self.scenario is not None:
             case = replace(case, attack=self.scenario.on(case.attack))
         return case.at(self.set).asked(given=self.given, do=self.do)
 
 
 def change(thing: Any, name: str = "") -> Change:
-    """A change: a scenario, {"set": ..., "given": ..., "do": ...}, or {parameter: value}.
+    """A change: a scenario or its name, {"set": ..., "given": ..., "do": ...}, {parameter: value}.
 
     >>> change({"p_c": 0.2}, "careful")
     Change(name='careful', set={'p_c': 0.2}, given={}, do={}, scenario=None)
     """
     if isinstance(thing, Change):
         return thing
-    if all(hasattr(thing, part) for part in ("name", "set", "given", "do")):
-        if getattr(thing, "knows", None) is not None:
-            raise UsageError(
-                f"scenario {thing.name} says what is known about each person of a table: "
-                f"it can only change an assessment of one"
-            )
-        return Change(thing.name, dict(thing.set), dict(thing.given), dict(thing.do), thing)
+    if isinstance(thing, str):
+        from reidbn.attack.scenariofile import load_scenario
+
+        thing = load_scenario(thing)
+    if isinstance(thing, Scenario):
+        return _from_scenario(thing)
     if not isinstance(thing, Mapping):
         raise UsageError(
-            f"a {type(thing).__name__} is no change: use a scenario, or a mapping such as "
+            f"{thing!r:.40} is no change: use a scenario, or a mapping such as "
             f'{{"set": {{"p_c": 0.2}}, "do": {{"claims": "no"}}}}'
         )
     content = dict(thing)
     name = str(content.pop("name", name))
     if set(content) <= {"set", "given", "do"}:
-        return Change(name, *(dict(content.get(part) or {}) for part in ("set", "given", "do")))
+        parts = {part: dict(content.get(part) or {}) for part in ("set", "given", "do")}
+        return Change(name, set=parts["set"], given=parts["given"], do=parts["do"])
     return Change(name, content)
+
+
+def _from_scenario(scenario: Scenario) -> Change:
+    if scenario.knows is not None:
+        raise UsageError(
+            f"scenario {scenario.name} says what is known about each person of a table: "
+            f"it can only change an assessment of one"
+        )
+    adds = scenario.parameters or scenario.nodes or scenario.questions
+    return Change(scenario.name, dict(scenario.set), dict(scenario.given), dict(scenario.do),
+                  scenario if adds else None)  # fmt: skip

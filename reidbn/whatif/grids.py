@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reidbn.attack.scenario import Scenario
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.case import Case
 from reidbn.inference.network import Array
@@ -55,7 +56,7 @@ def points(case: Case, name: str, given: Any) -> Array:
 def changes(grid: Any) -> list[Change] | None:
     """The changes of a grid that is a list of them, or {name: change}; None for a plain grid."""
     if isinstance(grid, Mapping):
-        if not grid or not all(isinstance(v, Mapping) or hasattr(v, "set") for v in grid.values()):
+        if not grid or not all(isinstance(v, Mapping | Change | Scenario) for v in grid.values()):
             return None
         return _named([change(v, str(name)) for name, v in grid.items()])
     if isinstance(grid, str) or not isinstance(grid, Iterable):
