@@ -21,6 +21,9 @@ class Lookup:
     column: str
     by: tuple[str, ...]
     otherwise: float | None = None  # for a person whose values have no row; None refuses
+    bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Per column: lower edges; a number is looked up as the highest edge that it reaches."""
+    relative: bool = False  # a rate relative to others: a product above 1 counts as 1
 
 
 Factor = float | Lookup

@@ -35,6 +35,12 @@ class LookupSpec(Part):
     column: Word
     by: tuple[Word, ...] = Field(description="columns of the person's record")
     otherwise: Number | None = Field(None, description="for values that have no row")
+    bands: dict[str, tuple[Number, ...]] = Field(
+        {}, description="per column: lower edges of the bands under which it is looked up"
+    )
+    relative: bool | Word = Field(
+        False, description="a rate relative to the other factors; a product above 1 counts as 1"
+    )
 
 
 _Factor = Number | LookupSpec
@@ -176,7 +182,9 @@ def _truth(value: bool | str) -> bool:  # noqa: FBT001 - a cell of a file
 def _chance(spec: Any) -> Chance:
     factors = spec if isinstance(spec, tuple) else (spec,)
     return tuple(
-        Lookup(f.table, f.column, f.by, f.otherwise) if isinstance(f, LookupSpec) else float(f)
+        Lookup(f.table, f.column, f.by, f.otherwise, dict(f.bands), _truth(f.relative))
+        if isinstance(f, LookupSpec)
+        else float(f)
         for f in factors
     )
 

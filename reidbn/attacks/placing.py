@@ -139,6 +139,8 @@ def _chance(chance: Chance, people: People, facts: Mapping[str, FactTable], name
     p: Array = np.ones(1)
     for factor in chance:
         p = p * (look_up(factor, people, facts) if isinstance(factor, Lookup) else factor)
+    if any(isinstance(factor, Lookup) and factor.relative for factor in chance):
+        p = np.minimum(p, 1.0)
     if not ((p >= 0) & (p <= 1)).all():
         raise ModelError(f"{name}: a probability of {p[(p < 0) | (p > 1)][0]:g}; need 0 to 1")
     return p
@@ -177,7 +179,10 @@ def _look_up_codes(
     out = np.empty(count)
     missed = np.zeros(count, dtype=bool)
     for i, row in enumerate(codes):
-        key = tuple(_text(labels[j][c]) for j, c in enumerate(row))
+        key = tuple(
+            _key(labels[j][c], lookup.bands.get(name))
+            for (j, c), name in zip(enumerate(row), lookup.by, strict=True)
+        )
         found = values.get(key, lookup.otherwise)
         missed[i] = found is None
         out[i] = 0.0 if found is None else found
@@ -189,6 +194,18 @@ def _look_up_codes(
             f"recode them as the table writes them, or give the look-up an `otherwise`"
         )
     return out[ids]
+
+
+def _key(value: object, edges: Sequence[float] | None) -> str:
+    """How a value stands in the table of facts: as text, or as the edge of its band."""
+    if edges is None:
+        return _text(value)
+    try:
+        number = float(str(value))
+    except ValueError:
+        return _text(value)
+    reached = [edge for edge in edges if edge <= number]
+    return _text(float(max(reached))) if reached else _text(value)
 
 
 def _text(value: object) -> str:

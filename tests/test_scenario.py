@@ -1,0 +1,136 @@
+"""Scenario files: read whole, every problem at once, every shipped one usable."""
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.attack.knows import Known, Knows, Listed, Lookup
+from reidbn.attack.scenario import Scenario
+from reidbn.attack.scenariofile import load_scenario, read_facts, scenarios, scenarios_folder
+
+COLUMNS = ["age", "sex", "state", "race", "ethnicity", "education", "marital", "income"]
+
+
+@pytest.fixture(scope="module")
+def people():
+    frame = rb.datasets.synthetic_patients(400, seed=5)
+    return rb.read_table(frame, quasi_identifiers=COLUMNS, sensitive=["diagnosis"])
+
+
+@pytest.mark.parametrize("name", scenarios())
+def test_every_shipped_scenario_assesses_the_synthetic_patients(name, people):
+    result = rb.assess("adversary-routes", people, scenario=name, population=6_900_000)
+    risk = result.risk()
+    assert ((risk >= 0) & (risk <= 1)).all()
+    assert result.inputs.scenario.story
+
+
+@pytest.mark.parametrize("name", scenarios())
+def test_every_shipped_scenario_says_where_its_numbers_come_from(name):
+    scenario = load_scenario(name)
+    assert scenario.source
+    for known in scenario.knows.known if scenario.knows else ():
+        assert known.source
+    for node in scenario.nodes:
+        assert node.source or node.cpd.kind == "and"
+
+
+def test_facts_are_probabilities_and_cover_the_51_states():
+    lists = read_facts(scenarios_folder() / "voter-lists.csv")
+    assert len(set(lists["state"])) == 102  # 50 states and D.C., abbreviated and in full
+    for column in ("birth_year", "sex", "race", "party"):
+        assert set(lists[column]) <= {"0", "1"}
+    for column in ("listed_2008", "listed_2016", "listed_2018"):
+        assert all(0 <= float(x) < 1 for x in lists[column])
+    dakota = [float(x) for s, x in zip(lists["state"], lists["listed_2008"], strict=True)
+              if s in ("ND", "North Dakota")]  # fmt: skip
+    assert dakota == [0.0, 0.0]
+
+
+def test_a_number_is_looked_up_as_the_edge_of_its_band(people):
+    facts = {"t": {"age": ["0", "40"], "p": [0.25, 0.75]}}
+    look = Lookup("t", "p", ("age",), bands={"age": (0, 40)})
+    scenario = Scenario("x", knows=Knows((Known("sex", ("sex",), (look,)),)), facts=facts)
+    result = rb.assess("adversary-routes", people, scenario=scenario, population=5000)
+    ages = people.labels("age")[people.codes(["age"])[:, 0]].astype(int)
+    assert np.array_equal(result.groups.placed[0].p, np.where(ages >= 40, 0.75, 0.25))
+
+
+def test_relative_rates_are_capped_at_one_and_others_are_refused(people):
+    facts = {"t": {"sex": ["female", "male"], "p": [1.5, 0.5]}}
+    for relative in (True, False):
+        look = Lookup("t", "p", ("sex",), relative=relative)
+        scenario = Scenario("x", knows=Knows((Known("age", ("age",), (0.8, look)),)), facts=facts)
+        if relative:
+            result = rb.assess("adversary-routes", people, scenario=scenario, population=5000)
+            assert set(np.round(result.groups.placed[0].p, 12)) == {1.0, 0.4}
+        else:
+            with pytest.raises(rb.ModelError, match=r"age: a probability of 1\.2"):
+                rb.assess("adversary-routes", people, scenario=scenario, population=5000)
+
+
+def test_one_shared_list_raises_the_voter_risk(people):
+    apart = rb.assess(
+        "adversary-routes", people, scenario="voter-registration", population=6_900_000
+    )
+    together = rb.what_if(apart, together=True)
+    assert together.risk().mean() > 1.1 * apart.risk().mean()
+
+
+BROKEN = """schema_version: 1
+kind: scenario
+name: broken
+knows:
+  list: {node: listed, chance: {table: lost, column: p, by: [state]}, source: s}
+  attributes:
+    age: {chance: 1.5, source: s}
+    sex: {chance: {table: here, column: prob, by: [state]}, source: s}
+    race: {by_profile: {insider: 1}, source: s}
+facts: {here: facts.csv, gone: nowhere.csv, up: ../facts.csv}
+"""
+
+
+def test_all_problems_of_a_scenario_file_are_reported_with_line_and_column(tmp_path):
+    (tmp_path / "facts.csv").write_text("# made up\nstate,p\nAL,0.5\n")
+    (tmp_path / "broken.yaml").write_text(BROKEN)
+    with pytest.raises(rb.ModelError) as caught:
+        load_scenario(tmp_path / "broken.yaml")
+    text = str(caught.value)
+    assert "has 6 problems" in text
+    for part in (
+        'broken.yaml:5:32: knows.list.chance: no table "lost" under facts',
+        "broken.yaml:7:19: knows.attributes.age.chance: 1.5 is not a probability",
+        'facts.csv has no column "prob"',
+        "the scenario has no profile",
+        "there is no file nowhere.csv beside the scenario",
+        "the file must stand beside the scenario",
+    ):
+        assert part in text, text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is no mapping"),
+        ("- a", "is no mapping"),
+        ("schema_version: 1\nname: x\n", "kind"),
+        ("schema_version: 1\nkind: scenario\nname: x\nknow: {}\n", 'did you mean "knows"'),
+        ("schema_version: 1\nkind: scenario\nname: x\nset: {p_m: high}\n", "needed: a number"),
+    ],
+)
+def test_other_mistakes_in_a_scenario_file_are_explained(text, message, tmp_path):
+    (tmp_path / "s.yaml").write_text(text)
+    with pytest.raises(rb.ModelError, match=message):
+        load_scenario(tmp_path / "s.yaml")
+
+
+def test_a_ragged_table_of_facts_is_refused(tmp_path):
+    (tmp_path / "facts.csv").write_text("state,p\nAL,0.5,3\n")
+    with pytest.raises(rb.ModelError, match="row 2 has 3 cells for 2 columns"):
+        read_facts(tmp_path / "facts.csv")
+
+
+def test_a_scenario_without_a_list_cannot_be_shared():
+    with pytest.raises(rb.UsageError, match="no list or account"):
+        load_scenario("worst-case").shared(together=True)
+    assert isinstance(load_scenario("social-media").knows.parent, Listed)
