@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 @click.option("--per-subject", is_flag=True, help="One row per subject and setting.")
 @click.option("--csv", metavar="FILE", help="Write the table as CSV.")
 @click.option("--parquet", metavar="FILE", help="Write the table as Parquet.")
-@click.option("--impossible", type=click.Choice(["raise", "null"]), default="raise",
-              show_default=True, help="Where the evidence cannot be: stop, or an empty cell.")  # fmt: skip
+@click.option(
+    "--impossible",
+    type=click.Choice(["raise", "null"]),
+    default="raise",
+    show_default=True,
+    help="Where the evidence cannot be: stop, or leave the cell empty.",
+)
 @click.option("--fail-above", type=float, metavar="P", help="Exit 1 when any answer is above.")
 @threshold_option
 @plot_option
