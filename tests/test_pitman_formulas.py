@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from seating import class_law, followed_class, seatings
 
 from reidbn.errors import UsageError
 from reidbn.theory.agreement import disagrees
@@ -27,7 +28,6 @@ from reidbn.theory.pitman import (
     urn_growth,
 )
 from reidbn.theory.posterior import Nodes
-from tests.seating import class_law, followed_class, seatings
 
 _PAIRS = [("1/2", "1/4"), ("-1/8", "1/4"), ("3", "0"), ("-1/5", "9/10"), ("40", "2/3")]
 PARAMETERS = [(Fraction(theta), Fraction(alpha)) for theta, alpha in _PAIRS]

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc
 
 from reidbn.errors import DataError
 
@@ -52,6 +53,18 @@ def individual_risk_approximate(class_size: ArrayLike, class_weight: ArrayLike) 
     f, p = _share(class_size, class_weight)
     exact = np.asarray(individual_risk(np.minimum(f, 2.0), np.minimum(f, 2.0) / p))
     return _like(np.where(f <= 2, exact, p / (f - (1 - p))))
+
+
+def class_size_cdf(size: ArrayLike, class_size: ArrayLike, share: ArrayLike) -> Floats:
+    """P(F <= size | f) where F - f is negative binomial: P(K <= k) = I_p(f, k + 1).
+
+    >>> round(float(class_size_cdf(2, 1, 0.25)), 6)  # 1/4 + 3/4 * 1/4
+    0.4375
+    """
+    f = np.asarray(class_size, dtype=np.float64)
+    joined = np.floor(np.asarray(size, dtype=np.float64)) - f
+    upto = betainc(f, np.maximum(joined, 0.0) + 1, share)
+    return np.asarray(np.where(joined < 0, 0.0, upto))
 
 
 def _share(class_size: ArrayLike, class_weight: ArrayLike) -> tuple[Floats, Floats]:
