@@ -35,9 +35,12 @@ def grouped(
     with _connection(memory_limit, temp_directory, threads) as con:
         table, is_text = _table(con, source, memory_limit or temp_directory or threads)
         _check(table.columns, [*columns, *([counts] if counts else [])])
-        relation = table.aggregate(_selection(columns, counts, _COUNT), _listed(columns))
-        with _failures():
-            raw = source_of(relation).read([*columns, _COUNT])
+        cells = table.aggregate(_selection(columns, counts, _COUNT), _listed(columns))
+        if table is not source:  # in our own connection: group before anything is handed over
+            with _failures():
+                cells.create(_COUNT)
+            cells = con.table(_COUNT)
+        raw = source_of(cells).read([*columns, _COUNT])
     n = whole_numbers(raw.pop(_COUNT))
     return {name: replace(r, written=r.written or is_text) for name, r in raw.items()}, n
 

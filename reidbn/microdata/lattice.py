@@ -172,7 +172,7 @@ class Walk:
         self._size = [rows.cardinalities[j] for j in rows.order]
         self._span = [prod(c + 1 for c in self._size[i:]) for i in range(rows.groups + 1)]
         # A larger dense block leaves the processor's cache; many rows make up for it.
-        self._room = min(max(1 << 17, rows.counts.size), 1 << 21)
+        self._room = min(max(1 << 17, 4 * rows.counts.size), 1 << 23)
         self._levels = _levels(rows)
         self._columns: dict[int, _Columns] = {}
         # Subsets are counted in the walk's order: first decided group in the highest bit.
