@@ -246,3 +246,34 @@ def test_class_frequencies_ask_the_people_where_histories_are_compared():
     for mask, found in enumerate(frequencies_by_mask(people)):
         known = [c for j, c in enumerate(["day", "ward"]) if mask >> j & 1]
         assert found.counts.tolist() == people.frequencies(known).counts.tolist()
+
+
+# Against values made elsewhere
+
+
+def test_missing_keys_match_anything_as_sdcmicro_counts_them():
+    # sdcMicro's own test of individual risk with missing keys: 1/frequency of eight records.
+    keys = [[2, 3, 1], [3, 3, 3], [2, 3, None], [2, 3, 2], [3, 3, 1], [3, 3, 1], [1, 4, None],
+            [None, 3, 1]]  # fmt: skip
+    frame = pd.DataFrame(keys, columns=["a", "b", "c"], dtype=object)
+    people = rb.read_table(frame, quasi_identifiers=["a", "b", "c"], missing="matches-anything")
+    assert rb.class_sizes_by_mask(people)[:, 7].tolist() == [3, 1, 4, 2, 3, 3, 1, 5]
+
+
+@pytest.mark.parametrize("name", ["cervical", "adult2000", "diabetes2000"])
+def test_class_sizes_on_all_subsets_give_the_outside_attribute_disclosure(shared, name):
+    oracle = np.load(shared / "oracles" / "disclosure" / f"{name}.npz")
+    codes = oracle["codes"]
+    sizes = rb.class_sizes_by_mask(People.from_codes(codes)).astype(np.int64)
+    d = codes.shape[1]
+    subsets = np.arange(1, 1 << d)
+    for secret in range(d):
+        bit = 1 << secret
+        without = subsets[(subsets & bit) == 0]
+        full = (1 << d) - 1 - bit
+        assert (sizes[:, full] == oracle["peers_max_aux"][:, secret]).all()
+        others = sizes[:, without] - sizes[:, without | bit]
+        assert (others[:, without == full][:, 0] == oracle["npp_max_aux"][:, secret]).all()
+        least = (others / sizes[:, without]).min(axis=1)
+        wanted = oracle["ppp_min_num"][:, secret] / oracle["ppp_min_den"][:, secret]
+        np.testing.assert_array_equal(least, wanted)
