@@ -34,7 +34,7 @@ _WORDS = re.compile(r"\w+")
 def build(document: Document, model: FileModel) -> tuple[Attack | None, list[Problem]]:
     """The attack, or everything that is wrong; problems have addresses as in the file."""
     data = document.data
-    shape = [*_shape_problems(data, model), *_choice_problems(data)]
+    shape = [*_shape_problems(data, model), *_choice_problems(document)]
     if not shape:
         try:
             return _attack(model.file.model_validate(data)), []
@@ -51,18 +51,22 @@ def _shape_problems(data: Any, model: FileModel) -> list[Problem]:
     return []
 
 
-def _choice_problems(data: Any) -> list[Problem]:
+def _choice_problems(document: Document) -> list[Problem]:
     """A node has a cpd or rows, a group a probability or rows; never both, never neither."""
     found = []
     for room, (one, other) in _CHOICES.items():
-        things = data.get(room)
+        things = document.data.get(room)
         for name, thing in things.items() if isinstance(things, dict) else ():
             if not isinstance(thing, dict):
                 continue
-            if one in thing and other in thing:
+            has_one, has_other = (
+                thing.get(key) is not None or (room, name, key) in document.unread
+                for key in (one, other)
+            )
+            if has_one and has_other:
                 message = f"stands beside {one}; keep one of the two"
                 found.append(Problem((room, name, other), message, at_key=True))
-            elif one not in thing and other not in thing:
+            elif not has_one and not has_other:
                 found.append(Problem((room, name), f"has neither {one} nor {other}; it needs one"))
     return found
 
@@ -228,15 +232,15 @@ def _outside(
 
 def _stand_in(room: str, name: str, thing: Any) -> dict[str, Any]:
     thing = thing if isinstance(thing, dict) else {}
-    parents = tuple(written(p) for p in thing.get("parents", ()))
+    parents = _list_of_words(thing.get("parents"))
     if room == "nodes":
-        states = thing.get("states", ("no", "yes"))
-        if isinstance(states, list):
-            states = tuple(written(s) for s in states)
+        states = thing.get("states", "")
+        if not isinstance(states, str) or not states:
+            states = _list_of_words(states) or ("no", "yes")
         raw = thing.get("cpd", thing.get("rows"))
         return {name: Node(name, states, _Unread(raw), parents, source="?")}
     if room == "groups":
-        members = tuple(written(m) for m in thing.get("members", ()))
+        members = _list_of_words(thing.get("members"))
         return {name: Group(name, members, (GroupRow(0.0),), parents)} if members else {}
     if room == "parameters":
         return {name: Parameter(name, 1, 1, 1, "?", "?")}
@@ -244,3 +248,7 @@ def _stand_in(room: str, name: str, thing: Any) -> dict[str, Any]:
         named = {k: thing[k] for k in ("per", "each") if isinstance(thing.get(k), str)}
         return {name: SubjectColumn(name, **named)}
     return {}
+
+
+def _list_of_words(value: Any) -> tuple[str, ...]:
+    return tuple(written(item) for item in value) if isinstance(value, list) else ()

@@ -20,7 +20,7 @@ from reidbn.cpds.function import Function
 from reidbn.cpds.mixture import Mixture
 from reidbn.cpds.protocol import CPD, Variable
 from reidbn.cpds.rows import Rows
-from reidbn.errors import Problem, ReidbnError, did_you_mean
+from reidbn.errors import Problem, ReidbnError, TooLarge, did_you_mean
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -145,8 +145,11 @@ def _span_problems(attack: Attack, node: Node) -> Iterator[Problem]:
             unsized = True
     if not unsized:
         values = {p: attack.parameters[p].value for p in node.structural}
-        if not node.states_at(values):
-            yield Problem(where, f'"{node.states}" is empty at the values of its parameters')
+        try:
+            if not node.states_at(values):
+                yield Problem(where, f'"{node.states}" is empty at the values of its parameters')
+        except TooLarge as problem:
+            yield Problem(where, str(problem).removeprefix(f"{node.name}: "))
 
 
 def _parents(attack: Attack, member_of: dict[str, Group], known: set[str]) -> Iterator[Problem]:

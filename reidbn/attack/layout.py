@@ -39,9 +39,9 @@ def layout(content: dict[str, Any]) -> str:
     """
     lines: list[str] = []
     for key, value in content.items():
-        if key == "sources":
+        if key == "sources" and isinstance(value, list):
             lines += [f"{key}:", *_items(value, 2, numerals=False)]
-        elif key in _ROOMS:
+        elif key in _ROOMS and isinstance(value, dict):
             lines.append(f"{key}:")
             for name, thing in value.items():
                 lines += _entry(name, thing, 2, flat=False)

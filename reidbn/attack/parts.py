@@ -11,9 +11,10 @@ from reidbn.cpds.frozen import FrozenDict, freeze_fields, frozen
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, NO, YES, Ref, Variable
 from reidbn.cpds.rows import REST, Row, Rows
-from reidbn.errors import UsageError
+from reidbn.errors import TooLarge, UsageError
 
 NAME = re.compile(r"[^\W\d]\w*\Z")
+MOST_STATES = 1_000_000
 _SPAN = re.compile(r"(\d+|\$\w+)\.\.(\d+|\$\w+)\Z")
 
 
@@ -55,6 +56,11 @@ class Node:
         if span is None:
             raise UsageError(f'{self.name}: "{self.states}" is no span of states such as 0..5')
         first, last = (int(values[e[1:]]) if e.startswith("$") else int(e) for e in span.groups())
+        if last - first >= MOST_STATES:
+            raise TooLarge(
+                f'{self.name}: "{self.states}" has {last - first + 1:,} states; '
+                f"at most {MOST_STATES:,} can be written out"
+            )
         return tuple(str(i) for i in range(first, last + 1))
 
     @property
