@@ -32,9 +32,9 @@ def test_every_example_of_the_page_is_true():
 
 def test_the_shares_for_blurred_knowledge_are_as_told(cervical):
     numbers = told(
-        r"([\d.]+) % are protected at p = 0\. If the age is known by bands of five years, ([\d.]+) %;"
-        r" to within two years, ([\d.]+) %; by bands of ten, ([\d.]+) %; to within five years,"
-        r" ([\d.]+) %"
+        r"([\d.]+) % are protected at p = 0\. If the age is known by bands of five years,"
+        r" ([\d.]+) %; to within two years, ([\d.]+) %; by bands of ten, ([\d.]+) %;"
+        r" to within five years, ([\d.]+) %"
     )
     options = [
         {},
