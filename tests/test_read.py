@@ -131,6 +131,20 @@ def test_csv_keeps_words_that_others_take_for_missing(tmp_path):
     assert asked.labels("code").tolist() == ["NaN", "None", None]
 
 
+def test_dates_and_times_are_dates_unless_one_has_a_time_of_day():
+    from datetime import UTC, date, datetime
+
+    days = {"d": [date(1970, 1, 2), datetime(1970, 1, 2)]}
+    assert rb.read_table(days, quasi_identifiers="d").labels("d").tolist() == [date(1970, 1, 2)]
+    times = {"d": [date(1970, 1, 2), datetime(1970, 1, 2, 5)]}
+    assert rb.read_table(times, quasi_identifiers="d").labels("d").tolist() == [
+        datetime(1970, 1, 2), datetime(1970, 1, 2, 5)
+    ]  # fmt: skip
+    mixed = {"d": [datetime(1970, 1, 2, 5, tzinfo=UTC), datetime(1970, 1, 2)]}
+    with pytest.raises(DataError, match="time zone"):
+        rb.read_table(mixed, quasi_identifiers="d")
+
+
 def test_a_number_may_stand_for_missing_in_every_source(tmp_path):
     frame = pd.DataFrame({"age": [50, -9, 51], "x": [0.5, -9.0, 1.5]})
     for kind in ("pandas", "polars", "duckdb"):
@@ -537,3 +551,21 @@ def test_the_published_table_of_adult_is_reproduced(real_data):
     classes = people.classes()
     assert (classes.records, classes.count, classes.uniques) == (30162, 19502, 15512)
     assert people.dropped == 32561 - 30162
+
+
+@given(
+    st.lists(st.one_of(st.integers(-3, 3), st.sampled_from([2**53, 2**60 + 1, 2**70]))),
+    st.lists(
+        st.floats(-3, 3) | st.sampled_from([float("nan"), float("inf"), 0.0, -0.0, 2.0, 1e300])
+    ),
+)
+def test_numbers_of_one_type_are_coded_as_one_by_one(whole, real):
+    from reidbn.microdata.coding import Raw, tidy
+
+    for values in (whole, real):
+        raw = Raw(np.arange(len(values), dtype=np.int32), values)
+        fast, labels = tidy("x", raw)
+        slow, same = tidy("x", Raw(raw.codes, [*values, None]))
+        assert fast.tolist() == slow.tolist()
+        assert labels.tolist() == same.tolist()
+        assert labels.dtype == same.dtype

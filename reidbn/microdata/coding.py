@@ -74,6 +74,8 @@ def tidy(
     """
     used = np.zeros(len(raw.values) + 1, dtype=bool)
     used[raw.codes] = True
+    if not missing_values and set(map(type, raw.values)) in ({int}, {float}):
+        return _tidy_numbers(raw, used[:-1])
     blank = {"", *missing_values}
     kept: list[int] = []
     values: list[Any] = []
@@ -86,6 +88,20 @@ def tidy(
     labels, inverse = _sorted(values)
     new = np.full(len(raw.values) + 1, -1, dtype=np.int32)
     new[kept] = inverse
+    return new[raw.codes], labels
+
+
+def _tidy_numbers(raw: Raw, used: NDArray[np.bool_]) -> tuple[Codes, NDArray[Any]]:
+    """The same for numbers of one type, without a look at each."""
+    values = np.array(raw.values)
+    if values.dtype == object or np.abs(values[np.isfinite(values)]).max(initial=0) >= 2**53:
+        return tidy("", Raw(raw.codes, [*raw.values, None]))
+    used &= ~np.isnan(values)
+    labels, inverse = np.unique(values[used], return_inverse=True)
+    new = np.full(values.size + 1, -1, dtype=np.int32)
+    new[:-1][used] = inverse
+    if labels.dtype.kind == "f" and (np.isfinite(labels) & (np.floor(labels) == labels)).all():
+        labels = labels.astype(np.int64)
     return new[raw.codes], labels
 
 
@@ -127,7 +143,7 @@ def _one_kind(name: str, values: list[Any], *, written: bool, as_text: bool) -> 
         return [_number(float(value)) for value in values]
     kinds = {_kind(value) for value in values}
     if kinds == {"dates"}:
-        return _dates(values)
+        return _dates(name, values)
     if len(kinds) > 1 and as_text:
         return [str(value) for value in values]
     if len(kinds) > 1:
@@ -146,14 +162,18 @@ def _kind(value: Any) -> str:
     return "texts" if isinstance(value, str) else "dates"
 
 
-def _dates(values: list[Any]) -> list[Any]:
+def _dates(name: str, values: list[Any]) -> list[Any]:
     """Dates where no value has a time of day, else times."""
     times = [v for v in values if isinstance(v, datetime.datetime)]
+    if len({v.tzinfo is None for v in times}) > 1:
+        raise DataError(f'column "{name}" has times with and without a time zone; use one kind')
     if all(v.time() == datetime.time() and v.tzinfo is None for v in times):
         return [v.date() if isinstance(v, datetime.datetime) else v for v in values]
     midnight = datetime.time()
     return [
-        v if isinstance(v, datetime.datetime) else datetime.datetime.combine(v, midnight)
+        v
+        if isinstance(v, datetime.datetime)
+        else datetime.datetime.combine(v, midnight, times[0].tzinfo)
         for v in values
     ]
 
