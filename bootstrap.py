@@ -58,7 +58,8 @@ def demo() -> int:
 
 def test() -> int:
     setup()
-    return subprocess.run([str(PYTHON), "-m", "pytest", "-n", "2"], check=False, cwd=ROOT).returncode
+    tests = [str(PYTHON), "-m", "pytest", "-n", "2"]
+    return subprocess.run(tests, check=False, cwd=ROOT).returncode
 
 
 def main(argv: list[str]) -> int:

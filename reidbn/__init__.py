@@ -6,7 +6,7 @@ from typing import Any
 from reidbn._public import MODULES, PUBLIC
 
 __version__ = "0.1.0"
-__all__ = [*PUBLIC, *MODULES, "__version__"]  # noqa: PLE0604
+__all__ = [*PUBLIC, *MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

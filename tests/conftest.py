@@ -19,7 +19,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """The folder with the real tables: REIDBN_DATA, or ../shared/data; a test that needs it skips."""
+    """The real tables: REIDBN_DATA, or ../shared/data; a test that needs them skips."""
     named = os.environ.get("REIDBN_DATA")
     for place in [Path(named)] if named else [ROOT.parent / "shared" / "data"]:
         if place.is_dir():

@@ -59,7 +59,7 @@ def act_out(result: Assessment, *, attempts: int = 20_000, seed: int = 0) -> Act
             raise UsageError(f"this attack has no question {measure} to compare a match with")
     rng = np.random.default_rng(seed)
     who = rng.integers(len(result), size=attempts)
-    masks = _draw_known(result, who, rng)
+    masks = draw_known(result, who, rng)
     people = result.inputs.people
     right = unique = 0
     for mask in progress(np.unique(masks).tolist(), "acting the attack out"):
@@ -89,7 +89,7 @@ def _guess(
     return chosen, last - first
 
 
-def _draw_known(
+def draw_known(
     result: Assessment, who: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """The groups known in each attempt, drawn from the scenario."""
