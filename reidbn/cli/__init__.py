@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     # tables
     "classes": ("classes", "who is alike in a table: k, uniques, people by class size"),
     "subsets": ("subsets", "risk on every subset of what may be known"),
+    "population": ("population", "how many unique people of a table are unique in the population"),
     # the main job
     "assess": ("assess", "the risk of every person of a table, with a report"),
     # other attacks

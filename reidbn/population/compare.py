@@ -57,7 +57,9 @@ def compare(
     table["recommended"] = table["model"] == best
     numbers = [c for c in _COLUMNS if c not in ("model", "status", "remarks")]
     table[numbers] = table[numbers].astype("Float64")
-    table.attrs.update(recommendation=f"{best}: {why}", n=sample.n, population=sample.N)
+    table.attrs.update(
+        recommendation=f"{best}: {why}", n=sample.n, population=sample.N, level=level
+    )
     return table[["model", "recommended", *_COLUMNS[1:]]]
 
 

@@ -39,7 +39,10 @@ class StratifiedFit(Uniqueness):
     def status(self) -> str:
         found = sorted({part.status for part in self.parts.values()})
         counts = [sum(p.status == s for p in self.parts.values()) for s in found]
-        return "; ".join(f"{s} in {k} strata" for s, k in zip(found, counts, strict=True))
+        return "; ".join(
+            f"{s} in {k} {'stratum' if k == 1 else 'strata'}"
+            for s, k in zip(found, counts, strict=True)
+        )
 
     @cached_property
     def expected_uniques(self) -> float:

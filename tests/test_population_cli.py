@@ -1,0 +1,157 @@
+"""reidbn population: what it prints, writes as JSON and draws, and how it refuses."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import reidbn as rb
+from reidbn import population
+from reidbn.cli import main, reidbn
+from reidbn.report.population_figures import class_size_figure, models_figure, uniqueness_figure
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A register of 4,000, and 800 of them as a table."""
+    folder = tmp_path_factory.mktemp("population")
+    rng = np.random.default_rng(61)
+    register = pd.DataFrame(
+        {
+            "age": rng.integers(0, 90, 4_000),
+            "job": rng.poisson(6, 4_000),
+            "town": (30 * rng.beta(1, 4, 4_000)).astype(int),
+            "sex": rng.choice(["f", "m"], 4_000),
+        }
+    )
+    table = register.sample(800, random_state=62)
+    register.to_csv(folder / "register.csv", index=False)
+    table.to_csv(folder / "table.csv", index=False)
+    return str(folder / "table.csv"), str(folder / "register.csv"), folder
+
+
+def run(*words, code=0):
+    done = CliRunner().invoke(reidbn, words, catch_exceptions=False)
+    assert done.exit_code == code, done.output
+    return done.stdout
+
+
+def refused(capsys, *words):
+    with pytest.raises(SystemExit) as stopped:
+        main(["population", *words])
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert stopped.value.code not in (0, None)
+    return said.err
+
+
+def people(path, columns="age,job,town"):
+    return rb.read_table(path, quasi_identifiers=columns.split(","))
+
+
+def test_it_prints_the_recommended_fit_and_every_model(files):
+    table, _, _ = files
+    shown = run("population", table, "--qi", "age,job,town", "--population", "4000")
+    compared = population.compare(people(table), population=4_000)
+    best = compared.loc[compared["recommended"], "model"].item()
+    fit = population.fit(people(table), population=4_000, model=best)
+    assert f"{fit.expected_uniques:,.1f}" in shown
+    assert f"* {best}" in shown
+    assert compared.attrs["recommendation"] in shown
+    assert all(model in shown for model in compared["model"])
+
+
+def test_json_holds_the_same_numbers(files):
+    table, _, _ = files
+    given = json.loads(
+        run("population", table, "--qi", "age,job,town", "--population", "4,000", "--json")
+    )
+    compared = population.compare(people(table), population=4_000)
+    for row, model in zip(given["models"], compared.itertuples(), strict=True):
+        assert row["model"] == model.model
+        if row["p_unique"] is not None:
+            assert row["p_unique"] == pytest.approx(model.p_unique, rel=1e-12)
+    assert given["fit"]["population"] == 4_000
+    low, high = given["fit"]["prediction_interval"]
+    assert low <= given["fit"]["expected_uniques"] <= high
+
+
+def test_one_model_by_name_and_its_confidence(files):
+    table, _, _ = files
+    shown = run("population", table, "--qi", "age,job,town", "--population", "4000", "--model",
+                "pitman", "--confidence", "0.5", "-q")  # fmt: skip
+    fit = population.fit(people(table), population=4_000)
+    low, high = fit.interval(level=0.5)
+    assert "50% confidence" in shown
+    assert f"{low:,.0f} to {high:,.0f}" in shown
+    assert "Recommended" not in shown
+
+
+def test_a_population_table_gives_the_truth(files):
+    table, register, _ = files
+    shown = run("population", table, "--qi", "age,job,town", "--population", register)
+    truth = population.fit(people(table), population=people(register), model="truth")
+    assert "truth (counted)" in shown
+    assert f"{truth.expected_uniques:,.1f}" in shown
+
+
+def test_strata_with_populations_of_their_own(files):
+    table, _, _ = files
+    given = json.loads(
+        run("population", table, "--qi", "age,job,sex", "--strata", "sex", "--population",
+            "f=2000,m=2500", "--json")
+    )  # fmt: skip
+    assert given["fit"]["population"] == 4_500
+    assert set(given["fit"]["strata"]) == {"f", "m"}
+
+
+def test_a_rehearsal_is_printed(files):
+    table, _, _ = files
+    shown = run("population", table, "--qi", "age,job,town", "--population", "4000", "--rehearse")
+    assert "Rehearsal: from parts of 160 people" in shown
+
+
+def test_plots_are_written(files):
+    table, _, folder = files
+    names = {"--plot": "a.svg", "--plot-classes": "b.png", "--plot-models": "c.svg"}
+    words = [word for option, name in names.items() for word in (option, str(folder / name))]
+    run("population", table, "--qi", "age,job", "--population", "4000", *words)
+    assert (folder / "a.svg").read_text().lstrip().startswith("<?xml")
+    assert (folder / "b.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "c.svg").read_text().lstrip().startswith("<?xml")
+
+
+def test_what_the_figures_show():
+    fit = population.fit(sizes=[1, 2, 3, 9], counts=[812, 150, 60, 9], population=100_000)
+    curve = uniqueness_figure(fit).axes[0].lines[0].get_xydata()
+    at = np.interp(np.log(100 * fit.sampling_fraction), np.log(curve[:, 0]), curve[:, 1])
+    assert at == pytest.approx(100 * fit.p_unique, rel=0.02)
+    assert curve[-1].tolist() == [100, 100]
+    step = class_size_figure(fit, (1,)).axes[0].lines[0].get_xydata()
+    assert step[0] == pytest.approx([1, 100 * fit.p_unique])
+    assert step[-1, 1] == pytest.approx(100)
+    table = population.compare(sizes=[1, 2, 3], counts=[300, 80, 20], population=5_000)
+    axes = models_figure(table).axes[0]
+    dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    expected = table["expected_uniques"].dropna().tolist()[::-1]
+    assert dots == pytest.approx(expected)
+
+
+def test_refusals_name_what_would_be_right(files, capsys):
+    table, _, folder = files
+    assert "smaller than the table" in refused(capsys, table, "--qi", "age", "--population", "10")
+    assert "is not a number" in refused(capsys, table, "--qi", "age", "--population", "lots")
+    assert "did you mean" in refused(
+        capsys, table, "--qi", "age", "--population", "4000", "--model", "pitmann"
+    )
+    assert "STRATUM=N" in refused(
+        capsys, table, "--qi", "age,sex", "--population", "4000", "--strata", "sex"
+    )
+    assert "no number for 1 of the 2 strata" in refused(
+        capsys, table, "--qi", "age,sex", "--population", "f=4000", "--strata", "sex"
+    )
+    assert ".svg" in refused(
+        capsys, table, "--qi", "age", "--population", "4000", "--plot", str(folder / "x.doc")
+    )
