@@ -568,4 +568,4 @@ def test_numbers_of_one_type_are_coded_as_one_by_one(whole, real):
         slow, same = tidy("x", Raw(raw.codes, [*values, None]))
         assert fast.tolist() == slow.tolist()
         assert labels.tolist() == same.tolist()
-        assert labels.dtype == same.dtype
+        assert labels.dtype == same.dtype or not labels.size
