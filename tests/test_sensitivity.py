@@ -37,7 +37,7 @@ from reidbn.inference.sensitivity import Line, slopes, subject_slopes
 from reidbn.inference.summaries import quantile, summary
 
 QUICK = settings(
-    max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 POINTS = [Fraction(k, 7) for k in range(8)]
 

@@ -281,6 +281,7 @@ def test_a_tornado_of_a_quantile_over_subjects(subjects):
     for bar in found:
         at = {**dict.fromkeys(SETTINGS, 0.5), bar.parameter: 1.0}
         assert bar.at_high == pytest.approx(np.sort(closed_form(subjects, **at))[28], abs=1e-14)
+        assert bar.method == "exact affine, scanned"
     assert "q95 of P(reidentified=yes)" in str(found)
 
 
@@ -332,6 +333,12 @@ def test_statuses_say_when_nothing_is_crossed():
         float(high)
 
 
+def test_a_solution_over_a_cut_range_says_so():
+    found = rb.solve("leak-single", "risk", "records", 0.09)
+    assert (found.low, found.smallest) == (4000, 35496)
+    assert "range ends at 4000" in str(found)
+
+
 def test_several_crossings_are_all_found():
     found = rb.solve(tied_three(), "r=yes", "p", 0.41)
     assert len(found.values) == 2
@@ -341,6 +348,10 @@ def test_several_crossings_are_all_found():
     top = 0.4 + 0.4 * np.sqrt(3) / 18
     touch = rb.solve(tied_three(), "r=yes", "p", top)
     assert touch.values == pytest.approx((0.2113249,), abs=1e-6)
+    low = rb.solve(tied_three(), "r=yes", "p", 0.4 - 0.4 * np.sqrt(3) / 18)
+    assert low.status == "touches"
+    assert low.under[0] == pytest.approx((0.7886751, 0.7886751), abs=1e-6)
+    assert "touches 0.36151 at p = 0.788675" in str(low)
 
 
 def test_the_smallest_class_that_keeps_the_leak_under_a_target():

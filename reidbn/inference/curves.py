@@ -156,7 +156,7 @@ class Curve:
             flat = np.abs(steep) <= 1e-6 * np.abs(slope).sum()
             real = np.where(flat, real, real - step / np.where(flat, 1.0, steep))
         inside = np.unique(np.clip(real[np.abs(real) <= 1 + 1e-12], -1.0, 1.0))
-        distinct = inside[np.diff(inside, prepend=-np.inf) > 1e-9]
+        distinct = inside[np.diff(inside, prepend=-np.inf) > 1e-7]  # a double root splits so far
         return np.asarray((self.low + self.high) / 2 + (self.high - self.low) / 2 * distinct)
 
 

@@ -127,6 +127,12 @@ class Line:
         return np.asarray(np.concatenate([self._summary(part, weights) for part in parts]))
 
     @property
+    def method(self) -> str:
+        """How the line is known: what sums up exact curves of many subjects has to be scanned."""
+        own = self.response.method
+        return own if self.curve is not None or self.response.curve is None else f"{own}, scanned"
+
+    @property
     def integer(self) -> bool:
         return self.response.is_integer and self.response.curve is None
 

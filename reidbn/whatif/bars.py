@@ -203,7 +203,7 @@ def _bar(response: Response, ends: Values, threshold: float | None, statistic: s
         highest=at.get(extent.highest_at, extent.highest),
         highest_at=extent.highest_at,
         crossings=crossings,
-        method=response.method,
+        method=line.method,
         extremes="scan" if extent.is_scanned else "turning point" if inside else "ends",
         source=parameter.source,
         is_assumption=parameter.is_assumption,

@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from reidbn.errors import UsageError
-from reidbn.inference.levels import ABOVE, CROSSES, EQUAL, TOUCHES, UNDER, Interval, level
+from reidbn.inference.levels import ABOVE, EQUAL, UNDER, Interval, level
 from reidbn.inference.responses import Response, responses
 from reidbn.inference.sensitivity import Line, spans
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 
-_IS = {UNDER: "is always at or under", ABOVE: "is always above", EQUAL: "is always",
-       TOUCHES: "touches, from above,"}  # fmt: skip
+_IS = {UNDER: "is always at or under", ABOVE: "is always above", EQUAL: "is always"}
 
 
 @dataclass(frozen=True)
@@ -62,14 +61,17 @@ class Solution:
         return {**asdict(self), "smallest": self.smallest, "largest": self.largest}
 
     def __str__(self) -> str:
-        asked = f"{self.attack}: {self.question}"
+        of = "" if self.statistic == "mean" else f"{self.statistic} of "
+        asked = f"{self.attack}: {of}{self.question}"
         over = f"for {self.parameter} from {self.low:g} to {self.high:g}"
-        if self.status != CROSSES:
-            return f"{asked} {_IS[self.status]} {self.target:g} {over}"
-        kept = " and ".join(f"{a:.6g} to {b:.6g}" for a, b in self.under)
-        at = ", ".join(f"{v:.6g}" for v in self.values)
-        text = f"{asked} crosses {self.target:g} at {self.parameter} = {at}"
-        return f"{text} [{self.method}]; at or under it {over}: {kept or 'nowhere'}"
+        if self.status in _IS:
+            lines = [f"{asked} {_IS[self.status]} {self.target:g} {over}"]
+        else:
+            kept = " and ".join(f"{a:.6g} to {b:.6g}" for a, b in self.under)
+            at = ", ".join(f"{v:.6g}" for v in self.values)
+            met = f"{asked} {self.status} {self.target:g} at {self.parameter} = {at}"
+            lines = [f"{met} [{self.method}]; at or under it {over}: {kept}"]
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     __repr__ = __str__
 
@@ -126,6 +128,6 @@ def solution(response: Response, target: float, statistic: str = "mean") -> Solu
         low=response.low,
         high=response.high,
         is_whole=line.integer,
-        method=response.method,
+        method=line.method,
         notes=response.notes,
     )

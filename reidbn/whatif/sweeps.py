@@ -76,7 +76,7 @@ def sweep(
         order = np.concatenate([np.arange(len(out) // len(states))] * len(states))
         out = out.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
     out.attrs.update(attack=case.attack.name, fingerprint=case.attack.fingerprint,
-                     question=case.query.describe(),
+                     question=case.query.describe(), method="exact",
                      base={n: case.base(n) for n in case.parameters})  # fmt: skip
     return out
 
