@@ -318,6 +318,19 @@ def test_a_double_near_a_fraction_names_it(largest, data):
         assert round((1 - value * int(den[0]) / int(num[0])) / step) == rank
 
 
+@pytest.mark.parametrize("largest", [1, 2, 3, 7, 64])
+def test_every_rank_of_every_small_fraction_is_read_back(largest):
+    """Small tables have wide steps: the last ranks lie farthest from their fraction."""
+    count = 1 << 9
+    step = tie_step(largest, count)
+    fractions = sorted({Fraction(a, b) for b in range(1, largest + 1) for a in range(1, b + 1)})
+    for fraction in fractions:
+        values = float(fraction) * (1 - np.arange(count) * step)
+        num, den = fractions_near(values, largest=largest, slack=count * step)
+        assert (num == fraction.numerator).all()
+        assert (den == fraction.denominator).all()
+
+
 def test_ranks_list_subsets_by_size_and_then_by_column():
     listed = [(), *by_hand.subsets(range(5))]
     ranks = ranks_by_size(5)
