@@ -184,7 +184,7 @@ def _sorted(values: list[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     place = {value: i for i, value in enumerate(distinct)}
     inverse = np.array([place[value] for value in values], dtype=np.int32)
     plain = bool(distinct) and isinstance(distinct[0], int | float)
-    if plain and all(abs(value) < 2**63 for value in distinct):
+    if plain and all(isinstance(value, float) or abs(value) < 2**63 for value in distinct):
         return np.array(distinct), inverse
     return object_array(distinct), inverse
 
