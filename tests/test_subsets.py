@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 import reidbn as rb
 from reidbn.errors import TooLarge, UsageError
-from reidbn.microdata import lattice
+from reidbn.microdata import lattice, traced
 from reidbn.microdata.knowledge import grouped, knowledge
-from reidbn.microdata.lattice import Gather, Walk, distinct_rows
+from reidbn.microdata.lattice import distinct_rows
 from reidbn.microdata.partitions import partitions, refine
 from reidbn.microdata.subsets import expectations, frequencies_by_mask, inverse, is_unique
 from reidbn.microdata.table import People
+from reidbn.microdata.walk import Gather, Walk
 
 
 def random_people(seed, *, most_records=40, most_columns=5, most_values=5, weights=False):
@@ -188,14 +189,11 @@ def test_any_function_of_class_size_and_subset_has_an_exact_expectation():
 @settings(max_examples=60, deadline=None)
 def test_the_walk_and_the_partitions_agree_on_every_subset(seed, node):
     people = random_people(seed, most_records=60, most_columns=6)
-    before = lattice._NODE
-    lattice._NODE = node  # 0: nodes all the way down; 6000: dense blocks wherever they fit
-    try:
-        rows = distinct_rows(people.codes(), people.cardinalities())
-        walk = Walk(rows)
+    rows = distinct_rows(people.codes(), people.cardinalities())
+    walk = Walk(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "_NODE", node)  # 0: nodes all the way down; 6000: mostly blocks
         walk.run()
-    finally:
-        lattice._NODE = before
     seen = set()
     for p in partitions(rows):
         seen.add(p.subset)
@@ -216,12 +214,28 @@ def test_nodes_and_dense_blocks_gather_the_same_sums(room):
     weight = rng.random(32)
     gather = Gather(lambda b: weight[b.masks][:, None] / np.maximum(b.cells, 1), weight)
     walk = Walk(rows, [gather])
-    walk._room = room
+    walk.lattice._room = room
     found = walk.run()[0]
     wanted = np.zeros(400)
     for p in partitions(rows):
         wanted += weight[p.subset] / p.row_sizes[rows.of_record]
     np.testing.assert_allclose(found, wanted, rtol=1e-13)
+
+
+@given(
+    seed=st.integers(0, 10**6), node=st.sampled_from([0, 6000]), at_once=st.sampled_from([1, 64])
+)
+@settings(max_examples=40, deadline=None)
+def test_rows_followed_through_the_walk_have_the_sizes_of_their_classes(seed, node, at_once):
+    people = random_people(seed, most_records=60, most_columns=6)
+    rows = distinct_rows(people.codes(), people.cardinalities())
+    some = np.random.default_rng(seed).permutation(rows.counts.size)[: 1 + seed % 9]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "_NODE", node)
+        patch.setattr(traced, "_AT_ONCE", at_once)
+        found = traced.sizes_of_rows(rows, some)
+    for p in partitions(rows):
+        assert (found[:, p.subset] == p.row_sizes[some]).all()
 
 
 def test_partitions_stop_at_the_number_of_groups_asked_for():

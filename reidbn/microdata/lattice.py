@@ -1,26 +1,13 @@
-"""The lattice of subsets: who is alike, for every set of groups that may be known.
+"""The lattice of subsets: distinct rows, and the tables that a walk over all subsets looks up.
 
 A subset of b groups is an integer mask (bit j set: group j is known); arrays over subsets have
-length 2^b and are indexed by the mask.
-
-The walk decides one group after the other: drop it or keep it.  A node of the walk holds the
-distinct rows on the groups kept so far and those still to decide, with their numbers of people.
-
-- Dropping a group merges rows that now agree; rows are sorted with the next group to decide
-  last, so rows to merge are neighbours.
-- Keeping a group splits the classes on the kept groups; one stable counting sort by the kept
-  group restores the order.  Somebody alone on the kept groups stays alone on every larger
-  subset, and leaves the walk.
-- Once the groups still to decide span few cells, all their subsets are finished at once in a
-  dense block with one more slot, "any value", along each of them: a data cube [Gray97].
-
-So a subset costs its number of classes, not of people, and less where people are alone early.
-Groups with many values are decided first: the subsets are many at the end, where few are left.
+length 2^b and are indexed by the mask.  A walk (walk.py, traced.py) decides one group after the
+other; what does not depend on where it is stands here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -96,11 +83,15 @@ class Block:
     """Class sizes on several subsets at once.
 
     `cells[c, i]` is the size of a class (0: nobody) on the subset `masks[c]`.  People alone on the
-    groups kept before the block are not in it: a Gather's `alone` speaks for them.
+    groups kept before the block are not in it.
     """
 
     cells: Array
     masks: Ints
+    at: Ints
+    """Where each of the node's rows is among the cells, laid flat, with all groups kept."""
+    sizes: tuple[int, ...]
+    """Cardinalities of the block's groups: its columns are before x (values, "any") x after."""
     _by_subset: Ints
     _starts: Ints
 
@@ -117,29 +108,23 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Gather:
-    """One number per record, combined over all subsets.
+class Node:
+    """Distinct rows on the groups kept so far and those still to decide."""
 
-    `values(block)` gives each cell's contribution, `alone[mask]` that of a person alone on the
-    subset.  With `np.add` it is a sum over subsets, with `np.minimum` the least.
-    """
+    level: int
+    """How many groups have been decided."""
+    kept: int
+    """Which of them are kept: the last decided in the lowest bit."""
+    kid: Array
+    """Each row's class on the kept groups; rows are sorted by it, then by suffix."""
+    sid: Array
+    """Each row's suffix: its values on the groups still to decide."""
+    counts: Array
+    """How many people each row is."""
 
-    values: Callable[[Block], Array]
-    alone: Array
-    combine: np.ufunc = np.add
-
-
-@dataclass(frozen=True, eq=False)
-class _Level:
-    """Tables over the suffixes before a group is decided, and over the columns of dense blocks.
-
-    A suffix is a distinct row on the groups still to decide; suffixes keep the order of rows.
-    """
-
-    up: Array
-    """The suffix without the group to be decided now."""
-    digit: Array
-    """The group's code."""
+    @property
+    def classes(self) -> int:
+        return int(self.kid[-1]) + 1 if self.kid.size else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,158 +137,96 @@ class _Columns:
     starts: Ints
 
 
-class Walk:
-    """One pass over all subsets of the groups; `run()` returns one array a gather, per record.
+class Lattice:
+    """The moves of a walk over all subsets of the groups: drop a group, keep it, finish at once."""
 
-    Afterwards `classes`, `uniques` and `largest` hold one number per subset, by mask, and `alone`
-    the people whom the blocks left out, each a class of one.
-    """
-
-    def __init__(
-        self,
-        rows: Rows,
-        gathers: Sequence[Gather] = (),
-        *,
-        on_block: Callable[[Block], None] | None = None,
-        progress: Callable[[float], None] | None = None,
-    ) -> None:
+    def __init__(self, rows: Rows) -> None:
         refuse_many(rows.groups)
-        self.rows, self.gathers, self.on_block, self.progress = rows, gathers, on_block, progress
-        self._size = [rows.cardinalities[j] for j in rows.order]
-        self._span = [prod(c + 1 for c in self._size[i:]) for i in range(rows.groups + 1)]
+        self.rows = rows
+        self.size = tuple(rows.cardinalities[j] for j in rows.order)
+        self.span = [prod(c + 1 for c in self.size[i:]) for i in range(rows.groups + 1)]
+        self.masks = _masks(rows.order)
+        """Masks in the walk's order: first decided group in the highest bit."""
         # A larger dense block leaves the processor's cache; many rows make up for it.
         self._room = min(max(1 << 17, 4 * rows.counts.size), 1 << 23)
-        self._levels = _levels(rows)
+        self.up, self.digit = _suffixes(rows)
         self._columns: dict[int, _Columns] = {}
-        # Subsets are counted in the walk's order: first decided group in the highest bit.
-        self._masks = _masks(rows.order)
-        subsets = self._masks.size
-        self._alone = [_subtree_totals(g.alone[self._masks], g.combine) for g in gathers]
-        self.classes, self.uniques, self.largest = np.zeros((3, subsets), dtype=np.int64)
-        self._left = np.zeros(subsets + 1, dtype=np.int64)
 
-    def run(self) -> list[Array]:
+    def root(self) -> Node:
         m = self.rows.counts.size
         counts = self.rows.counts.astype(np.int32 if self.rows.records < 1 << 31 else np.int64)
-        ids = np.arange(m, dtype=np.int32)
-        gathered = self._node(0, 0, np.zeros(m, dtype=np.int32), ids, counts)
-        self.alone = np.empty_like(self.classes)
-        self.alone[self._masks] = np.cumsum(self._left[:-1])
-        self.classes += self.alone
-        self.uniques += self.alone
-        np.maximum(self.largest, self.alone > 0, out=self.largest)
-        return [values[self.rows.of_record] for values in gathered]
+        return Node(0, 0, np.zeros(m, dtype=np.int32), np.arange(m, dtype=np.int32), counts)
 
-    def _node(self, level: int, kept: int, kid: Array, sid: Array, counts: Array) -> list[Array]:
-        """Gathered values of the node's rows: class on the kept groups, suffix, people."""
-        classes = int(kid[-1]) + 1 if kid.size else 0
-        cells, subsets = classes * self._span[level], 1 << (self.rows.groups - level)
-        if (cells <= self._room and cells <= subsets * (kid.size + _NODE)) or subsets == 1:
-            return self._finish(level, kept, kid, sid, counts)
-        table = self._levels[level]
-        up = table.up[sid]
-        values = self._drop(level, kept, kid, up, counts)
-        digit = table.digit[sid]
-        by_code = np.argsort(digit, kind="stable")
-        first = _changes(kid[by_code], digit[by_code])
-        self._keep(level, kept, values, by_code, first, up[by_code], counts[by_code])
-        return values
+    def below(self, node: Node) -> slice:
+        """The subsets below a node: a range of the walk's order."""
+        rest = self.rows.groups - node.level
+        return slice(node.kept << rest, (node.kept + 1) << rest)
 
-    def _drop(self, level: int, kept: int, kid: Array, up: Array, counts: Array) -> list[Array]:
-        first = _changes(kid, up)
+    def is_last(self, node: Node) -> bool:
+        """Whether all subsets below the node are best finished at once."""
+        cells, subsets = node.classes * self.span[node.level], 1 << (self.rows.groups - node.level)
+        few = cells <= self._room and cells <= subsets * (node.kid.size + _NODE)
+        return few or subsets == 1
+
+    def drop(self, node: Node) -> tuple[Node, NDArray[np.bool_]]:
+        """The node without its next group, and where each of its rows starts among these."""
+        up = self.up[node.level][node.sid]
+        first = _changes(node.kid, up)
         starts = np.flatnonzero(first)
-        merged = _run_totals(counts, starts)
-        below = self._node(level + 1, kept << 1, kid[starts], up[starts], merged)
-        to = np.cumsum(first, dtype=np.int32) - np.int32(1) if below else first
-        return [values[to] for values in below]
+        counts = _run_totals(node.counts, starts)
+        return Node(node.level + 1, node.kept << 1, node.kid[starts], up[starts], counts), first
 
-    def _keep(
-        self,
-        level: int,
-        kept: int,
-        values: list[Array],
-        by_code: Array,
-        first: Array,
-        up: Array,
-        counts: Array,
-    ) -> None:
-        kept = kept << 1 | 1
+    def keep(self, node: Node) -> tuple[Node, Ints, Ints]:
+        """The node with its next group, without people who are then alone.
+
+        Also the rows that each of its rows is, and the rows of those people.
+        """
+        digit = self.digit[node.level][node.sid]
+        by_code = np.argsort(digit, kind="stable")
+        first = _changes(node.kid[by_code], digit[by_code])
+        counts = node.counts[by_code]
         starts = np.flatnonzero(first)
         at = starts[_run_totals(counts, starts) == 1]
+        alone = by_code[at]
         if at.size:
-            self._leave(level + 1, kept, int(at.size))
-            for mine, totals, gather in zip(values, self._alone, self.gathers, strict=True):
-                mine[by_code[at]] = gather.combine(mine[by_code[at]], totals[level + 1][kept])
-            many = np.ones(first.size, dtype=bool)
-            many[at] = False
-            stay = np.flatnonzero(many)
-            by_code, up, counts, first = by_code[stay], up[stay], counts[stay], first[stay]
+            several = np.ones(first.size, dtype=bool)
+            several[at] = False
+            stay = np.flatnonzero(several)
+            by_code, counts, first = by_code[stay], counts[stay], first[stay]
         kid = np.cumsum(first, dtype=np.int32) - np.int32(1)
-        below = self._node(level + 1, kept, kid, up, counts)
-        for mine, theirs, gather in zip(values, below, self.gathers, strict=True):
-            mine[by_code] = gather.combine(mine[by_code], theirs)
+        sid = self.up[node.level][node.sid[by_code]]
+        return Node(node.level + 1, node.kept << 1 | 1, kid, sid, counts), by_code, alone
 
-    def _leave(self, level: int, kept: int, people: int) -> None:
-        """People alone on the kept groups: alone on all subsets below, a range of the order."""
-        rest = self.rows.groups - level
-        self._left[kept << rest] += people
-        self._left[(kept + 1) << rest] -= people
-
-    def _finish(self, level: int, kept: int, kid: Array, sid: Array, counts: Array) -> list[Array]:
-        """All subsets below the node at once, in one dense block."""
-        columns, sizes = self._columns_from(level), self._size[level:]
-        low, rest = kept << len(sizes), len(sizes)
-        if self.progress is not None:
-            self.progress(((kept + 1) << rest) / self._masks.size)
-        if kid.size == 0:
-            return [np.empty(0, dtype=g.alone.dtype) for g in self.gathers]
-        classes = int(kid[-1]) + 1
-        flat = columns.of_suffix[sid].astype(np.int64) * classes + kid
-        cells = np.zeros(self._span[level] * classes, dtype=counts.dtype)
-        cells[flat] = counts
-        for view, c in _axes(cells, sizes):
+    def block(self, node: Node) -> Block:
+        """Class sizes on all subsets below the node, each as a marginal sum."""
+        columns, classes = self._columns_from(node.level), node.classes
+        sizes = self.size[node.level :]
+        flat = columns.of_suffix[node.sid].astype(np.int64) * classes + node.kid
+        cells = np.zeros(self.span[node.level] * classes, dtype=node.counts.dtype)
+        cells[flat] = node.counts
+        for view, c in axes(cells, sizes):
             np.add.reduce(view[:, :c], axis=1, out=view[:, c])
+        masks = self.masks[self.below(node)][columns.subset]
         table = cells.reshape(-1, classes)
-        masks = self._masks[low + columns.subset]
-        block = Block(table, masks, columns.by_subset, columns.starts)
-        here = self._masks[low : low + (1 << rest)]
-        self.classes[here] = block.combine(np.count_nonzero(table, axis=1), np.add)
-        self.uniques[here] = block.combine(np.count_nonzero(table == 1, axis=1), np.add)
-        self.largest[here] = block.combine(table.max(axis=1), np.maximum)
-        if self.on_block is not None:
-            self.on_block(block)
-        return [_fold(gather, block, sizes)[flat] for gather in self.gathers]
+        return Block(table, masks, flat, sizes, columns.by_subset, columns.starts)
 
     def _columns_from(self, level: int) -> _Columns:
         if level not in self._columns:
             groups = self.rows.groups
-            if level == groups:
-                code, subset = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
-            else:
-                inner, table, c = (
-                    self._columns_from(level + 1),
-                    self._levels[level],
-                    self._size[level],
-                )
-                code = table.digit.astype(np.int32) * np.int32(self._span[level + 1])
-                code += inner.of_suffix[table.up]
+            code, subset = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
+            if level < groups:
+                inner = self._columns_from(level + 1)
+                code = self.digit[level].astype(np.int32) * np.int32(self.span[level + 1])
+                code += inner.of_suffix[self.up[level]]
                 known = inner.subset | (1 << (groups - level - 1))
-                subset = np.concatenate((np.tile(known, c), inner.subset))
+                subset = np.concatenate((np.tile(known, self.size[level]), inner.subset))
             by_subset = np.argsort(subset, kind="stable")
             starts = np.searchsorted(subset[by_subset], np.arange(1 << (groups - level)))
             self._columns[level] = _Columns(code, subset, by_subset, starts)
         return self._columns[level]
 
 
-def _fold(gather: Gather, block: Block, sizes: Sequence[int]) -> Array:
-    """Each value combined with that of "any value", along every axis: over all subsets."""
-    values = np.ascontiguousarray(gather.values(block)).reshape(-1)
-    for view, c in _axes(values, sizes):
-        gather.combine(view[:, :c], view[:, c:], out=view[:, :c])
-    return values
-
-
-def _axes(flat: Array, sizes: Sequence[int]) -> Iterator[tuple[Array, int]]:
+def axes(flat: Array, sizes: Sequence[int]) -> Iterator[tuple[Array, int]]:
     """Views of a block as before x (values of one group, then "any value") x after."""
     before = 1
     for c in sizes:
@@ -311,18 +234,22 @@ def _axes(flat: Array, sizes: Sequence[int]) -> Iterator[tuple[Array, int]]:
         before *= c + 1
 
 
-def _levels(rows: Rows) -> list[_Level]:
+def _suffixes(rows: Rows) -> tuple[list[Array], list[Array]]:
+    """For each level and each suffix there: the suffix without the next group, and its code.
+
+    A suffix is a distinct row on the groups still to decide; suffixes keep the order of rows.
+    """
     change = np.zeros(rows.counts.size, dtype=bool)
     upper = np.zeros(rows.counts.size, dtype=np.int32)
-    levels = []
+    up, digit = [], []
     for group in reversed(rows.order):
         code = rows.codes[group]
         change[1:] |= code[1:] != code[:-1]
         first = np.concatenate((np.array([0]), np.flatnonzero(change)))
-        narrow = np.min_scalar_type(rows.cardinalities[group] - 1)
-        levels.append(_Level(upper[first], code[first].astype(narrow)))
+        up.append(upper[first])
+        digit.append(code[first].astype(np.min_scalar_type(rows.cardinalities[group] - 1)))
         upper = np.cumsum(change, dtype=np.int32)
-    return levels[::-1]
+    return up[::-1], digit[::-1]
 
 
 def _masks(order: Sequence[int]) -> Ints:
@@ -349,11 +276,3 @@ def _run_totals(counts: Array, starts: Ints) -> Array:
     np.subtract(before[1:], before[:-1], out=totals[:-1])
     totals[-1:] = upto[-1:] - before[-1:]
     return totals
-
-
-def _subtree_totals(values: Array, combine: np.ufunc) -> list[Array]:
-    """Values over subsets in the walk's order, combined over the subtrees of every level."""
-    totals = [values]
-    while totals[-1].size > 1:
-        totals.append(combine(totals[-1][0::2], totals[-1][1::2]))
-    return totals[::-1]

@@ -31,8 +31,8 @@ from reidbn.microdata.knowledge import (
     is_product,
 )
 from reidbn.microdata.lattice import refuse_many
-from reidbn.microdata.partitions import partitions
 from reidbn.microdata.table import People
+from reidbn.microdata.traced import sizes_of_rows
 
 Sizes = NDArray[np.uint32]
 _PAIRS = 1 << 21  # subject-record pairs compared at a time
@@ -156,7 +156,7 @@ def class_sizes_by_mask(
         )
     index = np.arange(len(people))[records or slice(None)]
     if is_product(people, what):
-        return _by_partitions(people, what, index)
+        return _by_walk(people, what, index)
     if is_columnwise(people, what) and _masks_are_cheaper(people, what):
         matcher = Matcher.of(people, what)
         rows, back = np.unique(matcher.of_record[index], return_inverse=True)
@@ -177,13 +177,10 @@ def class_size_chunks(
         yield records, class_sizes_by_mask(people, what, records=records, memory_limit=limit)
 
 
-def _by_partitions(people: People, what: Knowledge, index: Ints) -> Sizes:
+def _by_walk(people: People, what: Knowledge, index: Ints) -> Sizes:
     rows = group_rows(people, what)
     some, back = np.unique(rows.of_record[index], return_inverse=True)
-    found = np.empty((1 << what.groups, some.size), dtype=np.uint32)
-    for partition in partitions(rows):
-        found[partition.subset] = partition.sizes[partition.labels[some]]
-    return np.ascontiguousarray(found.T)[back]
+    return sizes_of_rows(rows, some)[back]
 
 
 def _one_by_one(people: People, what: Knowledge, index: Ints) -> Sizes:

@@ -1,7 +1,7 @@
 """Visit every subset with its partition: the class of each distinct row, and the class sizes.
 
 For measures that need to know who is in which class (attribute disclosure, minimal uniques);
-for measures of class sizes alone the walk in lattice.py is several times faster.  Depth first
+for measures of class sizes alone the walk (walk.py) is faster.  Depth first
 over the subsets: adding group j splits each class by j's code,
 
     label' = label * cardinality_j + code_j                                       (1)

@@ -24,10 +24,11 @@ from reidbn.microdata.knowledge import (
     overlaps,
     reading_order,
 )
-from reidbn.microdata.lattice import Rows, Walk, refuse_many
+from reidbn.microdata.lattice import Rows, refuse_many
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.partitions import partitions
 from reidbn.microdata.table import People
+from reidbn.microdata.walk import Walk
 
 if TYPE_CHECKING:
     import pandas as pd

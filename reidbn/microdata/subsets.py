@@ -31,11 +31,12 @@ from reidbn.microdata.knowledge import (
     knowledge,
     reading_order,
 )
-from reidbn.microdata.lattice import Array, Block, Gather, Walk, distinct_rows, refuse_many
+from reidbn.microdata.lattice import Array, Block, distinct_rows, refuse_many
 from reidbn.microdata.masks import class_size_chunks, expected
 from reidbn.microdata.partitions import partitions
 from reidbn.microdata.subset_table import Progress, subset_table
 from reidbn.microdata.table import People
+from reidbn.microdata.walk import Gather, Walk
 
 if TYPE_CHECKING:
     import pandas as pd
