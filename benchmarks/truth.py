@@ -154,7 +154,7 @@ def draw(bins, subsets, path):
                        ms=3, color=COLOURS[fraction])  # fmt: skip
         place.set_title(f"{name}: uniqueness by subset", fontsize=9)
         _diagonal(place, 1e-4)
-        place.set(xlabel="predicted P(unique | unique in table)", ylabel="true share")
+        place.set(xlabel="predicted share still unique", ylabel="true share")
     axes[0][0].legend(fontsize=7, frameon=False)
     with matplotlib.rc_context({"svg.hashsalt": "reidbn", "svg.fonttype": "none"}):
         figure.savefig(path, metadata={"Date": None})
