@@ -22,7 +22,7 @@ from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node
 from reidbn.attack.scenario import Scenario
 from reidbn.cpds.match import Probability
-from reidbn.errors import ImpossibleEvidence, ModelError, UsageError
+from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError
 from reidbn.inference.case import Case, make_case
 
 GRID = {name: [0.2, 0.5, 0.8] for name in SETTINGS}
@@ -126,6 +126,27 @@ def test_a_number_of_points_is_spread_over_the_range():
     assert sizes.tolist() == [1, 7, 14, 20]
     every = rb.sweep("leak-single", "risk", {"class_size": 99})["class_size"]
     assert every.tolist() == list(range(1, 21))
+
+
+def test_a_sweep_in_parts_is_the_same_sweep(subjects, monkeypatch):
+    whole = rb.sweep(routes(3), "reidentified=yes", GRID, subject=subjects)
+    states = rb.sweep("leak-single", "leaked_class_size", {"leaked": 5, "class_size": [1, 2]})
+    monkeypatch.setattr("reidbn.whatif.sweeps.MOST_NUMBERS", 60)
+    monkeypatch.setattr("reidbn.inference.case.MOST_NUMBERS", 100)
+    parts = rb.sweep(routes(3), "reidentified=yes", GRID, subject=subjects)
+    pd.testing.assert_frame_equal(whole, parts, rtol=1e-14)
+    again = rb.sweep("leak-single", "leaked_class_size", {"leaked": 5, "class_size": [1, 2]})
+    pd.testing.assert_frame_equal(states, again, rtol=1e-14)
+
+
+def test_a_table_of_too_many_rows_is_refused_before_it_is_computed():
+    many = {k: np.repeat(v, 500, axis=0)
+            for k, v in routes_subjects(1, 3, np.random.default_rng(1)).items()}  # fmt: skip
+    with pytest.raises(TooLarge, match="1,000,000 settings of 500 subjects make 500,000,000 rows"):
+        rb.sweep(routes(3), "reidentified=yes", {"p_c": 1000, "p_m": 1000}, subject=many,
+                 per_subject=True)  # fmt: skip
+    with pytest.raises(TooLarge, match="settings; the most is 5,000,000"):
+        rb.sweep("adversary-routes", "risk", dict.fromkeys(SETTINGS, 100))
 
 
 def test_named_changes_and_scenarios_make_one_row_each():

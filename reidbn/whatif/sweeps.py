@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.errors import UsageError
+from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import load_attack
-from reidbn.inference.case import Case, Values
+from reidbn.inference.case import MOST_NUMBERS, Case, Values
 from reidbn.inference.network import Array
 from reidbn.inference.summaries import mean, quantile, share_above
 from reidbn.whatif.cases import Target, What, brings_case, case_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
 QUANTILES = {"q5": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+MOST_ROWS = 200_000_000  # of one table with a row per subject
 _RESULTS = {"scenario", "subject", "state", "probability", "evidence_probability", "subjects",
             "mean", "max", *QUANTILES}  # fmt: skip
 Columns = dict[str, Any]
@@ -69,7 +70,7 @@ def sweep(
     blocks = [
         read.block(shown.wanting(state), columns, settings, state)
         for state in states
-        for shown, columns, settings in _plan(case, grid)
+        for shown, columns, settings in _slices(_plan(case, grid), per_subject=per_subject)
     ]
     out = pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
     if len(states) > 1:  # the states of one setting stand together
@@ -126,6 +127,23 @@ def _tidy(case: Case, name: str, values: Array) -> Array:
     """Counts as whole numbers."""
     whole = case.parameter(name).is_integer and bool((values == np.floor(values)).all())
     return values.astype(np.int64) if whole else values
+
+
+def _slices(
+    plan: Iterator[tuple[Case, Columns, dict[str, Array]]], *, per_subject: bool
+) -> Iterator[tuple[Case, Columns, dict[str, Array]]]:
+    """The plan in parts whose answers fit into memory."""
+    for case, columns, settings in plan:
+        rows = len(next(iter(columns.values())))
+        if per_subject and rows * case.count > MOST_ROWS:
+            raise TooLarge(
+                f"{rows:,} settings of {case.count:,} subjects make {rows * case.count:,} rows; "
+                f"the most is {MOST_ROWS:,}: sweep fewer at a time, or leave out per_subject"
+            )
+        step = max(1, 4 * MOST_NUMBERS // case.count)
+        for i in range(0, rows, step):
+            part = {n: v[i : i + step] for n, v in columns.items()}
+            yield case, part, {n: v[i : i + step] for n, v in settings.items()}
 
 
 def _column(name: str) -> str:
