@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidbn.attack.scenario import Scenario
-from reidbn.attacks.disclosure_knowledge import Knowledge, Range, near_matrix, ranges_of
+from reidbn.attacks.disclosure_knowledge import (
+    Knowledge,
+    Range,
+    near_matrix,
+    ranges_of,
+)
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.table import People
@@ -114,10 +118,10 @@ def sampling_pays(people: int, individuals: int, columns: int) -> bool:
 
 def without_secret(knowledge: Knowledge | None, secret: str) -> Knowledge | None:
     """The knowledge for one secret: its own column cannot be learnt."""
+    if not isinstance(knowledge, Mapping):
+        return knowledge  # none, or a scenario, whose columns are matched by name
     kept: dict[Any, Any] = {}
-    if isinstance(knowledge, Scenario):
-        return knowledge
-    for name, value in (knowledge or {}).items():
+    for name, value in knowledge.items():
         if isinstance(value, tuple | list) and len(value) == 2 and not np.isscalar(value[0]):
             columns = tuple(c for c in value[0] if c != secret)
             kept.update({name: (columns, value[1])} if columns else {})

@@ -9,18 +9,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidbn.attack.knows import Profile
-from reidbn.attack.scenario import Scenario
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Floats, Ints
 from reidbn.microdata.table import People
 
-Knowledge = Mapping[Any, Any] | Scenario
+if TYPE_CHECKING:
+    from reidbn.attack.scenario import Scenario
+
+Knowledge: TypeAlias = "Mapping[Any, Any] | Scenario"
 Range = float | Sequence[float] | Mapping[Any, Any]
 
 
@@ -91,7 +92,7 @@ def chances_of(
     >>> chances_of(people, ["age", "sex"], {"age": 0.5, "sex": 0.25})[0].round(3).tolist()
     [[0.375, 0.375, 0.125, 0.125]]
     """
-    if isinstance(knowledge, Scenario):
+    if not isinstance(knowledge, Mapping):
         return _scenario_chances(people, known, knowledge)
     groups = [_group(people, known, name, value) for name, value in knowledge.items()]
     if not groups:
@@ -125,6 +126,7 @@ def _scenario_chances(
     people: People, known: Sequence[str], scenario: Scenario
 ) -> tuple[Floats, Ints | None]:
     """A scenario's groups; nothing is known of a person who is not on its shared list."""
+    from reidbn.attack.knows import Profile
     from reidbn.attacks.placing import place
 
     if scenario.knows is None:
