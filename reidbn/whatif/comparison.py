@@ -100,7 +100,7 @@ def compare(
     set: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
     statistic: str = "mean",
-) -> Comparison:
+) -> Any:
     """Two scenarios of one question: difference, ratio, and what each change between them does.
 
     `before` and `after` are scenarios or changes such as {"set": {"p_c": 0.2}, "do": {...}}; {} or
@@ -112,7 +112,7 @@ def compare(
     (0.1613, 0.1007)
     """
     if hasattr(what, "compare_with") and brings_case(target):
-        return what.compare_with(target)  # type: ignore[no-any-return]
+        return what.compare_with(target)
     if brings_case(what) and brings_case(target):
         first, second = case_of(what), case_of(target)  # type: ignore[arg-type]
         names = _name(what, "before"), _name(target, "after")
