@@ -394,3 +394,16 @@ def test_text_cannot_be_within_a_tolerance_and_the_message_shows_no_value():
     with pytest.raises(UsageError, match="says nothing about 1") as refused:
         rb.disclosure(people, "sick", ranges={"town": {"Avonlea": "A"}})
     assert "Bree" not in str(refused.value)
+
+
+def test_histories_that_hang_together_are_refused_with_a_way_out():
+    table = {
+        "id": [1, 1, 2], "code": ["a", "b", "a"], "town": ["x", "y", "x"], "sick": [0, 0, 1],
+    }  # fmt: skip
+    people = rb.read_table(
+        table, quasi_identifiers=["code", "town"], sensitive=["sick"], subject_id="id"
+    )
+    for ask in (lambda: rb.disclosure(people, "sick"), lambda: rb.disclosure_all(people)):
+        with pytest.raises(UsageError, match=r"keep one of these in known=\["):
+            ask()
+    assert rb.disclosure(people, "sick", known=["code"]).npp_full.tolist() == [0, 0]

@@ -23,6 +23,7 @@ from reidbn.attacks.disclosure_asked import (
     refuse_many,
     relations_of,
     sampling_pays,
+    whole_codes,
     without_secret,
 )
 from reidbn.attacks.disclosure_exact import Partitioned
@@ -121,7 +122,11 @@ def disclosure_all(
         }
         return DisclosureAll(people, found)
     refuse_many(len(names) - 1)
-    every, codes, sizes = tuple(range(len(names))), people.codes(names), people.cardinalities(names)
+    every, codes, sizes = (
+        tuple(range(len(names))),
+        whole_codes(people, names),
+        people.cardinalities(names),
+    )
     source = Partitioned(codes, sizes, every, every, empty, memory, rows)
     notes = notes_of(people, None, None, None, rows)
     found = {

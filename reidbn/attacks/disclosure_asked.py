@@ -72,11 +72,21 @@ def individuals_of(
     return wanted.astype(np.int64)
 
 
+def whole_codes(people: People, columns: Sequence[str]) -> Codes:
+    """The columns' codes; refused where a person's several rows hang together."""
+    try:
+        return people.codes(columns)
+    except UsageError as problem:
+        raise UsageError(
+            f"{problem}. Disclosure takes columns one by one: keep one of these in known=[...]"
+        ) from None
+
+
 def coded(
     people: People, names: Sequence[str], sensitive: str, ranges: Mapping[str, Range]
 ) -> tuple[Codes, tuple[int, ...]]:
     columns = [*names, sensitive]
-    codes, cardinalities = people.codes(columns), list(people.cardinalities(columns))
+    codes, cardinalities = whole_codes(people, columns), list(people.cardinalities(columns))
     if ranges:
         codes = np.array(codes, order="F")
         for name, spec in ranges.items():
