@@ -1,6 +1,6 @@
 """Class sizes of chosen rows on every subset: the walk over the lattice, following those rows.
 
-The walk is the one of lattice.py; each followed row remembers where it is among the node's rows.
+The walk is that of walk.py; each followed row remembers where it is among the node's rows.
 A row that is alone leaves with size 1 on all larger subsets, and where no followed row is left the
 walk goes back.  So people can be looked at some after others without 2^b partitions each time.
 """
