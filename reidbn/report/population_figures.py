@@ -67,16 +67,17 @@ def class_size_figure(fit: PitmanFit, class_sizes: tuple[int, ...] = (1, 2, 5)) 
     largest = 1
     for f, colour in zip(class_sizes, colours, strict=False):
         law = fit.class_size_posterior(f)
-        sizes = np.unique(np.round(np.geomspace(f, law.support[1], 161)).astype(np.int64))
+        end = max(law.quantile(0.999), f + 1)
+        sizes = np.unique(np.round(np.geomspace(f, end, 61)).astype(np.int64))
         upto = np.asarray(law.cdf(sizes))
-        largest = max(largest, law.quantile(0.9999))
+        largest = max(largest, end)
         axes.step(
             sizes, 100 * upto, where="post", color=colour, lw=1.8,
             label=f"{f} in the table: E[1/F] = {law.mean_inverse:.3g}",
         )  # fmt: skip
     _plain_log(axes)
     axes.set(
-        xlim=(1, max(largest * 1.3, 10)),
+        xlim=(1, max(largest, 10)),
         ylim=(0, 102),
         xlabel="people alike in the population, F",
         ylabel="chance that F is at most this, %",

@@ -23,8 +23,8 @@ from reidbn.theory.posterior import Nodes
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
-_SUMMED = 512  # newcomers up to here are summed one by one
-_X, _W = np.polynomial.legendre.leggauss(64)
+_SUMMED = 160  # newcomers up to here are summed one by one
+_X, _W = np.polynomial.legendre.leggauss(96)
 _NEGLIGIBLE = 1e-17
 
 
@@ -149,29 +149,40 @@ class ClassSizePosterior:
         left = self.newcomers - joined
         if left <= self._last.size:
             return float(max(1 - self._last[left - 1], 0.0))
-        return self.nodes.mean(_beta_binomial_cdf(joined, self.newcomers, *self._shapes))
+        return self._by_quadrature(joined)
+
+    def _by_quadrature(self, k: int) -> float:
+        """P(K <= k) = int g(p) P(Binomial(M, p) <= k) dp, g the (mixture of) Beta densities.
+
+        The binomial's step is nearly sharp at p = k/M: below it all of g counts, above none, and
+        only the step itself, where g has any weight, is integrated by Gauss's rule.
+        """
+        M, (a, b) = self.newcomers, self._shapes
+        centre, width = (k + 0.5) / M, 9 * np.sqrt((k + 1.0) * (M - k)) / M**1.5
+        low = max(centre - width, 0.0)
+        start, end = max(low, self._reach[0]), min(centre + width, 1.0, self._reach[1])
+        whole = self.nodes.mean(betainc(a, b, min(max(low, 0.0), 1.0)))
+        if end <= start:
+            return float(min(whole, 1.0))
+        half = (end - start) / 2
+        p = start + half * (_X[:, None] + 1)
+        density = np.exp((a - 1) * np.log(p) + (b - 1) * np.log1p(-p) - self._log_beta)
+        step = betainc(float(M - k), k + 1.0, 1 - p[:, 0])
+        inside = half * (_W * step) @ (density @ self.nodes.weight)
+        return float(np.clip(whole + inside, 0.0, 1.0))
 
     @cached_property
     def _shapes(self) -> tuple[Floats, Floats]:
         a = self.f - self.nodes.alpha
         return a, self.nodes.theta + self.n - a
 
+    @cached_property
+    def _log_beta(self) -> Floats:
+        return np.asarray(betaln(*self._shapes), dtype=np.float64)
 
-def _beta_binomial_cdf(k: int, M: int, a: Floats, b: Floats) -> Floats:
-    """P(K <= k) = int Beta(p; a, b) P(Binomial(M, p) <= k) dp.
-
-    The binomial's step is nearly sharp at p = k/M: below it all of Beta counts, above none, and
-    only the step itself, where Beta has any weight, is integrated by Gauss's rule.
-    """
-    centre, width = (k + 0.5) / M, 9 * np.sqrt((k + 1.0) * (M - k)) / M**1.5
-    low = np.maximum(max(centre - width, 0.0), betaincinv(a, b, _NEGLIGIBLE))
-    high = np.minimum(min(centre + width, 1.0), 1 - betaincinv(b, a, _NEGLIGIBLE))
-    high = np.maximum(high, low)
-    half = (high - low) / 2
-    p = low + half * (_X[:, None] + 1)
-    inside = (p > 0) & (p < 1)
-    p = np.where(inside, p, 0.5)
-    density = np.exp((a - 1) * np.log(p) + (b - 1) * np.log1p(-p) - betaln(a, b))
-    step = np.where(inside, density * betainc(float(M - k), k + 1.0, 1 - p), 0.0)
-    whole = betainc(a, b, np.minimum(low, max(centre - width, 0.0)))
-    return np.asarray(np.clip(whole + half * (_W @ step), 0.0, 1.0))
+    @cached_property
+    def _reach(self) -> tuple[float, float]:
+        """Shares outside which no component has any weight."""
+        a, b = self._shapes
+        low = float(betaincinv(a, b, _NEGLIGIBLE).min())
+        return low, float(1 - betaincinv(b, a, _NEGLIGIBLE).min())

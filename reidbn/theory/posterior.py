@@ -53,7 +53,8 @@ def posterior(region: Region) -> Nodes:
     """The grid over the whole region that matters."""
     level = region.highest - _DROP
     low, high = region.alpha_range(level)
-    x, w = _RULES[56 if high - low > _WIDE or region.top.status[0] else 28]
+    wide = high - low > _WIDE or not region.has_top
+    x, w = _RULES[56 if wide else 28]
     alpha, w_alpha = (low + (high - low) * (x + 1) / 2, w) if high > low else _one(low)
     hump = region.hump(alpha)
     start, end = region.contour(hump, level)

@@ -54,6 +54,11 @@ class Region:
         return Packed.of([self.table])
 
     @property
+    def has_top(self) -> bool:
+        """Whether the likelihood has a finite maximum."""
+        return bool(np.isfinite(self.top.phi[0]))
+
+    @property
     def best_alpha(self) -> float:
         return float(self.top.alpha[0])
 
