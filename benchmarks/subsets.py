@@ -8,7 +8,8 @@ and libraries included.  "times reidbn" compares with the per-record run, which 
 two risks and smallest identifying subset.  reidbn.suda finds Adult's 62,809 minimal uniques.
 Adult is the table of [Kroes21] where it is found (REIDBN_DATA, or ../shared/data), else a generated
 one of its shape; the table of 12 columns is generated: 1,500,000 people, correlated columns of 2 to
-18 values, 1,054,019 distinct rows, 62 % unique on all twelve.  Every peer must give our counts.
+18 values, 1,054,019 distinct rows, 62 % unique on all twelve; "fine" has independent columns of 2
+to 100 values, all but unique.  Peers that do all subsets must give our counts.
 """
 
 import os
@@ -26,6 +27,7 @@ DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" /
 RESULTS = Path(__file__).parent / "results" / "subsets.md"
 ADULT_SIZES = (2, 72, 5, 7, 16, 41, 7, 2, 14)
 WIDE_SIZES = (2, 18, 6, 8, 5, 5, 12, 7, 3, 10, 5, 7)
+FINE_SIZES = (73, 2, 41, 16, 100, 50, 7, 14, 9, 5, 60, 31)
 PLACE = Path(tempfile.gettempdir()) / f"reidbn-bench-{os.getuid()}"
 
 
@@ -55,10 +57,16 @@ def wide(people):
     return np.stack(columns, 1)
 
 
+def fine(people):
+    rng = np.random.default_rng(5)
+    return np.stack([rng.integers(0, size, people) for size in FINE_SIZES], 1)
+
+
 TABLES = {
     "Adult, 30,162 x 9": adult,
     "30,000 x 12": lambda: wide(30_000),
     "1,500,000 x 12": lambda: wide(1_500_000),
+    "1,500,000 x 12, fine": lambda: fine(1_500_000),
 }
 
 
@@ -187,6 +195,7 @@ PLAN = [
     ("1,500,000 x 12", "polars loop, 40 subsets", 1, None),
     ("1,500,000 x 12", "privattacks, 12 subsets", 1, None),
     ("1,500,000 x 12", "reidbn class_sizes", 3, 0.25),
+    ("1,500,000 x 12, fine", "reidbn, per record", 1, 75),
 ]
 
 

@@ -269,6 +269,18 @@ def test_wide_columns_are_counted_by_sorting_and_agree():
         assert (p.row_sizes[rows.of_record] == people.class_sizes(columns)).all()
 
 
+def test_a_table_of_two_million_classes_is_counted():
+    n = 2_000_000
+    people = People.from_codes(np.stack([np.arange(n) // 2, np.arange(n) % 2], 1), ["id", "sex"])
+    table = rb.subsets(people).set_index("subset")
+    assert table["classes"].tolist() == [1_000_000, 2, 2_000_000]
+    assert table["uniques"].tolist() == [0, 0, 2_000_000]
+    assert table["largest"].tolist() == [2, 1_000_000, 1]
+    risks = rb.subsets(people, per_record=True)
+    assert set(risks["smallest_size"]) == {2}
+    assert np.allclose(risks["unique"], 0.25)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_frequencies_by_mask_are_those_of_each_subset(seed):
     people = random_people(seed + 40)

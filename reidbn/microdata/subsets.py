@@ -29,6 +29,7 @@ from reidbn.microdata.knowledge import (
     grouped,
     is_product,
     knowledge,
+    overlaps,
     reading_order,
 )
 from reidbn.microdata.lattice import Array, Block, distinct_rows, refuse_many
@@ -78,13 +79,15 @@ def subsets(
         from reidbn.microdata.sampled import sampled_people, sampled_subsets
 
         draw = sampled_people if per_record else sampled_subsets
-        return _stated(draw(people, what, samples=samples, seed=seed, progress=progress), people)
+        found = draw(people, what, samples=samples, seed=seed, progress=progress)
+        return _stated(found, people, what)
     if not per_record:
-        return _stated(subset_table(people, what, most=most, progress=progress), people)
+        found = subset_table(people, what, most=most, progress=progress)
+        return _stated(found, people, what)
     if most is not None:
         raise UsageError("most= leaves out rows of the table; per person all subsets count")
     refuse_many(what.groups)
-    return _stated(_per_person(people, what, progress), people)
+    return _stated(_per_person(people, what, progress), people, what)
 
 
 def expectations(
@@ -281,9 +284,9 @@ def _one_by_one(
     return [values[of_record] for values in found]
 
 
-def _stated(table: pd.DataFrame, people: People) -> pd.DataFrame:
+def _stated(table: pd.DataFrame, people: People, what: Knowledge) -> pd.DataFrame:
     """The table with what it was computed from, in `.attrs`."""
-    matching = "equality" if people.is_partition else "any value that may be the same"
+    matching = "any value that may be the same" if overlaps(people, what) else "equality"
     table.attrs = {
         "records": len(people),
         "missing": people.missing,
