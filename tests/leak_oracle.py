@@ -61,17 +61,20 @@ def every_leak_by_sets(classes, L, n):
     return total / comb(D, L) / comb(D, n)
 
 
-def every_number_identified(classes, L, n, *, removed=True):
-    """P(m of n identified), m = 0..n, over every leak, ordered targets and outcome of guesses."""
+def every_number_identified(classes, L, n, *, removed=True, ordered=False):
+    """P(m of n identified), m = 0..n, over every leak, all targets and every outcome of guesses.
+
+    The order in which targets are looked for changes nothing (a test says so), so sets will do.
+    """
     class_of = members(classes)
     D = len(class_of)
+    wanted = list((permutations if ordered else combinations)(range(D), n))
     answer = [Fraction(0)] * (n + 1)
     for leak in combinations(range(D), L):
-        for targets in permutations(range(D), n):
+        for targets in wanted:
             for m, p in enumerate(_guesses(leak, targets, class_of, removed=removed)):
                 answer[m] += p
-    cases = comb(D, L) * (factorial(D) // factorial(D - n))
-    return [p / cases for p in answer]
+    return [p / (comb(D, L) * len(wanted)) for p in answer]
 
 
 def _guesses(leak, targets, class_of, *, removed):

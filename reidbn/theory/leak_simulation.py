@@ -1,4 +1,4 @@
-"""The leak acted out: draw a leak, draw the targets, guess them one after the other.
+"""The leak acted out: draw the targets, draw the leak, guess them one after the other.
 
 Sections 2.2 and 2.3 of [Antoniou22] as simulations, with what their text leaves open named:
 
@@ -7,13 +7,14 @@ Sections 2.2 and 2.3 of [Antoniou22] as simulations, with what their text leaves
 - `from the leak`: the targets come from the leak, as the paper's simulation of many targets has
   it.  That conditions on membership: multiply by L(L-1).../(D(D-1)...) to compare.
 
+Only the targets' classes are drawn, one after the other, each from what the classes before have
+left of the leak: nobody asks about the others, so a run costs the same in a table of any size.
 Members of a class are alike, so the leaked ones may be called 0..h-1 once h is drawn.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from reidbn.errors import TooLarge
 from reidbn.theory.circle import Classes, Floats
 
 _HELD = 4_000_000
-_MOST_CLASSES = 20_000_000
+_MOST_RECORDS = 1_000_000_000  # NumPy's hypergeometric sampler stops here
 Ints = NDArray[np.int64]
 
 
@@ -52,66 +53,91 @@ def act_out(
     >>> round(float((runs.identified == 2).mean()), 2)  # exactly 0.2133
     0.21
     """
-    total = int(classes.counts.sum())
-    if total > _MOST_CLASSES:
-        raise TooLarge(f"{total:,} classes are too many to act out; at most {_MOST_CLASSES:,}")
-    story = _Story(np.repeat(classes.sizes, classes.counts), leaked, from_leak, removed)
-    block = max(1, _HELD // total)
-    parts = [story.act(targets, min(block, runs - first), rng) for first in range(0, runs, block)]
+    if classes.records >= _MOST_RECORDS:
+        raise TooLarge(f"{classes.records:,} records are too many to act out; 1e9 is the limit")
+    block = max(1, _HELD // (targets * targets))
+    parts = []
+    for first in range(0, runs, block):
+        story = _Story.drawn(classes, leaked, targets, min(block, runs - first), rng, from_leak)
+        parts.append(story.guess(rng, removed=removed))
     identified = np.concatenate([part.identified for part in parts])
     return Runs(identified, np.concatenate([part.chance for part in parts]))
 
 
 @dataclass(frozen=True)
 class _Story:
-    sizes: Ints  # one entry per class
-    leaked: int
-    from_leak: bool
-    removed: bool
+    """The targets of some runs, runs x targets: class, leaked of the class, in the leak or not."""
 
-    def act(self, targets: int, runs: int, rng: np.random.Generator) -> Runs:
-        in_leak = rng.multivariate_hypergeometric(self.sizes, self.leaked, size=runs)
-        rows = np.arange(runs)
-        seen = np.full((runs, targets), -1, dtype=np.int64)  # records, then their classes, so far
-        class_of = np.full((runs, targets), -1, dtype=np.int64)
+    class_of: Ints
+    class_leaked: Ints
+    present: NDArray[np.bool_]
+
+    @classmethod
+    def drawn(
+        cls,
+        classes: Classes,
+        leaked: int,
+        targets: int,
+        runs: int,
+        rng: np.random.Generator,
+        from_leak: bool,  # noqa: FBT001
+    ) -> _Story:
+        """Draw targets among all records, then as much of the leak as concerns them.
+
+        From the leak: the targets are in it, and what is left of it is a leak of the others.
+        """
+        record = _distinct(classes.records, runs, targets, rng)
+        class_of, size, member = _places(classes, record)
+        class_leaked = np.zeros_like(record)
+        rest = np.full(runs, classes.records - targets * from_leak)
+        left = np.full(runs, leaked - targets * from_leak)
+        for t in range(targets):
+            alike = class_of == class_of[:, [t]]
+            new = ~alike[:, :t].any(axis=1)
+            own = alike.sum(axis=1) if from_leak else 0
+            other = np.where(new, size[:, t] - own, 0)
+            h = rng.hypergeometric(other, rest - other, left)
+            rest, left = rest - other, left - h
+            copied = np.take_along_axis(class_leaked, alike.argmax(axis=1)[:, None], 1)[:, 0]
+            class_leaked[:, t] = np.where(new, h + own, copied)
+        present = np.ones_like(alike) if from_leak else member < class_leaked
+        return cls(class_of, class_leaked, present)
+
+    def guess(self, rng: np.random.Generator, *, removed: bool) -> Runs:
+        """Look for the targets one after the other among the leaked of their class."""
+        runs, targets = self.class_of.shape
         hits = np.zeros((runs, targets), dtype=bool)
         chance = np.ones(runs)
         for t in range(targets):
-            seen[:, t], member = self._target(seen[:, :t], in_leak, rng)
-            c = class_of[:, t] = self._class(seen[:, t])
-            alike = class_of[:, :t] == c[:, None]
-            h = in_leak[rows, c]
-            present = member < h
-            gone = (alike & hits[:, :t]).sum(axis=1) if self.removed else 0
+            alike = self.class_of[:, :t] == self.class_of[:, [t]]
+            h, present = self.class_leaked[:, t], self.present[:, t]
+            gone = (alike & hits[:, :t]).sum(axis=1) if removed else 0
             hits[:, t] = present & (rng.random(runs) * (h - gone) < 1)
             # The chance that all are identified follows the branch where all before were.
-            before = alike.sum(axis=1) if self.removed else 0
+            before = alike.sum(axis=1) if removed else 0
             chance *= np.where(present, 1 / np.maximum(h - before, 1), 0.0)
         return Runs(hits.sum(axis=1), chance)
 
-    def _target(self, seen: Ints, in_leak: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
-        """A record not seen before in its run, from D or from the leak, and its number in class."""
-        record = np.empty(len(seen), dtype=np.int64)
-        member = np.empty_like(record)
-        todo = np.arange(len(seen))
+
+def _distinct(records: int, runs: int, targets: int, rng: np.random.Generator) -> Ints:
+    """Different records within each run, in random order."""
+    drawn = np.full((runs, targets), -1, dtype=np.int64)
+    for t in range(targets):
+        todo = np.arange(runs)
         while todo.size:
-            drawn = rng.integers(0, int(self.sizes.sum()), todo.size)
-            c = self._class(drawn)
-            number = drawn - self._first[c]
-            good = ~(seen[todo] == drawn[:, None]).any(axis=1)
-            if self.from_leak:
-                good &= number < in_leak[todo, c]
-            record[todo[good]], member[todo[good]] = drawn[good], number[good]
-            todo = todo[~good]
-        return record, member
+            drawn[todo, t] = rng.integers(0, records, todo.size)
+            todo = todo[(drawn[todo, :t] == drawn[todo, t][:, None]).any(axis=1)]
+    return drawn
 
-    def _class(self, record: Ints) -> Ints:
-        return np.asarray(np.searchsorted(self._last, record, side="right"))
 
-    @cached_property
-    def _last(self) -> Ints:
-        return np.cumsum(self.sizes)
+def _places(classes: Classes, record: Ints) -> tuple[Ints, Ints, Ints]:
+    """The class of each record (numbered), its size, and the record's number within it.
 
-    @cached_property
-    def _first(self) -> Ints:
-        return self._last - self.sizes
+    Records are numbered class by class, classes size by size.
+    """
+    block = np.cumsum(classes.sizes * classes.counts)
+    which = np.searchsorted(block, record, side="right")
+    size = classes.sizes[which]
+    inside = record - (block - classes.sizes * classes.counts)[which]
+    before = (np.cumsum(classes.counts) - classes.counts)[which]
+    return before + inside // size, size, inside % size

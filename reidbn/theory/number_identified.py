@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from reidbn.errors import TooLarge
 from reidbn.theory.circle import (
     Classes,
     Complex,
@@ -40,6 +41,8 @@ from reidbn.theory.targets import log_choose, scale_of_targets
 _FAR = -200.0  # log of a leaked class size's probability against the likeliest that is left out
 _TOO_MANY = -80.0  # log of a number of targets in one class that is left out
 _CERTAIN = 1e-5  # share of a tilted law from which nine digits are safe
+_NOISE = 1e-10  # share below which it may be rounding
+_STEEPEST = 300.0  # largest tilt that is tried
 _HELD = 2_000_000
 
 
@@ -55,31 +58,70 @@ def log_number_identified(
     n = targets
     if n == 0 or leaked == 0:
         return np.where(np.arange(n + 1) == 0, 0.0, -np.inf)
-    law = _Law(classes, leaked, n, removed)
-    best, log_p = np.zeros(n + 1), np.full(n + 1, -np.inf)
-    pending, done = [0.0], 0
-    while pending and done < 40:
-        tilt, done = pending.pop(), done + 1
-        share, log_total = law.tilted(tilt)
-        better = share > np.maximum(best, 1e-15)
-        with np.errstate(divide="ignore"):
-            found = np.log(np.maximum(share, 0)) + log_total - tilt * np.arange(n + 1)
-        log_p = np.where(better, found, log_p)
-        gained = better & (best < _CERTAIN) & (share >= _CERTAIN)
-        best = np.where(better, share, best)
-        pending += _next_tilts(log_p, best, gained)
-    return log_p
+    found = _Found(_Law(classes, leaked, n, removed), np.zeros(n + 1), np.full(n + 1, -np.inf))
+    lowest, highest = support(classes, leaked, n)
+    found.look(0.0)
+    found.walk(1, highest)
+    found.walk(-1, lowest)
+    return np.where(
+        (np.arange(n + 1) < lowest) | (np.arange(n + 1) > highest), -np.inf, found.log_p
+    )
 
 
-def _next_tilts(log_p: Floats, best: Floats, gained: NDArray[np.bool_]) -> list[float]:
-    """Tilts that make the edges of what is known the likeliest, if there is more beyond them."""
-    known = np.flatnonzero(best >= _CERTAIN)
-    tilts = []
-    for edge, step in ((known[-1], 1), (known[0], -1)):
-        beyond = edge + step
-        if gained[edge] and 0 <= beyond < best.size and best[beyond] > 1e-13:
-            tilts.append(float(log_p[edge] - log_p[beyond]) * step)
-    return tilts
+def support(classes: Classes, leaked: int, targets: int) -> tuple[int, int]:
+    """The smallest and the largest number that can be identified.
+
+    At most every target in the leak.  A target must be identified only when it is alone of its
+    class in the leak: in a class of one, or in a class of which everybody is a target.
+
+    >>> support(Classes(np.array([1, 3]), np.array([4, 1])), 6, 3)
+    (0, 3)
+    """
+    D, L, n = classes.records, leaked, targets
+    larger = classes.sizes > 1
+    room = int((classes.sizes * classes.counts)[larger].sum())
+    forced = max(0, (L - min(L, room)) + (n - min(n, room)) - (D - room))
+    pairs_only = bool(np.all(classes.sizes[larger] == 2))
+    if n == D and 0 < L < room and (L == 1 or (pairs_only and L % 2)):
+        forced += 1  # one class of several has to show exactly one member
+    return forced, min(n, L)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known of the law so far, and how: each value from the tilt that made it likeliest."""
+
+    law: _Law
+    best: Floats  # the largest share that each value had under any tilt
+    log_p: Floats
+
+    def look(self, tilt: float) -> None:
+        share, log_total = self.law.tilted(tilt)
+        m = np.flatnonzero(share > np.maximum(self.best, _NOISE))
+        self.log_p[m] = np.log(share[m]) + log_total - tilt * m
+        self.best[m] = share[m]
+
+    def walk(self, step: int, last: int) -> None:
+        """Follow the law upwards or downwards until every value that can occur is certain.
+
+        The next tilt makes the last certain value and the one beyond it alike; while the one beyond
+        is too rare to be seen, tilt a little more.
+        """
+        tilt = 0.0
+        while True:
+            edge = int(np.flatnonzero(self.best >= _CERTAIN)[-1 if step > 0 else 0])
+            if (last - edge) * step <= 0:
+                return
+            if self.best[edge + step] > _NOISE:
+                tilt = float(self.log_p[edge] - self.log_p[edge + step]) * step
+            else:
+                tilt += 12.0 * step
+            if abs(tilt) > _STEEPEST:
+                raise TooLarge(
+                    f"more than {edge} identified is too rare to be told from rounding; "
+                    "the joint risk and simulations need no such tilt"
+                )
+            self.look(tilt)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,307 @@
+"""The pictures of [Antoniou22] with exact curves, sampled points and their intervals.
+
+Lines are exact; dots are the leak acted out, with 95 % intervals; both from the same call, so that
+a picture that looks wrong is wrong.  The paper's D = 10,000 is the default throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attacks.leak_classes import classes_of
+from reidbn.attacks.leak_single import given_target, risk
+from reidbn.attacks.leak_targets import Estimate, joint_risk, simulate
+from reidbn.report.whatif_figures import INK, LINE, SERIES, save
+from reidbn.theory.classes_touched import touched_pmf
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_STYLE: Any = {
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "reidbn",
+    "svg.fonttype": "none",
+}
+RECORDS = 10_000
+
+
+def risk_by_class_size(
+    path: str | Path | None = None,
+    *,
+    records: int = RECORDS,
+    leaks: Sequence[int] = (1_000, 2_000, 4_000, 8_000),
+    class_sizes: Sequence[int] = range(1, 21),
+    runs: int = 4_000,
+    seed: int = 0,
+) -> Figure:
+    """Figure 2: one target's risk against the class size, one curve per leak size."""
+    figure, (axes,) = _figure(6.4, 4.0)
+    sizes, rng = np.asarray(class_sizes), np.random.default_rng(seed)
+    for color, leaked in zip(SERIES, leaks, strict=False):
+        exact = risk(records=records, leaked=leaked, class_size=sizes)
+        axes.plot(sizes, exact, color=color, label=f"{leaked:,} leaked")
+        sampled = [_acted_out(records, leaked, int(k), runs, rng) for k in sizes]
+        _points(axes, sizes, sampled, color)
+    axes.plot(sizes, 1 / sizes, color=LINE, linewidth=1, linestyle="--", label="1/k: all leaked")
+    _labels(axes, "class size k", "probability that the target is identified")
+    axes.set_xticks(sizes[:: max(1, sizes.size // 10)])
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    return save(figure, path)
+
+
+def risk_of_a_leak(
+    path: str | Path | None = None,
+    *,
+    records: int = RECORDS,
+    leaked: int = 4_000,
+    class_size: int = 5,
+    runs: int = 4_000,
+    seed: int = 0,
+) -> Figure:
+    """Figures 3a and 3b: what the risk turns out to be, over leaks and for one given target.
+
+    Left, the mean risk of all patients in one leak: exact law and acted-out leaks.  Right, the
+    given target's risk: 0 when not in the leak, 1 when alone of the class in it.
+    """
+    figure, (left, right) = _figure(8.4, 3.6, 2)
+    number = records // class_size
+    records = number * class_size
+    rng = np.random.default_rng(seed)
+    _means_of_leaks(left, class_size, number, leaked, runs, rng)
+    found = given_target(records=records, leaked=leaked, class_size=class_size)
+    width = 0.035
+    right.bar(found.risk, found.probability, width=width, color=SERIES[0], label="exact")
+    seen = _risks_seen(records, leaked, class_size, runs, rng)
+    hits = [int((abs(seen - value) < 1e-9).sum()) for value in found.risk]
+    _points(right, found.risk, [_share(hit, runs) for hit in hits], INK, label="acted out")
+    right.axvline(found.mean, color=SERIES[1], linewidth=1, label=f"mean {found.mean:.4f}")
+    _labels(right, "risk of the given target", "probability")
+    right.legend(frameon=False, fontsize=8)
+    figure.suptitle(f"{leaked:,} of {records:,} leaked, classes of {class_size}", fontsize=10)
+    return save(figure, path)
+
+
+def _means_of_leaks(
+    axes: Axes, class_size: int, number: int, leaked: int, runs: int, rng: np.random.Generator
+) -> None:
+    records = class_size * number
+    pmf = touched_pmf(class_size, number, leaked)
+    means = np.arange(number + 1) / records
+    centre = float(pmf @ means)
+    spread = float(np.sqrt(pmf @ (means - centre) ** 2))
+    drawn = rng.multivariate_hypergeometric(np.full(number, class_size), leaked, size=runs)
+    sampled = (drawn > 0).sum(axis=1) / records
+    touched = np.arange(number + 1)
+    low = max(int((centre - 4.5 * spread) * records), 0)
+    high = min(int((centre + 4.5 * spread) * records) + 2, number)
+    step = max(1, (high - low) // 24)
+    edges = np.append(touched[low:high:step], touched[low:high:step][-1] + step) - 0.5
+    axes.hist(sampled * records, bins=edges.tolist(), density=True, color=SERIES[5], alpha=0.6,
+              label=f"{runs:,} leaks acted out")  # fmt: skip
+    axes.plot(touched[low:high], pmf[low:high], color=SERIES[0], label="exact")
+    axes.axvline(centre * records, color=SERIES[1], linewidth=1, label=f"mean {centre:.4f}")
+    ticks = np.linspace(low, high, 5)
+    axes.set_xticks(ticks, [f"{tick / records:.4f}" for tick in ticks])
+    _labels(axes, "mean risk of all patients in one leak", "probability")
+    axes.margins(y=0.3)
+    axes.legend(frameon=False, loc="upper left", fontsize=8)
+
+
+def all_targets_by_leak(
+    path: str | Path | None = None,
+    *,
+    class_size: int = 5,
+    records: int = RECORDS,
+    targets: Sequence[int] = (5, 10, 15),
+    sampled_at: Sequence[int] = (1_000, 2_500, 4_000, 5_500, 7_000, 8_500, 10_000),
+    runs: int = 4_000,
+    seed: int = 0,
+) -> Figure:
+    """Figures 4a (class_size=1) and 4b (class_size=5): all of n targets, against the leak size.
+
+    The dots act out leaks with the targets drawn from the leak, as the paper does, times the chance
+    that n targets drawn from all patients are in it.
+    """
+    figure, (axes,) = _figure(6.4, 4.2)
+    classes = {class_size: records // class_size}
+    leaks = np.append(np.arange(1_000, records, 100), records)
+    for color, n in zip(SERIES, targets, strict=False):
+        axes.semilogy(leaks, joint_risk(classes, leaked=leaks, targets=n), color=color,
+                      label=f"{n} targets")  # fmt: skip
+        found = []
+        for leaked in sampled_at:
+            inside = simulate(
+                classes, leaked=leaked, targets=n, reading="from the leak", runs=runs, seed=seed
+            ).all_identified
+            found.append(_times(inside, _all_in_leak(leaked, records, n)))
+        _points(axes, np.asarray(sampled_at), found, color)
+    _labels(axes, "records leaked", "probability that all targets are identified")
+    axes.set_title(f"classes of {class_size}", fontsize=10)
+    axes.legend(frameon=False, loc="lower right")
+    return save(figure, path)
+
+
+def equal_and_mixed_classes(
+    path: str | Path | None = None,
+    *,
+    tables: Mapping[str, Mapping[int, int]] | None = None,
+    targets: int = 5,
+    runs: int = 20_000,
+    seed: int = 0,
+) -> Figure:
+    """Figure 5: equal classes against mixed ones with as many classes, all of n targets.
+
+    For this risk the equal table was the upper bound wherever it was compared; for "at least one"
+    and for the patient who is worst off it is not.
+    """
+    figure, (axes,) = _figure(6.4, 4.2)
+    given = tables or {
+        "equal: 5": {5: 2000},
+        "mild: 3 and 7": {3: 1000, 7: 1000},
+        "strong: 1 and 9": {1: 1000, 9: 1000},
+        "few large: 2 and 32": {2: 1800, 32: 200},
+    }
+    for color, (name, classes) in zip(SERIES, given.items(), strict=False):
+        what = classes_of(classes)
+        leaks = np.linspace(targets, what.records, 60).astype(int)
+        axes.semilogy(leaks, joint_risk(what, leaked=leaks, targets=targets), color=color,
+                      label=name)  # fmt: skip
+        at = np.linspace(0.1, 1.0, 7) * what.records
+        found = [
+            _times(
+                simulate(what, leaked=int(leaked), targets=targets, reading="from the leak",
+                         runs=runs, seed=seed).all_identified,
+                _all_in_leak(int(leaked), what.records, targets),
+            )
+            for leaked in at
+        ]  # fmt: skip
+        _points(axes, at, found, color)
+    _labels(axes, "records leaked", f"probability that all {targets} targets are identified")
+    axes.set_ylim(bottom=1e-9)
+    axes.legend(frameon=False, loc="lower right")
+    return save(figure, path)
+
+
+def recursion_bias(
+    path: str | Path | None = None,
+    *,
+    tables: Mapping[str, tuple[Mapping[int, int], int]] | None = None,
+) -> Figure:
+    """The recursion of section 2.3 against the exact value: too high, and too low.
+
+    `tables` = {name: (classes, targets)}; against the share of the table that leaked.
+    """
+    figure, (axes,) = _figure(6.4, 4.2)
+    given = tables or {
+        "classes 5 x 2,000, n = 15": ({5: 2000}, 15),
+        "classes 5 x 40, n = 4": ({5: 40}, 4),
+        "classes 2, 2, 2, n = 2": ({2: 3}, 2),
+        "classes 3, 1, n = 2": ({3: 1, 1: 1}, 2),
+        "classes 7, 1, 1, n = 4": ({7: 1, 1: 2}, 4),
+        "classes 50 x 2, 1 x 100, n = 4": ({50: 2, 1: 100}, 4),
+    }
+    for i, (color, (name, (classes, n))) in enumerate(zip(SERIES, given.items(), strict=False)):
+        what = classes_of(classes)
+        leaks = np.unique(np.linspace(n, what.records, 60).astype(int))
+        logs = joint_risk(what, leaked=leaks, targets=n, log=True)
+        bias = np.expm1(
+            joint_risk(what, leaked=leaks, targets=n, method="recursion", log=True) - logs
+        )
+        style = "o-" if leaks.size < 12 else "-"
+        axes.plot(leaks / what.records, 100 * bias, style, color=color, markersize=4, label=name,
+                  zorder=3 + i)  # fmt: skip
+    axes.axhline(0, color=INK, linewidth=1)
+    _labels(axes, "share of the table that leaked", "recursion against exact, per cent")
+    axes.legend(frameon=False, fontsize=8)
+    return save(figure, path)
+
+
+FIGURES: dict[str, Any] = {
+    "figure-2": risk_by_class_size,
+    "figure-3a": lambda path: risk_of_a_leak(path, leaked=1_000),
+    "figure-3b": lambda path: risk_of_a_leak(path, leaked=4_000),
+    "figure-4a": lambda path: all_targets_by_leak(path, class_size=1),
+    "figure-4b": lambda path: all_targets_by_leak(path, class_size=5),
+    "figure-5": equal_and_mixed_classes,
+    "recursion-bias": recursion_bias,
+}
+"""Every picture by name: a function of the path to write to."""
+
+
+def draw_all(folder: str | Path, *, kind: str = "svg") -> list[Path]:
+    """Write every picture into a folder; the paths of the files."""
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    paths = [place / f"{name}.{kind}" for name in FIGURES]
+    for path, draw in zip(paths, FIGURES.values(), strict=True):
+        draw(path)
+    return paths
+
+
+def _figure(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return figure, [figure.add_subplot(1, columns, i + 1) for i in range(columns)]
+
+
+def _points(
+    axes: Axes, at: Any, estimates: Sequence[Estimate], color: str, label: str | None = None
+) -> None:
+    """Dots with their 95 % intervals."""
+    middle = np.array([float(e) for e in estimates])
+    low = middle - np.array([e.low for e in estimates])
+    high = np.array([e.high for e in estimates]) - middle
+    axes.errorbar(at, middle, yerr=np.maximum([low, high], 0), fmt="o", color=color, markersize=3,
+                  linewidth=0.9, label=label, zorder=5)  # fmt: skip
+
+
+def _risks_seen(
+    records: int, leaked: int, class_size: int, runs: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw leaks; the risk that each leaves a given target with: 1/h in it, 0 outside."""
+    h = rng.hypergeometric(class_size, records - class_size, leaked, runs)
+    inside = rng.random(runs) * class_size < h
+    return np.where(inside, 1 / np.maximum(h, 1), 0.0)
+
+
+def _acted_out(
+    records: int, leaked: int, class_size: int, runs: int, rng: np.random.Generator
+) -> Estimate:
+    """How often a given target is identified in that many leaks."""
+    seen = _risks_seen(records, leaked, class_size, runs, rng)
+    return _share(int((rng.random(runs) < seen).sum()), runs)
+
+
+def _share(hits: int, runs: int) -> Estimate:
+    from reidbn.theory.agreement import interval
+
+    p = hits / runs
+    low, high = interval(hits, runs)
+    return Estimate(p, float(np.sqrt(p * (1 - p) / runs)), low, high, runs, "unconditional")
+
+
+def _times(e: Estimate, factor: float) -> Estimate:
+    error, low, high = e.standard_error * factor, e.low * factor, e.high * factor
+    return Estimate(float(e) * factor, error, low, high, e.runs, "unconditional")
+
+
+def _all_in_leak(leaked: int, records: int, n: int) -> float:
+    i = np.arange(n)
+    return float(np.prod((leaked - i) / (records - i)))
+
+
+def _labels(axes: Axes, x: str, y: str) -> None:
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)

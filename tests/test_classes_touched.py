@@ -1,0 +1,35 @@
+"""The number of classes a leak touches, and the mean risk that a leak turns out to have."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.theory.circle import Classes
+from reidbn.theory.classes_touched import mean_touched, touched_pmf
+
+
+def test_it_is_enumerated():
+    for k, number in product((1, 2, 3, 4), (1, 2, 3)):
+        D = k * number
+        for leaked in range(D + 1):
+            counts = np.zeros(number + 1)
+            for leak in combinations(range(D), leaked):
+                counts[len({i // k for i in leak})] += 1
+            wanted = counts / counts.sum()
+            assert touched_pmf(k, number, leaked) == pytest.approx(wanted, rel=1e-10, abs=1e-15)
+
+
+@pytest.mark.parametrize(("k", "number", "leaked"), [(5, 2000, 4000), (1, 500, 20), (20, 50, 999)])
+def test_it_is_a_distribution_whose_mean_is_the_risk(k, number, leaked):
+    pmf = touched_pmf(k, number, leaked)
+    assert pmf.sum() == pytest.approx(1, abs=1e-9)
+    mean = pmf @ np.arange(number + 1)
+    assert mean == pytest.approx(mean_touched(Classes(np.array([k]), np.array([number])), leaked))
+    assert mean / (k * number) == pytest.approx(rb.leak.risk({k: number}, leaked=leaked), rel=1e-9)
+
+
+def test_the_mean_over_classes_of_several_sizes_is_the_risk_of_a_patient():
+    classes = rb.leak.classes_of({3: 10, 7: 4})
+    assert mean_touched(classes, 20) / 58 == pytest.approx(rb.leak.risk(classes, leaked=20))
