@@ -37,6 +37,7 @@ class Partitioned:
     _kept: Weakest | None = None
     _masks: dict[int, Ints] = field(default_factory=dict)
     _left_out: dict[int, Weakest] = field(default_factory=dict)
+    _sizes: dict[int, NDArray[np.int32]] = field(default_factory=dict)
     _fewest: dict[float, dict[int, NDArray[np.int32]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,15 +72,23 @@ class Partitioned:
 
     def at(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints]:
         """With exactly these columns known: how many peers, and how many share the secret."""
-        alike = self.cells.peers(known)
-        return self.spread(alike), self.spread(self.cells.peers([*known, secret]))
+        return self.spread(self._peers(known)), self.spread(self._peers([*known, secret]))
+
+    def _peers(self, known: Sequence[int]) -> NDArray[np.int32]:
+        """Class sizes on a subset, remembered: neighbouring questions share many subsets."""
+        mask = sum(1 << column for column in known)
+        if mask not in self._sizes:
+            if len(self._sizes) * 4 * self.cells.rows > self.memory // 4:
+                self._sizes.clear()
+            self._sizes[mask] = self.cells.peers(known).astype(np.int32)
+        return self._sizes[mask]
 
     def weakest(self, secret: int) -> tuple[Share, Ints]:
         """The largest share of peers with the own secret over all subsets, and its first subset."""
         if self._kept is None:
             self._walk()
         kept = cast(Weakest, self._kept)
-        share = kept.shares(kept.best[secret])
+        share = kept.shares_of_best(secret)
         mask = self._masks[secret] if self._masks else kept.masks(secret, share)
         return (self.spread(share[0]), self.spread(share[1])), self.spread(mask)
 
@@ -105,8 +114,12 @@ class Partitioned:
         if secret not in self._left_out:
             self._walk_without(secret)
         kept = self._left_out[secret]
-        share = kept.shares(kept.without[secret, column])
-        return self.spread(share[0]), self.spread(share[1])
+        values, best = kept.without[secret, column], kept.best[secret]
+        same, alike = (part.copy() for part in kept.shares_of_best(secret))
+        # Where the weakest subset does not hold the column, it is the weakest without it too.
+        other = np.flatnonzero(values != best)
+        same[other], alike[other] = kept.shares(values[other])
+        return self.spread(same), self.spread(alike)
 
     def _walk_without(self, secret: int) -> None:
         """One walk for as many secrets, from this one on, as half of the memory holds."""

@@ -150,6 +150,7 @@ class Weakest:
         pairs = [(s, v) for s in self.secrets for v in self.known if v != s and self.leave_one_out]
         self.without = {pair: np.zeros(self.rows) for pair in pairs}
         self._product, self._factor = _Scratch(), _Scratch()
+        self._read: tuple[int, tuple[Ints, Ints]] | None = None
 
     def start(self, step: Step) -> Floats:
         down = 1 - self.ranks[step.masks] * (self.step or 0.0)
@@ -190,6 +191,12 @@ class Weakest:
         """The shares as exact fractions: own secret / peers, reduced."""
         slack = self.ranks.size * self.step if self.step else 2.0**-50
         return fractions_near(values, largest=self.people, slack=slack)
+
+    def shares_of_best(self, secret: int) -> tuple[Ints, Ints]:
+        """The largest share of each row for a secret, read once."""
+        if self._read is None or self._read[0] != secret:
+            self._read = secret, self.shares(self.best[secret])
+        return self._read[1]
 
     def masks(self, secret: int, share: tuple[Ints, Ints]) -> Ints:
         """The first weakest subset of each row, read back out of the shares."""
