@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     # the main job
     "assess": ("assess", "the risk of every person of a table, with a report"),
     # other attacks
+    "leak": ("leak", "part of a table leaks: one target, many, and designing backwards"),
     "disclosure": ("disclosure", "what the neighbours' records give away about a secret"),
     "demo": ("demo", "the language at work on the shipped models, as a short report"),
     # models

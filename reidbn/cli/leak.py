@@ -1,0 +1,220 @@
+"""reidbn leak: someone copies part of a table and looks for patients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reidbn.cli._options import number, output_options, print_json, print_table
+from reidbn.errors import UsageError
+
+if TYPE_CHECKING:
+    from reidbn.theory.circle import Classes
+
+_TABLE = ("table", "qi", "sensitive", "subject_id", "missing", "history", "hierarchy", "level")
+_NAMES = {
+    "leaked": "leaked",
+    "risk": "risk of a patient",
+    "worst": "risk in the smallest class",
+    "all": "all targets identified",
+    "log_all": "  its logarithm",
+    "low": "  95 % interval from",
+    "high": "  to",
+    "at_least_one": "at least one identified",
+    "expected": "expected number identified",
+}
+
+
+@click.command()
+@click.argument("table", required=False)
+@click.option("--qi", default="", metavar="A,B,C", help="Columns an attacker may know.")
+@click.option("--sensitive", default="", metavar="A,B", help="Columns that are secret.")
+@click.option("--subject-id", metavar="COLUMN", help="Groups several rows of one person.")
+@click.option("--missing", type=click.Choice(["value", "drop"]), default="value", show_default=True,
+              help="What a missing cell is.")  # fmt: skip
+@click.option("--history", type=click.Choice(["multiset", "set", "sequence", "person"]),
+              default="multiset", show_default=True, help="How histories compare.")  # fmt: skip
+@click.option(
+    "--hierarchy", multiple=True, metavar="COLUMN=RULE", help="bands:5,10  prefix:4,2 ..."
+)
+@click.option("--level", multiple=True, metavar="COLUMN=N", help="Generalise to a level.")
+@click.option("--classes", metavar="K:COUNT,...", help="Class sizes and how many, without a table.")
+@click.option("--records", type=int, metavar="D", help="Records, without a table.")
+@click.option("--class-size", type=int, metavar="K", help="Size of every class, with --records.")
+@click.option("--leaked", required=True, metavar="L[,L...]", help="Records in the leak.")
+@click.option("--targets", type=int, default=1, show_default=True, help="Patients looked for.")
+@click.option("--method", type=click.Choice(["exact", "recursion", "simulation"]), default="exact",
+              show_default=True, help="How all targets are reckoned.")  # fmt: skip
+@click.option(
+    "--from-the-leak", is_flag=True, help="Draw the targets from the leak, not the table."
+)
+@click.option("--runs", type=int, default=100_000, show_default=True, help="Of a simulation.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of a simulation.")
+@click.option(
+    "--smallest-k", type=float, metavar="P", help="Class size that keeps the risk under P."
+)
+@click.option("--largest-leak", type=float, metavar="P", help="Leak that keeps the risk under P.")
+@click.option("--question", type=click.Choice(["all", "any", "share"]), default="all",
+              show_default=True, help="The risk of several targets to keep under P.")  # fmt: skip
+@click.option("--figures", metavar="FOLDER", help="Write the paper's figures, redrawn (SVG).")
+@click.option(
+    "--fail-above", type=float, metavar="P", help="Exit 1 when a patient's risk is above."
+)
+@output_options
+@click.pass_context
+def leak(context: click.Context, /, as_json: bool, quiet: bool, **options: Any) -> None:
+    """The risk in a leak of part of a table, for one or many targets.
+
+    TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients; or give --classes, or
+    --records and --class-size.
+    """
+    import reidbn as rb
+
+    classes = _classes(options, quiet=quiet)
+    found: dict[str, Any] = {
+        "records": classes.records,
+        "classes": int(classes.counts.sum()),
+        "k": int(classes.sizes.min()),
+        "targets": options["targets"],
+        "method": options["method"],
+        "leaks": [_row(classes, leaked, options) for leaked in _numbers(options["leaked"])],
+    }
+    asked = {"targets": options["targets"], "question": options["question"]}
+    if options["smallest_k"] is not None:
+        found["smallest_k"] = {
+            str(row["leaked"]): rb.leak.smallest_k(
+                records=classes.records, leaked=row["leaked"], target=options["smallest_k"], **asked
+            )
+            for row in found["leaks"]
+        }
+    if options["largest_leak"] is not None:
+        limit = rb.leak.largest_leak(classes, target=options["largest_leak"], **asked)
+        found["largest_leak"] = limit
+    if options["figures"]:
+        from reidbn.report.leak_figures import draw_all
+
+        found["figures"] = [path.name for path in draw_all(options["figures"])]
+    print_json(found) if as_json else _say(found, options)
+    worst = max(row["worst"] for row in found["leaks"])
+    if options["fail_above"] is not None and worst > options["fail_above"]:
+        context.exit(1)
+
+
+def _classes(options: dict[str, Any], *, quiet: bool) -> Classes:
+    """The classes of the table, or those that were named."""
+    from reidbn.attacks.leak_classes import classes_of, equal_classes
+    from reidbn.cli._tables import read_people, say_about
+
+    named = [options["table"], options["classes"], options["records"]]
+    if sum(name is not None for name in named) != 1:
+        raise UsageError("give one of: a TABLE with --qi, --classes, --records with --class-size")
+    if options["classes"]:
+        return classes_of(_pairs(options["classes"]))
+    if options["records"] is not None:
+        if options["class_size"] is None:
+            raise UsageError("--records needs --class-size")
+        return equal_classes(options["records"], options["class_size"])
+    if not options["qi"]:
+        raise UsageError("name the columns that an attacker may know with --qi A,B,C")
+    people = read_people(**{name: options[name] for name in _TABLE})
+    if not quiet:
+        say_about(people)
+    return classes_of(people)
+
+
+def _row(classes: Classes, leaked: int, options: dict[str, Any]) -> dict[str, Any]:
+    """What a leak of this size means."""
+    import reidbn as rb
+
+    n = options["targets"]
+    smallest = int(classes.sizes.min())
+    row: dict[str, Any] = {
+        "leaked": leaked,
+        "risk": rb.leak.risk(classes, leaked=leaked),
+        "worst": rb.leak.risk(records=classes.records, leaked=leaked, class_size=smallest),
+    }
+    if n == 1 and options["method"] == "exact":
+        return row
+    reading = "from the leak" if options["from_the_leak"] else "unconditional"
+    asked: dict[str, Any] = {"leaked": leaked, "targets": n, "reading": reading}
+    if options["method"] == "simulation":
+        return row | _simulated(classes, asked, options)
+    log = rb.leak.joint_risk(classes, method=options["method"], log=True, **asked)
+    row |= {"all": rb.leak.joint_risk(classes, method=options["method"], **asked)}
+    row |= {"log_all": None if log == float("-inf") else log}
+    if options["method"] == "exact" and reading == "unconditional":
+        law = rb.leak.number_identified(classes, leaked=leaked, targets=n)
+        row |= {"at_least_one": law.at_least(1), "expected": law.mean}
+    return row
+
+
+def _simulated(classes: Classes, asked: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    import reidbn as rb
+
+    run = rb.leak.simulate(classes, runs=options["runs"], seed=options["seed"], **asked)
+    joint = run.all_identified
+    return {
+        "all": float(joint),
+        "low": joint.low,
+        "high": joint.high,
+        "at_least_one": float(run.at_least(1)),
+        "expected": run.mean,
+    }
+
+
+def _say(found: dict[str, Any], options: dict[str, Any]) -> None:
+    size = f"{found['records']:,} records in {found['classes']:,} classes, k = {found['k']}"
+    click.echo(size if found["targets"] == 1 else f"{size}; {found['targets']} targets")
+    rows = found["leaks"]
+    if len(rows) > 1:
+        names = list(rows[0])
+        print_table(tuple(_NAMES[n].strip() for n in names), ([_shown(r[n]) for n in names]
+                    for r in rows))  # fmt: skip
+    else:
+        for name, value in rows[0].items():
+            click.echo(f"{_NAMES[name]:<28}{_shown(value):>14}")
+    what = _asked_for(found["targets"], options["question"])
+    for leaked, k in found.get("smallest_k", {}).items():
+        limit = options["smallest_k"]
+        click.echo(f"{int(leaked):,} leaked: classes of {k} keep {what} at or under {limit:g}")
+    if "largest_leak" in found:
+        limit = options["largest_leak"]
+        click.echo(f"a leak of {found['largest_leak']:,} keeps {what} at or under {limit:g}")
+    for name in found.get("figures", ()):
+        click.echo(f"wrote {name}")
+
+
+def _asked_for(targets: int, question: str) -> str:
+    if targets == 1:
+        return "the risk"
+    return {
+        "all": f"the chance that all {targets} targets are identified",
+        "any": f"the chance that any of {targets} targets is identified",
+        "share": f"the expected share of {targets} targets that is identified",
+    }[question]
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "impossible"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+
+
+def _numbers(text: str) -> list[int]:
+    values = [number(part.strip(), "--leaked") for part in text.split(",") if part.strip()]
+    if not values or any(value != int(value) for value in values):
+        raise UsageError(f'--leaked: "{text}" is not a whole number, or several between commas')
+    return [int(value) for value in values]
+
+
+def _pairs(text: str) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for part in text.split(","):
+        size, colon, count = (piece.strip() for piece in part.partition(":"))
+        if not (colon and size.isdigit() and count.isdigit()):
+            raise UsageError(f'--classes: "{part.strip()}" is not SIZE:COUNT, such as 5:2000')
+        if int(size) in found:
+            raise UsageError(f"--classes: size {size} is named twice")
+        found[int(size)] = int(count)
+    return found

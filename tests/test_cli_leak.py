@@ -1,0 +1,113 @@
+"""reidbn leak as a user types it: what is printed, written and returned."""
+
+import json
+
+import pytest
+
+import reidbn as rb
+from reidbn.cli import main
+
+
+@pytest.fixture
+def run(capsys):
+    """(exit code, standard output, standard error) of a command."""
+
+    def command(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main(["leak", *[str(a) for a in arguments]])
+        shown = capsys.readouterr()
+        return ended.value.code, shown.out, shown.err
+
+    return command
+
+
+def test_one_target_among_equal_classes(run):
+    code, out, err = run("--records", 10_000, "--class-size", 5, "--leaked", 4_000)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "10,000 records in 2,000 classes, k = 5",
+        "leaked                               4,000",
+        "risk of a patient                 0.184458",
+        "risk in the smallest class        0.184458",
+    ]
+
+
+def test_many_targets_as_json(run):
+    code, out, _ = run("--classes", "5:2000", "--leaked", "4000,8000", "--targets", 15, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert [row["leaked"] for row in found["leaks"]] == [4000, 8000]
+    first = found["leaks"][0]
+    assert first["all"] == pytest.approx(9.715426e-12, rel=1e-6)
+    law = rb.leak.number_identified({5: 2000}, leaked=4000, targets=15)
+    assert first["expected"] == pytest.approx(law.mean)
+    assert first["at_least_one"] == pytest.approx(law.at_least(1))
+
+
+def test_the_methods_have_their_names(run):
+    asked = ("--classes", "2:3", "--leaked", 4, "--targets", 2, "--json")
+    recursion = json.loads(run(*asked, "--method", "recursion")[1])["leaks"][0]
+    assert recursion["all"] == pytest.approx(0.224)
+    sampled = json.loads(run(*asked, "--method", "simulation", "--runs", 20_000, "--seed", 3)[1])
+    row = sampled["leaks"][0]
+    assert row["low"] < 16 / 75 < row["high"]
+    inside = json.loads(run(*asked, "--from-the-leak")[1])["leaks"][0]
+    assert inside["all"] == pytest.approx(16 / 75 * 30 / 12)
+
+
+def test_designing_backwards_is_said_in_words(run):
+    out = run("--records", 10_000, "--class-size", 5, "--leaked", 4_000, "--smallest-k", 0.09,
+              "--largest-leak", 0.09)[1]  # fmt: skip
+    assert "4,000 leaked: classes of 12 keep the risk at or under 0.09" in out
+    assert "a leak of 1,126 keeps the risk at or under 0.09" in out
+    out = run("--classes", "5:40", "--leaked", 50, "--targets", 3, "--question", "any",
+              "--largest-leak", 0.2)[1]  # fmt: skip
+    assert "keeps the chance that any of 3 targets is identified at or under 0.2" in out
+
+
+def test_a_table_is_read_and_its_classes_are_counted(run, tmp_path):
+    rb.toy_hospital().anonymised.to_csv(tmp_path / "hospital.csv", index=False)
+    table = ("--qi", "sex,age,postcode,ethnicity", "--subject-id", "patient")
+    code, out, _ = run(tmp_path / "hospital.csv", *table, "--leaked", 3, "--json", "--quiet")
+    found = json.loads(out)
+    assert (code, found["records"], found["classes"], found["k"]) == (0, 10, 3, 3)
+    assert found["leaks"][0]["risk"] == pytest.approx(0.225)
+
+
+def test_a_risk_above_the_limit_ends_with_1(run):
+    asked = ("--classes", "5:2000", "--leaked", 4_000, "--quiet", "--fail-above")
+    assert run(*asked, 0.1)[0] == 1
+    assert run(*asked, 0.2)[0] == 0
+
+
+def test_what_cannot_happen_is_called_impossible(run):
+    out = run("--classes", "2:3", "--leaked", 1, "--targets", 2)[1]
+    assert "impossible" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--leaked", 3), "give one of: a TABLE with --qi, --classes, --records"),
+        (("--leaked", 3, "--records", 9), "--records needs --class-size"),
+        (("--leaked", 3, "--classes", "5"), '--classes: "5" is not SIZE:COUNT, such as 5:2000'),
+        (("--leaked", 3, "--classes", "5:1,5:2"), "--classes: size 5 is named twice"),
+        (("--leaked", "x", "--classes", "5:2"), '--leaked: "x" is not a number'),
+        (("--leaked", "2.5", "--classes", "5:2"), "is not a whole number"),
+        (("--leaked", 3, "table.csv"), "name the columns that an attacker may know with --qi"),
+        (("--leaked", 11, "--classes", "5:2"), "leaked is 11; it must be from 0 to"),
+    ],
+)
+def test_a_mistake_ends_with_2_and_one_line(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_the_figures_are_written(run, tmp_path):
+    code, out, _ = run("--classes", "5:2", "--leaked", 3, "--figures", tmp_path)
+    assert code == 0
+    assert "wrote figure-4b.svg" in out
+    assert (tmp_path / "recursion-bias.svg").stat().st_size > 5_000
