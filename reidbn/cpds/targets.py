@@ -21,7 +21,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.cpds.protocol import CPD, YES, Array, Ref, Scope, Variable, needs_yes_no, yes_no
+from reidbn.cpds.protocol import (
+    CPD,
+    YES,
+    Array,
+    Ref,
+    Scope,
+    Variable,
+    needs_parent,
+    needs_reference,
+    needs_yes_no,
+    yes_no,
+)
 from reidbn.errors import ModelError, Problem, did_you_mean
 from reidbn.theory.hypergeometric import leaked_pmf
 
@@ -208,6 +219,7 @@ class TargetClassLeaked(_OfTarget):
         if self.sizes and len(child.states) <= max(self.sizes):
             message = f"the states must run from 0 to {max(self.sizes)}, the largest class size"
             found.append(Problem(("sizes",), message))
+        found += needs_parent(self.leaked, "leaked", parents)
         return found + self._node_problems(parents, earlier=self.earlier)
 
 
@@ -306,6 +318,11 @@ class RestOfLeak(CPD):
         if len(self.other_sizes) != len(self.other_leaked):
             message = f"{len(self.other_sizes)} sizes for {len(self.other_leaked)} groups"
             found.append(Problem(("other_sizes",), message))
+        for name in ("records", "leaked", "class_size"):
+            found += needs_parent(getattr(self, name), name, parents)
+        for i, ref in enumerate(self.other_sizes):
+            wrong = needs_parent(ref, "other_sizes", parents)
+            found += [Problem(("other_sizes", i), p.message) for p in wrong]
         return found
 
 
@@ -321,7 +338,7 @@ def _sizes_and_counts(sizes: tuple[int, ...], counts: tuple[Ref, ...]) -> list[P
     if len(counts) != len(sizes):
         message = f"{len(counts)} counts for {len(sizes)} class sizes"
         found.append(Problem(("counts",), message))
-    return found
+    return found + [p for i, ref in enumerate(counts) for p in needs_reference(ref, "counts", i)]
 
 
 def _are_parents(
