@@ -222,7 +222,8 @@ def to_answer(
 ) -> Answer:
     """Normalise P(targets, evidence); impossible evidence raises."""
     axes = tuple(range(2, values.ndim))
-    evidence = values.sum(axis=axes)
+    # Without evidence there is nothing to divide by; the sum would be 1 up to rounding.
+    evidence = values.sum(axis=axes) if query.given else np.ones(values.shape[:2])
     if query.given and (evidence <= 0).any():
         share = float((evidence <= 0).mean())
         where = "" if np.size(evidence) == 1 else f" for {share:.1%} of subjects and settings"
