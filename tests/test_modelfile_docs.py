@@ -30,9 +30,7 @@ def test_the_worked_example_answers_what_the_page_says():
 
 
 def test_every_kind_is_in_the_table_with_its_fields():
-    rows = dict(
-        re.findall(r"^\| `([a-z-]+)` \|([^|]*)\|", PAGE.split("## Kinds")[1], re.MULTILINE)
-    )
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \|([^|]*)\|", PAGE.split("## Kinds")[1], re.MULTILINE))
     definitions = json_schema()["$defs"]
     assert set(rows) == set(shipped_kinds())
     for kind, made_of in shipped_kinds().items():
