@@ -126,5 +126,6 @@ MODULES: dict[str, str] = {
     "population": "reidbn.population",
     "datasets": "reidbn.datasets",
     "leak": "reidbn.attacks.leak",
+    "leak_figures": "reidbn.report.leak_figures",
     "disclosure_figures": "reidbn.report.disclosure_figures",
 }
