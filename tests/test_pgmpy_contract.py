@@ -18,7 +18,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node
 from reidbn.cpds.rows import REST, Row, Rows
-from reidbn.errors import ImpossibleEvidence, UsageError
+from reidbn.errors import ImpossibleEvidence, ModelError, UsageError
 from reidbn.inference import enumeration
 from reidbn.inference.lowering import lower
 from reidbn.inference.pgmpy_bridge import (
@@ -311,6 +311,13 @@ def test_an_unknown_node_or_state_gets_one_clear_word():
         query(model, ["a"], {"b": "maybe"})
     with pytest.raises(UsageError, match='no node "c"'):
         query(model, ["a"], {}, do={"c": "yes"})
+
+
+def test_a_model_without_all_its_tables_is_refused():
+    model = model_of([("a", "b")], a=0.6, b=[0.1, 0.5])
+    model.remove_cpds("b")
+    with pytest.raises(ModelError, match="the pgmpy model is not complete: No CPD"):
+        tables(model)
 
 
 def test_only_a_pgmpy_model_is_taken_for_one():

@@ -12,7 +12,6 @@ from reidbn.attack.modelfile import load, models
 from reidbn.cpds.leak import HypergeometricLeak
 from reidbn.cpds.logic import And, NoisyOr, Or
 from reidbn.cpds.match import OneOver, Unique
-from reidbn.cpds.registry import shipped_kinds
 from reidbn.cpds.rows import REST, Row, Rows
 from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError
 from reidbn.inference import enumeration, exact
@@ -55,12 +54,6 @@ def test_every_kind_of_cpd_becomes_a_tabular_cpd_with_the_numbers_by_hand(name):
         **{p: list(s) for p, s in parents.items()},
     }
     assert pytest.approx(case.table(), abs=1e-15) == cpd.get_values().T
-
-
-def test_every_shipped_kind_has_such_a_case_or_a_test_of_its_own():
-    elsewhere = {"one-of", "noisy-copy", "near-copy"}  # test_records.py
-    elsewhere |= {kind for kind in shipped_kinds() if kind.startswith(("target-", "rest-of-leak"))}
-    assert {case.cpd.kind for case in CASES.values()} | elsewhere == set(shipped_kinds())
 
 
 def test_our_cpds_stand_in_a_model_that_pgmpy_users_build_themselves():

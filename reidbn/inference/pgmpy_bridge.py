@@ -19,7 +19,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.cpds.protocol import CPD
-from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
+from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError, did_you_mean
 from reidbn.inference.lowering import lower
 from reidbn.inference.network import Array, Network
 from reidbn.inference.plain import PlainNode, plain_nodes, spelled_out
@@ -285,7 +285,10 @@ def tables(model: Any) -> list[PlainNode]:
     if not isinstance(model, pgmpy().DiscreteBayesianNetwork):
         found = type(model).__name__
         raise UsageError(f"expected a pgmpy DiscreteBayesianNetwork; this is a {found}")
-    model.check_model()  # raises where a table is missing or the states of a node differ
+    try:
+        model.check_model()
+    except (ValueError, AttributeError, KeyError) as problem:
+        raise ModelError(f"the pgmpy model is not complete: {problem}") from None
     out = []
     for node in TopologicalSorter({n: model.get_parents(n) for n in model}).static_order():
         cpd = model.get_cpds(node)

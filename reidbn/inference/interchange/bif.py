@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 import numpy as np
 
 from reidbn.errors import ModelError, did_you_mean
 from reidbn.inference.interchange.names import Originals, kept, safe_for_files
 from reidbn.inference.network import Array
-from reidbn.inference.plain import PlainNode
+from reidbn.inference.plain import MOST_CELLS, PlainNode
 
 
 def write_bif(nodes: Sequence[PlainNode], *, title: str, notes: Sequence[str]) -> str:
@@ -118,7 +119,14 @@ class _Reader:
 
     def _probability(self, line: int) -> None:
         child, parents = self._header(line)
+        if child in self.found:
+            raise self._error(line, f"{child} has a second probability block")
         shape = [len(self._of(p, line)) for p in parents]
+        cells = prod([*shape, len(self._of(child, line))])
+        if cells > MOST_CELLS:
+            raise self._error(
+                line, f"the table of {child} has {cells:,} numbers; at most {MOST_CELLS:,}"
+            )
         table = np.full((*shape, len(self._of(child, line))), np.nan)
         while (token := self._take()).text != "}":
             if token.text == "(":
