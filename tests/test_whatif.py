@@ -213,6 +213,7 @@ def test_a_sweep_remembers_what_was_asked():
         (None, "give a grid"),
         ([{"name": "a"}, {"name": "a"}], 'two changes are called "a"'),
         ([3], "3 is no change"),
+        ({"leaked": [1, [2]]}, "leaked: expected a list of numbers"),
     ],
 )
 def test_a_grid_that_cannot_be_read_is_refused_with_what_would_be_right(grid, message):
@@ -318,6 +319,37 @@ def test_a_tornado_is_a_table_and_plain_data():
         found["leakd"]
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"threshold": "x"}, "threshold=x is no probability"),
+        ({"threshold": 1.5}, "threshold=1.5 is no probability"),
+        ({"over": []}, "name at least one parameter to vary"),
+        ({"statistic": "average"}, 'no statistic "average"'),
+        ({"set": {"p_c": [0.1, 0.2]}}, "p_c: give one value to start from"),
+        ({"set": {"p_c": 1.2}}, r"p_c=1\.2 is not a probability"),
+    ],
+)
+def test_a_tornado_that_cannot_be_is_refused(more, message):
+    with pytest.raises(UsageError, match=message):
+        rb.tornado("adversary-routes", "risk", **more)
+
+
+def test_a_question_without_an_answer_is_refused_by_every_call():
+    how = {"given": {"marketer": "yes"}, "do": {"claims": "no"}}
+    for call in (
+        lambda: rb.tornado("adversary-routes", "risk", **how),
+        lambda: rb.solve("adversary-routes", "risk", "p_m", 0.1, **how),
+        lambda: rb.derivatives("adversary-routes", "risk", **how),
+        lambda: rb.sobol("adversary-routes", "risk", **how),
+        lambda: rb.compare("adversary-routes", "risk", {}, {"set": {"p_m": 1}}, **how),
+    ):
+        with pytest.raises(ImpossibleEvidence, match="the evidence marketer=yes has probability 0"):
+            call()
+    with pytest.raises(UsageError, match="samples=0: give a whole number"):
+        rb.uncertainty("adversary-routes", "risk", samples=0)
+
+
 def test_assumptions_are_marked():
     attack = rb.load("adversary-routes")
     guess = Parameter("p_c", 0.5, source="assumption: nobody knows")
@@ -400,6 +432,8 @@ def test_the_largest_value_that_keeps_95_per_cent_of_subjects_under_a_target(sub
         (("risk", "p_c", 1.5), "target=1.5 is no probability"),
         (("risk", "p_c", None), "target=None is no probability"),
         (("risk", None, 0.1), "name the parameter to solve for"),
+        (("risk", "p_c", "0.1"), "target=0.1 is no probability"),
+        (("risk", "p_c", float("nan")), "target=nan is no probability"),
     ],
 )
 def test_wrong_targets_are_refused(call, message):

@@ -10,7 +10,8 @@ Stieltjes' procedure finds from the prior's own fine quadrature [GolubWelsch69].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -20,12 +21,16 @@ from reidbn.errors import UsageError
 from reidbn.inference.network import Array
 
 FINE = 128  # points per smooth piece of a prior: enough for 100 Gauss points
+Range = tuple[float, float]
 MOST_LISTED = 200_000  # whole numbers; beyond, their prior is taken as continuous
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A prior as weighted points, fine enough to integrate anything met here; weights sum to 1."""
+    """A prior as weighted points, fine enough to integrate anything met here.
+
+    The weights sum to 1, or to the probability of a part.
+    """
 
     points: Array
     weights: Array
@@ -44,11 +49,20 @@ class Measure:
         """
         if len(self.points) <= count:
             return self.points, self.weights
-        middle, reach = (self.low + self.high) / 2, (self.high - self.low) / 2
-        diagonal, beside = _jacobi((self.points - middle) / reach, self.weights, count)
+        mass, ends = self.weights.sum(), (self.points[0], self.points[-1])
+        middle, reach = sum(ends) / 2, (ends[1] - ends[0]) / 2
+        diagonal, beside = _jacobi((self.points - middle) / reach, self.weights / mass, count)
         matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
         t, vectors = np.linalg.eigh(matrix)
-        return middle + reach * t, vectors[0] ** 2
+        return middle + reach * t, mass * vectors[0] ** 2
+
+    def part(self, low: float, high: float) -> Measure:
+        """What the prior says of an interval within its range."""
+        if self.is_listed:
+            inside = (self.points >= low) & (self.points <= high)
+            return replace(self, points=self.points[inside], weights=self.weights[inside])
+        points, weights = _continuous(self.prior, self.low, self.high, (low, high))
+        return replace(self, points=points, weights=weights)
 
     def draw(self, rng: np.random.Generator, count: int) -> Array:
         """Independent draws from the prior."""
@@ -87,8 +101,8 @@ def measure(parameter: Parameter, prior: Prior | None = None) -> Measure:
         raise UsageError(f"{parameter.name}: {wrong[0]}")
     if parameter.is_integer and high - low < MOST_LISTED:
         return _listed(prior, low, high)
-    points, weights = _continuous(prior, low, high)
-    return Measure(points, weights / weights.sum(), low, high, prior, parameter.is_integer)
+    points, weights = _continuous(prior, low, high, (low, high))
+    return Measure(points, weights, low, high, prior, parameter.is_integer)
 
 
 def _listed(prior: Prior, low: float, high: float) -> Measure:
@@ -107,23 +121,50 @@ def _listed(prior: Prior, low: float, high: float) -> Measure:
     return Measure(points[kept], weights[kept] / weights[kept].sum(), low, high, prior, True, True)
 
 
-def _continuous(prior: Prior, low: float, high: float) -> tuple[Array, Array]:
+def _continuous(prior: Prior, low: float, high: float, part: Range) -> tuple[Array, Array]:
+    """Points within a part of the range, and their weights: density times width."""
+    width = high - low
     if prior.kind == "beta":
-        from scipy.special import roots_jacobi
-
-        t, weights = roots_jacobi(FINE, (prior.b or 1) - 1, (prior.a or 1) - 1)
-        return low + (high - low) * (1 + t) / 2, weights
-    ends = [low, high]
-    if prior.kind == "triangular" and prior.mode is not None:
-        ends = sorted({low, prior.mode, high})
-    t, fine = np.polynomial.legendre.leggauss(FINE)
-    pieces, weights = [], []
-    for left, right in pairwise(ends):
-        points = left + (right - left) * (1 + t) / 2
+        left, right = ((x - low) / width for x in part)
+        points, weights = _beta(prior.a or 1.0, prior.b or 1.0, left, right)
+        return low + width * points, weights
+    kinks = [prior.mode] if prior.kind == "triangular" and prior.mode is not None else []
+    ends = [part[0], *(k for k in kinks if part[0] < k < part[1]), part[1]]
+    t, fine = _legendre()
+    pieces, weighed = [], []
+    for a, b in pairwise(ends):
+        points = a + (b - a) * (1 + t) / 2
+        density = np.ones_like(t) if not kinks else 2 * _tent(prior, low, high, points)
         pieces.append(points)
-        density = np.ones_like(t) if prior.kind == "uniform" else _tent(prior, low, high, points)
-        weights.append((right - left) * fine * density)
-    return np.concatenate(pieces), np.concatenate(weights)
+        weighed.append((b - a) / width * fine / 2 * density)
+    return np.concatenate(pieces), np.concatenate(weighed)
+
+
+@cache
+def _legendre() -> tuple[Array, Array]:
+    points, weights = np.polynomial.legendre.leggauss(FINE)
+    return points, weights
+
+
+@cache
+def _jacobi_points(at_1: float, at_0: float) -> tuple[Array, Array]:
+    from scipy.special import roots_jacobi
+
+    points, weights = roots_jacobi(FINE, at_1, at_0)
+    return points, weights
+
+
+def _beta(a: float, b: float, left: float, right: float) -> tuple[Array, Array]:
+    """Points and weights of a part of the beta law; its poles at 0 and 1 go into the weights."""
+    from scipy.special import betaln
+
+    at_0, at_1 = a - 1 if left == 0 else 0.0, b - 1 if right == 1 else 0.0
+    t, weights = _jacobi_points(at_1, at_0)
+    half = (right - left) / 2
+    points = left + half * (1 + t)
+    rest = points ** (a - 1 - at_0) * (1 - points) ** (b - 1 - at_1)
+    scale = np.exp((at_0 + at_1 + 1) * np.log(half) - betaln(a, b))
+    return points, np.asarray(scale * weights * rest)
 
 
 def _tent(prior: Prior, low: float, high: float, points: Array) -> Array:

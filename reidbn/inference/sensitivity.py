@@ -52,8 +52,8 @@ class Slope:
 
 def slopes(case: Case, names: Sequence[str]) -> list[Slope]:
     """The slope of the mean answer over subjects in each parameter."""
-    found = responses(case, names)
     answer = float(mean(case.answers({}), case.weights)[0])
+    found = responses(case, names)
     out = []
     for name, response in found.items():
         steps, method = subject_slopes(response)
@@ -197,6 +197,8 @@ def spans(case: Case, over: Over) -> dict[str, Range | None]:
     if isinstance(over, str):
         over = [name.strip() for name in over.split(",")]
     named = over if isinstance(over, Mapping) else dict.fromkeys(over)
+    if not named:
+        raise UsageError("name at least one parameter to vary, or leave over= out for all")
     return {str(name): _range(case, str(name), ends) for name, ends in named.items()}
 
 

@@ -24,14 +24,11 @@ import numpy as np
 
 from reidbn.attack.parameter import Parameter, Prior
 from reidbn.errors import TooLarge, UsageError
+from reidbn.inference.axes import Axis, make_axis
 from reidbn.inference.case import MOST_NUMBERS, Case
 from reidbn.inference.network import Array
-from reidbn.inference.quadrature import Measure, lagrange, measure
-from reidbn.inference.responses import MOST_DEGREE, one_at_a_time, takes_whole_numbers
+from reidbn.inference.quadrature import measure
 
-LISTED = 33  # whole numbers that are listed one by one; above, they are interpolated
-COUNTS = (3, 5, 9, 17, 33)  # points tried for a parameter whose degree is not known
-CLOSE = 1e-9  # of the largest answer: when such a parameter counts as resolved
 CHECKS = 24  # random settings at which the interpolated answer is compared with the engine's
 ROUNDING = 1e-11  # an exact answer differs by no more than this at a random setting
 MOST_CELLS = 1 << 18  # settings of the full grid
@@ -39,41 +36,6 @@ MOST_TOGETHER = 12  # parameters of one table: their ranges have 2^12 corners to
 MOST_FINE = 1 << 20  # cells of the finer grid on which ratios are taken
 MOST_NODES = 24  # per parameter
 SEED = 20250101
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One parameter: points to ask the engine at, and the quadrature that stands on them.
-
-    `to_nodes` takes values at the points to values at the quadrature's nodes (the same points,
-    except for whole numbers, where Gauss nodes fall between them).
-    """
-
-    name: str
-    measure: Measure
-    points: Array
-    nodes: Array
-    weights: Array
-    is_exact: bool
-    is_listed: bool = False
-
-    @property
-    def to_nodes(self) -> Array | None:
-        same = len(self.points) == len(self.nodes) and bool((self.points == self.nodes).all())
-        return None if same else lagrange(self.points, self.nodes)
-
-    def basis(self, at: Array) -> Array:
-        """The matrix that takes values at the points to values anywhere."""
-        if self.is_listed:
-            return np.asarray((np.asarray(at)[:, None] == self.points[None, :]).astype(float))
-        return lagrange(self.points, at)
-
-    def finer(self, count: int, *, whole: bool = True) -> Axis:
-        """The same points with other quadrature nodes; not fewer than points, when `whole`."""
-        if self.is_listed:
-            return self
-        nodes, weights = self.measure.gauss(max(count, len(self.points)) if whole else count)
-        return replace(self, nodes=nodes, weights=weights)
 
 
 @dataclass(frozen=True)
@@ -118,7 +80,7 @@ class Grid:
         self.priors = dict(priors)
         measures = {n: measure(p) for n, p in priors.items()}
         _check_box(case, {n: (m.low, m.high) for n, m in measures.items()})
-        self.axes = _axes(case, {n: m for n, m in measures.items() if case.matters(n)})
+        self.axes = [make_axis(case, n, m) for n, m in measures.items() if case.matters(n)]
         self.shape = tuple(len(a.points) for a in self.axes)
         if prod(self.shape) > MOST_CELLS:
             sizes = ", ".join(f"{a.name} {len(a.points)}" for a in self.axes)
@@ -162,12 +124,13 @@ class Grid:
         axes, error = self._resolved_axes(), 0.0
         mean, parts = decompose(self._mean_at_nodes(axes), [a.weights for a in axes])
         if self.evidence is not None:
-            coarse = [a.finer(max(2, len(a.nodes) - 2), whole=False) for a in axes]
+            coarse = [a.coarser() for a in axes]
             _, other = decompose(self._mean_at_nodes(coarse), [a.weights for a in coarse])
             error = _relative(parts, other)
         if not self.is_exact:
             sd = float(np.sqrt(max(parts.sum() - parts.flat[0], 0.0)))
-            error = max(error, self.distance / sd if sd > 0 else self.distance)
+            off = max(self.distance, sum(a.doubt for a in self.axes))
+            error = max(error, off / sd if sd > 0 else off)
         return Spread(self.names, mean, parts, self.is_exact, error, prod(self.shape))
 
     def moments(self) -> tuple[Array, Array]:
@@ -187,10 +150,11 @@ class Grid:
         """The axes, with as many quadrature nodes as a ratio needs and memory allows."""
         if self.evidence is None:
             return list(self.axes)
-        free = sum(not a.is_listed for a in self.axes)
-        listed = prod(len(a.points) for a in self.axes if a.is_listed)
-        room = (MOST_FINE / listed) ** (1 / free) if free else 1
-        return [a.finer(int(min(MOST_NODES, max(room, 2)))) for a in self.axes]
+        for count in range(MOST_NODES, 2, -1):
+            axes = [a.finer(count) for a in self.axes]
+            if prod(len(a.nodes) for a in axes) <= MOST_FINE:
+                return axes
+        return list(self.axes)
 
     def _at_nodes(self, axes: Sequence[Axis]) -> Iterator[Array]:
         """The answers at the nodes of the quadrature, a block of subjects at a time."""
@@ -302,49 +266,7 @@ def _blocks(count: int, step: int) -> Iterator[slice]:
     return (slice(i, min(i + step, count)) for i in range(0, count, step))
 
 
-# -- the axes ------------------------------------------------------------------------------
-
-
-def _axes(case: Case, measures: Mapping[str, Measure]) -> list[Axis]:
-    axes = {}
-    unknown = {}
-    for name, m in measures.items():
-        degree = None if takes_whole_numbers(case, name) else case.degree(name)
-        if m.is_listed and len(m.points) <= LISTED:
-            axes[name] = Axis(name, m, m.points, m.points, m.weights, True, is_listed=True)
-        elif degree is not None and degree <= MOST_DEGREE:
-            nodes, weights = m.gauss(degree + 1)
-            axes[name] = Axis(name, m, nodes, nodes, weights, True)
-        else:
-            unknown[name] = m
-    axes |= _resolved(case, unknown)
-    return [axes[name] for name in measures]
-
-
-def _resolved(case: Case, measures: Mapping[str, Measure]) -> dict[str, Axis]:
-    """Axes of smooth formulas: as few points as interpolate the answer along each."""
-    rng = np.random.default_rng(SEED)
-    out = {}
-    for name, m in measures.items():
-        tries = [_smooth_axis(name, m, count) for count in COUNTS]
-        checks = m.draw(rng, CHECKS)
-        points = np.concatenate([*(a.points for a in tries), checks])
-        values = one_at_a_time(case, {name: points})[name].probability
-        true, size = values[:, -CHECKS:], float(np.nanmax(np.abs(values)))
-        start, out[name] = 0, tries[-1]
-        for axis in tries:
-            known = values[:, start : start + len(axis.points)]
-            start += len(axis.points)
-            if np.abs(known @ axis.basis(checks).T - true).max() <= CLOSE * size:
-                out[name] = axis
-                break
-    return out
-
-
-def _smooth_axis(name: str, m: Measure, count: int) -> Axis:
-    nodes, weights = m.gauss(count)
-    points = np.unique(np.rint(nodes)) if m.integer else nodes
-    return Axis(name, m, points, nodes, weights, False)
+# -- what may vary -------------------------------------------------------------------------
 
 
 def _check_box(case: Case, box: Mapping[str, tuple[float, float]]) -> None:

@@ -161,14 +161,14 @@ def tornado(
     (['class_size', 'leaked', 'records'], (12.0,))
     """
     case = case_of(what, target, given=given, do=do, set=set, subject=subject)
-    wanted = spans(case, over)
     _check_threshold(threshold)
+    answers = case.answers({})
+    wanted = spans(case, over)
     ranges = {n: ends or case.parameter(n).range for n, ends in wanted.items()}
     varied = [n for n, (low, high) in ranges.items() if low < high]
     found = responses(case, varied, {n: ranges[n] for n in varied})
     ends = one_at_a_time(case, {n: np.array([r.low, r.high]) for n, r in found.items()})
     bars = [_bar(r, ends[n], threshold, statistic) for n, r in found.items()]
-    answers = case.answers({})
     answer = summary(statistic)(answers, case.weights)
     return Tornado(
         attack=case.attack.name,
@@ -231,5 +231,6 @@ def _limits(response: Response, ends: Values) -> tuple[str, ...]:
 
 
 def _check_threshold(threshold: float | None) -> None:
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise UsageError(f"threshold={threshold:g} is no probability: it must lie between 0 and 1")
+    is_number = isinstance(threshold, int | float | np.number)
+    if threshold is not None and not (is_number and 0 <= threshold <= 1):
+        raise UsageError(f"threshold={threshold} is no probability: it must lie between 0 and 1")

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from reidbn.errors import UsageError
 from reidbn.inference.levels import ABOVE, EQUAL, UNDER, Interval, level
 from reidbn.inference.responses import Response, responses
@@ -102,9 +104,10 @@ def solve(
         question, parameter = None, question
     if parameter is None:
         raise UsageError("name the parameter to solve for")
-    if target is None or isinstance(target, str) or not 0 <= target <= 1:
+    if not isinstance(target, int | float | np.number) or not 0 <= target <= 1:
         raise UsageError(f"target={target} is no probability: it must lie between 0 and 1")
     case = case_of(what, question, given=given, do=do, set=set, subject=subject)
+    case.answers({})  # a question without an answer at its own values is refused first
     span = spans(case, {parameter: range})[parameter] or case.parameter(parameter).range
     if not span[0] < span[1]:
         raise UsageError(f"{parameter} has no range to search; give range=(low, high)")

@@ -133,8 +133,7 @@ def uncertainty(
 
 def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
     """The mean answer over subjects at seeded draws of the priors."""
-    if samples < 1:
-        raise UsageError(f"samples={samples}: at least one draw is needed")
+    check_samples(samples)
     cells = grid.numerator.size if grid.evidence is not None else grid.numerator[0].size
     if samples * cells > MOST_WORK:
         raise TooLarge(
@@ -150,6 +149,11 @@ def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
         part = slice(start, start + step)
         total += grid.shares[part] @ grid.at(draws, part)
     return total
+
+
+def check_samples(samples: int) -> None:
+    if not isinstance(samples, int | np.integer) or samples < 1:
+        raise UsageError(f"samples={samples}: give a whole number of draws, at least one draw")
 
 
 def estimated_quantile(ordered: Array, share: float) -> Estimate:
@@ -196,6 +200,7 @@ def subject_uncertainty(
     """
     import pandas as pd
 
+    check_samples(samples)
     case = case_of(what, target, given=given, do=do, set=set, subject=subject)
     grid = Grid(case, with_ranges(case, spans(case, over), priors))
     mean, sd = grid.moments()

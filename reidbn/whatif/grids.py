@@ -47,7 +47,10 @@ def points(case: Case, name: str, given: Any) -> Array:
         return spread(low, high, given, integer=takes_whole_numbers(case, name))
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise UsageError(f"{name}: give a list of values, or a number of points; found {given!r}")
-    values = np.asarray(list(given))
+    try:
+        values = np.asarray(list(given))
+    except ValueError:  # lists of different lengths inside
+        raise UsageError(f"{name}: expected a list of numbers") from None
     if values.ndim != 1 or not len(values) or values.dtype.kind not in "fiub":
         raise UsageError(f"{name}: expected a list of numbers")
     return values.astype(float)

@@ -48,6 +48,7 @@ def derivatives(
                 for s in slopes(case, names)
             ]
         )  # fmt: skip
+    case.answers({})  # a question without an answer at its own values is refused first
     parts = []
     for name, response in responses(case, names).items():
         steps, method = subject_slopes(response)

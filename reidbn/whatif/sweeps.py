@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reidbn.attack.attack import Attack
+from reidbn.attacks.parquet import write_frames
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import load_attack
 from reidbn.inference.case import MOST_NUMBERS, Case, Values
@@ -39,6 +41,7 @@ def sweep(
     per_subject: bool = False,
     thresholds: Sequence[float] = THRESHOLDS,
     impossible: str = "raise",
+    path: str | os.PathLike[str] | None = None,
 ) -> pd.DataFrame:
     """The answer at every setting of a grid, one row each.
 
@@ -49,7 +52,8 @@ def sweep(
     One subject gives `probability`; several give mean, quantiles, largest, and how many lie above
     each threshold, or one row per subject with `per_subject=True`.  A question on a whole node
     gives a row per state.  `impossible="null"` leaves a cell empty where the evidence cannot be,
-    instead of raising.
+    instead of raising.  With `path`, the rows per subject go to that Parquet file part by part,
+    never all in memory, and what comes back is one row per setting.
 
     >>> table = sweep("leak-single", "identified=yes", {"leaked": [1000, 2000, 4000]})
     >>> table["probability"].round(6).tolist()
@@ -63,9 +67,14 @@ def sweep(
         raise UsageError("give a grid: {parameter: [values]}, or a list of scenarios")
     if impossible not in ("raise", "null"):
         raise UsageError(f'impossible="{impossible}": use "raise" or "null"')
-    case, states = _case_and_states(
-        what, target, grid, given=given, do=do, set=set, subject=subject
-    )
+    options = {"given": given, "do": do, "set": set, "subject": subject}
+    case, states = _case_and_states(what, target, grid, **options)
+    if path is not None:
+        if not per_subject:
+            raise UsageError("path= is for the rows per subject: give per_subject=True too")
+        every = _Reading(per_subject=True, thresholds=(), strict=impossible == "raise")
+        write_frames(path, _parts(every, case, grid, states))
+        per_subject = False
     read = _Reading(per_subject, tuple(thresholds), impossible == "raise")
     blocks = [
         read.block(shown.wanting(state), columns, settings, state)
@@ -80,6 +89,15 @@ def sweep(
                      question=case.query.describe(), method="exact",
                      base={n: case.base(n) for n in case.parameters})  # fmt: skip
     return out
+
+
+def _parts(read: _Reading, case: Case, grid: Any, states: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """A row per subject, for a few settings at a time."""
+    import pandas as pd
+
+    for state in states:
+        for shown, columns, settings in _slices(_plan(case, grid), per_subject=False):
+            yield pd.DataFrame(read.block(shown.wanting(state), columns, settings, state))
 
 
 def _case_and_states(what: What, target: Any, grid: Any, **options: Any) -> tuple[Case, list[str]]:
