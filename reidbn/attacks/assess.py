@@ -50,18 +50,21 @@ def assess(
     trials: int = 100,
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
+    histories: bool = False,
 ) -> Assessment:
     """Risk of every person of a table under an attack and a scenario.
 
     `columns` maps the scenario's attributes to the table's columns; `without` leaves groups out;
     `method="simulation"` acts the attack out `trials` times per person instead of summing exactly;
-    `checkpoint` is a folder that keeps finished blocks, so that a killed run can go on.
+    `checkpoint` is a folder that keeps finished blocks, so that a killed run can go on;
+    `histories` says that a repeated subject id is a person's history and not a slip.
     """
     if method not in METHODS:
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
     if not isinstance(people, People):
         raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
     check_population(population, people)
+    _check_ids(people, histories=histories)
     chosen = load_scenario(scenario)
     inputs = Inputs(
         attack=load_attack(attack),
@@ -88,6 +91,23 @@ def check_population(population: float | None, people: People) -> None:
         raise DataError(
             f"a population of {population:,.0f} is smaller than the table ({len(people):,}); "
             f"population is the number of people from whom the table was drawn"
+        )
+
+
+def _check_ids(people: People, *, histories: bool) -> None:
+    """One row per person, so that each risk has one owner."""
+    ids, history = people.subject_ids, people.history
+    repeats = 0 if ids is None else len(ids) - len(set(ids.tolist()))
+    if repeats:
+        raise DataError(
+            f"{repeats:,} rows repeat the subject id of another row; an assessment has one row per "
+            f"person: drop the repeats, or name the column as subject_id when the table is read"
+        )
+    if history is not None and not histories:
+        more = int((history.lengths > 1).sum())
+        raise DataError(
+            f"the subject id of {more:,} people repeats; an assessment has one row per person: "
+            f"drop the repeats, or say histories=True where several rows are one person's history"
         )
 
 

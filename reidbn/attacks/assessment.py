@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.scenario import Scenario
+from reidbn.attacks.parquet import write_frames
 from reidbn.attacks.placing import Groups
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.attacks.subset_classes import SubsetClasses
-from reidbn.inference.case import Case, Settings, Values
+from reidbn.inference.case import Case
 from reidbn.inference.crosscheck import CrossCheck, crosscheck
 from reidbn.inference.query import Query
 from reidbn.microdata.table import People
@@ -29,18 +31,6 @@ Array = NDArray[np.float64]
 # Thresholds on a probability of re-identification, by their precedents; not legal advice.
 THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
 OVERALL = "overall"
-
-
-@dataclass(frozen=True)
-class PeopleCase(Case):
-    """A case whose subjects are the distinct ones; every person counts in what is summarised."""
-
-    of_person: NDArray[np.intp] = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
-
-    def evaluate(self, changes: Settings, *, validate: bool = True) -> Values:
-        values = super().evaluate(changes, validate=validate)
-        evidence = None if values.evidence is None else values.evidence[self.of_person]
-        return Values(values.numerator[self.of_person], evidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,15 +139,30 @@ class Assessment:
 
     # -- what-if ---------------------------------------------------------------------------
 
-    def whatif_case(self, measure: str = OVERALL) -> PeopleCase:
-        """The question that sweep, tornado and solve vary."""
-        return PeopleCase(
+    def whatif_case(self, measure: str = OVERALL) -> Case:
+        """The question that sweep, tornado, solve and uncertainty vary; people alike are one."""
+        ids = self.inputs.people.subject_ids
+        return Case(
             self.attack,
             self.questions[measure],
             dict(self.inputs.set),
             self.table.columns,
-            of_person=self.table.of_person,
+            labels=None if ids is None else ids.tolist(),
+            people=self.table.of_person,
         )
+
+    def uncertainty(self, **options: Any) -> Any:
+        """The mean risk under the priors of the parameters: intervals out (rb.uncertainty)."""
+        from importlib import import_module
+
+        return import_module("reidbn.whatif.distributions").uncertainty(self, **options)
+
+    def population_uncertainty(self, level: float = 0.95) -> Any:
+        """How far the population fits could move the risks: an interval per measure."""
+        from importlib import import_module
+
+        room = import_module("reidbn.attacks.population_uncertainty")
+        return room.population_uncertainty(self, level)
 
     def compare_with(self, other: Assessment) -> Any:
         """Person by person, what changed from this assessment to the other."""
@@ -187,9 +192,18 @@ class Assessment:
 
         return import_module("reidbn.report.assessment_report").write_json(self, path, threshold)
 
-    def to_parquet(self, path: Any) -> None:
+    def to_parquet(self, path: Any) -> Path:
         """Write the risks of every person, keyed by the subject's id; restricted."""
-        self.subjects.reset_index().to_parquet(path, index=False)
+        return write_frames(path, [self.subjects.reset_index(names="subject")])
+
+    def to_restricted(self, path: Any) -> Path:
+        """Write every person's risks, main route and main attribute group, highest first.
+
+        A CSV or a Parquet file; for the custodian alone.
+        """
+        from importlib import import_module
+
+        return Path(import_module("reidbn.attacks.restricted").write_restricted(self, path))
 
     def __repr__(self) -> str:
         values = self.risk()

@@ -27,6 +27,7 @@ def what_if(
     do: Mapping[str, str] | None = None,
     given: Mapping[str, str] | None = None,
     generalise: Mapping[str, int] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
     population: float | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     without: Sequence[str] | None = None,
@@ -34,7 +35,8 @@ def what_if(
 ) -> Assessment:
     """The assessment with something changed; what is not named stays as it was.
 
-    `generalise` takes the level of each column's hierarchy; `together` says whether the scenario's
+    `generalise` takes the level of each column's hierarchy, such as {"age": 1}, and `hierarchies`
+    gives a column one, such as {"age": rb.Bands(10)}; `together` says whether the scenario's
     list or account is one event for all attributes.
     """
     inputs = result.inputs
@@ -43,7 +45,11 @@ def what_if(
         inputs = replace(inputs, columns={}, without=())
     if together is not None:
         chosen = chosen.shared(together=together)
-    people = inputs.people if generalise is None else inputs.people.generalise(generalise)
+    people = inputs.people
+    if hierarchies is not None and generalise is None:
+        raise UsageError('name the levels too: generalise={"age": 1}')
+    if generalise is not None:
+        people = people.generalise(generalise, hierarchies=hierarchies)
     changed = replace(
         inputs,
         people=people,

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.subset_classes import SubsetClasses
+from reidbn.population.subsets import SubsetFits, fit_tables
 from reidbn.theory.class_size import mean_inverse
-from reidbn.theory.frequencies import Packed
-from reidbn.theory.pitman import stays_unique
-from reidbn.theory.pitman_fit import BOUNDARY, INTERIOR, NO_MAXIMUM, STATUSES, maximise
 
 Array = NDArray[np.float64]
 
@@ -28,6 +26,8 @@ class SubsetPopulation:
     theta: Array
     alpha: Array
     status: tuple[str, ...]
+    fallback: NDArray[np.bool_]
+    """Where the likelihood has no best point and the posterior mean stands in."""
     p_unique: Array
     """P(unique in the population | unique in the table)."""
     sizes: tuple[NDArray[np.int64], ...]
@@ -43,54 +43,49 @@ class SubsetPopulation:
 
 
 def subset_population(classes: SubsetClasses, population: float) -> SubsetPopulation:
-    """Fit every subset together; where a fit says nothing, the cautious end, and a note."""
+    """Fit every subset together; where there is no best point, the posterior mean, and a note."""
     n = classes.people
-    row = np.repeat(
-        np.arange(len(classes.frequencies)), [f.sizes.size for f in classes.frequencies]
-    )
+    fits = fit_tables(classes.frequencies, int(population), notes=_notes(classes))
+    each = [f.sizes.size for f in classes.frequencies]
+    row = np.repeat(np.arange(len(each)), each)
     sizes = np.concatenate([f.sizes for f in classes.frequencies])
-    counts = np.concatenate([f.counts for f in classes.frequencies])
-    fits = maximise(Packed.ragged(sizes, counts, row, len(classes.frequencies)))
-    status = tuple(STATUSES[i] for i in fits.status)
-    usable = np.isin(fits.status, [STATUSES.index(s) for s in (INTERIOR, BOUNDARY)])
-    theta = np.where(usable, fits.theta, 1.0)
-    alpha = np.where(usable, fits.alpha, 0.0)
-    if population == n:
-        p_unique, p_match = np.ones(len(status)), 1.0 / sizes
+    if population == n:  # the table is the population: nothing is left to estimate
+        p_unique, p_match = np.ones(len(each)), 1.0 / sizes
     else:
-        p_unique = np.asarray(stays_unique(n, population, theta=theta, alpha=alpha))
-        p_match = np.asarray(mean_inverse(sizes, n, population, theta=theta[row], alpha=alpha[row]))
-    # All unique: the likelihood rises to "everybody in the population is unique".  One class:
-    # nobody is unique, and a class of n can only grow.
-    no_maximum = np.array([s == NO_MAXIMUM for s in status])
-    p_unique = np.where(usable, p_unique, np.where(no_maximum, 1.0, 0.0))
-    p_match = np.where(usable[row], p_match, 1.0 / sizes)
-    edges = np.cumsum([0, *(f.sizes.size for f in classes.frequencies)])
+        p_unique, p_match = fits.p_unique, _expected_match(fits, sizes, row)
+    edges = np.cumsum([0, *each])
     parts = [slice(a, b) for a, b in pairwise(edges)]
     return SubsetPopulation(
         population=float(population),
         people=n,
-        theta=np.where(usable, fits.theta, np.inf),
-        alpha=alpha,
-        status=status,
+        theta=fits.theta,
+        alpha=fits.alpha,
+        status=fits.status,
+        fallback=fits.fallback,
         p_unique=np.clip(p_unique, 0.0, 1.0),
         sizes=tuple(sizes[p] for p in parts),
         p_match=tuple(np.clip(p_match[p], 0.0, 1.0) for p in parts),
-        notes=_notes(classes, status),
+        notes=fits.notes,
     )
 
 
-def _notes(classes: SubsetClasses, status: tuple[str, ...]) -> tuple[str, ...]:
-    notes = []
-    if not classes.is_partition:
-        notes.append(
-            "some values match several others, so people do not fall into classes; the population "
-            "fits take matches for classes, which is an approximation"
-        )
-    unbounded = status.count(NO_MAXIMUM)
-    if unbounded:
-        notes.append(
-            f"on {unbounded:,} of {len(status):,} subsets everybody in the table is unique and the "
-            f"fit has no finite maximum: P(unique in the population) is taken as 1, to be cautious"
-        )
-    return tuple(notes)
+def _expected_match(fits: SubsetFits, sizes: NDArray[np.int64], row: NDArray[np.intp]) -> Array:
+    """E[1/F] of every class size: in one go where the fit is a point, else over its posterior."""
+    point = ~fits.fallback[row]
+    at = row[point]
+    out = np.empty(sizes.size)
+    out[point] = mean_inverse(
+        sizes[point], fits.n, fits.N, theta=fits.theta[at], alpha=fits.alpha[at]
+    )
+    for mask in np.unique(row[~point]):
+        out[row == mask] = fits.mean_inverse(int(mask), sizes[row == mask])
+    return out
+
+
+def _notes(classes: SubsetClasses) -> tuple[str, ...]:
+    if classes.is_partition:
+        return ()
+    return (
+        "some values match several others, so people do not fall into classes; the population "
+        "fits take matches for classes, which is an approximation",
+    )

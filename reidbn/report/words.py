@@ -32,8 +32,18 @@ def people(count: int, total: int) -> str:
 
     >>> people(12, 480)
     '12 of 480 people (2.5 %)'
+    >>> people(480, 480), people(479, 480)
+    ('480 of 480 people (100 %)', '479 of 480 people (over 99 %)')
     """
-    return f"{count:,} of {total:,} people ({100 * count / total:.2g} %)"
+    return f"{count:,} of {total:,} people ({_share(count, total)} %)"
+
+
+def _share(count: int, total: int) -> str:
+    """Two figures; never 0 or 100 % where some are in or out."""
+    share = 100 * count / total
+    if 99 < share < 100:
+        return "over 99"
+    return f"{share:.0f}" if share >= 10 or not count else f"{share:.2g}"
 
 
 def per_cent(share: float) -> str:

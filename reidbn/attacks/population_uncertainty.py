@@ -1,0 +1,150 @@
+"""How far the population fits could move the risks of an assessment.
+
+Each subset of what may be known has its own fit of population uniqueness, with a posterior (see
+theory/posterior.py).  The subsets are counted on one table, so their errors go together; here they
+all stand at the same quantile of their posteriors at once,
+
+    p_unique(y) = quantile_q of P_unique(theta, alpha),   E[1/F | f, y] likewise
+
+with q = (1 - level)/2 or (1 + level)/2, and the attack is asked again.  A sum of quantities that
+rise together has the sum of their quantiles as its quantile, so for the journalist's risks the
+interval is exact under that dependence, and it is wider than if errors cancelled.  It holds what
+the table leaves open about the fit's two parameters; it does not hold whether Pitman's model suits
+the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.attacks.assessment import OVERALL, Array, Assessment
+from reidbn.attacks.blocks import risks
+from reidbn.attacks.expected_match import journalist_match
+from reidbn.attacks.population_by_subset import SubsetPopulation
+from reidbn.attacks.subject_data import SubjectTable
+from reidbn.errors import UsageError
+from reidbn.population.pitman import check_level
+from reidbn.progress import progress
+from reidbn.theory.class_size import mean_inverse
+from reidbn.theory.frequencies import FrequencyTable, Packed
+from reidbn.theory.pitman import stays_unique
+from reidbn.theory.pitman_fit import maximise
+from reidbn.theory.posterior import posterior
+from reidbn.theory.region import Region
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_SUBSETS = 512  # posteriors that are integrated; the others stay at their estimates
+MATCH = "journalist_match"
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationUncertainty:
+    """Risks at the low and the high end of the population fits, per distinct subject."""
+
+    result: Assessment
+    level: float
+    low: dict[str, Array]
+    high: dict[str, Array]
+    subsets: int
+    of: int
+
+    def table(self) -> pd.DataFrame:
+        """Per measure: its mean over people, and the interval of that mean."""
+        import pandas as pd
+
+        rows = []
+        for measure in self.low:
+            ends = [float(self.of_people(end, measure).mean()) for end in (self.low, self.high)]
+            mean = float(self.result.risk(measure).mean())
+            rows.append({"measure": measure, "mean": mean, "low": ends[0], "high": ends[1]})
+        return pd.DataFrame(rows).set_index("measure")
+
+    def of_people(self, end: dict[str, Array], measure: str = OVERALL) -> Array:
+        """One end of the measure for every person, in record order."""
+        return end[measure][self.result.table.of_person]
+
+    def __str__(self) -> str:
+        lines = [f"{100 * self.level:g} % intervals of the mean risk from the population fits"]
+        for name, row in self.table().iterrows():
+            lines.append(f"  {name!s:18}{row['mean']:10.4g}  ({row.low:.4g} to {row.high:.4g})")
+        if self.subsets < self.of:
+            lines.append(f"  the {self.subsets} of {self.of} subsets with most unique people vary")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def population_uncertainty(result: Assessment, level: float = 0.95) -> PopulationUncertainty:
+    """Ask again with every fit at the low and at the high end of its posterior."""
+    check_level(level)
+    fits = result.population
+    if fits is None or "p_unique" not in result.table.columns:
+        raise UsageError("this assessment estimates nothing about a population")
+    chosen = _chosen(result)
+    tails = ((1 - level) / 2, (1 + level) / 2)
+    low, high = _ends(result, fits, chosen, tails)
+    return PopulationUncertainty(
+        result,
+        level,
+        low=_risks(result, low),
+        high=_risks(result, high),
+        subsets=len(chosen),
+        of=len(fits.status),
+    )
+
+
+def _chosen(result: Assessment) -> list[int]:
+    """The subsets on which most people are unique."""
+    uniques = np.array([int(f.counts[f.sizes == 1].sum()) for f in result.classes.frequencies])
+    return sorted(int(m) for m in np.argsort(-uniques, kind="stable")[:MOST_SUBSETS])
+
+
+def _ends(
+    result: Assessment, fits: SubsetPopulation, chosen: list[int], tails: tuple[float, float]
+) -> tuple[SubsetPopulation, SubsetPopulation]:
+    """The fits at both ends."""
+    unique = [fits.p_unique.copy(), fits.p_unique.copy()]
+    match = [list(fits.p_match), list(fits.p_match)]
+    n, population = fits.people, fits.population
+    frequencies = result.classes.frequencies
+    tables = [FrequencyTable(frequencies[m].sizes, frequencies[m].counts) for m in chosen]
+    top = maximise(Packed.of(tables))
+    varied = chosen if population > n else []
+    for i, mask in enumerate(progress(varied, "posterior of every fit")):
+        nodes = posterior(Region(tables[i], population, top.one(i)))
+        at = stays_unique(n, population, theta=nodes.theta, alpha=nodes.alpha)
+        inverse = mean_inverse(
+            fits.sizes[mask].astype(float)[:, None],
+            n, population, theta=nodes.theta, alpha=nodes.alpha,
+        )  # fmt: skip
+        for end, (tail, further) in enumerate(zip(tails, (np.minimum, np.maximum), strict=True)):
+            # A fit on its boundary may lie outside: the estimate itself is always inside.
+            quantiles = np.array([nodes.quantile(v, tail) for v in inverse])
+            unique[end][mask] = further(unique[end][mask], nodes.quantile(at, tail))
+            match[end][mask] = further(match[end][mask], quantiles)
+    return (
+        replace(fits, p_unique=unique[0], p_match=tuple(match[0])),
+        replace(fits, p_unique=unique[1], p_match=tuple(match[1])),
+    )
+
+
+def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
+    """Every measure that depends on the population, at one end."""
+    columns: dict[str, Any] = {**result.table.columns, "p_unique": fits.p_unique[None, :]}
+    table = SubjectTable(columns, result.table.of_person)
+    out = {}
+    for measure, query in result.questions.items():
+        found = risks(result.attack, query, result.inputs.set, table)
+        if not np.array_equal(found, result.risks[measure]):
+            out[measure] = found
+    if MATCH in result.risks:
+        out[MATCH] = journalist_match(
+            result.attack, fits, table, result.inputs.set, result.inputs.do
+        )
+    order = [m for m in result.measures if m in out]
+    return {m: out[m] for m in order}

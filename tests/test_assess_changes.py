@@ -1,0 +1,188 @@
+"""Changes of an assessment, its intervals, and the files it writes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+from reidbn.attacks.drivers import routes
+from reidbn.attacks.subset_classes import subset_classes
+from reidbn.errors import DataError, UsageError
+from reidbn.population import fit
+
+QI = ["age", "sex", "state", "race"]
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return rb.datasets.synthetic_patients(600, seed=5)
+
+
+@pytest.fixture(scope="module")
+def voter(frame):
+    people = rb.read_table(frame, quasi_identifiers=QI, subject_id="patient_id")
+    return rb.assess(
+        "adversary-routes", people, scenario="voter-registration", population=6_900_000
+    )
+
+
+# -- fits on every subset --------------------------------------------------------------------------
+
+
+def test_the_fit_of_every_subset_is_the_one_that_population_fit_finds(voter):
+    found = voter.population
+    for mask, columns in enumerate(_columns(voter)):
+        sizes = voter.classes.frequencies[mask]
+        one = fit(sizes=sizes.sizes, counts=sizes.counts, population=6_900_000)
+        assert found.status[mask] == one.status, columns
+        assert found.p_unique[mask] == pytest.approx(one.p_unique, abs=1e-12)
+        assert found.p_match[mask] == pytest.approx(one.mean_inverse(sizes.sizes), abs=1e-9)
+
+
+def _columns(result):
+    placed = result.groups.placed
+    return [[p.label for j, p in enumerate(placed) if m >> j & 1] for m in range(1 << len(placed))]
+
+
+def test_where_everybody_is_unique_the_posterior_stands_in_and_is_said_so():
+    frame = pd.DataFrame({"age": np.arange(40), "sex": ["f", "m"] * 20})
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
+    result = rb.assess("adversary-routes", people, population=1000)
+    assert result.population.fallback[-1]
+    assert 0.5 < result.population.p_unique[-1] < 1
+    assert any("posterior mean" in note for note in result.population.notes)
+
+
+# -- how sure --------------------------------------------------------------------------------------
+
+
+def test_the_population_interval_of_one_certain_subset_is_the_fits_own(frame):
+    """Everything known for sure: the journalist's mean is (share unique) x P_unique."""
+    people = rb.read_table(frame, quasi_identifiers=QI)
+    result = rb.assess("adversary-routes", people, population=50_000)
+    table = result.population_uncertainty(0.9).table()
+    sizes = subset_classes(people, [tuple(QI)]).frequencies[1]
+    one = fit(sizes=sizes.sizes, counts=sizes.counts, population=50_000)
+    low, high = one.interval("p_unique", level=0.9, method="grid")
+    unique = float((people.class_sizes(QI) == 1).mean())
+    ends = sorted([low, high, one.p_unique])
+    assert table.loc["journalist", "low"] == pytest.approx(unique * ends[0], rel=1e-9)
+    assert table.loc["journalist", "high"] == pytest.approx(unique * ends[-1], rel=1e-9)
+    assert {"journalist", "journalist_match", "overall"} == set(table.index)
+
+
+def test_intervals_hold_the_estimate_and_widen_with_the_level(voter):
+    narrow, wide = (voter.population_uncertainty(level).table() for level in (0.5, 0.99))
+    for table in (narrow, wide):
+        assert (table["low"] <= table["mean"] + 1e-15).all()
+        assert (table["mean"] <= table["high"] + 1e-15).all()
+    assert (wide["low"] <= narrow["low"]).all()
+    assert (wide["high"] >= narrow["high"]).all()
+    assert "95 % intervals" in str(voter.population_uncertainty())
+
+
+def test_a_table_that_is_the_population_leaves_nothing_open(frame):
+    people = rb.read_table(frame, quasi_identifiers=QI)
+    result = rb.assess("adversary-routes", people, population=len(people))
+    found = result.population_uncertainty().table()
+    assert (found["low"] == found["high"]).all()
+
+
+def test_an_assessment_without_a_population_has_no_such_interval(frame):
+    people = rb.read_table(frame, quasi_identifiers=QI)
+    attack = rb.load("marketer")
+    questions = [q for q in attack.questions.values() if not q.given]
+    with pytest.raises(UsageError, match="estimates nothing about a population"):
+        rb.assess(attack.replace(questions=questions), people).population_uncertainty()
+
+
+def test_priors_give_an_interval_of_the_mean_risk(voter):
+    """Mean risk is affine in each parameter: its mean under priors is the risk at their means."""
+    found = voter.uncertainty(samples=2_000, seed=4)
+    means = {p.name: 0.5 for p in voter.attack.parameters.values()}
+    assert found.mean == pytest.approx(rb.what_if(voter, set=means).risk().mean(), abs=1e-9)
+    assert found.quantiles[0.05].value < found.mean < found.quantiles[0.95].value
+
+
+# -- sweeps, solutions, generalisation ------------------------------------------------------------
+
+
+def test_a_sweep_per_person_goes_to_a_file_under_the_users_own_ids(voter, tmp_path):
+    grid = {"p_c": [0.2, 0.5], "p_m": [0.1]}
+    path = tmp_path / "sweep.parquet"
+    rows = rb.sweep(voter, grid, per_subject=True, path=path)
+    assert rows["mean"].tolist() == rb.sweep(voter, grid)["mean"].tolist()
+    kept, whole = pd.read_parquet(path), rb.sweep(voter, grid, per_subject=True)
+    pd.testing.assert_frame_equal(kept, whole)
+    assert set(kept["subject"]) == set(voter.inputs.people.subject_ids.tolist())
+    again = rb.what_if(voter, set={"p_c": 0.5, "p_m": 0.1})
+    assert kept[kept["p_c"] == 0.5]["probability"].to_numpy() == pytest.approx(again.risk())
+
+
+def test_a_path_without_rows_per_person_is_refused(voter, tmp_path):
+    with pytest.raises(UsageError, match="per_subject=True"):
+        rb.sweep(voter, {"p_c": [0.2]}, path=tmp_path / "x.parquet")
+    with pytest.raises(UsageError, match="its folder is not there"):
+        rb.sweep(voter, {"p_c": [0.2]}, per_subject=True, path=tmp_path / "no" / "x.parquet")
+
+
+def test_the_largest_claim_rate_that_keeps_95_percent_of_people_under_a_target(voter):
+    quiet = rb.what_if(voter, set={"p_m": 0.05})
+    found = rb.solve(quiet, "p_c", statistic="q95", target=0.09)
+    at, above = (rb.what_if(quiet, set={"p_c": found.largest + e}).risk() for e in (0, 1e-6))
+    assert np.quantile(at, 0.95, method="inverted_cdf") <= 0.09 + 1e-12
+    assert np.quantile(above, 0.95, method="inverted_cdf") > 0.09
+    assert "q95" in str(found)
+
+
+def test_a_generalisation_is_the_assessment_of_the_coarser_table(voter, frame):
+    coarse = rb.what_if(voter, generalise={"age": 1}, hierarchies={"age": rb.Bands(10)})
+    banded = frame.assign(age=frame["age"] // 10)
+    people = rb.read_table(banded, quasi_identifiers=QI, subject_id="patient_id")
+    direct = rb.assess(
+        "adversary-routes", people, scenario="voter-registration", population=6_900_000
+    )
+    assert np.abs(coarse.risk() - direct.risk()).max() <= 1e-12
+    with pytest.raises(UsageError, match="name the levels too"):
+        rb.what_if(voter, hierarchies={"age": rb.Bands(10)})
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def test_the_restricted_file_holds_everybody_with_route_and_attribute(voter, tmp_path):
+    table = pd.read_csv(voter.to_restricted(tmp_path / "all.csv"))
+    assert table["overall"].is_monotonic_decreasing
+    by_id = table.set_index("subject").loc[voter.subjects.index]
+    assert by_id["overall"].to_numpy() == pytest.approx(voter.risk())
+    through = routes(voter)
+    assert (by_id["main_route"] == through.idxmax(axis=1)).all()
+    assert set(by_id["main_group"]) <= {p.label for p in voter.groups.placed}
+    parquet = pd.read_parquet(voter.to_restricted(tmp_path / "all.parquet"))
+    assert parquet.columns.tolist() == table.columns.tolist()
+    with pytest.raises(UsageError, match=r"\.csv or \.parquet"):
+        voter.to_restricted(tmp_path / "all.txt")
+
+
+def test_the_file_of_risks_is_keyed_by_the_users_own_id(voter, tmp_path):
+    table = pd.read_parquet(voter.to_parquet(tmp_path / "risks.parquet")).set_index("subject")
+    pd.testing.assert_frame_equal(table, voter.subjects)
+
+
+# -- bad input -------------------------------------------------------------------------------------
+
+
+def test_a_subject_id_that_repeats_is_an_error_with_the_remedy(frame):
+    twice = pd.concat([frame, frame.head(3)])
+    people = rb.read_table(twice, quasi_identifiers=QI, subject_id="patient_id")
+    with pytest.raises(DataError, match=r"id of 3 people repeats.*drop the repeats"):
+        rb.assess("adversary-routes", people, population=5000)
+    kept = rb.assess("adversary-routes", people, population=5000, histories=True)
+    assert len(kept) == 600
+
+
+def test_rows_taken_twice_are_an_error_too(voter):
+    people = voter.inputs.people
+    doubled = people.take(np.array([0, 0, 1, 2]))
+    with pytest.raises(DataError, match="1 rows repeat the subject id"):
+        rb.assess("adversary-routes", doubled, population=5000)
