@@ -28,7 +28,7 @@ def width_of(text: str, size: float, *, bold: bool = False) -> float:
     """Width of a line of text, in the unit of the size.
 
     >>> round(width_of("leaked", 10), 2)
-    34.53
+    33.35
     """
     widths = _BOLD if bold else _REGULAR
     total = 0

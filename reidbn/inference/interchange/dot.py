@@ -10,7 +10,7 @@ def write_dot(attack: Attack, values: Values | None = None) -> str:
     """Nodes with their rules and parameters, a group as one box, sources in a note.
 
     >>> from reidbn.attack.modelfile import load
-    >>> print(write_dot(load("leak-single")).splitlines()[-3])
+    >>> print(write_dot(load("leak-single")).splitlines()[-2])
       "leaked_class_size" -> "identified";
     """
     title = f"{attack.name}: {attack.title}" if attack.title else attack.name

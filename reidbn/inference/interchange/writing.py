@@ -47,8 +47,8 @@ def export_text(
 ) -> str:
     """What `export` writes.
 
-    >>> print(export_text("leak-single", "bif", set={"class_size": 1}).splitlines()[-4])
-        ( yes, 0 ) 1.0, 0.0;
+    >>> print(export_text("leak-single", "bif", set={"class_size": 1}).splitlines()[-2])
+        ( yes, 1 ) 0.0, 1.0;
     """
     if format not in FORMATS:
         raise UsageError(f'no format "{format}"; {did_you_mean(format, FORMATS)}')
