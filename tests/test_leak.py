@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reidbn as rb
+from reidbn.attack.knows import Known, Knows, Listed
 from reidbn.theory.agreement import disagrees
 from tests import leak_oracle as oracle
 
@@ -129,6 +130,27 @@ def test_partly_known_attributes_are_the_mean_over_what_is_known():
     assert rb.leak.risks(people, leaked=20, known=certain) == pytest.approx(
         rb.leak.risks(people, leaked=20), rel=1e-14
     )
+
+
+def test_a_scenario_says_what_is_known():
+    people = rb.toy_hospital().people()
+    known = (Known("body", ("sex", "age"), (0.9,)), Known("home", ("postcode",), (0.2,)))
+    groups = {"body": (["sex", "age"], 0.9), "home": ("postcode", 0.2)}
+
+    def scenario(parent=None):
+        return rb.Scenario("some", knows=Knows(known, parent))
+
+    for extra in ({}, {"sensitive": "diagnosis", "sensitive_known": 0.4}):
+        apart = rb.leak.risks(people, leaked=3, known=groups, **extra)
+        found = rb.leak.risks(people, leaked=3, known=scenario(), **extra)
+        assert found == pytest.approx(apart, rel=1e-13)
+        nothing = {"body": (["sex", "age"], 1e-300)}
+        unknown = rb.leak.risks(people, leaked=3, known=nothing, **extra)
+        listed = scenario(Listed(chance=(0.3,), shared=True))
+        found = rb.leak.risks(people, leaked=3, known=listed, **extra)
+        assert found == pytest.approx(0.3 * apart + 0.7 * unknown, rel=1e-12)
+    certain = rb.leak.risks(people, leaked=3, known=rb.load_scenario("worst-case"))
+    assert certain == pytest.approx(rb.leak.risks(people, leaked=3), rel=1e-13)
 
 
 def test_a_homogeneous_class_is_enumerated():

@@ -20,6 +20,7 @@ from reidbn.attacks.leak_design import k_curve, largest_leak, smallest_k
 from reidbn.attacks.leak_graph import as_attack
 from reidbn.attacks.leak_histories import partial_histories
 from reidbn.attacks.leak_loss import Loss, information_loss, non_uniform_entropy, trade_off
+from reidbn.attacks.leak_people import risks
 from reidbn.attacks.leak_single import (
     Homogeneity,
     TargetRisk,
@@ -27,7 +28,6 @@ from reidbn.attacks.leak_single import (
     given_target,
     homogeneity,
     risk,
-    risks,
 )
 from reidbn.attacks.leak_targets import (
     Estimate,

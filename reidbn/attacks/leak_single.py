@@ -14,9 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from reidbn.attacks.leak_classes import ClassesLike, checked_leak, classes_of
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.knowledge import Known, knowledge
-from reidbn.microdata.masks import class_size_chunks, expected
-from reidbn.microdata.table import People
 from reidbn.theory.hypergeometric import identified, leaked_pmf, none_leaked
 
 if TYPE_CHECKING:
@@ -60,60 +57,6 @@ def risk(
     if records is None or class_size is None:
         raise UsageError("give records and class_size, or classes such as {5: 2000}")
     return _over_prior(lambda leak: identified(records, leak, class_size), leaked)
-
-
-def risks(
-    people: People,
-    *,
-    leaked: LeakSize,
-    known: Known | None = None,
-    sensitive: str | None = None,
-    sensitive_known: float = 1.0,
-) -> Floats:
-    """Each person's risk in a leak of the table, in record order.
-
-    By default the attacker knows all quasi-identifiers.  `known` = {group: (columns, probability)}
-    makes that uncertain: the risk is the mean over what is known, exactly.  The value of a
-    `sensitive` column, known with probability `sensitive_known`, filters the leaked class members.
-    """
-    if not 0 <= sensitive_known <= 1:
-        raise UsageError(f"sensitive_known is {sensitive_known:g}; it must be a probability")
-    without = _person_risks(people, leaked, known, None)
-    if sensitive is None or sensitive_known == 0:
-        return without
-    filtered = _person_risks(people, leaked, known, sensitive)
-    return np.asarray(sensitive_known * filtered + (1 - sensitive_known) * without)
-
-
-def _person_risks(
-    people: People, leaked: LeakSize, known: Known | None, sensitive: str | None
-) -> Floats:
-    also = () if sensitive is None else (sensitive,)
-    if known is None:
-        sizes = people.class_sizes([*people.quasi_identifiers, *also])
-        return _of_sizes(len(people), leaked, sizes)
-    groups = dict(known)
-    if sensitive is not None:
-        groups["(sensitive)"] = (sensitive, 1.0)
-    what = knowledge(people, groups)
-    found = [
-        expected(_of_sizes(len(people), leaked, sizes), _rows(what.probabilities, rows))
-        for rows, sizes in class_size_chunks(people, what)
-    ]
-    return np.concatenate(found)
-
-
-def _rows(probabilities: Floats, rows: slice) -> Floats:
-    return probabilities if probabilities.ndim == 1 else probabilities[rows]
-
-
-def _of_sizes(records: int, leaked: LeakSize, sizes: NDArray[Any]) -> Floats:
-    """The risk for every entry, computed once per distinct class size."""
-    distinct, place = np.unique(sizes, return_inverse=True)
-    values = np.asarray(risk(records=records, leaked=leaked, class_size=distinct))
-    if values.shape != distinct.shape:
-        raise UsageError("leaked must be one number or one prior here, not several numbers")
-    return np.asarray(values[place.reshape(sizes.shape)])
 
 
 @dataclass(frozen=True, eq=False)
