@@ -132,10 +132,12 @@ def test_compare_is_a_tidy_table_with_one_recommendation(register, sample):
     assert told.loc[told["recommended"], "model"].item() == "truth"
 
 
-def test_compare_recommends_the_tables_own_sizes_when_half_is_sampled(register):
+def test_compare_recommends_dankars_rule_when_half_is_sampled(register):
     half = register.take(np.random.default_rng(53).choice(20_000, 10_000, replace=False))
     table = population.compare(half, population=20_000)
-    assert table.loc[table["recommended"], "model"].item() == "zayatz"
+    assert table.loc[table["recommended"], "model"].item() == "dankar"
+    complete = population.compare(half, population=10_000)
+    assert complete.loc[complete["recommended"], "model"].item() == "zayatz"
 
 
 def test_compare_survives_models_that_have_no_answer():

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reidbn.errors import ReidbnError, UsageError
+from reidbn.population.estimators import DankarFit
 from reidbn.population.fitting import MODELS, fit_sample
 from reidbn.population.pitman import PitmanFit
+from reidbn.population.remarks import CROWDED
 from reidbn.population.result import Uniqueness, number_or_none
 from reidbn.population.sample import Sample, sample_of
 
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
 
     from reidbn.microdata.table import People
 
-LARGE_FRACTION = 0.4
-"""Sampling fractions from which Zayatz was nearest to the truth on real tables."""
+LARGE_FRACTION = 0.25
+"""Sampling fractions from which Dankar's rule was nearest to the truth on real tables."""
 
 
 def compare(
@@ -69,10 +71,12 @@ def recommend(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
         return "truth", "the population's table was given, so its uniques are counted"
     if sample.is_complete and "zayatz" in fits:
         return "zayatz", "the table is the whole population, so every estimate is the count"
-    if sample.fraction >= LARGE_FRACTION and "zayatz" in fits and sample.table.uniques:
-        return "zayatz", (
+    dankar = fits.get("dankar")
+    if isinstance(dankar, DankarFit) and sample.fraction >= LARGE_FRACTION and sample.table.uniques:
+        return "dankar", (
             f"{sample.fraction:.0%} of the population is in the table; from {LARGE_FRACTION:.0%} "
-            "on the table's own class sizes were the best guide on real tables"
+            f"on the smaller of SNB and Zayatz (here {dankar.chosen.model}) was nearest to the "
+            "truth on real tables"
         )
     bayes = fits.get("pitman-bayes")
     if isinstance(bayes, PitmanFit):
@@ -85,13 +89,13 @@ def recommend(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
 
 def _why_bayes(fit: PitmanFit) -> str:
     base = (
-        f"at {fit.sampling_fraction:.3g} sampled, integrating the parameters out was nearest to "
-        "the truth on real tables and seldom ten times too low"
+        f"with {fit.sampling_fraction:.3g} of the population in the table, integrating the "
+        "parameters out was nearest to the truth on real tables and seldom ten times too low"
     )
     if fit.status != "interior":
         return f"{base}; the likelihood's own maximum is {fit.status} here"
     share = fit.sample.domain_share
-    if share is not None and share >= 0.02:
+    if share is not None and share >= CROWDED[0][0]:
         return f"{base}; yet {share:.0%} of all combinations of values occur, so it is likely high"
     return base
 

@@ -123,6 +123,8 @@ class Packed:
 
     def tail_sum(self, values: Floats) -> Floats:
         """Sum of count x value over each table's large classes."""
+        if len(self) == 1:
+            return np.array([values @ self.tail_counts])
         return _total(self.tail_row, values * self.tail_counts, len(self))
 
 

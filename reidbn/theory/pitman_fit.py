@@ -27,7 +27,7 @@ NO_MAXIMUM = "no finite maximum"
 STATUSES = (INTERIOR, BOUNDARY, NOT_IDENTIFIABLE, NO_MAXIMUM)
 
 _ROUNDS = 100
-_GAIN = 1e-15  # Newton's predicted gain in log-likelihood at which a fit is final
+_GAIN = 1e-12  # gain in log-likelihood that a last Newton step may have; it squares what is left
 _LONGEST = 2.0  # longest step in phi
 
 
