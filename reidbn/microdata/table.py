@@ -209,7 +209,7 @@ class People:
         known = tuple(name for name in wanted if name in self.quasi_identifiers)
         secret = tuple(name for name in wanted if name in self.sensitive)
         schema = tuple(self.column(name) for name in (*known, *secret))
-        table = self.codes([*known, *secret])
+        table = self._coded([*known, *secret])
         return replace(self, table=table, schema=schema, quasi_identifiers=known, sensitive=secret)
 
     # Coarser
