@@ -99,6 +99,8 @@ PUBLIC: dict[str, str] = {
     "assess": "reidbn.attacks.assess",
     "Assessment": "reidbn.attacks.assessment",
     "what_if": "reidbn.attacks.changes",
+    "risk_utility": "reidbn.report.options",
+    "population_uncertainty": "reidbn.attacks.population_uncertainty",
     "Scenario": "reidbn.attack.scenario",
     "load_scenario": "reidbn.attack.scenariofile",
     "scenarios": "reidbn.attack.scenariofile",

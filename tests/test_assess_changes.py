@@ -147,6 +147,25 @@ def test_a_generalisation_is_the_assessment_of_the_coarser_table(voter, frame):
         rb.what_if(voter, hierarchies={"age": rb.Bands(10)})
 
 
+def test_options_are_told_by_risk_and_information_lost(voter, tmp_path):
+    bands = rb.Bands(10, 40)
+    options = {"as it is": voter}
+    for level in (1, 2):
+        options[f"level {level}"] = rb.what_if(
+            voter, generalise={"age": level}, hierarchies={"age": bands}
+        )
+    found = rb.risk_utility(options, threshold="cell-11")
+    lost, above = found.table["information_lost"], found.table["above"]
+    assert lost.iloc[0] == 0
+    assert lost.is_monotonic_increasing
+    assert above.is_monotonic_decreasing
+    assert above.iloc[0] == (voter.risk() > 0.09).sum()
+    found.plot(tmp_path / "options.svg")
+    assert "level 2" in (tmp_path / "options.svg").read_text()
+    with pytest.raises(UsageError, match="the original first"):
+        rb.risk_utility({})
+
+
 # -- files -----------------------------------------------------------------------------------------
 
 
@@ -186,3 +205,24 @@ def test_rows_taken_twice_are_an_error_too(voter):
     doubled = people.take(np.array([0, 0, 1, 2]))
     with pytest.raises(DataError, match="1 rows repeat the subject id"):
         rb.assess("adversary-routes", doubled, population=5000)
+
+
+def test_a_table_may_call_the_state_and_the_age_as_it_likes(frame):
+    """Look-ups follow the renamed columns; the facts keep their own names, bands too."""
+    renamed = frame.rename(columns={"state": "residence", "age": "years"})
+    own = {"state": "residence", "age": "years"}
+    for scenario in ("voter-registration", "voter-registration-by-group"):
+        plain, ours = (
+            rb.assess(
+                "adversary-routes",
+                rb.read_table(table, quasi_identifiers=qi),
+                scenario=scenario,
+                population=6_900_000,
+                columns=columns,
+            )
+            for table, qi, columns in (
+                (frame, QI, {}),
+                (renamed, ["years", "sex", "residence", "race"], own),
+            )
+        )
+        assert np.abs(plain.risk() - ours.risk()).max() <= 1e-12

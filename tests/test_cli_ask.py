@@ -215,9 +215,9 @@ def test_what_cannot_be_written_is_said(run, arguments, message, tmp_path, monke
 # -- demo ------------------------------------------------------------------------------------------
 
 
-def test_the_demonstration_writes_a_report_and_pictures(run, tmp_path):
+def test_the_demonstration_of_the_language_writes_a_report_and_pictures(run, tmp_path):
     folder = tmp_path / "out"
-    code, out, err = run("demo", "-o", folder, "--rows", "50000")
+    code, out, err = run("demo", "--language", "-o", folder, "--rows", "50000")
     assert code == 0
     report = (folder / "report.txt").read_text()
     assert report.strip() in out

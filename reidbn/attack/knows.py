@@ -24,6 +24,12 @@ class Lookup:
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Per column: lower edges; a number is looked up as the highest edge that it reaches."""
     relative: bool = False  # a rate relative to others: a product above 1 counts as 1
+    keys: tuple[str, ...] = ()  # the facts' columns for `by`; empty: they have the same names
+
+    @property
+    def fact_columns(self) -> tuple[str, ...]:
+        """The columns of the facts that hold the values, in the order of `by`."""
+        return self.keys or self.by
 
 
 Factor = float | Lookup

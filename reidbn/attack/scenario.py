@@ -126,7 +126,11 @@ def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
 
 def _renamed(chance: Chance, columns: Mapping[str, str | Sequence[str]]) -> Chance:
     return tuple(
-        replace(f, by=tuple(c for old in f.by for c in _listed(columns.get(old, old))))
+        replace(
+            f,
+            by=tuple(c for old in f.by for c in _listed(columns.get(old, old))),
+            keys=f.fact_columns,
+        )
         if isinstance(f, Lookup)
         else f
         for f in chance

@@ -122,6 +122,11 @@ class Assessment:
         """
         return self.check()
 
+    def keep_crosscheck(self, *, rows: int, seed: int = 0) -> CrossCheck:
+        """A cross-check of another size, kept for summaries and reports."""
+        self.__dict__["crosscheck"] = self.check(rows=rows, seed=seed)
+        return self.crosscheck
+
     def check(self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
         """A cross-check of any size."""
         query = self.questions[OVERALL]

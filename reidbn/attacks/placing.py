@@ -152,7 +152,7 @@ def look_up(lookup: Lookup, people: People, facts: Mapping[str, FactTable]) -> A
         hint = did_you_mean(lookup.table, facts)
         raise ModelError(f'the scenario has no table of facts "{lookup.table}"; {hint}')
     table = facts[lookup.table]
-    for column in (lookup.column, *lookup.by):
+    for column in (lookup.column, *lookup.fact_columns):
         if column not in table:
             hint = did_you_mean(column, table)
             raise ModelError(f'table {lookup.table} has no column "{column}"; {hint}')
@@ -162,7 +162,7 @@ def look_up(lookup: Lookup, people: People, facts: Mapping[str, FactTable]) -> A
                 f'the scenario looks {lookup.column} up by "{column}", which the table lacks; '
                 f'name the column that holds it with columns={{"{column}": "your_column"}}'
             )
-    keys = zip(*([_text(v) for v in table[c]] for c in lookup.by), strict=True)
+    keys = zip(*([_text(v) for v in table[c]] for c in lookup.fact_columns), strict=True)
     values = {key: float(str(v)) for key, v in zip(keys, table[lookup.column], strict=True)}
     return _look_up_codes(lookup, people, values)
 
@@ -181,7 +181,7 @@ def _look_up_codes(
     for i, row in enumerate(codes):
         key = tuple(
             _key(labels[j][c], lookup.bands.get(name))
-            for (j, c), name in zip(enumerate(row), lookup.by, strict=True)
+            for (j, c), name in zip(enumerate(row), lookup.fact_columns, strict=True)
         )
         found = values.get(key, lookup.otherwise)
         missed[i] = found is None

@@ -45,7 +45,7 @@ class SubsetPopulation:
 def subset_population(classes: SubsetClasses, population: float) -> SubsetPopulation:
     """Fit every subset together; where there is no best point, the posterior mean, and a note."""
     n = classes.people
-    fits = fit_tables(classes.frequencies, int(population), notes=_notes(classes))
+    fits = fit_tables(classes.frequencies, int(population))
     each = [f.sizes.size for f in classes.frequencies]
     row = np.repeat(np.arange(len(each)), each)
     sizes = np.concatenate([f.sizes for f in classes.frequencies])
@@ -65,7 +65,7 @@ def subset_population(classes: SubsetClasses, population: float) -> SubsetPopula
         p_unique=np.clip(p_unique, 0.0, 1.0),
         sizes=tuple(sizes[p] for p in parts),
         p_match=tuple(np.clip(p_match[p], 0.0, 1.0) for p in parts),
-        notes=fits.notes,
+        notes=_notes(classes, fits.fallback),
     )
 
 
@@ -82,10 +82,18 @@ def _expected_match(fits: SubsetFits, sizes: NDArray[np.int64], row: NDArray[np.
     return out
 
 
-def _notes(classes: SubsetClasses) -> tuple[str, ...]:
-    if classes.is_partition:
-        return ()
-    return (
-        "some values match several others, so people do not fall into classes; the population "
-        "fits take matches for classes, which is an approximation",
-    )
+def _notes(classes: SubsetClasses, fallback: NDArray[np.bool_]) -> tuple[str, ...]:
+    notes = []
+    if not classes.is_partition:
+        notes.append(
+            "some values match several others, so people do not fall into classes; the population "
+            "fits take matches for classes, which is an approximation"
+        )
+    open_ended = int(fallback[1:].sum())  # where nothing is known there is nothing to fit
+    if open_ended:
+        notes.append(
+            f"on {open_ended:,} of {fallback.size:,} subsets everybody or nobody in the table is "
+            f"unique and the fit has no best point: the posterior mean, which leans on its prior, "
+            f"stands in"
+        )
+    return tuple(notes)

@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     # other attacks
     "leak": ("leak", "part of a table leaks: one target, many, and designing backwards"),
     "disclosure": ("disclosure", "what the neighbours' records give away about a secret"),
-    "demo": ("demo", "the language at work on the shipped models, as a short report"),
+    "demo": ("demo", "made-up patients from table to report; --language: the models at work"),
     # models
     "models": ("models", "list the models that come with reidbn"),
     "new": ("models", "write a commented model to start from"),

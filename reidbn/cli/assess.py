@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidbn.cli._options import output_options, print_json, read_settings, read_states
-from reidbn.cli._tables import say_about, table_options, write_parquet
+from reidbn.cli._tables import say_about, table_options
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,11 +30,25 @@ if TYPE_CHECKING:
               show_default=True)  # fmt: skip
 @click.option("--trials", default=100, show_default=True, help="Of a simulation, per person.")
 @click.option("--seed", default=0, show_default=True)
+@click.option("--rows", default=1_000_000, show_default=True, help="Sampled by the cross-check.")
 @click.option("--checkpoint", metavar="FOLDER", help="Keep finished blocks, to go on after a kill.")
 @click.option("--threshold", default="0.09", show_default=True, help="A value or a preset's name.")
 @click.option("--html", metavar="FILE", help="Write the report (aggregates only).")
 @click.option("--markdown", metavar="FILE", help="Write the report as Markdown.")
+@click.option("--json-report", metavar="FILE", help="Write the report's numbers as JSON.")
+@click.option(
+    "--option",
+    multiple=True,
+    metavar="NAME:COLUMN=LEVEL,...",
+    help="Another release to compare in the report: columns at levels of a hierarchy.",
+)
 @click.option("--out", metavar="FILE", help="Write each person's risks (Parquet). Restricted.")
+@click.option(
+    "--restricted",
+    metavar="FILE",
+    help="Write risk, main route and attribute of everybody (CSV, Parquet). Restricted.",
+)
+@click.option("--histories", is_flag=True, help="A repeated subject id is a person's history.")
 @click.option("--fail-above", type=float, metavar="RISK", help="Exit 1 if anybody is above.")
 @output_options
 def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
@@ -61,7 +75,10 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         trials=options["trials"],
         seed=options["seed"],
         checkpoint=options["checkpoint"],
+        histories=options["histories"],
     )
+    if not result.inputs.given:
+        result.keep_crosscheck(rows=options["rows"], seed=options["seed"])
     summary = result.summary(options["threshold"])
     if as_json:
         print_json(summary.to_dict())
@@ -85,12 +102,31 @@ def _columns(pairs: tuple[str, ...], state: str | None) -> dict[str, str]:
 
 
 def _write(result: Any, options: dict[str, Any]) -> None:
-    if options["html"]:
-        result.to_html(options["html"], threshold=options["threshold"])
-        click.echo(f"report: {options['html']}", err=True)
-    if options["markdown"]:
-        result.to_markdown(options["markdown"], threshold=options["threshold"])
-        click.echo(f"report: {options['markdown']}", err=True)
+    asked = {"threshold": options["threshold"], "options": _releases(result, options["option"])}
+    reports = {"html": result.to_html, "markdown": result.to_markdown}
+    for kind, write in reports.items():
+        if options[kind]:
+            click.echo(f"report: {write(options[kind], **asked)}", err=True)
+    if options["json_report"]:
+        done = result.to_json(options["json_report"], threshold=options["threshold"])
+        click.echo(f"report: {done}", err=True)
     if options["out"]:
-        write_parquet(result.subjects.reset_index(), options["out"])
-        click.echo(f"risks of every person (restricted): {options['out']}", err=True)
+        done = result.to_parquet(options["out"])
+        click.echo(f"risks of every person (restricted): {done}", err=True)
+    if options["restricted"]:
+        done = result.to_restricted(options["restricted"])
+        click.echo(f"everybody's risk, route and attribute (restricted): {done}", err=True)
+
+
+def _releases(result: Any, texts: tuple[str, ...]) -> dict[str, Any]:
+    """The other releases of `--option`, assessed."""
+    import reidbn as rb
+    from reidbn.cli._tables import read_levels
+
+    found = {}
+    for text in texts:
+        name, colon, levels = (part.strip() for part in text.partition(":"))
+        if not (name and colon and levels):
+            raise UsageError(f'--option: "{text}" is not NAME:COLUMN=LEVEL, such as bands:age=1')
+        found[name] = rb.what_if(result, generalise=read_levels([levels]))
+    return found

@@ -1,157 +1,114 @@
-"""reidbn demo: the language at work on the models that come with it, as a short report."""
+"""reidbn demo: made-up patients against a voter list, from a table to a report."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from reidbn.cli._options import output_options, print_json
 from reidbn.errors import UsageError
 
-if TYPE_CHECKING:
-    from reidbn.attack.attack import Attack
-
-WIDTH = 92
-CHECKED = ("breakfast", "prosecutor", "journalist", "marketer", "leak-single", "adversary-routes")
+PATIENTS, SEED, POPULATION = 4_000, 1, 6_900_000
+QUASI_IDENTIFIERS = ["age", "sex", "state", "race"]
+THRESHOLD = "cell-5"  # a controlled release
+CLAIMED = 0.2  # what if the recipient's controls make a claim this unlikely
 
 
 @click.command()
 @click.option("--output", "-o", default="demo", show_default=True, metavar="FOLDER",
-              help="Where the report and the pictures go.")  # fmt: skip
-@click.option("--rows", default=1_000_000, show_default=True, help="Sampled by each cross-check.")
-@click.option("--seed", default=0, show_default=True, help="Of the cross-checks.")
+              help="Where the report and the risks go.")  # fmt: skip
+@click.option("--language", is_flag=True, help="The attack language at work instead.")
+@click.option("--rows", default=1_000_000, show_default=True, help="Of each cross-check.")
+@click.option("--seed", default=0, show_default=True, help="Of the cross-checks (--language).")
 @output_options
-def demo(output: str, rows: int, seed: int, as_json: bool, quiet: bool) -> int:
-    """Check, ask, vary and cross-check the shipped models; write a report with pictures."""
+def demo(
+    output: str,
+    language: bool,
+    rows: int,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Assess made-up patients against a voter list and against the worst case; write a report."""
     from reidbn.progress import be_quiet
 
     if quiet:
         be_quiet()
-    start = time.perf_counter()
     folder = Path(output)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise UsageError(f"{folder}: cannot be made: {problem.strerror}") from None
-    data: dict[str, Any] = {}
-    text = [_heading("reidbn: what an explicit attack model answers", "=")]
-    for title, body in _sections(folder, rows, seed, data):
-        text += [_heading(title, "-"), body]
-        if not (as_json or quiet):
-            click.echo(f"{title} ...", err=True)
-    report = folder / "report.txt"
-    report.write_text("\n".join(text) + "\n", encoding="utf-8", newline="\n")
-    data["files"] = sorted(str(path) for path in folder.iterdir())
-    if as_json:
-        print_json(data)
+    if language:
+        from reidbn.cli._language_demo import language_demo
+
+        language_demo(folder, rows, seed, as_json=as_json, quiet=quiet)
         return 0
-    if not quiet:
-        click.echo("\n".join(text))
-    click.echo(f"report: {report}  ({time.perf_counter() - start:.1f} s)")
+    start = time.perf_counter()
+    found = _assessed(folder, rows, say=not (as_json or quiet))
+    if as_json:
+        print_json(found)
+        return 0
+    click.echo(f"report: {found['files'][0]}")
+    click.echo(f"risks of every person (restricted): {found['files'][1]}")
+    click.echo(f"{time.perf_counter() - start:.1f} s; the attack language: reidbn demo --language")
     return 0
 
 
-def _sections(
-    folder: Path, rows: int, seed: int, data: dict[str, Any]
-) -> Iterator[tuple[str, str]]:
-    yield "1  The models, checked", _models(data)
-    yield "2  A question, and what its answer stands on", _questions(folder, data)
-    yield "3  What if the leak were larger, or the classes smaller", _sweep(data)
-    yield "4  Which number matters most", _tornado(folder, data)
-    yield "5  How it most probably came about", _explanation(data)
-    yield "6  Cross-check: exact against sampled and against pgmpy", _crosschecks(rows, seed, data)
-
-
-def _models(data: dict[str, Any]) -> str:
+def _assessed(folder: Path, rows: int, *, say: bool) -> dict[str, Any]:
+    """The main job, step by step: read, assess, ask what if, write."""
     import reidbn as rb
 
-    attacks = [rb.load(name) for name in rb.models()]
-    data["models"] = [attack.name for attack in attacks]
-    lines = [
-        f"  {a.name:<20} {len(a.all_nodes):>3} nodes {len(a.parameters):>3} parameters "
-        f"{len(a.assumptions):>2} assumed   {a.title}"
-        for a in attacks
-    ]
-    return "\n".join([*lines, "", f"{len(attacks)} model files read; no problem found."])
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(PATIENTS, seed=SEED),
+        quasi_identifiers=QUASI_IDENTIFIERS,
+        sensitive=["diagnosis"],
+        subject_id="patient_id",
+        hierarchies={"age": rb.Bands(10)},
+    )
+    voter = rb.assess(
+        "adversary-routes", people, scenario="voter-registration", population=POPULATION
+    )
+    voter.keep_crosscheck(rows=rows)
+    worst = rb.what_if(voter, scenario="worst-case")
+    bands = rb.what_if(voter, generalise={"age": 1})
+    controls = rb.what_if(voter, set={"p_c": CLAIMED})
+    summary, comparison = voter.summary(THRESHOLD), rb.compare(worst, voter)
+    options = {"ten-year age bands": bands, f"claims at {CLAIMED:g}": controls}
+    report = voter.to_html(
+        folder / "report.html",
+        threshold=THRESHOLD,
+        options=options,
+        title="Made-up patients against a voter list",
+        context={"recipient": "nobody: a demonstration on made-up patients"},
+    )
+    risks = voter.to_parquet(folder / "risks.parquet")
+    solved = rb.solve(voter, "p_c", statistic="q95", target=summary.threshold.value)
+    if say:
+        for part in (_about(len(people)), summary, comparison, _what_if(voter, options), solved):
+            click.echo(f"{part}\n")
+    return {
+        "summary": summary.to_dict(),
+        "comparison": comparison.to_dict(),
+        "what_if": {name: float(option.risk().mean()) for name, option in options.items()},
+        "solve": solved.to_dict(),
+        "files": [str(report), str(risks)],
+    }
 
 
-def _questions(folder: Path, data: dict[str, Any]) -> str:
-    import reidbn as rb
-    from reidbn.report.answer import remarks, sentence
-
-    lines, answers = [], []
-    for name in ("breakfast", "leak-single", "adversary-routes"):
-        attack = rb.load(name)
-        answer = rb.ask(attack, "risk")
-        rb.draw(attack, folder / f"{name}.svg", marginals=True)
-        answers.append(answer.to_dict())
-        lines += [_story(attack), f"  {sentence(answer)}", *(f"  {r}" for r in remarks(answer)),
-                  f"  picture: {folder / name}.svg", ""]  # fmt: skip
-    data["answers"] = answers
-    return "\n".join(lines[:-1])
+def _about(people: int) -> str:
+    return (
+        f"{people:,} made-up patients, drawn from {POPULATION:,}; an attacker buys voter lists and "
+        f"may learn {', '.join(QUASI_IDENTIFIERS)}."
+    )
 
 
-def _sweep(data: dict[str, Any]) -> str:
-    import reidbn as rb
+def _what_if(result: Any, options: dict[str, Any]) -> str:
     from reidbn.report.words import one_in
 
-    sizes = [1, 2, 5, 10, 20]
-    table = rb.sweep(
-        "leak-single", "risk", {"leaked": [1000, 2000, 4000, 8000], "class_size": sizes}
-    )
-    data["sweep"] = table.to_dict(orient="records")
-    shown = table.pivot_table(index="leaked", columns="class_size", values="probability")
-    head = "Chance to be identified; rows: patients leaked of 10,000; columns: patients alike"
-    lines = [f"  {head}", "", "  leaked " + "".join(f"{size:>10}" for size in sizes)]
-    lines += [
-        f"  {leaked:>6,} " + "".join(f"{p:>10.4f}" for p in row)
-        for leaked, row in zip(shown.index, shown.to_numpy(), strict=True)
-    ]
-    worst = float(table["probability"].max())
-    return "\n".join([*lines, "", f"  The largest of these is {one_in(worst)}."])
-
-
-def _tornado(folder: Path, data: dict[str, Any]) -> str:
-    import reidbn as rb
-
-    bars = rb.tornado("adversary-routes", "risk")
-    bars.plot(folder / "tornado.svg")
-    data["tornado"] = bars.to_dict()
-    found = rb.solve("adversary-routes", "risk", "p_c", 0.09)
-    data["solve"] = found.to_dict()
-    lines = [str(bars), str(found), f"picture: {folder / 'tornado.svg'}"]
-    return "\n".join(f"  {line}" for part in lines for line in part.split("\n"))
-
-
-def _explanation(data: dict[str, Any]) -> str:
-    import reidbn as rb
-    from reidbn.report.words import per_cent
-
-    found = rb.most_probable("leak-single", {"identified": "yes"})
-    data["most_probable"] = found.to_dict()
-    case = ", ".join(f"{node}={state}" for node, state in found.case.items())
-    return (
-        f"  A thief of leak-single has identified the target. Most probably: {case}\n"
-        f"  ({per_cent(found.posterior)} of all that fits)."
-    )
-
-
-def _crosschecks(rows: int, seed: int, data: dict[str, Any]) -> str:
-    import reidbn as rb
-
-    checks = [rb.crosscheck(name, rows=rows, seed=seed) for name in CHECKED]
-    data["crosschecks"] = [check.to_dict() for check in checks]
-    return "\n".join(f"  {line}" for check in checks for line in str(check).split("\n"))
-
-
-def _story(attack: Attack) -> str:
-    return fill(f"{attack.title}. {attack.story}", WIDTH)
-
-
-def _heading(title: str, line: str) -> str:
-    return f"\n{title}\n{line * len(title)}\n"
+    lines = [f"what if (mean risk now {one_in(float(result.risk().mean()))})"]
+    lines += [f"  {name}: {one_in(float(o.risk().mean()))}" for name, o in options.items()]
+    return "\n".join(lines)

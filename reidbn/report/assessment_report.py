@@ -115,7 +115,8 @@ def _verdict(asked: Request) -> list[str]:
         s.public_verdict,
         f"The average person's risk is {one_in(mean)}; with everything known it would be "
         f"{one_in(float(worst))}.",
-        f"The threshold of {s.threshold.value:g} is {s.threshold.source}. {NOT_LEGAL_ADVICE}",
+        f"The threshold of {s.threshold.value:g} ({s.threshold.recipient}): {s.threshold.source}. "
+        f"{NOT_LEGAL_ADVICE}",
     ]
 
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from reidbn.attacks.acting import act_out
 from reidbn.attacks.assessment import THRESHOLDS, Assessment
 from reidbn.report import assessment_figures as figures
+from reidbn.report.assessment_sure import how_sure
+from reidbn.report.options import information_lost
 from reidbn.report.page import Section, Shown, svg_of
 from reidbn.report.summary import Summary
 from reidbn.report.suppression import SMALLEST, share, shown, suppressed, suppressed_table
@@ -21,6 +23,11 @@ EDGES = (0.0, 0.01, 0.05, 0.09, 0.2, 0.33, 1.0)
 BANDS = ("up to 0.01", "to 0.05", "to 0.09", "to 0.2", "to 0.33", "above 0.33")
 SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
 MOST_VALUES = 12
+MISSING = {
+    "value": "a missing cell is a value of its own",
+    "matches-anything": "a missing cell matches anything",
+    "drop": "people with a missing cell were left out",
+}
 
 
 def data(result: Assessment) -> Section:
@@ -38,7 +45,7 @@ def data(result: Assessment) -> Section:
     names = [f"{low}" if low == high else f"{low} to {high}" if high else f"{low} or more"
              for low, high in SIZES]  # fmt: skip
     alike = [[n, shown(c)] for n, c in zip(names, suppressed(counts), strict=True)]
-    text = [f"{len(people):,} people; missing values: {people.missing}."]
+    text = [f"{len(people):,} people; {MISSING[people.missing]}."]
     if population:
         text.append(
             f"Drawn from a population of {population:,.0f}: a sampling fraction of "
@@ -177,7 +184,7 @@ def sensitivity(result: Assessment, threshold: float) -> Section:
         bullets=flips or [f"No single assumption moves the mean risk across {threshold:g}."],
         shown=[Shown("If this assumption changes",
                      ("parameter", "range", "mean risk", f"crosses {threshold:g} at", "source"),
-                     rows, figure)],
+                     rows, figure), *how_sure(result)],
     )  # fmt: skip
 
 
@@ -206,7 +213,7 @@ def options_compared(options: Mapping[str, Assessment], threshold: Threshold) ->
     for name, option in options.items():
         risk = option.risk()
         count = int((risk > threshold.value).sum())
-        loss = _loss(first, option)
+        loss = information_lost(first, option)
         lost = "-" if loss is None else per_cent(loss)
         mean, highest = one_in(float(risk.mean())), one_in(float(risk.max()))
         rows.append([name, mean, highest, share(count, len(risk)), lost])
@@ -227,13 +234,3 @@ def options_compared(options: Mapping[str, Assessment], threshold: Threshold) ->
         "information lost",
     )
     return Section("Options compared", shown=[Shown(caption, heads, rows, figure)])
-
-
-def _loss(first: Assessment, option: Assessment) -> float | None:
-    """Non-uniform entropy lost; None where the tables do not hold the same people and columns."""
-    from reidbn.attacks.leak_loss import non_uniform_entropy
-
-    before, after = first.inputs.people, option.inputs.people
-    if len(before) != len(after) or before.quasi_identifiers != after.quasi_identifiers:
-        return None
-    return float(non_uniform_entropy(before, after))

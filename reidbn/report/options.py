@@ -1,0 +1,81 @@
+"""Risk against information lost, over given variants of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reidbn.attacks.assessment import Assessment
+from reidbn.report.assessment_figures import options_figure
+from reidbn.report.thresholds import threshold as read_threshold
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class RiskUtility:
+    """One row per option; `information_lost` is empty where it cannot be told."""
+
+    table: pd.DataFrame
+    threshold: float
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """People above the threshold against information lost; written to `path` if given."""
+        kept = self.table.dropna(subset=["information_lost"])
+        above, lost = 100 * kept["share_above"], 100 * kept["information_lost"]
+        figure = options_figure(list(kept.index), above.tolist(), lost.tolist())
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+    def __repr__(self) -> str:
+        return f"risk above {self.threshold:g} against information lost\n{self.table.round(4)}"
+
+    def _repr_html_(self) -> str:
+        return str(self.table.round(4).to_html())
+
+
+def risk_utility(
+    options: Mapping[str, Assessment], *, threshold: str | float = 0.09
+) -> RiskUtility:
+    """Risk and information lost (non-uniform entropy) of each option; the first is the original.
+
+    The options are assessments of variants of one table, such as those of `rb.what_if(result,
+    generalise=...)`.
+    """
+    import pandas as pd
+
+    from reidbn.errors import UsageError
+
+    if not options:
+        raise UsageError("give options: {name: assessment}, the original first")
+    limit = read_threshold(threshold).value
+    first = next(iter(options.values()))
+    rows = []
+    for name, option in options.items():
+        risk = option.risk()
+        rows.append(
+            {
+                "option": name,
+                "mean": float(risk.mean()),
+                "highest": float(risk.max()),
+                "above": int((risk > limit).sum()),
+                "share_above": float((risk > limit).mean()),
+                "information_lost": information_lost(first, option),
+            }
+        )
+    return RiskUtility(pd.DataFrame(rows).set_index("option"), limit)
+
+
+def information_lost(first: Assessment, option: Assessment) -> float | None:
+    """Non-uniform entropy lost; None where the tables do not hold the same people and columns."""
+    from reidbn.attacks.leak_loss import non_uniform_entropy
+
+    before, after = first.inputs.people, option.inputs.people
+    if len(before) != len(after) or before.quasi_identifiers != after.quasi_identifiers:
+        return None
+    return float(non_uniform_entropy(before, after))
