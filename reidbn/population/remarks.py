@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 CROWDED = ((0.01, 47, 72), (0.03, 33, 86), (0.1, 18, 97), (0.3, 9, 100))
 """By share of the value combinations in use, from: on real tables, % of prediction intervals that
 held the truth and % of estimates that were too high (benchmarks/results/real_populations.md)."""
+ROOM = 0.1
+"""Share of the value combinations in use from which boundary fits were too high, not too low."""
 WIDE = 10.0
 
 
@@ -36,10 +38,14 @@ def _of_status(fit: PitmanFit) -> str:
             "are means over the posterior, which leans on its prior"
         )
     if fit.status == BOUNDARY:
+        told = "the likelihood is highest at alpha = 0 (Ewens's case) and would rise beyond it"
+        share = fit.sample.domain_share
+        if fit.model != "pitman" or (share is not None and share >= ROOM):
+            return told
         return (
-            "the likelihood is highest at alpha = 0 (Ewens's case) and would rise beyond it; on "
-            "real tables such fits were often too low, the mean over parameters "
-            '(model="pitman-bayes") less so'
+            f"{told}; 88 % of such fits on real tables were too low unless a tenth of all "
+            'combinations of values was in use, the mean over parameters (model="pitman-bayes") '
+            "about as often too high as too low"
         )
     return ""
 
