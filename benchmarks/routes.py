@@ -95,11 +95,11 @@ def pyagrum_loop(attack, subjects, cells=200):
             for parent in parents:
                 net.addArc(parent, name)
             _fill(net, name, parents, factor.table[0, 0])
-        engine = gum.LazyPropagation(net)
         for t in range(min(81, cells - i * 81)):
             for node in CHANGING:
                 parents = pgmpy_bridge.spelled_out(network, network.factors[node])
                 _fill(net, node, parents, network.factors[node].table[0, t])
+            engine = gum.LazyPropagation(net)  # one that exists does not notice a changed table
             engine.makeInference()
             out.append(engine.posterior("reidentified")[1])
     return (time.process_time() - start) / cells, np.array(out)
