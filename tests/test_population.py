@@ -248,6 +248,14 @@ def test_all_subsets_at_once_are_the_single_fits(sample, estimate):
         assert not fits.fallback[mask]
 
 
+def test_a_population_of_subsets_is_checked_like_any_other(sample):
+    for wrong in (10, 1e300, "many"):
+        with pytest.raises(UsageError):
+            population.fit_subsets(sample, population=wrong)
+    with pytest.raises(UsageError, match="did you mean"):
+        population.fit_subsets(sample, population=20_000, estimate="posteriors")
+
+
 def test_subsets_without_a_maximum_fall_back_smoothly_and_say_so():
     rng = np.random.default_rng(57)
     codes = np.column_stack([np.arange(300), rng.integers(0, 150, 300), np.zeros(300, dtype=int)])

@@ -81,7 +81,7 @@ def sample_of(
     approximation: str | None,
 ) -> Sample:
     """Check what was given: people and columns, or sizes and counts; and the population."""
-    N, register = _population(population)
+    N, register = population_size(population)
     if people is None:
         if sizes is None or counts is None:
             raise UsageError("give a table of people (and columns), or sizes= and counts=")
@@ -99,7 +99,8 @@ def sample_of(
     return Sample(table, N, parted, names, register, notes)
 
 
-def _population(population: Any) -> tuple[int, People | None]:
+def population_size(population: Any) -> tuple[int, People | None]:
+    """The number of people of a population, given as such or as their table."""
     if isinstance(population, People):
         return len(population), population
     if isinstance(population, bool | str) or not np.isscalar(population):

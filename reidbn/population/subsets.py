@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from reidbn.microdata.knowledge import Groups
 from reidbn.microdata.subsets import frequencies_by_mask
 from reidbn.microdata.table import People
 from reidbn.population.partition import as_partition
-from reidbn.population.sample import Sample
+from reidbn.population.sample import Sample, population_size
 from reidbn.theory.class_size import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.pitman import expected_uniques_given, stays_unique
@@ -80,7 +80,7 @@ def fit_subsets(
     people: People,
     groups: Groups | Sequence[str | Sequence[str]] | None = None,
     *,
-    population: int,
+    population: Any,
     estimate: str = "maximum likelihood",
     approximation: str | None = None,
 ) -> SubsetFits:
@@ -98,9 +98,10 @@ def fit_subsets(
     }
     columns = [name for part in parts.values() for name in part]
     parted, notes = as_partition(people, columns, approximation)
-    Sample(FrequencyTable.of([len(parted)], [1]), population)  # refuses what cannot be a sample
+    N, _ = population_size(population)
+    Sample(FrequencyTable.of([len(parted)], [1]), N)  # refuses what cannot be a sample
     tables = frequencies_by_mask(parted, parts)
-    return fit_tables(tables, population, estimate=estimate, notes=notes)
+    return fit_tables(tables, N, estimate=estimate, notes=notes)
 
 
 def fit_tables(
