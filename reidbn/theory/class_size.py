@@ -25,8 +25,8 @@ Ints: TypeAlias = NDArray[np.int64]
 
 _SERIES_FROM = 64  # class sizes from here on: an asymptotic series good to 1e-15
 _FEW = 2_000  # newcomers up to here can be summed over one by one
+_CELLS = 500_000  # most numbers held at once
 _NO_ALPHA = 1e-20
-_GAUSS = np.polynomial.legendre.leggauss(96)
 
 
 def log_class_size_pmf(
@@ -67,7 +67,7 @@ def mean_inverse(
 
         e_f = sum_k (-1)^k (1+alpha)_k prod_{i<=k} (c - i)/((f-alpha-1-i)(c+M-i))         (5)
 
-    and by summing (2) in the few cases where neither direction damps.
+    and where (4) damps errors only beyond some f, by summing (2) there and going both ways.
 
     >>> round(mean_inverse(1, 5, 12, theta=0.5, alpha=0.25), 12)
     0.694617939505
@@ -82,8 +82,9 @@ def mean_inverse(
     back = c > M + 2 * _SERIES_FROM
     ahead &= ~back
     small = ~(one | large)
+    neither = small & ~(back | ahead)
     for part, way in ((one, _of_one), (large, _by_series), (small & back, _backwards),
-                      (small & ahead, _forwards), (small & ~(back | ahead), _by_sum)):  # fmt: skip
+                      (small & ahead, _forwards), (neither, _both_ways)):  # fmt: skip
         if part.any():
             answer[part] = way(f[part], M[part], c[part], alpha[part])
     return _like(np.clip(answer, 1 / (f + M), 1 / f).reshape(shape))
@@ -100,13 +101,34 @@ def _of_one(f: Floats, M: Floats, c: Floats, alpha: Floats) -> Floats:
     return np.asarray(total / (M + 1), dtype=np.float64)
 
 
+def _both_ways(f: Floats, M: Floats, c: Floats, alpha: Floats) -> Floats:
+    """Equation (4) both ways from the class size at which it turns, which is summed over."""
+    cases, place = np.unique(np.stack([M, c, alpha], axis=1), axis=0, return_inverse=True)
+    M, c, alpha = cases.T
+    turn = np.clip(np.floor((c - M) / 2), 1, _SERIES_FROM - 1)
+    e = np.zeros((_SERIES_FROM + 1, turn.size))
+    e[turn.astype(np.int64), np.arange(turn.size)] = _by_sum(turn, M, c, alpha)
+    for k in range(1, _SERIES_FROM):
+        later = (c - k * (c - k + alpha) * e[k]) / ((k + M + 1) * (k - alpha))
+        e[k + 1] = np.where(turn <= k, later, e[k + 1])
+    for k in range(_SERIES_FROM - 1, 0, -1):
+        # Below the turn c - k is positive; above, the value is not used.
+        earlier = (c - (k + M + 1) * (k - alpha) * e[k + 1]) / (k * np.maximum(c - k + alpha, 1.0))
+        e[k] = np.where(turn > k, earlier, e[k])
+    return np.asarray(e[f.astype(np.int64), place.ravel()])
+
+
 def _by_sum(f: Floats, M: Floats, c: Floats, alpha: Floats) -> Floats:
     answer = np.empty(f.shape)
-    for i in range(f.size):
-        F = f[i] + np.arange(M[i] + 1)
-        log_p = _log_pmf(F - f[i], M[i], f[i] - alpha[i], c[i] + 1 - f[i] + alpha[i])
-        weight = np.exp(log_p - log_p.max())
-        answer[i] = (weight / F).sum() / weight.sum()
+    step = max(1, _CELLS // (int(M.max()) + 1))
+    for start in range(0, f.size, step):
+        part = slice(start, start + step)
+        K = np.arange(M[part].max() + 1)
+        size, new, alone = f[part, None], M[part, None], alpha[part, None]
+        log_p = _log_pmf(np.minimum(K, new), new, size - alone, c[part, None] + 1 - size + alone)
+        log_p = np.where(new >= K, log_p, -np.inf)
+        weight = np.exp(log_p - log_p.max(axis=1, keepdims=True))
+        answer[part] = (weight / (size + K)).sum(axis=1) / weight.sum(axis=1)
     return answer
 
 
