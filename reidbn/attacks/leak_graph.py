@@ -45,7 +45,7 @@ def as_attack(
     >>> from reidbn.inference.answers import ask
     >>> attack = as_attack({3: 2, 4: 1}, leaked=3, targets=2)
     >>> round(float(ask(attack, "all_identified=yes")), 6)
-    0.033796
+    0.042222
     """
     what = classes_of(classes)
     n = checked_targets(targets, what.records)
