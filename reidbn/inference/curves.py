@@ -6,12 +6,15 @@ With evidence the answer is their ratio,
 
     R(p) = N(p) / E(p),     R'(p) = (N'(p) E(p) - N(p) E'(p)) / E(p)^2                          (1)
 
-and where both vanish (evidence that p = 0 makes impossible, say) R is the limit.
+and where both vanish (evidence that p = 0 makes impossible, say) R is the limit.  A factor p that
+N and E share is divided out first: at p = 0 it would make a root of N - target E and close to it
+leave nothing but rounding.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.polynomial import chebyshev as cheb
@@ -56,6 +59,21 @@ def derivative(coefs: Array) -> Array:
     return np.asarray(found, dtype=float)
 
 
+def divided(coefs: Array, end: float) -> Array:
+    """Coefficients of the series divided by (t - end), which is a factor of it; end is 1 or -1.
+
+    t T_n = (T_{n+1} + T_{|n-1|}) / 2, read from the highest coefficient down.
+
+    >>> divided(np.array([[1.0], [1.0]]), -1.0).tolist()
+    [[1.0], [0.0]]
+    """
+    out = np.zeros((len(coefs) + 2, *coefs.shape[1:]))
+    for n in range(len(coefs) - 1, 0, -1):
+        out[n - 1] = 2 * (coefs[n] + end * out[n]) - out[n + 1]
+    out[0] /= 2
+    return out[: len(coefs)]
+
+
 @dataclass(frozen=True)
 class Curve:
     """N and E of every subject on [low, high]: coefficients x subjects; E is 1 without evidence."""
@@ -88,16 +106,31 @@ class Curve:
         t = self._t(points)
         return value(t, self.numerator), value(t, self.evidence)
 
+    @cached_property
+    def _reduced(self) -> tuple[Array, Array]:
+        """N and E without the factors that they share at the ends of the interval."""
+        top, bottom = self.numerator, self.evidence
+        for end in (-1.0, 1.0):
+            for _ in range(len(bottom) - 1):
+                at = np.array([end])
+                both = (_vanishes(value(at, top), top) & _vanishes(value(at, bottom), bottom))[:, 0]
+                both &= np.abs(bottom).sum(axis=0) > 0
+                if not both.any():
+                    break
+                top, bottom = (np.where(both, divided(c, end), c) for c in (top, bottom))
+        return top, bottom
+
     def __call__(self, points: Array) -> Array:
         """The answer at points: subjects x points."""
-        top, bottom = self.parts(points)
-        empty = _vanishes(bottom, self.evidence)
+        t, (above, below) = self._t(points), self._reduced
+        top, bottom = value(t, above), value(t, below)
+        empty = _vanishes(bottom, below)
         out = np.asarray(top / np.where(empty, 1.0, bottom))
         return self._with_limits(points, out, empty) if empty.any() else out
 
     def _with_limits(self, points: Array, out: Array, todo: NDArray[np.bool_]) -> Array:
         """Ratios where both vanish: of the first derivatives that do not (de l'Hopital)."""
-        top, bottom, t = self.numerator, self.evidence, self._t(points)
+        (top, bottom), t = self._reduced, self._t(points)
         while todo.any() and len(bottom) > 1:
             top, bottom = derivative(top), derivative(bottom)
             above, below = value(t, top), value(t, bottom)
@@ -111,9 +144,9 @@ class Curve:
     def slope(self, points: Array) -> Array:
         """dR/dp at points, equation (1): subjects x points."""
         t, scale = self._t(points), 2 / (self.high - self.low)
-        rise = value(t, derivative(self.numerator))
-        fall = value(t, derivative(self.evidence))
-        bottom = value(t, self.evidence)
+        above, below = self._reduced
+        rise, fall = value(t, derivative(above)), value(t, derivative(below))
+        bottom = value(t, below)
         return np.asarray(scale * (rise - self(points) * fall) / bottom)
 
     def mean(self, weights: Array | None = None) -> Curve:
@@ -126,14 +159,15 @@ class Curve:
 
     def turning_points(self) -> Array:
         """Where the one curve's slope may vanish: a superset, ends not included."""
-        top, bottom = self.numerator[:, 0], self.evidence[:, 0]
+        top, bottom = (c[:, 0] for c in self._reduced)
         rise = cheb.chebmul(derivative(top), bottom)
         fall = cheb.chebmul(top, derivative(bottom))
         return self._roots(np.asarray(cheb.chebsub(rise, fall), dtype=float))
 
     def crossings(self, target: float) -> Array:
         """Where the one curve equals the target: N(p) = target E(p)."""
-        top, bottom = self.numerator[:, 0], target * self.evidence[:, 0]
+        above, below = self._reduced
+        top, bottom = above[:, 0], target * below[:, 0]
         gap = np.asarray(cheb.chebsub(top, bottom), dtype=float)
         found = self._roots(gap)
         size = np.abs(top).sum() + np.abs(bottom).sum()

@@ -102,6 +102,11 @@ def _response(
         return Response(case, name, low, high, _label(case, degree), *fitted, notes)
     if takes_whole_numbers(case, name) or low == high:
         return Response(case, name, low, high, SCAN, notes=notes)
+    if (low, high) != span and case.is_conditional:  # evidence that an end excludes has a limit
+        wider, cut = allowed_range(case, name, span, evidence=False)
+        smooth = _smooth(case, name, *wider)
+        if smooth is not None:
+            return Response(case, name, *wider, INTERPOLATED, *smooth, cut)
     smooth = _smooth(case, name, low, high)
     if smooth is None:
         return Response(case, name, low, high, SCAN, notes=(*notes, "not smooth"))
@@ -201,8 +206,13 @@ def _smooth(case: Case, name: str, low: float, high: float) -> tuple[Curve, floa
     return None
 
 
-def allowed_range(case: Case, name: str, span: Range) -> tuple[Range, tuple[str, ...]]:
-    """The part of a range, around the base value, where every table is one; and what was cut."""
+def allowed_range(
+    case: Case, name: str, span: Range, *, evidence: bool = True
+) -> tuple[Range, tuple[str, ...]]:
+    """The part of a range, around the base value, where every table is one; and what was cut.
+
+    With `evidence`, also where no curve can give a limit, the evidence has to be possible.
+    """
     base = case.base(name)
     problem = _refusal(case, name, base)
     if problem is not None:
@@ -210,18 +220,18 @@ def allowed_range(case: Case, name: str, span: Range) -> tuple[Range, tuple[str,
     ends: list[float] = []
     notes: tuple[str, ...] = ()
     for end in span:
-        problem = _refusal(case, name, end)
+        problem = _refusal(case, name, end, evidence=evidence)
         if problem is None:
             ends.append(end)
         else:
-            ends.append(_last_allowed(case, name, base, end))
+            ends.append(_last_allowed(case, name, base, end, evidence=evidence))
             notes += (f"range ends at {ends[-1]:.6g}, since at {end:g} {problem}",)
     return (ends[0], ends[1]), notes
 
 
-def _refusal(case: Case, name: str, value: float) -> str | None:
+def _refusal(case: Case, name: str, value: float, *, evidence: bool = True) -> str | None:
     problem = case.refusal({name: value}, [name])
-    if problem is None and case.degree(name) is None and case.is_conditional:
+    if evidence and problem is None and case.degree(name) is None and case.is_conditional:
         try:
             case.answers({name: value})
         except (ImpossibleEvidence, UsageError) as impossible:
@@ -229,16 +239,16 @@ def _refusal(case: Case, name: str, value: float) -> str | None:
     return problem
 
 
-def _last_allowed(case: Case, name: str, good: float, bad: float) -> float:
+def _last_allowed(case: Case, name: str, good: float, bad: float, *, evidence: bool) -> float:
     """Bisect between a value that is allowed and one that is not."""
     whole = takes_whole_numbers(case, name)
     finest = 1.0 if whole else 1e-12 * max(abs(good), abs(bad))
     while abs(bad - good) > finest:
         middle = (good + bad) / 2
         middle = float(np.floor(middle)) if whole else middle
-        if _refusal(case, name, middle) is None:
+        if _refusal(case, name, middle, evidence=evidence) is None:
             good = middle
         else:
             bad = middle
     tidy = float(f"{good:.9g}")
-    return tidy if _refusal(case, name, tidy) is None else good
+    return tidy if _refusal(case, name, tidy, evidence=evidence) is None else good

@@ -135,7 +135,7 @@ class Tornado:
 
 
 def _short(value: float) -> str:
-    return f"{value:,.0f}" if value.is_integer() else f"{value:.4g}"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
 
 
 def tornado(

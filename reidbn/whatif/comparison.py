@@ -119,6 +119,10 @@ def compare(
     else:
         if brings_case(what) and after is None and not isinstance(target, str):
             target, before, after = None, target, before
+        if before is None and after is None:
+            raise UsageError(
+                'nothing changes: give before and after, such as {} and {"set": {"p_c": 0.2}}'
+            )
         base = case_of(what, target, given=given, do=do, set=set, subject=subject)  # type: ignore[arg-type]
         changes = change(before or {}, "before"), change(after or {}, "after")
         first, second = (c.on(base) for c in changes)
