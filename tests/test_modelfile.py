@@ -481,6 +481,8 @@ def test_new_writes_a_model_that_loads_and_answers(tmp_path, monkeypatch):
     assert run("new", "my-model", "--force", "--quiet").stderr == ""
     assert isinstance(run("new", "../x").exception, rb.UsageError)
     assert json.loads(run("new", "b", "--json").stdout) == {"file": "b.yaml", "name": "b"}
+    assert run("new", "as-in-readme.yaml").stdout == "as-in-readme.yaml\n"
+    assert rb.load("as-in-readme.yaml").name == "as-in-readme"
 
 
 def test_schema_prints_the_schema():

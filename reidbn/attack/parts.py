@@ -159,6 +159,10 @@ def parse_states(text: str | Mapping[str, str]) -> dict[str, str]:
     >>> parse_states("identified=yes, in_leak=no")
     {'identified': 'yes', 'in_leak': 'no'}
     """
+    if not isinstance(text, str | Mapping):
+        raise UsageError(
+            f'{type(text).__name__} is no state; write "node=state" or {{"node": "state"}}'
+        )
     if not isinstance(text, str):
         return {str(node): _state(state) for node, state in text.items()}
     found: dict[str, str] = {}

@@ -38,9 +38,13 @@ def models(as_json: bool) -> None:
 @json_option
 @quiet_option
 def new(name: str, output: str | None, force: bool, as_json: bool, quiet: bool) -> None:
-    """Write a commented model to start from."""
+    """Write a commented model to start from: NAME, or NAME.yaml."""
+    name = name.removesuffix(".yaml")
     if not _NAME.match(name):
-        raise UsageError(f'"{name}" cannot be a model\'s name: use letters, digits, - and _')
+        raise UsageError(
+            f'"{name}" cannot be a model\'s name: use letters, digits, - and _ (--output FILE '
+            "says in which folder)"
+        )
     path = Path(output or f"{name}.yaml")
     if path.exists() and not force:
         raise UsageError(f"{path} is there already; choose another name, or --force")

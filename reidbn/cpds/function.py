@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reidbn.cpds.protocol import CPD, YES, Array, Scope, Variable, yes_no
-from reidbn.errors import ModelError, Problem, did_you_mean
+from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
 
 _REGISTERED: dict[str, Callable[..., Any]] = {}
 
@@ -50,6 +50,11 @@ class Function(CPD):
     kind: ClassVar[str] = "function"
     name: str = field(metadata={"story": "the name it was registered under with @cpd_function"})
     function: Callable[..., Any] | None = field(default=None, metadata={"file": False})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.name, str):
+            raise UsageError("Function takes the registered name; for a function, Function.of(it)")
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Function:

@@ -37,10 +37,12 @@ class Query:
 def read_query(
     attack: Attack,
     target: str | Mapping[str, str],
-    given: Mapping[str, Any] | None = None,
-    do: Mapping[str, Any] | None = None,
+    given: str | Mapping[str, Any] | None = None,
+    do: str | Mapping[str, Any] | None = None,
 ) -> tuple[Attack, Query]:
     """A question checked against the attack; soft evidence becomes explicit report nodes."""
+    if given is not None and not isinstance(given, Mapping):
+        given = parse_states(given)
     target, given = _named_question(attack, target, given)
     attack, hard = with_soft_evidence(attack, given or {})
     done = parse_states(do or {})

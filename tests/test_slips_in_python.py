@@ -1,0 +1,30 @@
+"""Slips of a Python caller end in a sentence that says what would be right."""
+
+import pytest
+
+import reidbn as rb
+
+
+@pytest.mark.parametrize("target", [None, 3, ["identified=yes"]])
+def test_a_target_that_is_no_text_is_refused_with_the_right_form(target):
+    with pytest.raises(rb.UsageError, match='write "node=state"'):
+        rb.ask("breakfast", target)
+
+
+@pytest.mark.parametrize("name", ["given", "do"])
+def test_evidence_that_is_a_list_is_refused_with_the_right_form(name):
+    with pytest.raises(rb.UsageError, match="list is no state; write"):
+        rb.ask("breakfast", "identified=yes", **{name: ["overheard"]})
+
+
+def test_evidence_may_be_written_as_a_question_is():
+    written = rb.ask("breakfast", "identified=yes", given="overheard=yes, listed=yes")
+    mapped = rb.ask("breakfast", "identified=yes", given={"overheard": "yes", "listed": "yes"})
+    assert float(written) == float(mapped) == pytest.approx(0.2)
+    forced = rb.ask("breakfast", "identified=yes", do="overheard=yes")
+    assert float(forced) == pytest.approx(0.1)
+
+
+def test_a_function_in_the_place_of_its_name_is_told_how_to_write_it():
+    with pytest.raises(rb.UsageError, match=r"for a function, Function\.of\(it\)"):
+        rb.Function(lambda: 0.5)
