@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.report.suppression import SMALLEST
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
 INK, LINE = "#222222", "#777777"
-DASHES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
+DASHES = ("-.", "--", ":", (0, (5, 1, 1, 1, 1, 1)), "-")
 STYLE: Any = {
     "font.size": 9.0,
     "axes.spines.top": False,
@@ -31,14 +33,28 @@ def _figure(width: float, height: float) -> tuple[Figure, Any]:
         return figure, figure.add_subplot()
 
 
+def in_steps(count: Any, total: int) -> Any:
+    """Counts to the nearest step of the smallest cell; all of them stay all.
+
+    >>> in_steps(np.array([0, 4, 17, 100]), 100)
+    array([  0,   0,  20, 100])
+    """
+    rounded = np.minimum((np.asarray(count) + SMALLEST // 2) // SMALLEST * SMALLEST, total)
+    return np.where(np.asarray(count) == total, total, rounded)
+
+
 def risk_curves(risks: dict[str, Array], thresholds: Sequence[float]) -> Figure:
-    """The share of people whose risk is above each value, by measure: lower curves are safer."""
+    """The share of people whose risk is above each value, by measure: lower curves are safer.
+
+    Drawn in steps of the smallest cell, so that no small count can be read off the curve.
+    """
     figure, axes = _figure(7.2, 3.8)
     grid = np.geomspace(1e-5, 1, 241)
     for (name, values), colour, dash in zip(risks.items(), SERIES, DASHES, strict=False):
         ordered = np.sort(values)
-        above = 1 - np.searchsorted(ordered, grid, side="right") / len(ordered)
-        wide = 2.4 if name == "overall" else 1.4
+        count = len(ordered) - np.searchsorted(ordered, grid, side="right")
+        above = in_steps(count, len(ordered)) / len(ordered)
+        wide, dash = (2.4, "-") if name == "overall" else (1.4, dash)
         axes.step(grid, 100 * above, where="post", color=colour, ls=dash, lw=wide,
                   label=name.replace("_", " "))  # fmt: skip
     for t in thresholds:

@@ -186,14 +186,16 @@ def _provenance(asked: Request) -> Section:
     about |= {name: version(name) for name in ("numpy", "scipy", "pandas", "pgmpy")}
     rows = [[k.replace("_", " "), f"{v:,.0f}" if isinstance(v, float) else str(v)]
             for k, v in about.items()]  # fmt: skip
-    details = []
+    details, checks = [], []
     text = ["Anyone with the table, the model and the scenario can make these numbers again."]
     if not result.inputs.given:
-        text.append(str(result.crosscheck).replace("\n  ", " ").replace("\n", " "))
+        first, *checks = (line.strip() for line in str(result.crosscheck).splitlines())
+        text.append(f"{first[:1].upper()}{first[1:]}:")
         details.append(_cells(result.crosscheck))
     return Section(
         "Provenance and cross-check",
         text=text,
+        bullets=checks,
         shown=[Shown("Made from", ("what", "value"), rows)],
         details=details,
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reidbn.attacks.acting import act_out
 from reidbn.attacks.assessment import THRESHOLDS, Assessment
 from reidbn.report import assessment_figures as figures
-from reidbn.report.assessment_sure import how_sure
+from reidbn.report.assessment_sure import SURE, how_sure
 from reidbn.report.options import information_lost
 from reidbn.report.page import Section, Shown, svg_of
 from reidbn.report.summary import Summary
@@ -75,7 +75,10 @@ def results(result: Assessment, worst: Assessment, summary: Summary) -> Section:
             "the residual one."
         )
     parts += [_attributes(summary), *_subgroups(result)]
-    text.append(f"Counts below {SMALLEST} are suppressed, and a second one with a single one.")
+    text.append(
+        f"Counts below {SMALLEST} are suppressed, and a second one with a single one; curves are "
+        f"drawn in steps of {SMALLEST} people."
+    )
     return Section("Results", text=text, shown=parts)
 
 
@@ -180,7 +183,7 @@ def sensitivity(result: Assessment, threshold: float) -> Section:
     return Section(
         "Sensitivity",
         text=["If one assumption changes over its whole range while the others stay, the mean "
-              "risk moves from end to end of its bar; the ends are exact."],
+              "risk moves from end to end of its bar; the ends are exact.", *SURE],
         bullets=flips or [f"No single assumption moves the mean risk across {threshold:g}."],
         shown=[Shown("If this assumption changes",
                      ("parameter", "range", "mean risk", f"crosses {threshold:g} at", "source"),
@@ -219,7 +222,7 @@ def options_compared(options: Mapping[str, Assessment], threshold: Threshold) ->
         rows.append([name, mean, highest, share(count, len(risk)), lost])
         if loss is not None:
             names.append(name)
-            risks.append(100 * count / len(risk))
+            risks.append(100 * float(figures.in_steps(count, len(risk))) / len(risk))
             losses.append(100 * loss)
     figure = ""
     if len(names) > 1:

@@ -8,6 +8,11 @@ from reidbn.report.words import one_in
 from reidbn.whatif.distributions import uncertainty
 
 SAMPLES = 20_000
+SURE = (
+    "What the parameters leave open: every one is drawn from its prior, or evenly from its range.",
+    "What the estimate of the population leaves open: the fits of all subsets move together over "
+    "their posteriors. Whether the fitted model suits the table is not in that interval.",
+)
 
 
 def how_sure(result: Assessment) -> list[Shown]:
@@ -21,7 +26,7 @@ def _priors(result: Assessment) -> list[Shown]:
     found = uncertainty(result, samples=SAMPLES)
     rows = [["mean", one_in(found.mean)]]
     rows += [[f"{100 * q:g} % of draws below", one_in(e.value)] for q, e in found.quantiles.items()]
-    caption = "Mean overall risk when every parameter is drawn from its prior (or its range)"
+    caption = "What the parameters leave open"
     return [Shown(caption, ("figure", "mean overall risk"), rows)]
 
 
@@ -31,9 +36,6 @@ def _population(result: Assessment) -> list[Shown]:
     found = result.population_uncertainty()
     rows = [[str(name).replace("_", " "), one_in(row["mean"]), f"{row.low:.3g} to {row.high:.3g}"]
             for name, row in found.table().iterrows()]  # fmt: skip
-    caption = (
-        "Mean risks over the posteriors of the population fits, all moved together (95 %); whether "
-        "the fitted model suits the table is not in these intervals"
-    )
-    heads = ("measure", "mean", "interval of the mean")
+    caption = "What the estimate of the population leaves open"
+    heads = ("measure", "mean", "95 % interval of the mean")
     return [Shown(caption, heads, rows or [[OVERALL, "-", "does not depend on the population"]])]
