@@ -153,7 +153,7 @@ def sixty_digits(classes, L, n):
 
 def only_the_targets_leaked(classes, n):
     """Log of equation (1) at L = n, where z marks nothing but targets: no circle is needed."""
-    with mpmath.workdps(400):  # the recurrence for powers cancels for few classes
+    with mpmath.workdps(60):
         D = sum(k * a for k, a in classes.items())
         product = [mpmath.mpf(1)] + [mpmath.mpf(0)] * n
         for k, count in classes.items():
@@ -163,11 +163,19 @@ def only_the_targets_leaked(classes, n):
 
 
 def _to_the(count, c, n):
-    """Miller's recurrence for a power of a series that starts with 1."""
-    q = [mpmath.mpc(1)]
+    """A power of a series that starts with 1: Miller's recurrence, or by hand for a few factors.
+
+    The recurrence cancels when the power is smaller than the degree.
+    """
+    q = [mpmath.mpc(1)] + [mpmath.mpc(0)] * n
+    if count <= n:
+        factor = [*c, *[mpmath.mpc(0)] * (n + 1 - len(c))]
+        for _ in range(count):
+            q = _times(q, factor)
+        return q
     for i in range(1, n + 1):
         reach = range(1, min(i, len(c) - 1) + 1)
-        q.append(sum((r * (count + 1) - i) * c[r] * q[i - r] for r in reach) / i)
+        q[i] = sum((r * (count + 1) - i) * c[r] * q[i - r] for r in reach) / i
     return q
 
 
