@@ -144,7 +144,7 @@ def _terms(
     """Log of [x^n] at each point against the centre; -inf where a bound shows it negligible."""
     log_above, turns = tails(classes.sizes.astype(float), n, u[rows.case], rows.angle)
     with np.errstate(divide="ignore"):
-        weights = _log_weights(log_above) + np.log(turns).astype(np.complex128)
+        weights: Complex = np.asarray(_log_weights(log_above) + np.log(turns), dtype=np.complex128)
     sizes = np.exp(weights.real + np.arange(n + 1)[:, None, None] * scale[rows.case])
     with np.errstate(divide="ignore"):
         bound = (np.log(sizes.sum(axis=0)) * classes.counts[:, None]).sum(axis=0)
