@@ -48,7 +48,11 @@ def test_only_the_bridge_knows_pgmpy():
 
 
 def test_every_citation_is_in_the_references():
-    listed = set(re.findall(r"^- \[([A-Za-z]+\d\d|KAnonCourse)\]", (ROOT / "REFERENCES.md").read_text(), re.M))
+    listed = set(
+        re.findall(
+            r"^- \[([A-Za-z]+\d\d|KAnonCourse)\]", (ROOT / "REFERENCES.md").read_text(), re.M
+        )
+    )
     cited = set()
     for path in MODULES:
         cited |= set(re.findall(r"\[([A-Z][A-Za-z]+\d\d|KAnonCourse)\]", path.read_text()))
