@@ -21,13 +21,13 @@ CLAIMED = 0.2  # what if the recipient's controls make a claim this unlikely
 @click.option("--output", "-o", default="demo", show_default=True, metavar="FOLDER",
               help="Where the report and the risks go.")  # fmt: skip
 @click.option("--language", is_flag=True, help="The attack language at work instead.")
-@click.option("--rows", default=1_000_000, show_default=True, help="Of each cross-check.")
+@click.option("--rows", type=int, help="Of each cross-check: 250,000, or a million (--language).")
 @click.option("--seed", default=0, show_default=True, help="Of the cross-checks (--language).")
 @output_options
 def demo(
     output: str,
     language: bool,
-    rows: int,
+    rows: int | None,
     seed: int,
     as_json: bool,
     quiet: bool,
@@ -45,10 +45,10 @@ def demo(
     if language:
         from reidbn.cli._language_demo import language_demo
 
-        language_demo(folder, rows, seed, as_json=as_json, quiet=quiet)
+        language_demo(folder, rows or 1_000_000, seed, as_json=as_json, quiet=quiet)
         return 0
     start = time.perf_counter()
-    found = _assessed(folder, rows, say=not (as_json or quiet))
+    found = _assessed(folder, rows or 250_000, say=not (as_json or quiet))
     if as_json:
         print_json(found)
         return 0
