@@ -46,9 +46,9 @@ def subset_population(classes: SubsetClasses, population: float) -> SubsetPopula
     """Fit every subset together; where there is no best point, the posterior mean, and a note."""
     n = classes.people
     fits = fit_tables(classes.frequencies, int(population))
-    each = [f.sizes.size for f in classes.frequencies]
+    each = [found.size for found in classes.occurring]
     row = np.repeat(np.arange(len(each)), each)
-    sizes = np.concatenate([f.sizes for f in classes.frequencies])
+    sizes = np.concatenate(classes.occurring)
     if population == n:  # the table is the population: nothing is left to estimate
         p_unique, p_match = np.ones(len(each)), 1.0 / sizes
     else:
@@ -87,7 +87,7 @@ def _notes(classes: SubsetClasses, fallback: NDArray[np.bool_]) -> tuple[str, ..
     if not classes.is_partition:
         notes.append(
             "some values match several others, so people do not fall into classes; the population "
-            "fits take matches for classes, which is an approximation"
+            "fits compare values as they are written (approximation as-written)"
         )
     open_ended = int(fallback[1:].sum())  # where nothing is known there is nothing to fit
     if open_ended:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
-from reidbn.microdata.classes import Frequencies, frequencies_of
+from reidbn.microdata.classes import Frequencies
 from reidbn.microdata.lattice import distinct_rows, refuse_many
 from reidbn.microdata.partitions import partitions
 from reidbn.microdata.table import People
@@ -30,6 +30,9 @@ class SubsetClasses:
     sizes: NDArray[np.uint32]
     of_person: NDArray[np.intp]
     frequencies: tuple[Frequencies, ...]
+    """Of the classes on each subset, for population fits."""
+    occurring: tuple[NDArray[np.int64], ...]
+    """The sizes in `sizes` on each subset, each once."""
     is_partition: bool
 
     @property
@@ -75,7 +78,8 @@ def _by_partition(people: People, groups: Sequence[tuple[str, ...]]) -> SubsetCl
         found = partition.sizes[partition.sizes > 0]
         frequencies[partition.subset] = _class_frequencies(found)
     done = tuple(f for f in frequencies if f is not None)
-    return SubsetClasses(tuple(groups), sizes, rows.of_record, done, is_partition=True)
+    occurring = tuple(f.sizes for f in done)
+    return SubsetClasses(tuple(groups), sizes, rows.of_record, done, occurring, is_partition=True)
 
 
 def _class_frequencies(sizes: NDArray[np.int64]) -> Frequencies:
@@ -84,15 +88,24 @@ def _class_frequencies(sizes: NDArray[np.int64]) -> Frequencies:
 
 
 def _by_matching(people: People, groups: Sequence[tuple[str, ...]]) -> SubsetClasses:
-    """Where a value may match several, subset by subset; a fit to these is an approximation."""
+    """Where a value may match several (or histories compare whole), subset by subset.
+
+    Match counts are no class sizes, so population fits get the classes of the values as written.
+    """
     _refuse_memory(len(people), len(groups))
     total = 1 << len(groups)
     sizes = np.empty((total, len(people)), dtype=np.uint32)
-    frequencies = []
+    written = people.as_written()
+    frequencies, occurring = [], []
     for mask in progress(range(total), "matches on every subset"):
         known = [c for j, group in enumerate(groups) if mask >> j & 1 for c in group]
         matched = people.class_sizes(known)
         sizes[mask] = matched
-        frequencies.append(frequencies_of(matched))
+        occurring.append(np.unique(matched).astype(np.int64))
+        frequencies.append(written.frequencies(known))
     everybody = np.arange(len(people))
-    return SubsetClasses(tuple(groups), sizes, everybody, tuple(frequencies), is_partition=False)
+    columns = [c for group in groups for c in group]
+    partition = not any(people.column(c).relation is not None for c in columns)
+    return SubsetClasses(
+        tuple(groups), sizes, everybody, tuple(frequencies), tuple(occurring), partition
+    )
