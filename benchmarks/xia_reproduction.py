@@ -137,7 +137,7 @@ def overall_by_setting(people, scenario):
     result = rb.assess("adversary-routes", people, scenario=scenario, population=POPULATION)
     case = result.whatif_case()
     changes = {name: GRID[:, i] for i, name in enumerate(PARAMETERS)}
-    return result, case.answers(changes)
+    return result, case.each(case.answers(changes))
 
 
 def table4(frame, rng, samples):
