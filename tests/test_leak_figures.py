@@ -59,6 +59,19 @@ def test_the_bias_of_the_recursion_has_both_signs():
     assert low.max() < 1e-9
 
 
+def test_the_curves_of_claims_are_those_of_the_rules():
+    figure = figures.claim_curves(records=1_000, leaked=300, class_size=4, in_table=0.6)
+    by_leak, by_size = (lines_of(axes) for axes in figure.axes)
+    x, y = by_leak["only one: right"].T
+    wanted = rb.leak.claims(
+        records=1_000, leaked=x.astype(int), class_size=4, rule="only one", in_table=0.6
+    )
+    assert y == pytest.approx(wanted.true_positive)
+    assert np.all(by_size["only one: precision if known in leak"][:, 1] == 1)
+    guess, strict = by_size["guess: wrong"][:, 1], by_size["only one: wrong"][:, 1]
+    assert np.all(guess >= strict)
+
+
 def test_the_same_picture_has_the_same_bytes(tmp_path):
     paths = [tmp_path / "one.svg", tmp_path / "two.svg"]
     for path in paths:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attacks.leak_claims import Claims, Rule, claims
 from reidbn.attacks.leak_classes import classes_of
 from reidbn.attacks.leak_single import given_target, risk
 from reidbn.attacks.leak_targets import Estimate, joint_risk, simulate
@@ -225,6 +226,51 @@ def recursion_bias(
     return save(figure, path)
 
 
+def claim_curves(
+    path: str | Path | None = None,
+    *,
+    records: int = RECORDS,
+    leaked: int = 4_000,
+    class_size: int = 5,
+    in_table: float = 0.8,
+) -> Figure:
+    """Right and wrong claims of two rules, against the leak size and against the class size.
+
+    The target may not be in the table; the precision is that of an attacker who knows that the
+    target is in the leak (who does not know is right in_table / k of the times, with either rule).
+    """
+    figure, panels = _figure(8.4, 3.8, 2)
+    leaks, sizes = np.linspace(records // 50, records, 50).astype(int), np.arange(1, 21)
+    both: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+        (f"records leaked, classes of {class_size}", leaks, {"leaked": leaks}),
+        (f"class size, {leaked:,} leaked", sizes, {"class_size": sizes}),
+    )
+    rules: tuple[tuple[Rule, str], ...] = (("guess", "-"), ("only one", "--"))
+    for axes, (label, at, varied) in zip(panels, both, strict=True):
+        asked = {"records": records, "leaked": leaked, "class_size": class_size, **varied}
+        for rule, style in rules:
+            found = claims(**asked, rule=rule, in_table=in_table)
+            sure = claims(**asked, rule=rule, known_in_leak=True)
+            for i, (name, values) in enumerate(
+                (
+                    ("right", found.true_positive),
+                    ("wrong", found.false_positive),
+                    ("precision if known in leak", _where_claimed(sure)),
+                )
+            ):
+                axes.plot(at, values, style, color=SERIES[i], label=f"{rule}: {name}")
+        _labels(axes, label, "probability")
+        axes.set_ylim(0, 1.02)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, fontsize=8, loc="outside lower center", ncols=3)
+    return save(figure, path)
+
+
+def _where_claimed(found: Claims) -> NDArray[np.float64]:
+    """The precision, with a gap in the line where no claim is ever made."""
+    return np.where(found.claimed > 0, found.precision, np.nan)
+
+
 FIGURES: dict[str, Any] = {
     "figure-2": risk_by_class_size,
     "figure-3a": lambda path: risk_of_a_leak(path, leaked=1_000),
@@ -233,6 +279,7 @@ FIGURES: dict[str, Any] = {
     "figure-4b": lambda path: all_targets_by_leak(path, class_size=5),
     "figure-5": equal_and_mixed_classes,
     "recursion-bias": recursion_bias,
+    "claims": claim_curves,
 }
 """Every picture by name: a function of the path to write to."""
 
