@@ -382,3 +382,23 @@ def test_acting_the_attack_out_on_the_table_agrees(together):
     assert [c.verdict for c in acted.cells] == ["agrees", "agrees"]
     wrong = rb.what_if(result, together=not together)
     assert not replace(acted, predicted_right=float(wrong.risk("marketer").mean())).agrees
+
+
+def test_the_worst_case_tells_its_sure_attributes_apart():
+    table = people(40)
+    worst = rb.assess("adversary-routes", table, population=500)
+    assert len(worst.groups.placed) == 1
+    found = drivers(worst)
+    assert found.labels == ("age", "race", "sex", "state")
+    assert found.by_subject.shape == (worst.table.subjects, 4)
+    # v(S) of one person by hand: [Xia21] at a class size on the columns of S, averaged over orders.
+    total = dict.fromkeys(found.labels, 0.0)
+    for order in itertools.permutations(found.labels):
+        before = found.nothing
+        for step in range(1, 5):
+            known = Scenario("s", knows=Knows(tuple(Known(c, (c,)) for c in order[:step])))
+            after = rb.what_if(worst, scenario=known).risk().mean()
+            total[order[step - 1]] += (after - before) / 24
+            before = after
+    assert found.mean == pytest.approx([total[n] for n in found.labels], abs=1e-9)
+    assert found.nothing + found.mean.sum() == pytest.approx(worst.risk().mean(), abs=1e-9)

@@ -115,7 +115,7 @@ def run(inputs: Inputs) -> Assessment:
     """Do what the inputs say."""
     scenario = inputs.scenario.renamed(inputs.columns).without(inputs.without)
     knows = scenario.knows or Knows((), every_column=True)  # silent: the worst case
-    groups = place(knows, inputs.people, scenario.facts)
+    groups = place(knows, inputs.people, scenario.facts, apart=inputs.apart)
     attack, own = attach(scenario.on(inputs.attack), groups, knows.group)
     classes = subset_classes(inputs.people, groups.columns)
     population = None

@@ -51,6 +51,8 @@ class Inputs:
     trials: int
     seed: int
     checkpoint: str | None = None
+    apart: bool = False
+    """Sure groups stay members of their own, so that each one's part can be told."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,14 +11,16 @@ exact where all 2^b sets can be asked; otherwise leave-one-out, v(all) - v(all b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import factorial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reidbn.attacks.assess import run
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.blocks import risks
+from reidbn.attacks.placing import EVERYTHING_SURE
 from reidbn.cpds.protocol import NO, YES
 from reidbn.inference.query import Query
 from reidbn.progress import progress
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CELLS = 200_000_000  # subject x subset cells that the exact Shapley values may visit
+MOST_APART, CELLS_APART = 12, 20_000_000  # groups, and subject x subset cells, told apart
 SHAPLEY, LEAVE_ONE_OUT = "exact Shapley value", "leave-one-out"
 
 
@@ -56,7 +59,17 @@ class Drivers:
 
 
 def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
-    """How much each attribute group adds to the risk."""
+    """How much each attribute group adds to the risk.
+
+    Groups that are known for sure are one member of the attack; here they are told apart where
+    that leaves few enough subsets.
+    """
+    if any(p.member == EVERYTHING_SURE for p in result.groups.placed) and _can_part(result):
+        parted = run(replace(result.inputs, apart=True, method="exact", checkpoint=None))
+        found = drivers(parted, measure)
+        _, first = np.unique(result.table.of_person, return_index=True)
+        by_subject = found.by_subject[parted.table.of_person[first]]
+        return replace(found, by_subject=by_subject, counts=result.table.counts.astype(float))
     b = len(result.groups.placed)
     exact = 3**b * result.table.subjects <= MOST_CELLS
     everything = (1 << b) - 1
@@ -73,6 +86,12 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
     labels = tuple(p.label for p in result.groups.placed)
     method = SHAPLEY if exact else LEAVE_ONE_OUT
     return Drivers(measure, method, labels, shares, result.table.counts.astype(float), nothing)
+
+
+def _can_part(result: Assessment) -> bool:
+    """Few enough groups and people for every sure group to be a member of its own."""
+    groups = sum(len(p.columns) if p.member == EVERYTHING_SURE else 1 for p in result.groups.placed)
+    return groups <= MOST_APART and result.table.subjects << groups <= CELLS_APART
 
 
 def _worth(result: Assessment, measure: str, known: int) -> Array:

@@ -52,8 +52,13 @@ class Groups:
         return tuple(p.columns for p in self.placed)
 
 
-def place(knows: Knows, people: People, facts: Mapping[str, FactTable]) -> Groups:
-    """Resolve the knowledge at these people: columns found, look-ups made, sure groups joined."""
+def place(
+    knows: Knows, people: People, facts: Mapping[str, FactTable], *, apart: bool = False
+) -> Groups:
+    """Resolve the knowledge at these people: columns found, look-ups made, sure groups joined.
+
+    `apart` leaves sure groups as members of their own: the same risks, on more subsets.
+    """
     notes: list[str] = []
     known = _with_every_column(knows, people)
     _refuse_overlap(known)
@@ -78,7 +83,8 @@ def place(knows: Knows, people: People, facts: Mapping[str, FactTable]) -> Group
             + ("; ".join(notes) or "it names no attribute group")
         )
     shared_parent = parent if parent_p is not None or isinstance(parent, Profile) else None
-    return Groups(_joined(placed), shared_parent, parent_p, tuple(notes))
+    members = tuple(placed) if apart else _joined(placed)
+    return Groups(members, shared_parent, parent_p, tuple(notes))
 
 
 def _with_every_column(knows: Knows, people: People) -> tuple[Known, ...]:
