@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.cpds.frozen import freeze_fields
-from reidbn.errors import Problem, did_you_mean
+from reidbn.errors import Problem, UsageError, did_you_mean
 
 Array = NDArray[np.float64]
 Ref = float | str
@@ -103,7 +103,7 @@ class Scope(ABC):
 
     def resolve(self, name: str) -> str:
         """The reference to a bare name that is a parameter or a column: for functions."""
-        raise NotImplementedError
+        raise UsageError(f'"{name}" is no parent here, and this scope knows no other names')
 
     def parent(self, name: str) -> Variable:
         return next(p for p in self.parents if p.name == name)
