@@ -457,6 +457,22 @@ BAD = {
         DataError,
         "neither a number nor a band",
     ),
+    "identifiers alone": (
+        lambda d: (PLAIN, {"identifiers": ["sex"]}),
+        UsageError,
+        r"quasi_identifiers=\[",
+    ),
+    "nothing named": (lambda d: (PLAIN, {}), UsageError, "name at least one column"),
+    "a number for names": (
+        lambda d: (PLAIN, {"quasi_identifiers": 3}),
+        UsageError,
+        "give a name or a list",
+    ),
+    "a history of nobody": (
+        lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "history": "set"}),
+        UsageError,
+        "name subject_id=",
+    ),
     "hierarchy of another": (
         lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "hierarchies": {"twon": rb.Bands(5)}}),
         UsageError,

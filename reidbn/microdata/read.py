@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from reidbn.microdata.table import MISSING_POLICIES, People
 def read_table(
     source: Any,
     *,
-    quasi_identifiers: str | Sequence[str],
+    quasi_identifiers: str | Sequence[str] = (),
     sensitive: str | Sequence[str] = (),
     subject_id: str | None = None,
     weights: str | None = None,
@@ -55,7 +55,7 @@ def read_table(
             "name the columns that an attacker may know in quasi_identifiers=[...]"
         )
     _one_of("missing", missing, MISSING_POLICIES)
-    _one_of("history", history, MODES)
+    _check_history(history, subject_id)
     roles = Roles(_listed(quasi_identifiers), _listed(sensitive))
     table = source_of(source, delimiter=delimiter)
     wanted = [*roles.all, *(name for name in (subject_id, weights) if name is not None)]
@@ -90,7 +90,16 @@ def _one_of(what: str, given: str, known: Sequence[str]) -> None:
         raise UsageError(f'{what}="{given}"; {did_you_mean(given, known)}')
 
 
+def _check_history(history: str, subject_id: str | None) -> None:
+    """A way of comparing histories, and histories to compare."""
+    _one_of("history", history, MODES)
+    if history != MODES[0] and subject_id is None:
+        raise UsageError(f'history="{history}" compares the rows of a person; name subject_id=')
+
+
 def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(given, Iterable):
+        raise UsageError(f"{given} names no columns; give a name or a list of names")
     return (given,) if isinstance(given, str) else tuple(str(name) for name in given)
 
 
