@@ -244,3 +244,13 @@ def test_a_wrong_call_is_told_what_would_be_right():
         rb.candidates(table, named, columns=["sex"], match={"sex": 1})
     with pytest.raises(UsageError, match="released records are 0 to 0"):
         rb.candidates(table, named, columns=["sex"]).of(1)
+    for row in (-1, 1):
+        with pytest.raises(UsageError, match="released records are 0 to 0"):
+            rb.candidates(table, named, columns=["sex"]).joint(row)
+
+
+@pytest.mark.parametrize("tolerance", [-1, float("nan")])
+def test_a_tolerance_that_nothing_meets_is_refused(tolerance):
+    table = rb.read_table({"age": [50]}, quasi_identifiers="age")
+    with pytest.raises(UsageError, match="a tolerance is 0 or more"):
+        rb.candidates(table, table, match={"age": tolerance})

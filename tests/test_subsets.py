@@ -500,3 +500,26 @@ def test_the_risks_of_the_three_routes_are_named():
     sizes, masks = np.array([[1, 2, 4]]), np.array([0])
     assert is_unique(sizes, masks).tolist() == [[True, False, False]]
     assert inverse(sizes, masks).tolist() == [[1.0, 0.5, 0.25]]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        rb.subsets,
+        rb.suda,
+        lambda table: rb.class_size_matrix(table, [("sex",)]),
+        lambda table: rb.candidates(table, table),
+    ],
+)
+def test_a_table_that_was_not_read_is_refused_with_the_remedy(call):
+    with pytest.raises(UsageError, match=r"dict is not a table of people; .*rb\.read_table"):
+        call({"sex": ["f", "m"]})
+
+
+def test_knowledge_that_is_no_dict_and_draws_of_small_subsets_are_refused():
+    people = People.from_codes([[0, 0], [0, 1]])
+    with pytest.raises(UsageError, match="known= is a dict"):
+        rb.subsets(people, known=["a"])
+    for per_record in (False, True):
+        with pytest.raises(UsageError, match="leave out most="):
+            rb.subsets(people, per_record=per_record, samples=10, most=1)

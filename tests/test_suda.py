@@ -229,3 +229,15 @@ def test_results_read_as_tables():
     assert table["smallest_size"].tolist()[4] == 1
     assert list(table) == ["minimal_uniques", "smallest_size", "score", "dis_score"]
     assert repr(rb.suda(guide())) == "Suda(9 minimal sample uniques of 4 people, elliot)"
+
+
+def test_too_many_columns_are_refused_with_a_remedy_that_suda_has():
+    with pytest.raises(TooLarge, match=r"most=3") as caught:
+        rb.suda(People.from_codes(np.eye(22, dtype=int)))
+    assert "samples=" not in str(caught.value)
+
+
+@pytest.mark.parametrize("person", [-1, 3])
+def test_a_person_who_is_not_there_is_refused_not_called_safe(person):
+    with pytest.raises(UsageError, match=f"people are 0 to 2; asked for {person}"):
+        rb.suda(People.from_codes(THREE)).minimal_uniques(person)

@@ -22,7 +22,7 @@ from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.matching import MOST_CELLS
-from reidbn.microdata.table import People
+from reidbn.microdata.table import People, checked_people
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,9 +111,9 @@ class Candidates:
         Assumes that every released person is in the external table, and that all assignments of
         records to people who fit them are alike.
         """
+        people = self.kind_of_person[self.of(row)].tolist()
         kind = int(self.kind_of_record[row])
         chances = self._joint
-        people = self.kind_of_person[self.of(row)].tolist()
         return np.array([chances[kind, p] for p in people], dtype=np.float64)
 
     def table(self, *, joint: bool = False) -> pd.DataFrame:
@@ -164,7 +164,7 @@ def candidates(
     >>> candidates(release, names).counts
     array([1, 2])
     """
-    shared = _shared(release, external, columns)
+    shared = _shared(checked_people(release), checked_people(external), columns)
     for name in match or {}:
         if name not in shared:
             raise UsageError(f'match names "{name}"; the shared columns are {", ".join(shared)}')
@@ -224,6 +224,8 @@ def _rule(name: str, own: Hierarchy | None, rule: Any) -> Fits:
     if rule is None and own is None:
         return lambda ours, theirs: _equal(name, ours, theirs)
     if isinstance(rule, int | float):
+        if not rule >= 0:
+            raise UsageError(f'match["{name}"] = {rule}; a tolerance is 0 or more')
         return lambda ours, theirs: _near(name, ours, theirs, float(rule))
     if callable(rule):
         return lambda ours, theirs: np.array(

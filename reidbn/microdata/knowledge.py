@@ -20,7 +20,7 @@ import numpy as np
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.lattice import Rows, distinct_rows
-from reidbn.microdata.table import People
+from reidbn.microdata.table import People, checked_people
 
 MOST_NAMED = 62
 
@@ -69,8 +69,11 @@ def knowledge(people: People, known: Known | None = None) -> Knowledge:
     A probability is one number, or one per person.  A group that nobody's attacker can know
     (probability 0 throughout) is left out.
     """
+    checked_people(people)
     if known is None:
         return knowledge(people, {name: (name, 0.5) for name in people.quasi_identifiers})
+    if not isinstance(known, Mapping):
+        raise UsageError("known= is a dict: {group: (columns, probability)}")
     names: list[str] = []
     columns: list[tuple[str, ...]] = []
     chances: list[Floats] = []

@@ -68,13 +68,18 @@ def distinct_rows(codes: Codes, cardinalities: Sequence[int], counts: Ints | Non
     return Rows(columns, tuple(cardinalities), people, ids, order)
 
 
-def refuse_many(groups: int) -> None:
+_REMEDY = (
+    "Let columns that are learnt together be one group, or draw subsets at random "
+    "(samples=1000), which gives estimates with intervals"
+)
+
+
+def refuse_many(groups: int, *, remedy: str = _REMEDY) -> None:
     """Raise TooLarge when there are too many groups to visit every subset."""
     if groups > MOST_GROUPS:
         raise TooLarge(
             f"{groups} groups have 2^{groups} subsets; exact answers go up to {MOST_GROUPS} "
-            "groups. Let columns that are learnt together be one group, or draw subsets at "
-            "random (samples=1000), which gives estimates with intervals"
+            f"groups. {remedy}"
         )
 
 

@@ -36,7 +36,7 @@ from reidbn.microdata.lattice import Array, Block, distinct_rows, refuse_many
 from reidbn.microdata.masks import class_size_chunks, expected
 from reidbn.microdata.partitions import partitions
 from reidbn.microdata.subset_table import Progress, subset_table
-from reidbn.microdata.table import People
+from reidbn.microdata.table import People, checked_people
 from reidbn.microdata.walk import Gather, Walk
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ def subsets(
     """
     what = knowledge(people, known)
     if samples is not None:
+        if most is not None:
+            raise UsageError("samples= draws subsets of any size; leave out most=")
         from reidbn.microdata.sampled import sampled_people, sampled_subsets
 
         draw = sampled_people if per_record else sampled_subsets
@@ -168,7 +170,7 @@ def class_size_matrix(
     >>> class_size_matrix(people, ["sex", ("sex", "race")]).tolist()
     [[2, 1], [2, 1], [1, 1]]
     """
-    chosen = [people.names(columns) for columns in wanted]
+    chosen = [checked_people(people).names(columns) for columns in wanted]
     needed = len(people) * len(chosen) * 4
     if needed > memory_limit:
         raise TooLarge(

@@ -33,7 +33,7 @@ from reidbn.microdata.lattice import refuse_many
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.partitions import partitions
 from reidbn.microdata.subset_table import MOST_SUBSETS
-from reidbn.microdata.table import People
+from reidbn.microdata.table import People, checked_people
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +70,8 @@ class Suda:
 
     def minimal_uniques(self, person: int) -> list[tuple[str, ...]]:
         """The sets of columns that single a person out, none part of another."""
+        if not 0 <= person < self.score.size:
+            raise UsageError(f"people are 0 to {self.score.size - 1}; asked for {person}")
         low, high = np.searchsorted(self.people, [person, person + 1])
         return [self._names(mask) for mask in self.masks[low:high].tolist()]
 
@@ -117,7 +119,7 @@ def suda(
     >>> suda(people).score
     array([2., 4., 2.])
     """
-    names = people.names(columns)
+    names = checked_people(people).names(columns)
     most = _checked(names, score, most, sampling_fraction)
     what = grouped(people, {name: name for name in names})
     found = _people_bits if not is_product(people, what) else _row_bits
@@ -158,7 +160,7 @@ def _checked(
     if sampling_fraction is not None and not 0 < sampling_fraction <= 1:
         raise UsageError(f"sampling_fraction = {sampling_fraction}; need more than 0, at most 1")
     if most is None or most == len(names):
-        refuse_many(len(names))
+        refuse_many(len(names), remedy="Search small sets only (most=3)")
         return len(names)
     if (number := sum(comb(len(names), k) for k in range(most + 1))) > MOST_SUBSETS:
         raise TooLarge(f"{number} subsets of at most {most} columns; choose a smaller most=")

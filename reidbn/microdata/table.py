@@ -345,3 +345,13 @@ class People:
         secret = f"; sensitive {', '.join(self.sensitive)}" if self.sensitive else ""
         known = ", ".join(self.quasi_identifiers)
         return f"People({len(self)}: {known}{secret}; missing={self.missing!r})"
+
+
+def checked_people(given: Any) -> People:
+    """The people given; a frame, a path or anything else is refused with the remedy."""
+    if not isinstance(given, People):
+        raise UsageError(
+            f"{type(given).__name__} is not a table of people; make one: "
+            "people = rb.read_table(source, quasi_identifiers=[...])"
+        )
+    return given
