@@ -277,3 +277,14 @@ def test_a_contingency_names_its_cells_and_records():
     assert repr(table) == "Contingency(2 cells of 3 records on sex, race)"
     with pytest.raises(UsageError, match="did you mean"):
         table.marginal("rac")
+
+
+def test_a_frame_in_memory_is_not_for_duckdb():
+    for source in (frame(5), {"sex": ["f"]}):
+        with pytest.raises(UsageError, match="DuckDB collapses files and relations"):
+            rb.contingency(source, ["sex"], engine="duckdb")
+
+
+def test_cells_are_not_written_into_a_folder_that_is_not_there(parquet, tmp_path):
+    with pytest.raises(UsageError, match="folder does not exist"):
+        collapse(str(parquet), ["sex"], tmp_path / "nowhere" / "cells.parquet")

@@ -62,6 +62,8 @@ def collapse(
     place = Path(into)
     if place.exists():
         raise UsageError(f"{place.name} exists; name a new file to write to")
+    if not place.parent.is_dir():
+        raise UsageError(f"cannot write {place.name}: its folder does not exist")
     if counts in columns:
         raise UsageError(f'a column is called "{counts}"; name the counts otherwise: counts=')
     with _connection(memory_limit, temp_directory, threads) as con:
@@ -97,13 +99,18 @@ def _connection(
 
 def _table(con: Any, source: Any, settings: object) -> tuple[Any, bool]:
     """The relation that a source is, and whether its values are texts of a file without types."""
-    if hasattr(source, "aggregate") and hasattr(source, "columns"):
+    if type(source).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
         if settings:
             raise UsageError(
                 "a relation keeps the settings of its connection: set memory_limit, "
                 "temp_directory and threads there"
             )
         return source, False
+    if not isinstance(source, str | Path | list | tuple):
+        raise UsageError(
+            f"DuckDB collapses files and relations, not {type(source).__name__}: leave engine= "
+            "to its default, or write a Parquet file first"
+        )
     paths = [Path(p) for p in ([source] if isinstance(source, str | Path) else source)]
     if not paths:
         raise UsageError("no file to read; give a path or a list of paths")
@@ -189,5 +196,5 @@ def _failures() -> Iterator[None]:
         kind = type(problem).__name__.removesuffix("Exception")
         raise DataError(
             f"DuckDB stopped reading ({kind}); in CSV files every line must have as many cells "
-            "as the header"
+            "as the header, in UTF-8"
         ) from None
