@@ -28,6 +28,8 @@ def test_a_seed_gives_the_same_people_and_another_seed_others():
     one, again = (rb.datasets.synthetic_patients(500, seed=5) for _ in range(2))
     pd.testing.assert_frame_equal(one, again)
     assert not one.equals(rb.datasets.synthetic_patients(500, seed=6))
+    with pytest.raises(UsageError, match="a whole number"):
+        rb.datasets.synthetic_patients(1.5)
     with pytest.raises(UsageError, match="at least 1"):
         rb.datasets.synthetic_patients(0, seed=1)
 

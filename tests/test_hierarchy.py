@@ -306,6 +306,8 @@ def test_generalising_in_steps_is_generalising_at_once_and_never_back():
         once.generalise({"age": 1})
     with pytest.raises(UsageError, match="levels 0 to 3"):
         people.generalise({"age": 4})
+    with pytest.raises(UsageError, match=r"level 0\.5 of"):
+        people.generalise({"age": 0.5})
     with pytest.raises(UsageError, match="has no hierarchy"):
         rb.read_table({"a": [1]}, quasi_identifiers="a").generalise({"a": 1})
 

@@ -29,8 +29,8 @@ def synthetic_patients(n: int = 10_000, seed: int = 1) -> pd.DataFrame:
     >>> synthetic_patients(3, seed=7).columns.tolist()[:6]
     ['patient_id', 'age', 'sex', 'state', 'race', 'ethnicity']
     """
-    if n < 1:
-        raise UsageError(f"n={n} patients; need at least 1")
+    if not isinstance(n, int | np.integer) or n < 1:
+        raise UsageError(f"n={n} patients; need at least 1, a whole number")
     import pandas as pd
 
     rng = np.random.default_rng(seed)

@@ -67,7 +67,7 @@ def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy:
 
 
 def _checked(column: Column, level: int, ladder: Hierarchy) -> int:
-    if not 0 <= level <= ladder.levels:
+    if not isinstance(level, int | np.integer) or not 0 <= level <= ladder.levels:
         raise UsageError(f'level {level} of "{column.name}": it has levels 0 to {ladder.levels}')
     if level < column.level:
         raise UsageError(
