@@ -141,6 +141,15 @@ def test_mistakes_end_in_one_message(table, capsys):
     assert "leave out --per-record" in said
     code, said = refused(capsys, "subsets", table, *QI, "--most", "0")
     assert "at least one group" in said
+    for option in ("--plot", "--plot-lattice"):
+        code, said = refused(capsys, "subsets", table, *QI, option, "x.bmp")
+        assert code == 2
+        assert "end the name in .svg, .png or .pdf" in said
+    code, said = refused(capsys, "subsets", table, *QI, "--top", "-3")
+    assert "-3 is not in the range" in said
+    for source in ("synthetic:x", "synthetic:-5", "synthetic:5:1:2"):
+        code, said = refused(capsys, "subsets", source, *QI)
+        assert "write synthetic:PEOPLE" in said
     code, said = refused(capsys, "subsets", table, "--qi", "agee")
     assert 'did you mean "age"' in said
 

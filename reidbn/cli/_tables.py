@@ -90,8 +90,10 @@ def read_people(
 
 def _source(table: str) -> Any:
     name, *numbers = table.split(":")
-    if name != "synthetic" or not all(part.isdigit() for part in numbers) or len(numbers) > 2:
+    if name != "synthetic" or Path(table).exists():
         return table
+    if len(numbers) > 2 or not all(part.isdigit() for part in numbers):
+        raise UsageError(f"{table}: write synthetic:PEOPLE or synthetic:PEOPLE:SEED, whole numbers")
     from reidbn.datasets.patients import synthetic_patients
 
     return synthetic_patients(*(int(part) for part in numbers))

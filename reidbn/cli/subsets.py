@@ -11,6 +11,7 @@ from reidbn.cli._bar import share_bar
 from reidbn.cli._options import number, output_options, print_json
 from reidbn.cli._tables import (
     about,
+    figure_name,
     listed,
     save_figure,
     say_about,
@@ -36,10 +37,16 @@ if TYPE_CHECKING:
 @click.option("--most", type=int, help="Only subsets of at most so many attributes.")
 @click.option("--samples", type=int, help="Draw subsets at random instead of visiting all.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
-@click.option("--top", type=int, default=15, show_default=True, help="Rows shown.")
+@click.option("--top", type=click.IntRange(0), default=15, show_default=True, help="Rows shown.")
 @click.option("--parquet", metavar="FILE", help="Write the whole table.")
-@click.option("--plot", metavar="FILE", help="Draw uniqueness by number of attributes known.")
-@click.option("--plot-lattice", metavar="FILE", help="Draw every subset as a cell of a strip.")
+@click.option(
+    "--plot", metavar="FILE", callback=figure_name,
+    help="Draw uniqueness by number of attributes known (.svg, .png, .pdf).",
+)  # fmt: skip
+@click.option(
+    "--plot-lattice", metavar="FILE", callback=figure_name,
+    help="Draw every subset as a cell of a strip.",
+)  # fmt: skip
 @output_options
 def subsets(people: People, **options: Any) -> None:
     """Risk on every subset of the columns: classes, uniques, prior and posterior vulnerability.
@@ -117,7 +124,7 @@ def _show_subsets(people: People, table: pd.DataFrame, top: int) -> None:
             }
         )
     show_frame(pd.DataFrame(lines))
-    riskiest = shown.sort_values("posterior", ascending=False, kind="stable").head(max(top, 0))
+    riskiest = shown.sort_values("posterior", ascending=False, kind="stable").head(top)
     if len(riskiest):
         click.echo()
         names = [" + ".join(subset) for subset in riskiest["subset"]]
@@ -137,7 +144,7 @@ def _show_people(people: People, table: pd.DataFrame, top: int) -> None:
             click.echo(f"identified by {size:>2} known          {count:>10,} people")
         click.echo(f"identified by no subset         {len(table) - len(sizes):>10,} people")
     click.echo()
-    riskiest = table.sort_values("mean_inverse", ascending=False, kind="stable").head(max(top, 0))
+    riskiest = table.sort_values("mean_inverse", ascending=False, kind="stable").head(top)
     written = riskiest.reset_index(names="row")
     if "smallest_identifying" in written:
         names = ["-" if s is None else " + ".join(s) for s in written["smallest_identifying"]]
