@@ -288,3 +288,11 @@ def test_a_frame_in_memory_is_not_for_duckdb():
 def test_cells_are_not_written_into_a_folder_that_is_not_there(parquet, tmp_path):
     with pytest.raises(UsageError, match="folder does not exist"):
         collapse(str(parquet), ["sex"], tmp_path / "nowhere" / "cells.parquet")
+
+
+@pytest.mark.parametrize("engine", ["numpy", "duckdb"])
+def test_a_file_without_a_header_shows_nobody(engine, tmp_path):
+    (tmp_path / "bare.csv").write_text("50,zanzibar7731\n61,x\n")
+    with pytest.raises(UsageError, match="must be the names of the columns") as caught:
+        rb.contingency(str(tmp_path / "bare.csv"), ["zanzibar"], engine=engine)
+    assert "7731" not in str(caught.value)

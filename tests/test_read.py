@@ -380,7 +380,7 @@ BAD = {
     "two of a name": (
         lambda d: (write(d, f"sex,sex\nF,{PRIVATE}\n"), {"quasi_identifiers": ["sex"]}),
         DataError,
-        "two columns are called sex",
+        "two columns have the same name: sex",
     ),
     "two of a name in a frame": (
         lambda d: (
@@ -456,6 +456,21 @@ BAD = {
         lambda d: (PLAIN, {"quasi_identifiers": ["town"], "hierarchies": {"town": rb.Bands(5)}}),
         DataError,
         "neither a number nor a band",
+    ),
+    "a person's row for a header": (
+        lambda d: (write(d, f"50,01234,{PRIVATE}\n61,1,x\n"), {"quasi_identifiers": ["age"]}),
+        UsageError,
+        "must be the names of the columns",
+    ),
+    "no header, and the name nearly a value": (
+        lambda d: (write(d, f"50,{PRIVATE}\n61,1\n"), {"quasi_identifiers": [PRIVATE[:-1]]}),
+        UsageError,
+        "must be the names of the columns",
+    ),
+    "no header, a value twice": (
+        lambda d: (write(d, f"50,{PRIVATE},{PRIVATE}\n1,1,1\n"), {"quasi_identifiers": ["50"]}),
+        DataError,
+        "two columns have the same name; rename",
     ),
     "identifiers alone": (
         lambda d: (PLAIN, {"identifiers": ["sex"]}),

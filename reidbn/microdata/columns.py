@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.errors import did_you_mean
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.matching import Relation, wildcard
+
+_DATUM = re.compile(r"[\d\s.,:/+-]*\d[\d\s.,:/+-]*")
+
+
+def may_be_a_person(header: Sequence[str]) -> bool:
+    """Whether a header holds numbers or dates: where a file has no header, it is a person's row.
+
+    >>> may_be_a_person(["age", "zip5"]), may_be_a_person(["M", "1970-01-02"])
+    (False, True)
+    """
+    return any(_DATUM.fullmatch(str(name)) for name in header)
+
+
+def instead_of(name: str, header: Sequence[str]) -> str:
+    """The end of a message about a column that is not there; no person's row is shown."""
+    if may_be_a_person(header):
+        return "the header holds numbers or dates; its cells must be the names of the columns"
+    return did_you_mean(name, header)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Frequencies, Ints, class_ids, frequencies_of
 from reidbn.microdata.coding import Raw, tidy, with_missing
+from reidbn.microdata.columns import instead_of
 from reidbn.microdata.knowledge import Knowledge
 from reidbn.microdata.lattice import distinct_rows, refuse_many
 from reidbn.microdata.sources import source_of
@@ -218,7 +219,7 @@ def _raw(
     table = source_of(source)
     for name in (*wanted, *([counts] if counts else [])):
         if name not in table.header:
-            raise UsageError(f'no column "{name}"; {did_you_mean(name, table.header)}')
+            raise UsageError(f'no column "{name}"; {instead_of(name, table.header)}')
     raw = table.read([*wanted, *([counts] if counts else [])])
     rows = raw[wanted[0]].codes.size
     return raw, np.ones(rows, dtype=np.int64) if counts is None else whole_numbers(raw[counts])

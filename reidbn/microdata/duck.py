@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.coding import Raw
+from reidbn.microdata.columns import instead_of
 from reidbn.microdata.contingency import whole_numbers
 from reidbn.microdata.csvfile import header_of, is_csv
 from reidbn.microdata.sources import source_of
@@ -164,7 +165,7 @@ def _csv(con: Any, files: Sequence[Path]) -> Any:
 def _check(there: Sequence[str], wanted: Sequence[str]) -> None:
     for name in wanted:
         if name not in there:
-            raise UsageError(f'no column "{name}"; {did_you_mean(name, there)}')
+            raise UsageError(f'no column "{name}"; {instead_of(name, there)}')
 
 
 def _selection(columns: Sequence[str], counts: str | None, name: str) -> str:

@@ -12,7 +12,7 @@ from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.assemble import Roles, assemble
 from reidbn.microdata.classes import Codes, Floats
 from reidbn.microdata.coding import Raw, tidy
-from reidbn.microdata.columns import Column
+from reidbn.microdata.columns import Column, instead_of, may_be_a_person
 from reidbn.microdata.direct import refuse_direct
 from reidbn.microdata.histories import MODES
 from reidbn.microdata.ladders import as_hierarchy
@@ -110,14 +110,13 @@ def _check_names(table: Source, roles: Roles, subject_id: str | None, weights: s
     wanted = [*roles.all, *(name for name in (subject_id, weights) if name is not None)]
     for name in wanted:
         if name not in table.header:
-            raise UsageError(
-                f'{table.name}: no column "{name}"; {did_you_mean(name, table.header)}'
-            )
+            raise UsageError(f'{table.name}: no column "{name}"; {instead_of(name, table.header)}')
         if wanted.count(name) > 1:
             raise UsageError(f'column "{name}" is named twice; give each column one role')
     repeated = sorted({name for name in table.header if table.header.count(name) > 1})
     if repeated:
-        raise DataError(f"{table.name}: two columns are called {', '.join(repeated)}; rename one")
+        which = "" if may_be_a_person(table.header) else f": {', '.join(repeated)}"
+        raise DataError(f"{table.name}: two columns have the same name{which}; rename one")
 
 
 def _weights(name: str, raw: dict[str, Raw], blanks: Collection[str]) -> Floats:

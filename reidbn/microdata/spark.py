@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from reidbn.errors import DataError, MissingPart, UsageError, did_you_mean
+from reidbn.errors import DataError, MissingPart, UsageError
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.coding import Coder, Raw
+from reidbn.microdata.columns import instead_of
 from reidbn.microdata.contingency import whole_numbers
 from reidbn.microdata.sources import source_of
 
@@ -88,7 +89,7 @@ def _collapsed(
 
     for name in (*columns, *([counts] if counts else [])):
         if name not in table.columns:
-            raise UsageError(f'no column "{name}"; {did_you_mean(name, table.columns)}')
+            raise UsageError(f'no column "{name}"; {instead_of(name, table.columns)}')
     number = functions.count(functions.lit(1)) if counts is None else functions.sum(_named(counts))
     keys = [functions.col(_named(name)) for name in columns]
     cells = table.groupBy(*keys).agg(number.cast("long").alias(_COUNT))
