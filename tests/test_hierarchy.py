@@ -351,3 +351,22 @@ def test_work_without_end_is_refused_with_a_way_out(monkeypatch):
     monkeypatch.setattr(matching, "MOST_CELLS", 3)
     with pytest.raises(TooLarge, match="match matrix"):
         people.matches("a")
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: rb.Bands("5"), "a number above 0"),
+        (lambda: rb.Bands(float("nan")), "a number above 0"),
+        (lambda: rb.Prefix(2.5), "whole numbers"),
+        (lambda: rb.Suffix("4"), "whole numbers"),
+    ],
+)
+def test_widths_and_kept_characters_are_numbers(make, says):
+    with pytest.raises(UsageError, match=says):
+        make()
+
+
+def test_widths_and_kept_characters_may_be_numbers_of_numpy():
+    assert rb.Bands(np.int64(5)).up(52, 1) == "50-54"
+    assert rb.Prefix(np.int64(2)).up("OX12", 1) == "OX*"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,8 @@ class Bands(Hierarchy):
         bottom: float | None = None,
         top: float | None = None,
     ) -> None:
-        if not all(w > 0 for w in widths):
-            raise UsageError(f"bands have widths {widths}; each must be above 0")
+        if not all(isinstance(w, Real) and w > 0 for w in widths):
+            raise UsageError(f"bands have widths {widths}; each must be a number above 0")
         for small, large in pairwise(widths):
             if large % small:
                 raise UsageError(

@@ -19,6 +19,7 @@ _NAMES = {
     "name", "fullname", "firstname", "lastname", "surname", "forename", "givenname", "familyname",
     "patientname", "email", "emailaddress", "phone", "phonenumber", "telephone", "ssn",
     "socialsecuritynumber", "nhsnumber", "nhsno", "mrn", "passportnumber",
+    "medicalrecordnumber", "hospitalnumber", "hospitalno", "passport", "ipaddress", "streetaddress",
 }  # fmt: skip
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T][\d:.]+)?")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ class Masked(Hierarchy):
     """Keep the last characters instead of the first: "*/1970"."""
 
     def __post_init__(self) -> None:
+        if not all(isinstance(keep, Integral) for keep in self.keeps):
+            raise UsageError(f"kept characters {self.keeps}; they must be whole numbers")
         falling = all(a > b for a, b in zip(self.keeps, self.keeps[1:], strict=False))
         if not falling or any(keep < 1 for keep in self.keeps):
             raise UsageError(
