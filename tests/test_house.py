@@ -38,8 +38,8 @@ def test_imports_point_down_only(path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_a_module_stays_under_400_lines(path):
-    assert len(path.read_text().splitlines()) <= 400
+def test_a_module_stays_under_600_lines(path):
+    assert len(path.read_text().splitlines()) <= 600
 
 
 def test_only_the_bridge_knows_pgmpy():
