@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from reidbn.errors import UsageError
+from reidbn.written import read_number
 
 F = TypeVar("F", bound=Callable[..., Any])
 Number = int | float
@@ -48,28 +49,44 @@ def output_options(function: F) -> F:
 
 
 def number(text: str, what: str) -> Number:
-    """A whole number or a fraction; `what` names it in the message.
+    """A whole number or a fraction as people write it; `what` names it in the message.
 
-    >>> number("40_000", "leaked"), number("0.2", "p_c")
-    (40000, 0.2)
+    >>> number("40_000", "leaked"), number("300,000", "population"), number("20%", "p_c")
+    (40000, 300000, 0.2)
     """
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        value = float(text)
-    except ValueError:
-        raise UsageError(f'{what}: "{text}" is not a number') from None
-    if value - value != 0:
-        raise UsageError(f"{what}: {text} is not a finite number")
-    return value
+    return read_number(text, what)
+
+
+class Written(click.ParamType[Number]):
+    """The type of an option that takes a number: 300,000, 300k, 0.05 or 5%."""
+
+    name = "number"
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self.whole = whole
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Number:
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return]
+        what = param.opts[0] if param is not None and param.opts else "number"
+        found = read_number(value, what)
+        if not self.whole:
+            return found
+        if found != int(found):
+            raise UsageError(f"{what}: {value} is not a whole number")
+        return int(found)
+
+
+NUMBER = Written()
+WHOLE = Written(whole=True)
 
 
 def read_settings(texts: Iterable[str]) -> dict[str, Number]:
     """Values of `--set`.
 
-    >>> read_settings(["p_m=0.2", "leaked=4000,records=10000"])
+    >>> read_settings(["p_m=0.2", "leaked=4000,records=10k"])
     {'p_m': 0.2, 'leaked': 4000, 'records': 10000}
     """
     found: dict[str, Number] = {}
@@ -158,7 +175,8 @@ def _json_file(path: Path) -> dict[str, Any]:
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:
     name, equals, value = (part.strip() for part in text.partition("="))
     if not (name and equals and value):
-        raise UsageError(f'{option}: "{text}" is not of the form {form}')
+        hint = "; in a list, write 300,000 as 300000 or 300k" if text.strip().isdigit() else ""
+        raise UsageError(f'{option}: "{text}" is not of the form {form}{hint}')
     return name, value
 
 

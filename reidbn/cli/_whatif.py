@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import print_json, read_grid, read_settings, read_states, read_subject
+from reidbn.cli._options import (
+    NUMBER,
+    print_json,
+    read_grid,
+    read_settings,
+    read_states,
+    read_subject,
+)
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +27,7 @@ statistic_option = click.option(
     help="Over several subjects: mean, median, max, q95, 'above 0.09'.",
 )  # fmt: skip
 threshold_option = click.option(
-    "--threshold", type=float, metavar="P", help="Where does the answer cross this?"
+    "--threshold", type=NUMBER, metavar="P", help="Where does the answer cross this?"
 )
 plot_option = click.option("--plot", metavar="FILE", help="Draw it (.svg, .png, .pdf).")
 

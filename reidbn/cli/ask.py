@@ -8,6 +8,7 @@ import click
 
 from reidbn.cli._examples import examples
 from reidbn.cli._options import (
+    NUMBER,
     output_options,
     print_json,
     print_table,
@@ -37,7 +38,7 @@ _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
 @click.option("--rows", default=1_000_000, show_default=True, help="Of the sampling engine.")
 @click.option("--seed", default=0, show_default=True, help="Of the sampling engine.")
 @click.option("--most-probable", is_flag=True, help="How it most probably came about.")
-@click.option("--fail-above", type=float, metavar="P", help="Exit 1 when any answer is above.")
+@click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")
 @output_options
 def ask(
     attack: str,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import output_options, print_json, read_settings, read_states
+from reidbn.cli._options import NUMBER, output_options, print_json, read_settings, read_states
 from reidbn.cli._tables import say_about, table_options
 from reidbn.errors import UsageError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @table_options
 @click.option("--attack", default="adversary-routes", show_default=True, help="Model name or file.")
 @click.option("--scenario", default="worst-case", show_default=True, help="Scenario name or file.")
-@click.option("--population", type=float, help="People from whom the table was drawn.")
+@click.option("--population", type=NUMBER, help="People from whom the table was drawn.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=NUMBER", help="Set a parameter.")
 @click.option("--do", multiple=True, metavar="NODE=STATE", help="An intervention.")
 @click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     help="Write risk, main route and attribute of everybody (CSV, Parquet). Restricted.",
 )
 @click.option("--histories", is_flag=True, help="A repeated subject id is a person's history.")
-@click.option("--fail-above", type=float, metavar="RISK", help="Exit 1 if anybody is above.")
+@click.option("--fail-above", type=NUMBER, metavar="RISK", help="Exit 1 if anybody is above.")
 @output_options
 def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     """The re-identification risk of every person of TABLE under an attack and a scenario.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import number, output_options, print_json, print_table
+from reidbn.cli._options import NUMBER, WHOLE, number, output_options, print_json, print_table
 from reidbn.cli._tables import about, listed, say_about, table_options, write_parquet
 from reidbn.errors import UsageError
 
@@ -27,15 +27,15 @@ MAP_UP_TO = 12  # columns for which --html also takes every variable in turn as 
 @click.option("--knowledge", multiple=True, metavar="A=0.9", help="Chance that A is known.")
 @click.option("--range", "ranges", multiple=True, metavar="A=10", help="A known by bands of 10.")
 @click.option("--tolerance", multiple=True, metavar="A=2", help="A known to within 2.")
-@click.option("--within", type=float, help="A guess this near the secret is a breach.")
-@click.option("--individuals", type=int, help="Ask about this many people, drawn at random.")
+@click.option("--within", type=NUMBER, help="A guess this near the secret is a breach.")
+@click.option("--individuals", type=WHOLE, help="Ask about this many people, drawn at random.")
 @click.option("--seed", default=0, show_default=True, help="Of that draw.")
 @click.option("--empty", is_flag=True, help="Count the attacker who knows nothing, too.")
 @click.option("--generalise", default="", metavar="A,B", help="Best categories of these columns.")
 @click.option("--all", "every", is_flag=True, help="Every column in turn as the secret.")
 @click.option("--html", metavar="FILE", help="Write a page with figures.")
 @click.option("--out", metavar="FILE", help="Write every person's measures (Parquet).")
-@click.option("--fail-above", type=float, metavar="SHARE", help="Exit 1 if more are unprotected.")
+@click.option("--fail-above", type=NUMBER, metavar="SHARE", help="Exit 1 if more are unprotected.")
 @output_options
 @click.pass_context
 def disclosure(

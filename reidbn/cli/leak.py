@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import number, output_options, print_json, print_table
+from reidbn.cli._options import NUMBER, WHOLE, number, output_options, print_json, print_table
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,26 +40,26 @@ _NAMES = {
 )
 @click.option("--level", multiple=True, metavar="COLUMN=N", help="Generalise to a level.")
 @click.option("--classes", metavar="K:COUNT,...", help="Class sizes and how many, without a table.")
-@click.option("--records", type=int, metavar="D", help="Records, without a table.")
-@click.option("--class-size", type=int, metavar="K", help="Size of every class, with --records.")
+@click.option("--records", type=WHOLE, metavar="D", help="Records, without a table.")
+@click.option("--class-size", type=WHOLE, metavar="K", help="Size of every class, with --records.")
 @click.option("--leaked", required=True, metavar="L[,L...]", help="Records in the leak.")
-@click.option("--targets", type=int, default=1, show_default=True, help="Patients looked for.")
+@click.option("--targets", type=WHOLE, default=1, show_default=True, help="Patients looked for.")
 @click.option("--method", type=click.Choice(["exact", "recursion", "simulation"]), default="exact",
               show_default=True, help="How all targets are reckoned.")  # fmt: skip
 @click.option(
     "--from-the-leak", is_flag=True, help="Draw the targets from the leak, not the table."
 )
-@click.option("--runs", type=int, default=100_000, show_default=True, help="Of a simulation.")
+@click.option("--runs", type=WHOLE, default=100_000, show_default=True, help="Of a simulation.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of a simulation.")
 @click.option(
-    "--smallest-k", type=float, metavar="P", help="Class size that keeps the risk under P."
+    "--smallest-k", type=NUMBER, metavar="P", help="Class size that keeps the risk under P."
 )
-@click.option("--largest-leak", type=float, metavar="P", help="Leak that keeps the risk under P.")
+@click.option("--largest-leak", type=NUMBER, metavar="P", help="Leak that keeps the risk under P.")
 @click.option("--question", type=click.Choice(["all", "any", "share"]), default="all",
               show_default=True, help="The risk of several targets to keep under P.")  # fmt: skip
 @click.option("--figures", metavar="FOLDER", help="Write the paper's figures, redrawn (SVG).")
 @click.option(
-    "--fail-above", type=float, metavar="P", help="Exit 1 when a patient's risk is above."
+    "--fail-above", type=NUMBER, metavar="P", help="Exit 1 when a patient's risk is above."
 )
 @output_options
 @click.pass_context

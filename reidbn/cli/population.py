@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import number, output_options, print_json
+from reidbn.cli._options import NUMBER, number, output_options, print_json
 from reidbn.cli._tables import (
     about,
     figure_name,
@@ -34,7 +34,7 @@ _FIGURES = {"plot": "uniqueness", "plot_classes": "class sizes", "plot_models": 
     help="People in the population, its table, or STRATUM=N,... with --strata.",
 )  # fmt: skip
 @click.option("--model", metavar="NAME", help="One model; without it, the recommended one.")
-@click.option("--confidence", type=float, default=0.95, show_default=True,
+@click.option("--confidence", type=NUMBER, default=0.95, show_default=True,
               help="Of the intervals.")  # fmt: skip
 @click.option(
     "--strata", metavar="COLUMN", help="Column whose values have populations of their own."
@@ -85,7 +85,7 @@ def _population(text: str, people: People, *, strata: str | None) -> Any:
         return _by_stratum(text, people, strata)
     if Path(text).is_file():
         return read_people(text, ",".join(people.quasi_identifiers), missing=people.missing)
-    return number(text.replace(",", ""), "--population")
+    return number(text, "--population")
 
 
 def _by_stratum(text: str, people: People, strata: str) -> dict[Any, Any]:

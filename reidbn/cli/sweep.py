@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reidbn.cli._options import output_options, print_json, question_options
+from reidbn.cli._options import NUMBER, output_options, print_json, question_options
 from reidbn.cli._tables import show_frame, write_parquet
 from reidbn.cli._whatif import asked, plot_option, read_over, rows_of, threshold_option
 from reidbn.errors import UsageError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where the evidence cannot be: stop, or leave the cell empty.",
 )
-@click.option("--fail-above", type=float, metavar="P", help="Exit 1 when any answer is above.")
+@click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")
 @threshold_option
 @plot_option
 @output_options

@@ -1,0 +1,56 @@
+"""Numbers as people write them: one reading for the shell, for thresholds and for facts."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+from reidbn.errors import UsageError
+
+_BLANK = "[ \u00a0\u2009\u202f]"
+_PLAIN = r"[-+]?(?:\d[\d_]*)?(?:\.\d*)?(?:[eE][-+]?\d+)?"
+_GROUPED = rf"[-+]?[1-9]\d{{0,2}}(?:(?:,\d{{3}})+|(?:{_BLANK}\d{{3}})+)(?:\.\d+)?"
+_FORM = re.compile(
+    rf"(?P<digits>{_GROUPED}|{_PLAIN}){_BLANK}*(?P<unit>%|k|m|mn|million|bn|billion|)", re.I
+)
+_UNITS = {"": 0, "%": -2, "k": 3, "m": 6, "mn": 6, "million": 6, "bn": 9, "billion": 9}
+_COMMA = re.compile(r"[-+]?\d+,\d+")
+
+
+def read_number(text: str, what: str) -> int | float:
+    """A whole number or a fraction; `what` names it in the message.
+
+    Thousands may stand apart by a comma, a blank or "_"; k is thousand, m million, bn billion,
+    and % hundredths.  A comma that is no thousands mark is refused: 0,09 may be two numbers.
+
+    >>> read_number("300,000", "population"), read_number("300k", "population")
+    (300000, 300000)
+    >>> read_number("9%", "threshold"), read_number("2.5e8", "population")
+    (0.09, 250000000.0)
+    """
+    given = str(text).strip()
+    found = _FORM.fullmatch(given)
+    digits = "" if found is None else re.sub(rf"[,_]|{_BLANK}", "", found["digits"])
+    if given.lstrip("+-").lower() in ("inf", "infinity", "nan"):
+        raise UsageError(f"{what}: {text} is not a finite number")
+    if found is None or not re.search(r"\d", digits) or re.fullmatch(r"[-+]?0\d.*", digits):
+        raise UsageError(f'{what}: "{text}" is not a number{_hint(given)}')
+    if math.isinf(float(digits)):
+        raise UsageError(f"{what}: {text} is not a finite number")
+    unit = _UNITS[found["unit"].lower()]
+    if not unit and re.fullmatch(r"[-+]?\d+", digits):
+        return int(digits)
+    value = Decimal(digits).scaleb(unit)
+    return int(value) if unit > 0 and value == value.to_integral_value() else float(value)
+
+
+def _hint(text: str) -> str:
+    """What may have been meant by a text that is no number."""
+    if _COMMA.fullmatch(text):
+        return f"; write the fraction with a point: {text.replace(',', '.')}"
+    if re.fullmatch(r"0\d\d", text):
+        return "; in a list, write 300,000 as 300000 or 300k"
+    if text.isdigit():
+        return "; write it without the leading 0"
+    return "; write it as 0.05, 5%, 300000 or 300k" if re.search(r"\d", text) else ""
