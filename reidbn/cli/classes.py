@@ -69,7 +69,7 @@ def _measures(people: People) -> dict[str, Any]:
         "uniques": int((sizes == 1).sum()),
         "mean_risk": float((1 / sizes).mean()),
         "risk_without_columns": 1 / len(people),
-        "share_below_5": people.suppression_rate(5),
+        "share_below_5": float((sizes < 5).mean()),
     }
     if people.weights is not None:
         found["people_stood_for"] = float(people.weights.sum())

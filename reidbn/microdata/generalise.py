@@ -90,13 +90,36 @@ def climbed(column: Column, ladder: Hierarchy, level: int, missing: str) -> tupl
 
 
 def suppress(people: People, k: int, columns: Columns = None) -> People:
-    """The people whose class has at least k members; the rest are left out."""
-    sizes = people.class_sizes(columns)
-    if (sizes < k).all():
-        raise DataError(f"every class is smaller than {k}; generalise before suppressing")
-    kept = people.take(sizes >= k)
-    note = f"{len(people) - len(kept)} people in classes below {k} suppressed"
+    """The largest part of the people in which everybody has at least k alike, counted in it."""
+    left = safe(people, k, columns)
+    if not left.any():
+        raise DataError(f"nobody is left among {k} alike; generalise before suppressing")
+    kept = people.take(left)
+    note = f"{len(people) - len(kept)} people suppressed, so that each has {k} alike"
     return replace(kept, notes=(*people.notes, note))
+
+
+def safe(people: People, k: int, columns: Columns = None) -> NDArray[np.bool_]:
+    """Who is left when those with fewer than k alike go, again and again until nobody must.
+
+    Classes of a partition go as wholes, once.  Where values match several others, whoever goes
+    takes a match from others, who may now have too few.  Sizes only fall, so a set of people that
+    is safe by itself never loses a member: what is left is the largest such set, and unique.
+    """
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+        raise UsageError(f"k = {k}; give a whole number of people alike, at least 1")
+    left = np.arange(len(people))
+    part = people
+    while left.size:
+        enough = part.class_sizes(columns) >= k
+        if enough.all():
+            break
+        left = left[enough]
+        if left.size:
+            part = people.take(left)
+    found = np.zeros(len(people), dtype=bool)
+    found[left] = True
+    return found
 
 
 def missing_rates(people: People, columns: Columns = None) -> dict[str, float]:

@@ -229,14 +229,16 @@ class People:
         return generalise(self, levels, hierarchies)
 
     def suppress(self, k: int, columns: Columns = None) -> People:
-        """The people in classes of at least k."""
+        """The most people who can stay so that each of them has at least k alike among them."""
         from reidbn.microdata.generalise import suppress
 
         return suppress(self, k, columns)
 
     def suppression_rate(self, k: int, columns: Columns = None) -> float:
-        """The share of people in classes smaller than k: who must go for k-anonymity."""
-        return float((self.class_sizes(columns) < k).mean())
+        """The share of people who must go so that each of the others has at least k alike."""
+        from reidbn.microdata.generalise import safe
+
+        return float((~safe(self, k, columns)).mean())
 
     def missing_rates(self, columns: Columns = None) -> dict[str, float]:
         """The share of cells that are missing or "*", for each column."""
