@@ -17,6 +17,10 @@ class ReidbnError(Exception):
     exit_code = 3
 
 
+class ReidbnWarning(UserWarning):
+    """Something that the user should hear of, while the work goes on."""
+
+
 class ModelError(ReidbnError):
     """An attack, a scenario or one of their files is not valid; `problems` lists what is wrong."""
 
@@ -43,6 +47,10 @@ class TooLarge(ReidbnError):
 
 class CrosscheckFailed(ReidbnError):
     """Two engines that share nothing but the tables do not agree."""
+
+
+class EngineError(ReidbnError):
+    """A number that cannot be right, such as a risk above 1: it is not handed out."""
 
 
 class MissingPart(ReidbnError):

@@ -18,7 +18,7 @@ from reidbn.attack.cells import Number, State, Version, Word
 from reidbn.attack.explain import explain
 from reidbn.attack.fileproblem import FileProblem, in_file, raise_file_problems
 from reidbn.attack.kinds import Part
-from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup, Profile
+from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup, Profile, values_by_key
 from reidbn.attack.modelfile import models_folder, read_text
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.schema import file_model
@@ -208,7 +208,11 @@ def _facts(spec: Any, folder: Path) -> tuple[dict[str, dict[str, list[Any]]], li
 
 def read_facts(path: Path) -> dict[str, list[Any]]:
     """A table of facts by column; lines that start with # are its sources."""
-    lines = [x for x in path.read_text(encoding="utf-8").splitlines() if not x.startswith("#")]
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ModelError(f"{path.name} is not written in UTF-8; save it as CSV UTF-8") from None
+    lines = [x for x in text.splitlines() if x.strip() and not x.startswith("#")]
     rows = list(csv.reader(lines))
     if len(rows) < 2:
         raise ModelError(f"{path.name} holds no rows")
@@ -217,7 +221,11 @@ def read_facts(path: Path) -> dict[str, list[Any]]:
             raise ModelError(
                 f"{path.name}: row {number} has {len(row)} cells for {len(rows[0])} columns"
             )
-    return {name: [row[j] for row in rows[1:]] for j, name in enumerate(rows[0])}
+    names = [name.strip() for name in rows[0]]
+    for name in names:
+        if names.count(name) > 1:
+            raise ModelError(f'{path.name} has two columns "{name}"; give each its own name')
+    return {name: [row[j] for row in rows[1:]] for j, name in enumerate(names)}
 
 
 def _knows_problems(spec: Any, facts: dict[str, dict[str, list[Any]]]) -> list[Problem]:
@@ -266,9 +274,22 @@ def _chance_problems(
             found.append(Problem(where, f'no table "{factor.table}" under facts; {hint}'))
         else:
             have = facts.get(factor.table, {})
-            for column in (factor.column, *factor.by):
-                if have and column not in have:
-                    hint = did_you_mean(column, have)
-                    message = f'{spec.facts[factor.table]} has no column "{column}"; {hint}'
-                    found.append(Problem(where, message))
+            missing = [c for c in (factor.column, *factor.by) if have and c not in have]
+            for column in missing:
+                hint = did_you_mean(column, have)
+                message = f'{spec.facts[factor.table]} has no column "{column}"; {hint}'
+                found.append(Problem(where, message))
+            if have and not missing:
+                found += _values_problems(factor, where, spec.facts[factor.table], have)
     return found
+
+
+def _values_problems(
+    factor: LookupSpec, where: Where, file: str, table: dict[str, list[Any]]
+) -> list[Problem]:
+    """A table of facts whose values cannot be looked up."""
+    try:
+        values_by_key(table, factor.column, factor.by, file)
+    except ModelError as error:
+        return [Problem(where, str(error))]
+    return []

@@ -128,11 +128,7 @@ def run(inputs: Inputs) -> Assessment:
     for measure, query in questions.items():
         if inputs.method == "exact":
             folder = None if inputs.checkpoint is None else Path(inputs.checkpoint)
-            basis = f"{inputs.people.fingerprint} {groups.columns} {inputs.population}"
-            basis += f" {scenario.fingerprint}"
-            risks[measure] = exact_risks(
-                attack, query, inputs.set, table, folder=folder, basis=basis
-            )
+            risks[measure] = exact_risks(attack, query, inputs.set, table, folder=folder)
         else:
             risks[measure] = _simulated(attack, query, inputs, table)
     if population is not None and "class_size" in attack.subject and not inputs.given:

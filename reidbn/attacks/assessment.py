@@ -18,6 +18,7 @@ from reidbn.attacks.placing import Groups
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.attacks.subset_classes import SubsetClasses
+from reidbn.errors import EngineError
 from reidbn.inference.case import Case
 from reidbn.inference.crosscheck import CrossCheck, crosscheck
 from reidbn.inference.query import Query
@@ -55,6 +56,24 @@ class Inputs:
     """Sure groups stay members of their own, so that each one's part can be told."""
 
 
+ROUNDING = 1e-9  # what sums of products may be off by
+
+
+def _refuse_what_is_no_risk(measure: str, values: Array, subjects: int) -> None:
+    """One number in 0..1 for every distinct subject, or no assessment."""
+    if np.shape(values) != (subjects,):
+        raise EngineError(
+            f"{measure}: {np.shape(values)} risks for {subjects:,} distinct people; this is a "
+            f"fault of reidbn, please report it"
+        )
+    wrong = int((~((values >= -ROUNDING) & (values <= 1 + ROUNDING))).sum())
+    if wrong:
+        raise EngineError(
+            f"{measure}: the risk of {wrong:,} of {subjects:,} distinct people is no number "
+            f"between 0 and 1; this is a fault of reidbn, please report it"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Assessment:
     """Risk of every person under one attack and one scenario."""
@@ -69,6 +88,10 @@ class Assessment:
     risks: Mapping[str, Array]
     """Per measure, one value per distinct subject."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for measure, values in self.risks.items():
+            _refuse_what_is_no_risk(measure, values, self.table.subjects)
 
     # -- per person ------------------------------------------------------------------------
 
@@ -130,8 +153,9 @@ class Assessment:
         return self.crosscheck
 
     def check(self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
-        """A cross-check of any size."""
+        """A cross-check of any size, of the very risks that this assessment holds."""
         query = self.questions[OVERALL]
+        exact = self.inputs.method == "exact"
         return crosscheck(
             self.attack,
             query.wanted,
@@ -142,6 +166,7 @@ class Assessment:
             rows=rows,
             seed=seed,
             subjects=subjects,
+            printed=self.risks[OVERALL] if exact else None,
         )
 
     # -- what-if ---------------------------------------------------------------------------

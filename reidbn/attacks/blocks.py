@@ -1,31 +1,40 @@
 """Risks of all distinct subjects, block by block; finished blocks can be kept on disk.
 
 With a checkpoint folder every finished block is written at once, under a name that depends on
-everything it was computed from, so that a run that was killed goes on where it stopped and a
-changed run starts anew.
+everything it was computed from (the attack, the question, the settings, the subjects' own numbers,
+the engine), so that a run that was killed goes on where it stopped and a changed run starts anew.
+A block carries a seal, the digest of its name and content; one whose seal is broken is computed
+again, with a word.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
+import warnings
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
+import reidbn
 from reidbn.attack.attack import Attack
 from reidbn.attacks.subject_data import SubjectTable
-from reidbn.errors import DataError
+from reidbn.errors import DataError, ImpossibleEvidence, ReidbnWarning
 from reidbn.inference.answers import joint, positions
 from reidbn.inference.query import Query
 from reidbn.progress import progress
 
 Array = NDArray[np.float64]
 CELLS = 50_000_000  # subject x subset cells in a block
+SEAL = 32  # bytes of a digest
+ENGINE = ("theory", "cpds", "attack", "inference", "attacks")  # rooms that make a risk
 
 
 def risks(
@@ -35,23 +44,23 @@ def risks(
     table: SubjectTable,
     *,
     folder: Path | None = None,
-    basis: str = "",
 ) -> Array:
     """P(wanted | given, do) of every distinct subject."""
     widest = max((int(np.prod(np.shape(v)[1:])) for v in table.columns.values()), default=1)
     step = max(1, CELLS // widest)
     out = np.empty(table.subjects)
-    key = _key(attack, query, settings, basis)
     for start in progress(range(0, table.subjects, step), "risk of every person"):
         block = slice(start, min(start + step, table.subjects))
-        kept = folder / f"{key}-{start}.npy" if folder else None
-        if kept is not None and kept.exists():
-            out[block] = np.load(kept)
-            continue
         columns = {n: v[block] if len(v) > 1 else v for n, v in table.columns.items()}
-        out[block] = _risk(attack, query, settings, columns, table, block)
-        if kept is not None:
-            _keep(kept, out[block])
+        if folder is None:
+            out[block] = _risk(attack, query, settings, columns, table, block)
+            continue
+        place = folder / f"{_key(attack, query, settings, columns)}-{start}.npy"
+        kept = _kept(place, block.stop - block.start)
+        if kept is None:
+            kept = _risk(attack, query, settings, columns, table, block)
+            _keep(place, kept)
+        out[block] = kept
     return out
 
 
@@ -67,7 +76,7 @@ def _risk(
     evidence = values.sum(axis=tuple(range(1, values.ndim)))
     if (evidence <= 0).any():
         counts = np.broadcast_to(table.counts[block], evidence.shape)
-        raise DataError(
+        raise EvidenceOfNobody(
             f"the evidence is impossible for {int(counts[evidence <= 0].sum()):,} people; "
             f"leave them out, or ask without it"
         )
@@ -75,15 +84,69 @@ def _risk(
     return np.asarray(values[wanted] / evidence)
 
 
-def _key(attack: Attack, query: Query, settings: Mapping[str, float], basis: str) -> str:
-    parts = [attack.fingerprint, query.describe(), sorted(settings.items()), basis]
-    return hashlib.sha256(json.dumps(parts, default=float).encode()).hexdigest()[:20]
+class EvidenceOfNobody(DataError, ImpossibleEvidence):
+    """The evidence of a question is impossible for some people of the table."""
 
 
-def _keep(path: Path, values: Array) -> None:
-    """Write a block so that it is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.part")
-    with unfinished.open("wb") as file:
-        np.save(file, values)
-    unfinished.replace(path)
+# -- blocks on disk --------------------------------------------------------------------------------
+
+
+def _key(
+    attack: Attack, query: Query, settings: Mapping[str, float], columns: Mapping[str, Array]
+) -> str:
+    """A digest of everything that a block is computed from."""
+    parts = [attack.fingerprint, query.describe(), sorted(settings.items()), *_engine()]
+    digest = hashlib.sha256(json.dumps(parts, default=float).encode())
+    for name, values in sorted(columns.items()):
+        data = np.ascontiguousarray(values)
+        digest.update(f"{name} {data.dtype.str} {data.shape} ".encode())
+        digest.update(data.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()[:20]
+
+
+def _engine() -> tuple[str, ...]:
+    """What computes: the versions, and the engine's own code."""
+    return (reidbn.__version__, np.__version__, scipy.__version__, _code())
+
+
+@cache
+def _code() -> str:
+    digest = hashlib.sha256()
+    root = Path(reidbn.__file__).parent
+    for room in ENGINE:
+        for path in sorted((root / room).glob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _keep(place: Path, values: Array) -> None:
+    """Write a block so that it is there whole or not at all, with its seal at the end."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    written = io.BytesIO()
+    np.save(written, values)
+    unfinished = place.with_suffix(f".{os.getpid()}.part")
+    unfinished.write_bytes(written.getvalue() + _seal(place, written.getvalue()))
+    unfinished.replace(place)
+
+
+def _kept(place: Path, subjects: int) -> Array | None:
+    """A block from disk; None, with a word, where it is not what was written."""
+    try:
+        found = place.read_bytes()
+    except FileNotFoundError:
+        return None
+    content, seal = found[:-SEAL], found[-SEAL:]
+    if seal == _seal(place, content):
+        values = np.load(io.BytesIO(content), allow_pickle=False)
+        if values.shape == (subjects,) and values.dtype == np.float64:
+            return np.asarray(values)
+    warnings.warn(
+        f"the finished block {place.name} of the checkpoint is damaged; it is computed again",
+        ReidbnWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+def _seal(place: Path, content: bytes) -> bytes:
+    return hashlib.sha256(place.name.encode() + content).digest()

@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup, Profile
+from reidbn.attack.knows import (
+    Chance,
+    Known,
+    Knows,
+    Listed,
+    Lookup,
+    Profile,
+    as_key,
+    values_by_key,
+)  # fmt: skip
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn
 from reidbn.cpds.match import Probability
@@ -147,8 +156,9 @@ def _chance(chance: Chance, people: People, facts: Mapping[str, FactTable], name
         p = p * (look_up(factor, people, facts) if isinstance(factor, Lookup) else factor)
     if any(isinstance(factor, Lookup) and factor.relative for factor in chance):
         p = np.minimum(p, 1.0)
-    if not ((p >= 0) & (p <= 1)).all():
-        raise ModelError(f"{name}: a probability of {p[(p < 0) | (p > 1)][0]:g}; need 0 to 1")
+    wrong = ~((p >= 0) & (p <= 1))
+    if wrong.any():
+        raise ModelError(f"{name}: a probability of {p[wrong][0]:g}; need 0 to 1")
     return p
 
 
@@ -168,8 +178,7 @@ def look_up(lookup: Lookup, people: People, facts: Mapping[str, FactTable]) -> A
                 f'the scenario looks {lookup.column} up by "{column}", which the table lacks; '
                 f'name the column that holds it with columns={{"{column}": "your_column"}}'
             )
-    keys = zip(*([_text(v) for v in table[c]] for c in lookup.fact_columns), strict=True)
-    values = {key: float(str(v)) for key, v in zip(keys, table[lookup.column], strict=True)}
+    values = values_by_key(table, lookup.column, lookup.fact_columns, f"table {lookup.table}")
     return _look_up_codes(lookup, people, values)
 
 
@@ -205,19 +214,13 @@ def _look_up_codes(
 def _key(value: object, edges: Sequence[float] | None) -> str:
     """How a value stands in the table of facts: as text, or as the edge of its band."""
     if edges is None:
-        return _text(value)
+        return as_key(value)
     try:
         number = float(str(value))
     except ValueError:
-        return _text(value)
+        return as_key(value)
     reached = [edge for edge in edges if edge <= number]
-    return _text(float(max(reached))) if reached else _text(value)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).strip().casefold()
+    return as_key(float(max(reached))) if reached else as_key(value)
 
 
 def _safe(name: str) -> str:

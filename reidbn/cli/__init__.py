@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 from typing import Any
 
 import click
 
-from reidbn.errors import ReidbnError, did_you_mean
+from reidbn.errors import ReidbnError, ReidbnWarning, did_you_mean
 
 # command: (module in this folder, one line for --help).  Nothing heavy is imported for --help.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -74,8 +75,28 @@ def reidbn() -> None:
     """Re-identification risk as explicit graphical models."""
 
 
+def _say_warnings() -> None:
+    """Our own warnings as one line on standard error; others as Python shows them."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *more: Any, **named: Any) -> None:
+        if issubclass(category, ReidbnWarning):
+            click.echo(f"reidbn: note: {message}", err=True)
+        else:
+            others(message, category, *more, **named)
+
+    warnings.simplefilter("always", ReidbnWarning)
+    warnings.showwarning = show
+
+
 def main(argv: list[str] | None = None) -> Any:
     """Run the command line; a mistake of the user's ends in one message, never a traceback."""
+    with warnings.catch_warnings():
+        _say_warnings()
+        return _main(argv)
+
+
+def _main(argv: list[str] | None) -> Any:
     try:
         code = reidbn.main(args=argv, prog_name="reidbn", standalone_mode=False)
     except click.exceptions.Abort:

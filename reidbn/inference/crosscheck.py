@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 LEVEL = 1e-6
 TOLERANCE = 1e-12
 FEWEST_DECIDED = 0.8
+PRINTED = "the numbers printed"
 NEGLIGIBLE = 1e-4  # among many subjects, an error in one risk that changes nobody's verdict
 FAMILY = 32  # families with at most this many parent configurations are checked entry by entry
 
@@ -134,8 +135,12 @@ def crosscheck(
     seed: int = 0,
     level: float = LEVEL,
     subjects: int = 30,
+    printed: Array | None = None,
 ) -> CrossCheck:
     """Check an attack's exact answers by sampling and by pgmpy; raise when they disagree.
+
+    `printed` are answers that were shown before, one per subject: with them it is these numbers
+    that the samples are held against, and an exact answer asked anew must equal them.
 
     >>> check = crosscheck("leak-single", rows=20_000, seed=1)
     >>> check.passed
@@ -159,14 +164,28 @@ def crosscheck(
         counted = _one_subject(network, query, rows, rng)
         references = _references(network, query)
         must = 0.0
+        if printed is not None:
+            references[PRINTED] = float(np.abs(printed - _answer(network, query)).max())
     else:
-        counted, references = _many_subjects(attack, query, set, columns, rows, rng, subjects)
+        counted, references = _many_subjects(
+            attack, query, set, columns, rows, rng, subjects, printed
+        )
         must = FEWEST_DECIDED
     negligible = NEGLIGIBLE if network.subjects > 1 else 0.0
     cells = tuple(c.judged(level / len(counted), negligible) for c in counted)
     return CrossCheck(
         attack.name, cells, level, rows, seed, references, network.subjects, must
     ).raise_on_failure()
+
+
+def _answer(network: Network, query: Query) -> float:
+    """P(wanted | given) of one subject."""
+    values = exact.joint(network, query.targets, dict(query.given))[0, 0]
+    return float(values[_index(network, query.wanted)] / values.sum())
+
+
+def _index(network: Network, wanted: Mapping[str, str]) -> tuple[int, ...]:
+    return tuple(network.state_index(n, s) for n, s in wanted.items())
 
 
 def _last(attack: Attack) -> str:
@@ -278,6 +297,7 @@ def _many_subjects(
     rows: int,
     rng: np.random.Generator,
     subjects: int,
+    printed: Array | None,
 ) -> tuple[list[Counted], dict[str, float]]:
     from reidbn.inference.answers import joint
 
@@ -286,9 +306,12 @@ def _many_subjects(
     wanted = dict(query.wanted) or {query.targets[0]: attack.all_nodes[query.targets[0]].states[-1]}
     values = joint(attack, query, settings, columns)
     network = Lowering(attack, settings, tables=False).network(columns).do(query.do)
-    index = tuple(network.state_index(n, s) for n, s in wanted.items())
-    where: Any = (slice(None), 0, *index)
+    where: Any = (slice(None), 0, *_index(network, wanted))
     risk = np.broadcast_to(values[where], network.subjects)
+    gaps = {}
+    if printed is not None:
+        gaps[PRINTED] = float(np.abs(printed - risk).max())
+        risk = printed
     counted = _strata(network, wanted, risk, rows, rng)
     chosen = _chosen(risk, subjects, rng)
     gap = 0.0
@@ -302,7 +325,7 @@ def _many_subjects(
         gap = max(
             gap, _pgmpy_gap(attack, query, settings, one, values[i if len(values) > 1 else 0, 0])
         )
-    return counted, {f"pgmpy on {len(chosen)} subjects": gap}
+    return counted, {**gaps, f"pgmpy on {len(chosen)} subjects": gap}
 
 
 def _acted(

@@ -1,0 +1,200 @@
+"""Numbers that are kept, and numbers that are printed: none is old, none is damaged."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.attack.knows import Known, Knows, Listed, Lookup
+from reidbn.attack.scenario import Scenario
+from reidbn.attack.scenariofile import load_scenario, read_facts
+from reidbn.cli import main
+from reidbn.errors import CrosscheckFailed, EngineError, ModelError, ReidbnWarning
+from reidbn.microdata.table import People
+
+
+def people(n=60, seed=1):
+    rng = np.random.default_rng(seed)
+    codes = np.column_stack([rng.integers(0, c, n) for c in (4, 3, 2)])
+    return People.from_codes(codes, ["age", "race", "sex"])
+
+
+def assessed(folder=None, **more):
+    return rb.assess("adversary-routes", people(), checkpoint=folder, **{"population": 500, **more})
+
+
+# -- checkpoints -----------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_does_not_answer_for_other_subject_data(tmp_path):
+    few, many = (np.full((60, 2), p) for p in (0.01, 0.9))
+    asked = {"scenario": Scenario("all", knows=Knows((Known("a", ("age", "race", "sex")),)))}
+    first = assessed(tmp_path, subject={"p_unique": few}, **asked)
+    second = assessed(tmp_path, subject={"p_unique": many}, **asked)
+    fresh = assessed(None, subject={"p_unique": many}, **asked)
+    assert np.array_equal(second.risk(), fresh.risk())
+    assert second.risk().max() > first.risk().max()
+
+
+def test_a_checkpoint_of_another_version_is_not_served(tmp_path, monkeypatch):
+    assessed(tmp_path)
+    before = {p.name for p in tmp_path.glob("*.npy")}
+    monkeypatch.setattr(rb, "__version__", "99.0")
+    assessed(tmp_path)
+    after = {p.name for p in tmp_path.glob("*.npy")} - before
+    assert len(after) == len(before)
+
+
+def test_a_checkpoint_of_another_engine_is_not_served(tmp_path, monkeypatch):
+    assessed(tmp_path)
+    before = {p.name for p in tmp_path.glob("*.npy")}
+    monkeypatch.setattr("reidbn.attacks.blocks._code", lambda: "another engine")
+    assessed(tmp_path)
+    assert len({p.name for p in tmp_path.glob("*.npy")} - before) == len(before)
+
+
+def zeroed(block):
+    np.save(block, np.zeros_like(np.load(block)))
+
+
+def emptied(block):
+    block.write_bytes(b"")
+
+
+def truncated(block):
+    block.write_bytes(block.read_bytes()[:-9])
+
+
+def one_bit_flipped(block):
+    data = bytearray(block.read_bytes())
+    data[150] ^= 4
+    block.write_bytes(bytes(data))
+
+
+def blanked(block):
+    block.write_bytes(bytes(len(block.read_bytes())))
+
+
+@pytest.mark.parametrize("harm", [zeroed, emptied, truncated, one_bit_flipped, blanked])
+def test_a_damaged_block_is_noticed_and_computed_again_with_a_word(harm, tmp_path):
+    fresh = assessed(tmp_path)
+    for block in tmp_path.glob("*.npy"):
+        harm(block)
+    with pytest.warns(ReidbnWarning, match="damaged; it is computed again"):
+        again = assessed(tmp_path)
+    assert np.array_equal(again.subjects, fresh.subjects)
+    assert np.array_equal(assessed(tmp_path).subjects, fresh.subjects)  # and mended, silently
+
+
+def test_a_block_under_anothers_name_is_noticed(tmp_path):
+    assessed(tmp_path)
+    one, other, *_ = sorted(tmp_path.glob("*.npy"))
+    other.write_bytes(one.read_bytes())
+    with pytest.warns(ReidbnWarning, match=other.name):
+        again = assessed(tmp_path)
+    assert np.array_equal(again.subjects, assessed().subjects)
+
+
+def test_the_shell_says_in_one_line_that_a_block_was_damaged(tmp_path, capsys):
+    words = ["assess", "synthetic:50", "--qi", "age,sex", "--population", "500", "--attack",
+             "adversary-routes", "--rows", "100000", "--checkpoint", str(tmp_path)]  # fmt: skip
+    with pytest.raises(SystemExit):
+        main(words)
+    for block in tmp_path.glob("*.npy"):
+        zeroed(block)
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    said = capsys.readouterr().err
+    assert ended.value.code == 0
+    assert "reidbn: note: the finished block" in said
+    assert "blocks.py" not in said
+
+
+# -- what is printed -------------------------------------------------------------------------------
+
+
+def test_the_crosscheck_compares_the_numbers_that_are_printed():
+    result = assessed()
+    assert result.check(rows=60_000, seed=1).passed
+    silent = replace(result, risks={m: np.zeros_like(v) for m, v in result.risks.items()})
+    with pytest.raises(CrosscheckFailed, match="FAILED"):
+        silent.check(rows=60_000, seed=1)
+
+
+def test_the_crosscheck_of_people_who_are_all_alike_compares_the_printed_number_too():
+    table = People.from_codes(np.zeros((20, 2), dtype=int), ["age", "sex"])
+    result = rb.assess("adversary-routes", table, population=500)
+    assert result.check(rows=60_000, seed=1).passed
+    risks = {**result.risks, "overall": result.risks["overall"] / 2}
+    with pytest.raises(CrosscheckFailed, match="the numbers printed"):
+        replace(result, risks=risks).check(rows=60_000, seed=1)
+
+
+@pytest.mark.parametrize("bad", [-0.01, 1.01, np.nan, np.inf])
+def test_a_result_with_a_risk_outside_0_to_1_is_not_born(bad):
+    result = assessed()
+    wrong = result.risks["overall"].copy()
+    wrong[0] = bad
+    with pytest.raises(EngineError, match="no number between 0 and 1"):
+        replace(result, risks={**result.risks, "overall": wrong})
+
+
+def test_a_result_without_a_risk_for_somebody_is_not_born():
+    result = assessed()
+    with pytest.raises(EngineError, match="risks for"):
+        replace(result, risks={"overall": result.risks["overall"][:-1]})
+
+
+# -- tables of facts -------------------------------------------------------------------------------
+
+FILE = """schema_version: 1
+kind: scenario
+name: listed
+facts: {lists: lists.csv}
+knows:
+  attributes:
+    age: {chance: {table: lists, column: p, by: [sex]}, source: s}
+"""
+
+
+def test_two_rows_with_the_same_key_in_a_scenarios_facts_are_refused(tmp_path):
+    (tmp_path / "s.yaml").write_text(FILE)
+    (tmp_path / "lists.csv").write_text("sex,p\n0,0.6\n1,0.5\n0,0\n")
+    with pytest.raises(ModelError, match=r"lists.csv: row 3 repeats the sex of an earlier row"):
+        load_scenario(tmp_path / "s.yaml")
+    (tmp_path / "lists.csv").write_text("sex,p\nM,0.6\nm,0.5\n")  # keys are compared without case
+    with pytest.raises(ModelError, match="row 2 repeats"):
+        load_scenario(tmp_path / "s.yaml")
+
+
+def test_two_rows_with_the_same_key_are_refused_in_python_too():
+    facts = {"lists": {"sex": [0, 1, 0], "p": [0.6, 0.5, 0.0]}}
+    known = Known("age", ("age",), (Lookup("lists", "p", ("sex",)),))
+    with pytest.raises(ModelError, match=r"table lists: row 3 repeats the sex"):
+        assessed(scenario=Scenario("x", knows=Knows((known,), Listed()), facts=facts))
+
+
+def test_a_table_of_facts_with_a_byte_order_mark_is_read(tmp_path):
+    (tmp_path / "s.yaml").write_text(FILE)
+    (tmp_path / "lists.csv").write_text("sex,p\n0,0.6\n1,0.5\n", encoding="utf-8-sig")
+    assert read_facts(tmp_path / "lists.csv")["sex"] == ["0", "1"]
+    result = assessed(scenario=load_scenario(tmp_path / "s.yaml"))
+    assert set(result.groups.placed[0].p) == {0.6, 0.5}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"sex,p\n0,high\n1,0.5\n", "p of row 1 is not a number"),
+        (b"sex,p\n0,nan\n1,0.5\n", "p of row 1 is not a number"),
+        (b"sex,p,p\n0,0.5,1\n", 'two columns "p"'),
+        ("sex,p\nweiß,0.5\n".encode("latin-1"), "not written in UTF-8"),
+    ],
+)
+def test_a_table_of_facts_that_cannot_be_read_one_way_is_refused(text, message, tmp_path):
+    (tmp_path / "s.yaml").write_text(FILE)
+    (tmp_path / "lists.csv").write_bytes(text)
+    with pytest.raises(ModelError, match=message):
+        load_scenario(tmp_path / "s.yaml")
