@@ -56,10 +56,10 @@ def test_ask_says_one_sentence_the_evidence_and_the_assumptions(run):
 
 
 def test_what_is_set_or_cut_off_is_no_assumption_of_the_answer(run):
-    out = run("ask", "breakfast", "identified=yes", "--set", "alike=2,p_listed=1",
+    out = run("ask", "breakfast", "identified=yes", "--set", "alike=2,p_listed=0.9",
               "--do", "overheard=yes")[1]  # fmt: skip
     assert "when overheard=yes is brought about." in out
-    assert "Set here: alike=2 and p_listed=1" in out
+    assert "Set here: alike=2 and p_listed=0.9" in out
     assert "Assumptions used: none" in out
     attack = load("breakfast")
     assert assumptions_behind(attack, ["identified"]) == tuple(attack.assumptions)

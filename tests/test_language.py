@@ -88,11 +88,13 @@ def test_other_values_make_another_attack():
     assert changed.with_values({"p_told": 0.3, "alike": 4}) == attack
 
 
-def test_a_value_beyond_the_range_widens_it():
-    changed = visit().with_values({"p_told": 0.9})
+def test_a_value_beyond_the_range_is_asked_for_and_widens_it():
+    with pytest.raises(rb.UsageError, match=r"p_told=0\.9 lies outside its range 0.1 to 0.6"):
+        visit().with_values({"p_told": 0.9})
+    changed = visit().with_values({"p_told": 0.9}, beyond_range=True)
     assert changed.parameters["p_told"].range == (0.1, 0.9)
-    with pytest.raises(rb.ModelError, match="a probability lies between 0 and 1"):
-        visit().with_values({"p_told": 1.5})
+    with pytest.raises(rb.UsageError, match=r"p_told=1.5 is not a probability"):
+        visit().with_values({"p_told": 1.5}, beyond_range=True)
     with pytest.raises(rb.UsageError, match='no parameter "p_tld"; did you mean "p_told"'):
         visit().with_values({"p_tld": 0.5})
 

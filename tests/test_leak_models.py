@@ -168,6 +168,13 @@ def test_more_targets_than_records_and_leaks_larger_than_the_table_are_refused_w
     with pytest.raises(ModelError, match="as many records as targets"):
         rb.ask(attack, "all_identified=yes", set={"classes_of_2": 1, "leaked": 1})
     with pytest.raises(ModelError, match="between 0 and the number of records"):
-        rb.ask(attack, "all_identified=yes", set={"classes_of_2": 2, "leaked": 5})
+        rb.ask(
+            attack, "all_identified=yes", set={"classes_of_2": 2, "leaked": 5}, beyond_range=True
+        )
     with pytest.raises(ModelError, match="it must fit in both"):
-        rb.ask("leak-homogeneous", "disclosed=yes", set={"records": 5, "leaked": 2, "others": 4})
+        rb.ask(
+            "leak-homogeneous",
+            "disclosed=yes",
+            set={"records": 5, "leaked": 2, "others": 4},
+            beyond_range=True,
+        )

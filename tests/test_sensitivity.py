@@ -345,7 +345,8 @@ def test_whole_numbers_that_keep_the_leak_under_a_target_are_those_of_brute_forc
 
 
 def test_a_wide_range_of_whole_numbers_is_searched_without_asking_for_each():
-    case = make_case("leak-single", "risk", set={"records": 10**7, "leaked": 10**6})
+    base = {"records": 10**7, "leaked": 10**6}
+    case = make_case("leak-single", "risk", set=base, beyond_range=True)
     found = responses(case, ["leaked"], {"leaked": (0, 10**7)})["leaked"]
     result = level(Line(found), 0.09)
     last = int(result.under[0][1])
@@ -374,7 +375,7 @@ def test_a_range_ends_where_the_other_parameters_allow_no_more():
     case = make_case("leak-single", "risk", set={"leaked": 4000})
     found = response(case, "records")
     assert (found.low, found.high) == (4000, 100_000)
-    assert "range ends at 4000, since at 100 leaked_class_size: a leaked of 4000" in found.notes[0]
+    assert "range ends at 4000, since at 100 leaked <= records does not hold" in found.notes[0]
 
 
 def shared_row() -> Attack:

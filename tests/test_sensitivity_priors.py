@@ -363,7 +363,7 @@ def test_the_parts_of_a_ratio_are_its_integrals():
 def test_short_lists_of_whole_numbers_are_summed_one_by_one():
     base = {"records": 30, "leaked": 10, "class_size": 3}
     over = {"leaked": (0, 20), "class_size": (1, 6)}
-    case = make_case("leak-single", "risk", set=base)
+    case = make_case("leak-single", "risk", set=base, beyond_range=True)
     found = grid(case, over).spread()
     table = np.array([[float(leak_risk(30, x, k)) for k in range(1, 7)] for x in range(21)])
     mean, parts = decompose(table, [np.full(21, 1 / 21), np.full(6, 1 / 6)])
@@ -509,7 +509,9 @@ def test_ranges_that_meet_where_there_is_no_table_are_refused_with_the_corner():
         sobol(shared_row(), "r=yes")
     narrow = {"p": (0, 0.4), "q": (0, 0.5)}
     assert sobol(shared_row(), "r=yes", over=narrow).method == "exact"
-    with pytest.raises(UsageError, match="the ranges of records, leaked"):
+    with pytest.raises(
+        UsageError, match="the ranges of leaked, records meet where leaked <= records"
+    ):
         sobol("leak-single", "risk")
 
 

@@ -22,7 +22,7 @@ from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node
 from reidbn.attack.scenario import Scenario
 from reidbn.cpds.match import Probability
-from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError
+from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference.case import Case, make_case
 
 GRID = {name: [0.2, 0.5, 0.8] for name in SETTINGS}
@@ -230,7 +230,7 @@ def test_other_slips_of_a_sweep_are_refused_too():
         rb.sweep("adversary-routes", None, {"p_c": [1]})
     with pytest.raises(UsageError, match='use "raise" or "null"'):
         rb.sweep("leak-single", "risk", {"leaked": [1]}, impossible="drop")
-    with pytest.raises(ModelError, match="a leaked of 20000 among 10000 records"):
+    with pytest.raises(UsageError, match="leaked=20000 lies outside its range 0 to 10000"):
         rb.sweep("leak-single", "risk", {"leaked": [20_000]})
     with pytest.raises(UsageError, match=r"p_c=1\.5 is not a probability"):
         rb.sweep("adversary-routes", "risk", {"p_c": [1.5]})

@@ -11,6 +11,7 @@ from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.catalogue import Catalogue
+from reidbn.attack.limits import Condition, refuse_beyond_range
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn, parse_states
 from reidbn.cpds.frozen import frozen
@@ -44,6 +45,8 @@ class Attack:
     title: str = ""
     story: str = ""
     sources: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    """Conditions that parameters always satisfy, such as "leaked <= records"."""
 
     def __post_init__(self) -> None:
         for room in _WHAT:
@@ -51,6 +54,8 @@ class Attack:
         object.__setattr__(self, "nodes", self._with_edges_of_functions(self.nodes))
         object.__setattr__(self, "example", frozen(dict(self.example)))
         object.__setattr__(self, "sources", tuple(self.sources))
+        where = (self.where,) if isinstance(self.where, str) else self.where
+        object.__setattr__(self, "where", tuple(map(str, where)))
         from reidbn.attack.check import problems
 
         raise_problems(f"attack {self.name}", problems(self))
@@ -95,6 +100,11 @@ class Attack:
         """Parameters that size a state list: changing one rebuilds the network."""
         return tuple(dict.fromkeys(p for n in self.nodes.values() for p in n.structural))
 
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions of `where`, read."""
+        return tuple(Condition.read(text) for text in self.where)
+
     def variable(self, name: str, values: Mapping[str, float]) -> Variable:
         """A node or group as CPDs see it, at given structural values."""
         if name in self.groups:
@@ -123,8 +133,9 @@ class Attack:
         """A copy with whole fields replaced."""
         return replace(self, **changes)
 
-    def with_values(self, values: Mapping[str, float]) -> Attack:
-        """A copy whose parameters have other values (within or beyond their ranges' ends)."""
+    def with_values(self, values: Mapping[str, float], *, beyond_range: bool = False) -> Attack:
+        """A copy whose parameters have other values; `beyond_range=True` widens their ranges."""
+        refuse_beyond_range(self.parameters, values, beyond_range=beyond_range)
         changed = [_moved(self.parameters[name], value) for name, value in values.items()]
         return replace(self, parameters=self.parameters.replace(*changed))
 
@@ -191,12 +202,13 @@ class Attack:
     # -- engines and views (the rooms above) -------------------------------------------------
 
     def to_pgmpy(self, *, set: Mapping[str, float] | None = None,
-                 subject: Mapping[str, Any] | None = None) -> Any:  # fmt: skip
+                 subject: Mapping[str, Any] | None = None,
+                 beyond_range: bool = False) -> Any:  # fmt: skip
         """A checked pgmpy DiscreteBayesianNetwork of one subject at one setting."""
         from importlib import import_module
 
         return import_module("reidbn.inference.pgmpy_bridge").attack_to_pgmpy(
-            self, set=set, subject=subject
+            self, set=set, subject=subject, beyond_range=beyond_range
         )
 
     def save(self, path: Any) -> None:

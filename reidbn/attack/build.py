@@ -85,7 +85,7 @@ def _attack(file: Any, stand_ins: Mapping[str, dict[str, Any]] | None = None) ->
     for room, things in (stand_ins or {}).items():
         parts[room] |= things
     rooms: dict[str, Any] = {room: tuple(things.values()) for room, things in parts.items()}
-    words = {key: getattr(file, key) for key in ("title", "story", "sources", "example")}
+    words = {key: getattr(file, key) for key in ("title", "story", "sources", "where", "example")}
     return Attack(file.name, **words, **rooms)
 
 

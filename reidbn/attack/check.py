@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.attack.leaves import address_of, holds_numbers
+from reidbn.attack.limits import condition_problems
 from reidbn.attack.parts import NAME, Group, Node, SubjectColumn, parse_states
 from reidbn.cpds.function import Function
 from reidbn.cpds.mixture import Mixture
@@ -34,7 +35,7 @@ def problems(attack: Attack) -> list[Problem]:
     """All problems of an attack."""
     facts = _Facts(attack)
     found = [*_names(attack), *(p for q in attack.parameters.values() for p in q.problems())]
-    found += facts.state_problems
+    found += [*condition_problems(attack), *facts.state_problems]
     found += facts.parent_problems
     found += [*_cycles(facts), *_columns(attack), *_groups(facts)]
     for node in attack.nodes.values():

@@ -35,6 +35,7 @@ def content(attack: Attack, *, cpd: Callable[[CPD], Content] = _written) -> Cont
         **_kept(name=attack.name, title=attack.title, story=attack.story),
         **_kept(sources=list(attack.sources)),
         **_room("parameters", attack.parameters, _parameter),
+        **_kept(where=list(attack.where)),
         **_room("subject", attack.subject, _column),
         **_room("groups", attack.groups, _group),
         "nodes": {name: _node(node, cpd) for name, node in attack.nodes.items()},

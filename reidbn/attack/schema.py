@@ -99,6 +99,9 @@ class FileBase(Part):
     parameters: dict[str, ParameterSpec] = Field(
         {}, description="numbers that questions may change"
     )
+    where: tuple[Word, ...] = Field(
+        (), description="conditions that parameters always satisfy, such as leaked <= records"
+    )
     subject: dict[str, ColumnSpec] = Field({}, description="what a table fills in per person")
     questions: dict[str, QuestionSpec] = Field({}, description="questions by name")
     example: dict[str, Number | tuple[Number, ...]] = Field(

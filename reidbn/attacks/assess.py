@@ -25,7 +25,7 @@ from reidbn.attacks.subset_classes import subset_classes
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack
 from reidbn.inference.estimates import AT_ONCE
-from reidbn.inference.lowering import Lowering
+from reidbn.inference.lowering import Lowering, check_settings
 from reidbn.inference.query import Query, read_query
 from reidbn.inference.sampling import forward, matching
 from reidbn.microdata.table import People
@@ -51,13 +51,15 @@ def assess(
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     histories: bool = False,
+    beyond_range: bool = False,
 ) -> Assessment:
     """Risk of every person of a table under an attack and a scenario.
 
     `columns` maps the scenario's attributes to the table's columns; `without` leaves groups out;
     `method="simulation"` acts the attack out `trials` times per person instead of summing exactly;
     `checkpoint` is a folder that keeps finished blocks, so that a killed run can go on;
-    `histories` says that a repeated subject id is a person's history and not a slip.
+    `histories` says that a repeated subject id is a person's history and not a slip;
+    `beyond_range=True` also takes parameter values outside the ranges that the attack declares.
     """
     if method not in METHODS:
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
@@ -81,6 +83,7 @@ def assess(
         trials=trials,
         seed=seed,
         checkpoint=None if checkpoint is None else os.fspath(checkpoint),
+        beyond_range=beyond_range,
     )
     return run(inputs)
 
@@ -123,6 +126,7 @@ def run(inputs: Inputs) -> Assessment:
         population = subset_population(classes, inputs.population)
     table = subject_table(attack, classes, population, own, inputs.subject)
     inputs = replace(inputs, set={**scenario.set, **inputs.set})
+    check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     questions = _questions(attack, inputs, scenario)
     risks = {}
     for measure, query in questions.items():

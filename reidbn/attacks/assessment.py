@@ -52,6 +52,7 @@ class Inputs:
     trials: int
     seed: int
     checkpoint: str | None = None
+    beyond_range: bool = False
     apart: bool = False
     """Sure groups stay members of their own, so that each one's part can be told."""
 
@@ -167,6 +168,7 @@ class Assessment:
             seed=seed,
             subjects=subjects,
             printed=self.risks[OVERALL] if exact else None,
+            beyond_range=self.inputs.beyond_range,
         )
 
     # -- what-if ---------------------------------------------------------------------------
@@ -181,6 +183,7 @@ class Assessment:
             self.table.columns,
             labels=None if ids is None else ids.tolist(),
             people=self.table.of_person,
+            beyond_range=self.inputs.beyond_range,
         )
 
     def uncertainty(self, **options: Any) -> Any:

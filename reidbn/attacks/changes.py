@@ -32,6 +32,7 @@ def what_if(
     columns: Mapping[str, str | Sequence[str]] | None = None,
     without: Sequence[str] | None = None,
     together: bool | None = None,
+    beyond_range: bool = False,
 ) -> Assessment:
     """The assessment with something changed; what is not named stays as it was.
 
@@ -60,6 +61,7 @@ def what_if(
         population=inputs.population if population is None else population,
         columns=inputs.columns if columns is None else dict(columns),
         without=inputs.without if without is None else tuple(without),
+        beyond_range=inputs.beyond_range or beyond_range,
     )
     check_population(changed.population, people)
     return run(changed)

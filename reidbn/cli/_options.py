@@ -17,9 +17,36 @@ Number = int | float
 
 attack_argument = click.argument("attack")
 question_argument = click.argument("question", required=False)
-set_option = click.option(
-    "--set", "settings", multiple=True, metavar="NAME=NUMBER", help="Give a parameter a value."
+_BEYOND = "beyond_range"
+
+
+def _keep_beyond_range(context: click.Context, _: click.Parameter, value: bool) -> None:
+    context.meta[_BEYOND] = value
+
+
+def asked_beyond_range() -> bool:
+    """True when this command was called with `--beyond-range`."""
+    context = click.get_current_context(silent=True)
+    return bool(context and context.meta.get(_BEYOND))
+
+
+beyond_range_option = click.option(
+    "--beyond-range",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_beyond_range,
+    help="Take values outside the ranges that the model declares.",
 )
+
+
+def set_option(function: F) -> F:
+    """`--set`, and `--beyond-range` for values that the model does not foresee."""
+    setting = click.option(
+        "--set", "settings", multiple=True, metavar="NAME=NUMBER", help="Give a parameter a value."
+    )
+    return setting(beyond_range_option(function))
+
+
 given_option = click.option(
     "--given", multiple=True, metavar="NODE=STATE", help="What is known (evidence)."
 )

@@ -9,6 +9,7 @@ import click
 
 from reidbn.cli._options import (
     NUMBER,
+    asked_beyond_range,
     print_json,
     read_grid,
     read_settings,
@@ -50,6 +51,7 @@ def asked(
         "given": read_states(given, "--given"),
         "do": read_states(do, "--do"),
         "subject": read_subject(subject),
+        "beyond_range": asked_beyond_range(),
     }
 
 

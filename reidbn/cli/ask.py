@@ -9,6 +9,7 @@ import click
 from reidbn.cli._examples import examples
 from reidbn.cli._options import (
     NUMBER,
+    asked_beyond_range,
     output_options,
     print_json,
     print_table,
@@ -67,6 +68,7 @@ def ask(
         "do": read_states(do, "--do"),
         "set": read_settings(settings),
         "subject": read_subject(subject),
+        "beyond_range": asked_beyond_range(),
     }
     if most_probable:
         return _explain(model, question, how, as_json=as_json)

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import NUMBER, output_options, print_json, read_settings, read_states
+from reidbn.cli._options import (
+    NUMBER,
+    asked_beyond_range,
+    output_options,
+    print_json,
+    read_settings,
+    read_states,
+    set_option,
+)
 from reidbn.cli._tables import say_about, table_options
 from reidbn.errors import UsageError
 
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--attack", default="adversary-routes", show_default=True, help="Model name or file.")
 @click.option("--scenario", default="worst-case", show_default=True, help="Scenario name or file.")
 @click.option("--population", type=NUMBER, help="People from whom the table was drawn.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=NUMBER", help="Set a parameter.")
+@set_option
 @click.option("--do", multiple=True, metavar="NODE=STATE", help="An intervention.")
 @click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
               help="The table's column for an attribute of the scenario.")  # fmt: skip
@@ -76,6 +84,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         seed=options["seed"],
         checkpoint=options["checkpoint"],
         histories=options["histories"],
+        beyond_range=asked_beyond_range(),
     )
     if not result.inputs.given:
         result.keep_crosscheck(rows=options["rows"], seed=options["seed"])

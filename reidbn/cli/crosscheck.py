@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from reidbn.cli._options import (
+    asked_beyond_range,
     output_options,
     print_json,
     question_options,
@@ -48,6 +49,7 @@ def crosscheck(
         subject=read_subject(subject),
         rows=rows,
         seed=seed,
+        beyond_range=asked_beyond_range(),
     )
     if as_json:
         print_json(check.to_dict())

@@ -8,6 +8,7 @@ import click
 
 from reidbn.cli._examples import examples
 from reidbn.cli._options import (
+    asked_beyond_range,
     attack_argument,
     do_option,
     given_option,
@@ -58,6 +59,7 @@ def draw(
         given=read_states(given, "--given"),
         do=read_states(do, "--do"),
         marginals=marginals or bool(given or do),
+        beyond_range=asked_beyond_range(),
     )
     path = Path(output or f"{model.name}.svg")
     try:

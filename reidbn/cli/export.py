@@ -8,6 +8,7 @@ import click
 
 from reidbn.cli._examples import examples
 from reidbn.cli._options import (
+    asked_beyond_range,
     attack_argument,
     output_options,
     print_json,
@@ -46,8 +47,12 @@ def export(
 
     chosen = format_ or (format_of(Path(output), FORMATS) if output else "bif")
     text = export_text(
-        attack, chosen, set=read_settings(settings), subject=read_subject(subject)
-    )  # fmt: skip
+        attack,
+        chosen,
+        set=read_settings(settings),
+        subject=read_subject(subject),
+        beyond_range=asked_beyond_range(),
+    )
     if output:
         _write(Path(output), text)
     if as_json:

@@ -11,7 +11,7 @@ import numpy as np
 from reidbn.attack.attack import Attack
 from reidbn.errors import ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
-from reidbn.inference.lowering import Lowering, parameter_values, subject_values
+from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
 from reidbn.inference.network import Array, Network
 from reidbn.inference.query import Query, read_query
 from reidbn.progress import progress
@@ -101,14 +101,18 @@ def ask(
     engine: str = "exact",
     rows: int = 1_000_000,
     seed: int = 0,
+    beyond_range: bool = False,
 ) -> Answer:
     """P(target | given, do) and P(given | do).
+
+    `beyond_range=True` also takes values outside the ranges that the attack declares.
 
     >>> a = ask("leak-single", "identified=yes", set={"leaked": 4000, "class_size": 5})
     >>> round(float(a), 12)
     0.184458368691
     """
     attack, query = read_query(load_attack(attack), target, given, do)
+    check_settings(attack, set, beyond_range=beyond_range)
     if engine not in ENGINES:
         raise UsageError(f'no engine "{engine}"; {did_you_mean(engine, ENGINES)}')
     if engine == "sampling":

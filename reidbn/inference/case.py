@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.limits import broken_condition, conditions_hold
 from reidbn.attack.parameter import Parameter
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
 from reidbn.inference.answers import joint, load_attack
 from reidbn.inference.degrees import degree_of_answer, holds, nodes_that_matter
-from reidbn.inference.lowering import Lowering, parameter_values, subject_values
+from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query, read_query
 
@@ -28,18 +29,21 @@ Settings = Mapping[str, Any]
 class Values:
     """P(target, evidence) and P(evidence), axes subject x setting.
 
-    `evidence` is None when nothing is given: then the first is the answer.
+    `evidence` is None when nothing is given: then the first is the answer.  `allowed` is None when
+    every setting satisfies the conditions of the attack; at the others nothing was computed.
     """
 
     numerator: Array
     evidence: Array | None = None
+    allowed: NDArray[np.bool_] | None = None  # one per setting
 
     @cached_property
     def possible(self) -> NDArray[np.bool_]:
         """Where the question has an answer."""
-        if self.evidence is None:
-            return np.ones(self.numerator.shape, dtype=bool)
-        return np.asarray(self.evidence > 0)
+        found = np.ones(self.numerator.shape, dtype=bool)
+        if self.evidence is not None:
+            found &= self.evidence > 0
+        return found if self.allowed is None else found & self.allowed
 
     @property
     def probability(self) -> Array:
@@ -64,8 +68,10 @@ class Case:
     subject: Mapping[str, Any] | None = None
     labels: Sequence[Any] | None = None  # of the people (or subjects), in their order
     people: NDArray[np.intp] | None = None  # the subject of every person, when people share them
+    beyond_range: bool = False  # values outside the declared ranges were asked for
 
     def __post_init__(self) -> None:
+        check_settings(self.attack, self.settings, beyond_range=self.beyond_range)
         for name, value in parameter_values(self.attack, self.settings).items():
             if len(value) > 1:
                 raise UsageError(f"{name}: give one value to start from; sweep takes lists")
@@ -159,15 +165,27 @@ class Case:
             self.parameter(name)
         count = max((len(v) for v in arrays.values()), default=1)
         arrays = {n: np.broadcast_to(v, count) for n, v in arrays.items()}
-        numerator = np.zeros((self.subjects, count))
-        evidence = np.zeros((self.subjects, count))
+        numerator = np.full((self.subjects, count), np.nan)
+        evidence = np.full((self.subjects, count), np.nan)
         self._refuse_unknown_states(arrays)
-        for rows in self._blocks(arrays, count):
+        allowed = self._allowed(arrays, count) if validate else np.ones(count, dtype=bool)
+        for block in self._blocks(arrays, count):
+            rows = block[allowed[block]]
+            if not rows.size:
+                continue
             part = {n: self._shortest(n, v[rows]) for n, v in arrays.items()}
             found = self._ask({**self.settings, **part}, validate=validate)
-            if found is not None:
-                numerator[:, rows], evidence[:, rows] = found
-        return Values(numerator, evidence if self.is_conditional else None)
+            numerator[:, rows], evidence[:, rows] = (0.0, 0.0) if found is None else found
+        return Values(
+            numerator,
+            evidence if self.is_conditional else None,
+            None if allowed.all() else allowed,
+        )
+
+    def _allowed(self, arrays: Mapping[str, Array], count: int) -> NDArray[np.bool_]:
+        """Where every condition between parameters holds."""
+        values = {n: arrays.get(n, np.array([self.base(n)])) for n in self.parameters}
+        return conditions_hold(self.attack, values, count)
 
     def _shortest(self, name: str, values: Array) -> Array:
         same = self.is_structural(name) or bool((values == values[0]).all())
@@ -238,6 +256,13 @@ class Case:
     def refuse_impossible(self, values: Values, changes: Settings) -> None:
         if values.possible.all():
             return
+        if values.allowed is not None:
+            settings = {**self.settings, **changes}
+            broken = broken_condition(self.attack, parameter_values(self.attack, settings))
+            raise UsageError(
+                f"{self.attack.name}: {broken}; leave such settings out "
+                f'(or, in a sweep, their cells empty: impossible="null")'
+            )
         first = int(np.argmin(values.possible.all(axis=0)))
         numbers = {n: np.ravel(np.asarray(v, dtype=float)) for n, v in changes.items()}
         where = ", ".join(f"{n}={v[min(first, len(v) - 1)]:g}" for n, v in numbers.items())
@@ -252,12 +277,13 @@ class Case:
 
     def refusal(self, changes: Settings, names: Sequence[str]) -> str | None:
         """What is wrong with the tables that these parameters change, at these settings, if any."""
+        values = {**self.settings, **changes}
+        broken = broken_condition(self.attack, parameter_values(self.attack, values))
         nodes = self.holders(names)
-        if not nodes:
-            return None
+        if broken or not nodes:
+            return broken
         columns = subject_values(self.attack, self.subject)
         try:
-            values = {**self.settings, **changes}
             lowering = Lowering(self.attack, values, nodes=nodes)
             for start in range(0, self.subjects, 1024):
                 lowering.network({n: v[start : start + 1024] if len(v) > 1 else v
@@ -297,6 +323,7 @@ def make_case(
     do: Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
+    beyond_range: bool = False,
 ) -> Case:
     """The case of one event asked about an attack (or the name or path of its model file)."""
     read, query = read_query(load_attack(attack), target, given, do)
@@ -305,7 +332,7 @@ def make_case(
             f"{query.describe()} asks for a whole distribution; name one state, "
             f"such as {query.targets[0]}={_some_state(read, query.targets[0])}"
         )
-    return Case(read, query, dict(set or {}), subject)
+    return Case(read, query, dict(set or {}), subject, beyond_range=beyond_range)
 
 
 def _some_state(attack: Attack, node: str) -> str:

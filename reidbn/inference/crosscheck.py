@@ -24,7 +24,7 @@ from reidbn.inference import enumeration, exact
 from reidbn.inference.answers import load_attack
 from reidbn.inference.cells import AGREES, DISAGREES, TOO_RARE, Cell, Counted
 from reidbn.inference.estimates import batches
-from reidbn.inference.lowering import Lowering, parameter_values, subject_values
+from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
 from reidbn.inference.network import Array, Network
 from reidbn.inference.query import Query, read_query
 from reidbn.inference.sampling import States, forward, matching
@@ -136,6 +136,7 @@ def crosscheck(
     level: float = LEVEL,
     subjects: int = 30,
     printed: Array | None = None,
+    beyond_range: bool = False,
 ) -> CrossCheck:
     """Check an attack's exact answers by sampling and by pgmpy; raise when they disagree.
 
@@ -152,6 +153,7 @@ def crosscheck(
     if target is None and attack.questions:
         target = next(iter(attack.questions))
     attack, query = read_query(attack, target or _last(attack), given, do)
+    check_settings(attack, set, beyond_range=beyond_range)
     if any(len(v) > 1 for v in parameter_values(attack, set).values()):
         raise UsageError("cross-check one setting at a time")
     columns = subject_values(attack, subject)

@@ -9,6 +9,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.check import column_shape, describe_shape
+from reidbn.attack.limits import broken_condition, refuse_beyond_range
 from reidbn.attack.parameter import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Variable
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
@@ -31,6 +32,27 @@ def parameter_values(attack: Attack, changes: Mapping[str, Any] | None) -> dict[
     if len(lengths) > 1:
         raise UsageError(f"settings of different lengths: {sorted(lengths)}; use a grid")
     return values
+
+
+def check_settings(
+    attack: Attack, settings: Mapping[str, Any] | None, *, beyond_range: bool = False
+) -> None:
+    """Refuse settings outside the declared ranges (unless asked for), or against a condition.
+
+    Every question about an attack passes here first.
+    """
+    values = parameter_values(attack, settings)
+    refuse_beyond_range(
+        attack.parameters, {name: values[name] for name in settings or {}},
+        beyond_range=beyond_range,
+    )  # fmt: skip
+    _check_conditions(attack, values)
+
+
+def _check_conditions(attack: Attack, values: Mapping[str, Array]) -> None:
+    broken = broken_condition(attack, values)
+    if broken:
+        raise UsageError(f"{attack.name}: {broken}")
 
 
 def _settings(parameter: Parameter, given: Any) -> Array:
@@ -129,6 +151,7 @@ class Lowering:
         self.validate = validate
         if validate:
             _check_probabilities(attack, self.parameters)
+            _check_conditions(attack, self.parameters)
         self.tables = tables  # without tables the network can only be sampled, at any group size
         self.wanted = nodes
         self.settings = max((len(v) for v in self.parameters.values()), default=1)

@@ -20,7 +20,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.modelfile import load
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference.answers import joint
-from reidbn.inference.lowering import lower
+from reidbn.inference.lowering import check_settings, lower
 from reidbn.inference.network import Array, Network
 from reidbn.inference.plain import plain_nodes
 from reidbn.inference.query import read_query
@@ -61,6 +61,7 @@ def most_probable(
     do: Mapping[str, Any] | None = None,
     set: Mapping[str, float] | None = None,
     subject: Mapping[str, Any] | None = None,
+    beyond_range: bool = False,
 ) -> Explanation:
     """How it most probably came about, given the evidence: one state for every node.
 
@@ -70,6 +71,7 @@ def most_probable(
     """
     attack = load(attack)
     attack, query = read_query(attack, {}, given, do)
+    check_settings(attack, set, beyond_range=beyond_range)
     network = lower(attack, set, subject).do(query.do)
     if network.subjects > 1 or network.settings > 1:
         raise UsageError(

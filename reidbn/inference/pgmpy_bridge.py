@@ -20,7 +20,7 @@ import numpy as np
 from reidbn.attack.attack import Attack
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError, did_you_mean
-from reidbn.inference.lowering import lower
+from reidbn.inference.lowering import check_settings, lower
 from reidbn.inference.network import Array, Network
 from reidbn.inference.plain import PlainNode, plain_nodes, spelled_out
 from reidbn.inference.single import single_table
@@ -166,8 +166,10 @@ def attack_to_pgmpy(
     *,
     set: Mapping[str, float] | None = None,
     subject: Mapping[str, Any] | None = None,
+    beyond_range: bool = False,
 ) -> Any:
     """The attack as a pgmpy model, for one subject at one setting."""
+    check_settings(attack, set, beyond_range=beyond_range)
     network = lower(attack, set, subject)
     if network.subjects > 1 or network.settings > 1:
         raise UsageError(

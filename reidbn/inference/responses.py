@@ -93,11 +93,11 @@ def _degree(case: Case, name: str) -> int | None:
 def _response(
     case: Case, name: str, span: Range, degree: int | None, fitted: tuple[Curve, float] | None
 ) -> Response:
-    if not case.matters(name):
-        still = ("cannot change this answer",)
-        curve = fitted[0] if fitted else None
-        return Response(case, name, *span, AFFINE, curve, notes=still)
     (low, high), notes = allowed_range(case, name, span)
+    if not case.matters(name):
+        still = (*notes, "cannot change this answer")
+        curve = fitted[0] if fitted else None
+        return Response(case, name, low, high, AFFINE, curve, notes=still)
     if fitted and degree is not None:
         return Response(case, name, low, high, _label(case, degree), *fitted, notes)
     if takes_whole_numbers(case, name) or low == high:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reidbn.attack.limits import refuse_beyond_range
 from reidbn.errors import UsageError
 from reidbn.inference.case import MOST_NUMBERS, Case
 from reidbn.inference.curves import Curve, coefficients, derivative, nodes, value
@@ -212,6 +213,7 @@ def _range(case: Case, name: str, ends: object) -> Range | None:
         raise UsageError(f"{name}: give its range as (low, high)") from None
     if not low <= high:
         raise UsageError(f"{name}: runs from {low:g} down to {high:g}; write the smaller end first")
+    refuse_beyond_range(case.parameters, {name: [low, high]}, beyond_range=case.beyond_range)
     if takes_whole_numbers(case, name) and not (low.is_integer() and high.is_integer()):
         raise UsageError(f"{name} is a count: its range must be whole numbers")
     return low, high

@@ -271,6 +271,7 @@ def _blocks(count: int, step: int) -> Iterator[slice]:
 
 def _check_box(case: Case, box: Mapping[str, tuple[float, float]]) -> None:
     """Parameters that share a table must leave it a table at every corner of their ranges."""
+    _check_conditions(case, box)
     together = {tuple(n for n in box if node in case.holders([n])) for node in case.holders([*box])}
     for names in sorted(together):
         if len(names) > MOST_TOGETHER:
@@ -290,6 +291,20 @@ def _check_box(case: Case, box: Mapping[str, tuple[float, float]]) -> None:
                 raise UsageError(
                     f"{case.attack.name}: the ranges of {', '.join(names)} meet where no answer "
                     f"is ({where}): {problem}. Narrow them: over={{name: (low, high)}}"
+                )
+
+
+def _check_conditions(case: Case, box: Mapping[str, tuple[float, float]]) -> None:
+    """Independent priors cannot honour a condition that some corner of their ranges breaks."""
+    for condition in case.attack.conditions:
+        names = condition.names
+        ends = [box.get(n, (case.base(n), case.base(n))) for n in names]
+        for corner in product(*ends):
+            if not condition.holds(dict(zip(names, corner, strict=True))):
+                where = ", ".join(f"{n}={v:g}" for n, v in zip(names, corner, strict=True))
+                raise UsageError(
+                    f"{case.attack.name}: the ranges of {', '.join(names)} meet where {condition} "
+                    f"does not hold ({where}). Narrow them: over={{name: (low, high)}}"
                 )
 
 

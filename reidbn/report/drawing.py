@@ -16,7 +16,7 @@ from reidbn.attack.parts import parse_states
 from reidbn.errors import UsageError
 from reidbn.inference.answers import ask
 from reidbn.inference.interchange.dot import write_dot
-from reidbn.inference.lowering import parameter_values
+from reidbn.inference.lowering import check_settings, parameter_values
 from reidbn.report.boxes import ASSUMED, INK, QUIET, CardBox, Chances
 from reidbn.report.layers import Layout, layered
 from reidbn.report.lettering import width_of, wrapped
@@ -68,6 +68,7 @@ def draw(
     given: Mapping[str, Any] | None = None,
     do: Mapping[str, Any] | None = None,
     marginals: bool = False,
+    beyond_range: bool = False,
 ) -> Drawing:
     """Draw an attack, and write it to a .svg, .png or .dot file when a path is named.
 
@@ -77,11 +78,13 @@ def draw(
     True
     """
     attack = load(attack)
+    check_settings(attack, set, beyond_range=beyond_range)
     values = parameter_values(attack, set)
     seen, done = parse_states(given or {}), parse_states(do or {})
     chances: Chances = {}
     if marginals:
-        chances = _chances(attack, {"given": seen, "do": done, "set": set, "subject": subject})
+        question = {"given": seen, "do": done, "set": set, "subject": subject}
+        chances = _chances(attack, {**question, "beyond_range": beyond_range})
     elif seen or done:
         raise UsageError("evidence and interventions show in the chances: add marginals=True")
     boxes = {c.name: CardBox(c, chances, seen, done) for c in cards(attack, values)}

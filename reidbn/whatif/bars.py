@@ -149,6 +149,7 @@ def tornado(
     over: Mapping[str, tuple[float, float] | None] | Sequence[str] | str | None = None,
     threshold: float | None = None,
     statistic: str = "mean",
+    beyond_range: bool = False,
 ) -> Tornado:
     """The answer over each parameter's range while all others stay: exact ends, longest bar first.
 
@@ -160,7 +161,9 @@ def tornado(
     >>> [bar.parameter for bar in t], t["class_size"].crossings
     (['class_size', 'leaked', 'records'], (12.0,))
     """
-    case = case_of(what, target, given=given, do=do, set=set, subject=subject)
+    case = case_of(
+        what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
+    )
     _check_threshold(threshold)
     answers = case.answers({})
     wanted = spans(case, over)

@@ -40,22 +40,26 @@ def case_of(
     do: Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
+    beyond_range: bool = False,
 ) -> Case:
     """The case to vary; an attack needs a target: "identified=yes", or a question's name."""
     if isinstance(what, Attack | str):
-        return make_case(what, _target(what, target), given=given, do=do, set=set, subject=subject)
+        return make_case(what, _target(what, target), given=given, do=do, set=set,
+                         subject=subject, beyond_range=beyond_range)  # fmt: skip
     if not brings_case(what):
         raise UsageError(
             f"a {type(what).__name__} cannot be varied: "
             f"give an attack, the name of a model, or an assessment"
         )
     case: Case = what if isinstance(what, Case) else what.whatif_case()
+    case = replace(case, beyond_range=case.beyond_range or beyond_range)
     if subject is not None:
         raise UsageError("this result brings its own subjects: leave subject= out")
     if target is not None:
         case = make_case(
-            case.attack, target, do=case.query.do, set=case.settings, subject=case.subject
-        )
+            case.attack, target, do=case.query.do, set=case.settings, subject=case.subject,
+            beyond_range=case.beyond_range,
+        )  # fmt: skip
     return case.at(set or {}).asked(given=given, do=do)
 
 

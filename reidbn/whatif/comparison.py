@@ -100,6 +100,7 @@ def compare(
     set: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
     statistic: str = "mean",
+    beyond_range: bool = False,
 ) -> Any:
     """Two scenarios of one question: difference, ratio, and what each change between them does.
 
@@ -123,7 +124,10 @@ def compare(
             raise UsageError(
                 'nothing changes: give before and after, such as {} and {"set": {"p_c": 0.2}}'
             )
-        base = case_of(what, target, given=given, do=do, set=set, subject=subject)  # type: ignore[arg-type]
+        asked: Any = target
+        base = case_of(
+            what, asked, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
+        )
         changes = change(before or {}, "before"), change(after or {}, "after")
         first, second = (c.on(base) for c in changes)
         names = changes[0].name or "before", changes[1].name or "after"

@@ -90,6 +90,7 @@ def solve(
     subject: Mapping[str, Any] | None = None,
     range: Interval | None = None,
     statistic: str = "mean",
+    beyond_range: bool = False,
 ) -> Solution:
     """Every value of a parameter, within its range, at which the answer equals a target.
 
@@ -106,7 +107,9 @@ def solve(
         raise UsageError("name the parameter to solve for")
     if not isinstance(target, int | float | np.number) or not 0 <= target <= 1:
         raise UsageError(f"target={target} is no probability: it must lie between 0 and 1")
-    case = case_of(what, question, given=given, do=do, set=set, subject=subject)
+    case = case_of(
+        what, question, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
+    )
     case.answers({})  # a question without an answer at its own values is refused first
     span = spans(case, {parameter: range})[parameter] or case.parameter(parameter).range
     if not span[0] < span[1]:

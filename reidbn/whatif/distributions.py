@@ -103,6 +103,7 @@ def uncertainty(
     seed: int = 0,
     quantiles: Iterable[float] = QUANTILES,
     thresholds: Iterable[float] = THRESHOLDS,
+    beyond_range: bool = False,
 ) -> Uncertainty:
     """The distribution of the answer (its mean over subjects, if several) under priors.
 
@@ -110,7 +111,9 @@ def uncertainty(
     >>> round(u.mean, 4), u.method
     (0.1613, 'exact')
     """
-    case = case_of(what, target, given=given, do=do, set=set, subject=subject)
+    case = case_of(
+        what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
+    )
     varied = with_ranges(case, spans(case, over), priors)
     grid = Grid(case, varied)
     spread = grid.spread()
@@ -193,6 +196,7 @@ def subject_uncertainty(
     samples: int = 2_000,
     seed: int = 0,
     quantiles: Iterable[float] = (0.05, 0.5, 0.95),
+    beyond_range: bool = False,
 ) -> pd.DataFrame:
     """One row per subject: mean and sd of their answer under priors, and sampled quantiles.
 
@@ -201,7 +205,9 @@ def subject_uncertainty(
     import pandas as pd
 
     check_samples(samples)
-    case = case_of(what, target, given=given, do=do, set=set, subject=subject)
+    case = case_of(
+        what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
+    )
     grid = Grid(case, with_ranges(case, spans(case, over), priors))
     mean, sd = grid.moments()
     draws = grid.draws(np.random.default_rng(seed), samples)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reidbn.attack.limits import refuse_beyond_range
 from reidbn.attack.scenario import Scenario
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.case import Case
@@ -28,6 +29,7 @@ def full_grid(case: Case, grid: Mapping[str, Any]) -> dict[str, Array]:
     if settings > MOST:
         sizes = " x ".join(f"{len(v):,}" for v in values.values())
         raise TooLarge(f"{sizes} values make {settings:,} settings; the most is {MOST:,}")
+    refuse_beyond_range(case.parameters, values, beyond_range=case.beyond_range)
     mesh = np.meshgrid(*values.values(), indexing="ij")
     return {name: m.reshape(-1) for name, m in zip(values, mesh, strict=True)}
 

@@ -111,6 +111,7 @@ def sobol(
     subject: Mapping[str, Any] | None = None,
     over: Over = None,
     priors: Mapping[str, Prior] | None = None,
+    beyond_range: bool = False,
 ) -> Sobol:
     """Sobol's indices of every parameter under independent priors, without sampling.
 
@@ -121,7 +122,9 @@ def sobol(
     >>> s.method, round(s["p_c"].total, 3)
     ('exact', 0.894)
     """
-    case = case_of(what, target, given=given, do=do, set=set, subject=subject)
+    case = case_of(
+        what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
+    )
     varied = with_ranges(case, spans(case, over), priors)
     grid = Grid(case, varied)
     spread = grid.spread()

@@ -23,6 +23,7 @@ def derivatives(
     subject: Mapping[str, Any] | None = None,
     over: Sequence[str] | str | None = None,
     per_subject: bool = False,
+    beyond_range: bool = False,
 ) -> pd.DataFrame:
     """d(answer)/d(parameter) at the parameters' values, for every parameter, and how it is known.
 
@@ -36,7 +37,9 @@ def derivatives(
     """
     import pandas as pd
 
-    case = case_of(what, target, given=given, do=do, set=set, subject=subject)
+    case = case_of(
+        what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
+    )
     names = list(spans(case, over))
     if not per_subject:
         return pd.DataFrame(

@@ -42,6 +42,7 @@ def sweep(
     thresholds: Sequence[float] = THRESHOLDS,
     impossible: str = "raise",
     path: str | os.PathLike[str] | None = None,
+    beyond_range: bool = False,
 ) -> pd.DataFrame:
     """The answer at every setting of a grid, one row each.
 
@@ -51,8 +52,9 @@ def sweep(
 
     One subject gives `probability`; several give mean, quantiles, largest, and how many lie above
     each threshold, or one row per subject with `per_subject=True`.  A question on a whole node
-    gives a row per state.  `impossible="null"` leaves a cell empty where the evidence cannot be,
-    instead of raising.  With `path`, the rows per subject go to that Parquet file part by part,
+    gives a row per state.  `impossible="null"` leaves a cell empty where the evidence cannot be, or
+    where a condition of the attack (`where: [leaked <= records]`) does not hold, instead of
+    raising.  With `path`, the rows per subject go to that Parquet file part by part,
     never all in memory, and what comes back is one row per setting.
 
     >>> table = sweep("leak-single", "identified=yes", {"leaked": [1000, 2000, 4000]})
@@ -67,7 +69,8 @@ def sweep(
         raise UsageError("give a grid: {parameter: [values]}, or a list of scenarios")
     if impossible not in ("raise", "null"):
         raise UsageError(f'impossible="{impossible}": use "raise" or "null"')
-    options = {"given": given, "do": do, "set": set, "subject": subject}
+    options = {"given": given, "do": do, "set": set, "subject": subject,
+               "beyond_range": beyond_range}  # fmt: skip
     case, states = _case_and_states(what, target, grid, **options)
     if path is not None:
         if not per_subject:
@@ -131,6 +134,8 @@ def _plan(case: Case, grid: Any) -> Iterator[tuple[Case, Columns, dict[str, Arra
         return
     varied = list(dict.fromkeys(name for c in named for name in c.set))
     if not any(c.given or c.do or c.scenario for c in named):
+        for c in named:
+            c.on(case)  # refuses what it may not set
         columns = {n: np.array([c.set.get(n, case.base(n)) for c in named], float) for n in varied}
         shown = {_column(n): _tidy(case, n, v) for n, v in columns.items()}
         yield case, {"scenario": [c.name for c in named], **shown}, columns
@@ -221,4 +226,6 @@ class _Reading:
 
 
 def _evidence(values: Values) -> Array:
-    return np.ones_like(values.numerator) if values.evidence is None else values.evidence
+    if values.evidence is not None:
+        return values.evidence
+    return np.where(values.possible, 1.0, np.nan)

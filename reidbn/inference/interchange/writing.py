@@ -15,7 +15,7 @@ from reidbn.inference.interchange.dot import write_dot
 from reidbn.inference.interchange.formats import FORMATS, format_of
 from reidbn.inference.interchange.xdsl import write_xdsl
 from reidbn.inference.interchange.xmlbif import write_xmlbif
-from reidbn.inference.lowering import lower, parameter_values
+from reidbn.inference.lowering import check_settings, lower, parameter_values
 from reidbn.inference.plain import plain_nodes
 
 _WRITERS: dict[str, Callable[..., str]] = {
@@ -30,10 +30,12 @@ def export(
     *,
     set: Mapping[str, float] | None = None,
     subject: Mapping[str, Any] | None = None,
+    beyond_range: bool = False,
 ) -> Path:
     """Write an attack, for one subject at one setting, as a file for other tools."""
     path = Path(path)
-    text = export_text(attack, format or format_of(path, FORMATS), set=set, subject=subject)
+    text = export_text(attack, format or format_of(path, FORMATS), set=set, subject=subject,
+                       beyond_range=beyond_range)  # fmt: skip
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -44,6 +46,7 @@ def export_text(
     *,
     set: Mapping[str, float] | None = None,
     subject: Mapping[str, Any] | None = None,
+    beyond_range: bool = False,
 ) -> str:
     """What `export` writes.
 
@@ -53,6 +56,7 @@ def export_text(
     if format not in FORMATS:
         raise UsageError(f'no format "{format}"; {did_you_mean(format, FORMATS)}')
     attack = load(attack)
+    check_settings(attack, set, beyond_range=beyond_range)
     if format == "dot":
         return write_dot(attack, parameter_values(attack, set))
     network = lower(attack, set, subject)
