@@ -429,9 +429,14 @@ BAD = {
         "no file",
     ),
     "kind of file": (
-        lambda d: (write(d, PRIVATE, "t.xlsx"), {"quasi_identifiers": ["sex"]}),
+        lambda d: (write(d, PRIVATE, "t.sav"), {"quasi_identifiers": ["sex"]}),
         UsageError,
         "use .csv",
+    ),
+    "a workbook": (
+        lambda d: (write(d, PRIVATE, "t.xlsx"), {"quasi_identifiers": ["sex"]}),
+        UsageError,
+        "save the sheet as CSV UTF-8",
     ),
     "not parquet": (
         lambda d: (write(d, PRIVATE, "t.parquet"), {"quasi_identifiers": ["sex"]}),

@@ -12,7 +12,7 @@ import datetime
 import decimal
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,10 +38,14 @@ class Raw:
 
 
 class Coder:
-    """Codes a column chunk by chunk; remembers distinct values only."""
+    """Codes a column chunk by chunk; remembers distinct values only.
 
-    def __init__(self, *, written: bool = False) -> None:
+    `whole` says that the cells are texts of whole numbers that may be longer than 64 bits.
+    """
+
+    def __init__(self, *, written: bool = False, whole: bool = False) -> None:
         self.written = written
+        self.whole = whole
         self.index: dict[Any, int] = {}
         self.parts: list[Any] = []
 
@@ -59,11 +63,61 @@ class Coder:
 
     def finish(self) -> Raw:
         codes = np.concatenate(self.parts) if self.parts else np.empty(0, dtype=np.int32)
-        return Raw(codes, list(self.index), written=self.written)
+        values = [int(text) for text in self.index] if self.whole else list(self.index)
+        return Raw(codes, values, written=self.written)
+
+
+class Blanks:
+    """What is missing beside nulls and blank cells; `unseen` are the codes that no cell held.
+
+    A text, a number or a list of them.  A number also stands for its other ways of writing:
+    999 is 999.0.
+
+    >>> blanks = Blanks(["?", 999])
+    >>> "?" in blanks, 999.0 in blanks, "9" in blanks, blanks.unseen
+    (True, True, False, [])
+    >>> Blanks("NA").unseen
+    ['NA']
+    """
+
+    def __init__(self, given: Any = ()) -> None:
+        single = isinstance(given, str) or not isinstance(given, Iterable)
+        wanted = [given] if single and given is not None else [] if single else list(given)
+        self.texts: dict[str, bool] = {}
+        self.numbers: dict[float, str] = {}
+        for value in wanted:
+            plain = _clean("missing_values", value)
+            if plain is None or plain == "":
+                continue
+            text = str(plain)
+            self.texts[text] = False
+            if _PLAIN.fullmatch(text):
+                self.numbers[float(text)] = text
+
+    def __bool__(self) -> bool:
+        return bool(self.texts)
+
+    def __contains__(self, value: object) -> bool:
+        text = str(value)
+        found = text if text in self.texts else None
+        if found is None and self.numbers and _PLAIN.fullmatch(text):
+            found = self.numbers.get(float(text))
+        if found is not None:
+            self.texts[found] = True
+        return found is not None
+
+    @property
+    def unseen(self) -> list[str]:
+        return [text for text, seen in self.texts.items() if not seen]
+
+    @property
+    def notes(self) -> list[str]:
+        """A word about the codes that no cell held: they may be misspelt."""
+        return [f'missing value "{text}" occurs in no column that was read' for text in self.unseen]
 
 
 def tidy(
-    name: str, raw: Raw, missing_values: Collection[str] = (), *, as_text: bool = False
+    name: str, raw: Raw, missing_values: Blanks | None = None, *, as_text: bool = False
 ) -> tuple[Codes, NDArray[Any]]:
     """The column's codes (-1 where missing) and its values in sorted order.
 
@@ -76,12 +130,12 @@ def tidy(
     used[raw.codes] = True
     if not missing_values and set(map(type, raw.values)) in ({int}, {float}):
         return _tidy_numbers(raw, used[:-1])
-    blank = {"", *missing_values}
+    blanks = missing_values or Blanks()
     kept: list[int] = []
     values: list[Any] = []
     for place in np.flatnonzero(used[:-1]).tolist():
         value = _clean(name, raw.values[place])
-        if value is not None and str(value) not in blank:
+        if value is not None and value != "" and value not in blanks:
             kept.append(place)
             values.append(value)
     values = _one_kind(name, values, written=raw.written, as_text=as_text)
@@ -116,14 +170,7 @@ def _clean(name: str, value: Any) -> Any:
     if value is None or isinstance(value, int | datetime.date):
         return None if value != value else value  # NaT differs from itself
     if isinstance(value, decimal.Decimal):
-        near = float(value)
-        return (
-            None
-            if value.is_nan()
-            else _number(near)
-            if decimal.Decimal(repr(near)) == value
-            else str(value)
-        )
+        return _decimal(value)
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     if type(value).__name__ in ("Interval", "Period", "UUID", "time", "timedelta", "Timedelta"):
@@ -134,13 +181,25 @@ def _clean(name: str, value: Any) -> Any:
     )
 
 
+def _decimal(value: decimal.Decimal) -> Any:
+    """A whole number, a float that holds it to the last digit, or its text."""
+    if value.is_nan():
+        return None
+    if value.is_finite() and value == value.to_integral_value():
+        return int(value)
+    near = float(value)
+    return near if decimal.Decimal(repr(near)) == value else str(value)
+
+
 def _number(value: float) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def _one_kind(name: str, values: list[Any], *, written: bool, as_text: bool) -> list[Any]:
-    if written and values and all(_PLAIN.fullmatch(value) for value in values):
-        return [_number(float(value)) for value in values]
+    if written and values:
+        numbers = _written_numbers(values)
+        if numbers is not None:
+            return numbers
     kinds = {_kind(value) for value in values}
     if kinds == {"dates"}:
         return _dates(name, values)
@@ -152,6 +211,21 @@ def _one_kind(name: str, values: list[Any], *, written: bool, as_text: bool) -> 
             "or name a hierarchy for it if some values are generalised"
         )
     return values
+
+
+def _written_numbers(values: list[str]) -> list[Any] | None:
+    """The numbers of a column whose every value is written as one, also with decimal commas.
+
+    1,234 may be a thousand or one and a bit: commas with three digits each time stay texts.
+    """
+    if any("," in value for value in values):
+        fractions = [value.partition(",")[2] for value in values if "," in value]
+        if any("." in value for value in values) or all(len(part) == 3 for part in fractions):
+            return None
+        values = [value.replace(",", ".") for value in values]
+    if not all(_PLAIN.fullmatch(value) for value in values):
+        return None
+    return [_number(float(value)) for value in values]
 
 
 def _kind(value: Any) -> str:
@@ -167,7 +241,10 @@ def _dates(name: str, values: list[Any]) -> list[Any]:
     times = [v for v in values if isinstance(v, datetime.datetime)]
     if len({v.tzinfo is None for v in times}) > 1:
         raise DataError(f'column "{name}" has times with and without a time zone; use one kind')
-    if all(v.time() == datetime.time() and v.tzinfo is None for v in times):
+    if all(
+        v.time() == datetime.time() and v.tzinfo is None and not getattr(v, "nanosecond", 0)
+        for v in times
+    ):
         return [v.date() if isinstance(v, datetime.datetime) else v for v in values]
     midnight = datetime.time()
     return [

@@ -15,7 +15,7 @@ ends give the same cells in the same order, missing values included:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Frequencies, Ints, class_ids, frequencies_of
-from reidbn.microdata.coding import Raw, tidy, with_missing
+from reidbn.microdata.coding import Blanks, Raw, tidy, with_missing
 from reidbn.microdata.columns import instead_of
 from reidbn.microdata.knowledge import Knowledge
 from reidbn.microdata.lattice import distinct_rows, refuse_many
@@ -60,6 +60,8 @@ class Contingency:
     """Cells x columns, sorted by the first column, then the second, ..."""
     n: Ints
     engine: str
+    notes: tuple[str, ...] = ()
+    """What was found on the way, in words."""
 
     def __post_init__(self) -> None:
         for array in (self.codes, self.n):
@@ -116,7 +118,8 @@ class Contingency:
 
     def __repr__(self) -> str:
         names = ", ".join(self.columns)
-        return f"Contingency({len(self)} cells of {self.records} records on {names})"
+        said = "".join(f"; {note}" for note in self.notes)
+        return f"Contingency({len(self)} cells of {self.records} records on {names}{said})"
 
 
 def contingency(
@@ -126,6 +129,7 @@ def contingency(
     engine: str | None = None,
     counts: str | None = None,
     missing: str = "value",
+    missing_values: Any = (),
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     threads: int | None = None,
@@ -136,21 +140,25 @@ def contingency(
     `source` is People, a frame, a path or list of paths (CSV, Parquet, also with *), a DuckDB
     relation or a Spark DataFrame.  With `counts` each row stands for as many records as that
     column says, so that a collapsed file can be collapsed further.  `missing="drop"` leaves out
-    rows with a missing cell.  DuckDB keeps within `memory_limit` ("2GB") and spills to
-    `temp_directory`; Spark runs in the session `spark`, or in a local one.
+    rows with a missing cell; nulls, blank texts and `missing_values` are missing, as when people
+    are read.  DuckDB keeps within `memory_limit` ("2GB") and spills to `temp_directory`; Spark
+    runs in the session `spark`, or in a local one.
     """
     wanted = _wanted(source, columns)
     if missing not in MISSING:
         raise UsageError(f'missing="{missing}"; {did_you_mean(missing, MISSING)}')
+    blanks = Blanks(missing_values)
     engine = engine or default_engine(source)
     if engine not in ENGINES:
         raise UsageError(f'no engine "{engine}"; {did_you_mean(engine, ENGINES)}')
     if isinstance(source, People):
         if counts is not None:
             raise UsageError("counts= names a column of a file or frame; people count as one each")
+        if blanks:
+            raise UsageError("people have their missing values: give missing_values= to read_table")
         return _of_people(source, wanted, missing)
     raw, n = _raw(source, wanted, engine, counts, memory_limit, temp_directory, threads, spark)
-    return settle(wanted, raw, n, engine, missing=missing)
+    return settle(wanted, raw, n, engine, missing=missing, blanks=blanks)
 
 
 def default_engine(source: Any) -> str:
@@ -163,20 +171,27 @@ def default_engine(source: Any) -> str:
 
 
 def settle(
-    columns: Sequence[str], raw: Mapping[str, Raw], n: Ints, engine: str, *, missing: str = "value"
+    columns: Sequence[str],
+    raw: Mapping[str, Raw],
+    n: Ints,
+    engine: str,
+    *,
+    missing: str,
+    blanks: Blanks,
 ) -> Contingency:
     """Raw cells made the same for every back end: values tidied, equal cells merged, sorted."""
     labels = []
     codes = np.empty((n.size, len(columns)), dtype=np.int32, order="F")
     for j, name in enumerate(columns):
-        codes[:, j], values = tidy(name, raw[name])
+        codes[:, j], values = tidy(name, raw[name], blanks)
         labels.append(values)
     if missing == "drop":
         whole = (codes >= 0).all(axis=1)
         codes, n = np.asfortranarray(codes[whole]), n[whole]
     for j in range(len(columns)):
         codes[:, j], labels[j] = with_missing(codes[:, j], labels[j])
-    return _collapsed(tuple(columns), tuple(labels), codes, n, engine)
+    table = _collapsed(tuple(columns), tuple(labels), codes, n, engine)
+    return replace(table, notes=tuple(blanks.notes))
 
 
 def _wanted(source: Any, columns: str | Sequence[str] | None) -> tuple[str, ...]:

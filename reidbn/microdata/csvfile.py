@@ -7,8 +7,10 @@ codes a file whose every line fits.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +28,9 @@ from reidbn.progress import progress
 SUFFIXES = (".csv", ".tsv", ".txt")
 _BLOCK = 1 << 22
 _ROWS = 100_000
+_LONGEST = 1 << 20
+"""Bytes of a header line; one that is longer has no line ends."""
+_SEP = re.compile(r"sep=(.)", re.I)
 
 
 def is_csv(path: Path) -> bool:
@@ -34,36 +39,66 @@ def is_csv(path: Path) -> bool:
     )
 
 
-def header_of(path: Path, delimiter: str | None) -> tuple[list[str], str]:
+@dataclass(frozen=True)
+class Head:
+    """What the first lines of a file say: the columns, the delimiter, and where the header is."""
+
+    names: list[str]
+    mark: str
+    skip: int = 0
+    """Lines before the header: Excel's `sep=;`."""
+    quoted_after_mark: bool = False
+    """Whether a byte mark and a quote come first; of such a file DuckDB makes no rows."""
+
+
+def head_of(path: Path, delimiter: str | None = None) -> Head:
     """The column names and the delimiter, by default the one the header line has most of."""
-    with _bytes(path) as stream:
-        first = stream.readline()
-    try:
-        line = first.decode("utf-8-sig").rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise DataError(f"{path.name}: not UTF-8 text; save it as UTF-8") from None
-    if not line.strip():
-        raise DataError(f"{path.name}: the first line is empty; it must name the columns")
     if delimiter is not None and len(delimiter.encode()) != 1:
         raise UsageError(f"delimiter {delimiter!r}; use one character, such as , ; or a tab")
+    with _bytes(path) as stream:
+        first = stream.readline(_LONGEST)
+        line = _text(path, first)
+        said = _SEP.fullmatch(line.strip(' "'))
+        if said:
+            delimiter = delimiter or said[1]
+            line = _text(path, stream.readline(_LONGEST))
+    if not line.strip():
+        raise DataError(f"{path.name}: the first line is empty; it must name the columns")
     mark = delimiter or max(",;\t|", key=line.count)
-    return [name.strip() for name in next(csv.reader([line], delimiter=mark))], mark
+    names = [name.strip() for name in next(csv.reader([line], delimiter=mark))]
+    return Head(names, mark, int(said is not None), first.startswith(codecs.BOM_UTF8 + b'"'))
 
 
-def code_csv(path: Path, names: Sequence[str], header: Sequence[str], mark: str) -> dict[str, Raw]:
+def _text(path: Path, line: bytes) -> str:
+    """A line of the file's beginning without its end."""
+    try:
+        text = line.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise DataError(f"{path.name}: not UTF-8 text; save it as UTF-8") from None
+    if "\r" in text or len(line) == _LONGEST:
+        raise DataError(
+            f"{path.name}: its lines do not end in a line feed (old Mac files end in a carriage "
+            "return alone); save it again as CSV UTF-8"
+        )
+    return text
+
+
+def code_csv(path: Path, names: Sequence[str], head: Head) -> dict[str, Raw]:
     """The wanted columns, coded; every cell as it is written, a blank one as missing."""
     import pandas as pd
 
-    rows = _checked(path, len(header), mark)
+    header = head.names
+    rows = check_lines(path, head)
     if rows == 0:
         raise DataError(f"{path.name}: a header and no rows; need at least one person")
-    places = [list(header).index(name) for name in names]
+    places = [header.index(name) for name in names]
     coders = [Coder(written=True) for _ in names]
     read = 0
     try:
         # dtype="category" is twice as fast and reads "01" as 1; texts kept as objects stay texts.
         with pd.read_csv(
-            path, sep=mark, header=0, names=[str(i) for i in range(len(header))], usecols=places,
+            path, sep=head.mark, skiprows=head.skip, header=0, usecols=places,
+            names=[str(i) for i in range(len(header))],
             dtype=object, na_filter=False, index_col=False, encoding="utf-8", engine="c",
             compression="gzip" if path.suffix == ".gz" else None, chunksize=_ROWS,
         ) as chunks:  # fmt: skip
@@ -90,10 +125,13 @@ def _bytes(path: Path) -> Iterator[IO[bytes]]:
         raise DataError(f"{path.name}: the compressed file is damaged or cut short") from None
 
 
-def _checked(path: Path, cells: int, mark: str) -> int:
+def check_lines(path: Path, head: Head) -> int:
     """How many data lines there are, each with as many cells as the header; blank lines apart."""
-    scan = _Scan(cells, ord(mark), path.name)
+    scan = _Scan(len(head.names), ord(head.mark), path.name, lines=head.skip)
     with _bytes(path) as stream:
+        for _ in range(head.skip):
+            stream.readline()
+        scan.read(stream.read(_BLOCK).removeprefix(codecs.BOM_UTF8))
         while block := stream.read(_BLOCK):
             scan.read(block)
     return scan.finish() - 1
@@ -147,6 +185,8 @@ class _Scan:
             )
 
     def _count(self, data: NDArray[np.uint8], at: NDArray[Any], cells: NDArray[Any]) -> None:
+        if self.cells == 1:
+            self._refuse_blank(data, at)
         length = np.diff(at, prepend=-1) - 1
         blank = (length == 0) | ((length == 1) & (data[at - 1] == 13))
         wrong = np.flatnonzero((cells != self.cells) & ~blank)
@@ -158,6 +198,19 @@ class _Scan:
             )
         self.lines += at.size
         self.full += int(at.size - blank.sum())
+
+    def _refuse_blank(self, data: NDArray[np.uint8], at: NDArray[Any]) -> None:
+        """Where there is one column, a blank line is a person to some programs and not to others.
+
+        pandas and Arrow drop it, DuckDB and polars count a person without a value.
+        """
+        written = np.cumsum(~np.isin(data, np.frombuffer(b" \t\r\n", dtype=np.uint8)))[at]
+        blank = np.flatnonzero(np.diff(written, prepend=0) == 0)
+        if blank.size:
+            raise DataError(
+                f"{self.name}: line {self.lines + int(blank[0]) + 1} is blank, and there is one "
+                'column: write "" there for a person without a value, or delete the line'
+            )
 
     def finish(self) -> int:
         if self.held:

@@ -17,7 +17,7 @@ from reidbn.microdata.classes import Ints
 from reidbn.microdata.coding import Raw
 from reidbn.microdata.columns import instead_of
 from reidbn.microdata.contingency import whole_numbers
-from reidbn.microdata.csvfile import header_of, is_csv
+from reidbn.microdata.csvfile import check_lines, head_of, is_csv
 from reidbn.microdata.sources import source_of
 
 _COUNT = "reidbn_count"
@@ -145,16 +145,25 @@ def _parquet(con: Any, files: Sequence[Path]) -> Any:
 
 def _csv(con: Any, files: Sequence[Path]) -> Any:
     """CSV with the header's delimiter and every cell a text: nothing about values is guessed."""
-    header, mark = header_of(files[0], None)
-    for file in files[1:]:
-        if header_of(file, None) != (header, mark):
+    head = head_of(files[0])
+    header = head.names
+    for file in files:
+        if head_of(file) != head:
             raise DataError(f"{file.name} has other columns than {files[0].name}")
+        if head.quoted_after_mark:
+            raise DataError(
+                f"{file.name}: begins with a byte mark and a quote, which DuckDB does not read; "
+                'use engine="numpy", or save the file as UTF-8 without a byte mark'
+            )
+        if len(header) == 1:
+            check_lines(file, head)
     if len(set(header)) != len(header):
         raise DataError(f"{files[0].name}: two columns have the same name; rename one")
     return con.read_csv(
         [str(file) for file in files],
         header=True,
-        sep=mark,
+        sep=head.mark,
+        skiprows=head.skip,
         auto_detect=False,
         columns=dict.fromkeys(header, "VARCHAR"),
         quotechar='"',

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ class Ladder(Hierarchy):
         for value, path in names.items():
             for name in (value, *path):
                 covers.setdefault(name, set()).add(value)
+        _refuse_two_meanings(names, covers)
         object.__setattr__(self, "_names", names)
         object.__setattr__(self, "_covers", {k: frozenset(v) for k, v in covers.items()})
 
@@ -87,6 +89,25 @@ class Ladder(Hierarchy):
                 f"(the hierarchy has {len(self._names)} values)"
             )
         return text
+
+
+def _refuse_two_meanings(
+    names: Mapping[str, tuple[str, ...]], covers: Mapping[str, set[str]]
+) -> None:
+    """A name is one thing: a value, or a group, and a group lies in one group only."""
+    for name, leaves in covers.items():
+        if name in names and name != ANY and leaves != {name}:
+            raise UsageError(
+                f'"{name}" is a value and also the name of a group of other values; rename the '
+                f'group, such as "{name} (group)", or leave the line of the group out'
+            )
+    above: dict[str, str] = {}
+    for path in names.values():
+        for name, group in pairwise([*(name for name, _ in groupby(path)), ANY]):
+            if name != ANY and above.setdefault(name, group) != group:
+                raise UsageError(
+                    f'the group "{name}" stands in two groups above it; give the two other names'
+                )
 
 
 def Tree(branches: Mapping[str, Any] | Iterable[Any]) -> Ladder:
@@ -136,7 +157,10 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None) -> Ladder:
                 f"{path}: line {number} repeats a value with other levels; keep one line"
             )
         rungs[cells[0]] = tuple(cells[1:])
-    return Ladder(rungs)
+    try:
+        return Ladder(rungs)
+    except UsageError as problem:
+        raise DataError(f"{path}: {problem}") from None
 
 
 def as_hierarchy(given: Any) -> Hierarchy:

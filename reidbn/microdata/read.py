@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.assemble import Roles, assemble
 from reidbn.microdata.classes import Codes, Floats
-from reidbn.microdata.coding import Raw, tidy
+from reidbn.microdata.coding import Blanks, Raw, tidy
 from reidbn.microdata.columns import Column, instead_of, may_be_a_person
 from reidbn.microdata.direct import refuse_direct
 from reidbn.microdata.histories import MODES
@@ -28,7 +29,7 @@ def read_table(
     subject_id: str | None = None,
     weights: str | None = None,
     missing: str = "value",
-    missing_values: Collection[str] = (),
+    missing_values: Any = (),
     history: str = "multiset",
     hierarchies: Mapping[str, Any] | None = None,
     allow_direct: bool = False,
@@ -69,9 +70,9 @@ def read_table(
     rows = raw[wanted[0]].codes.size
     if rows == 0:
         raise DataError(f"{table.name}: no rows; need at least one person")
-    mass = _weights(weights, raw, missing_values) if weights else None
-    subjects = _subjects(subject_id, raw.pop(subject_id), missing_values) if subject_id else None
-    blanks = set(missing_values)
+    blanks = Blanks(missing_values)
+    mass = _weights(weights, raw, blanks) if weights else None
+    subjects = _subjects(subject_id, raw.pop(subject_id), blanks) if subject_id else None
     schema, codes = [], np.empty((rows, len(roles.all)), dtype=np.int32, order="F")
     for j, name in enumerate(roles.all):
         codes[:, j], labels = tidy(name, raw.pop(name), blanks, as_text=name in ladders)
@@ -80,9 +81,10 @@ def read_table(
         if not allow_direct:
             refuse_direct(name, labels, rows)
         schema.append(Column(name, labels, ladders.get(name)))
-    return assemble(
+    people = assemble(
         codes, schema, roles, missing=missing, weights=mass, subjects=subjects, mode=history
     )
+    return replace(people, notes=(*people.notes, *blanks.notes))
 
 
 def _one_of(what: str, given: str, known: Sequence[str]) -> None:
@@ -119,9 +121,9 @@ def _check_names(table: Source, roles: Roles, subject_id: str | None, weights: s
         raise DataError(f"{table.name}: two columns have the same name{which}; rename one")
 
 
-def _weights(name: str, raw: dict[str, Raw], blanks: Collection[str]) -> Floats:
+def _weights(name: str, raw: dict[str, Raw], blanks: Blanks) -> Floats:
     """Survey weights: one positive number per row."""
-    codes, labels = tidy(name, raw.pop(name), set(blanks))
+    codes, labels = tidy(name, raw.pop(name), blanks)
     if (codes < 0).any():
         raise DataError(f'{int((codes < 0).sum())} rows have no weight in "{name}"; give each one')
     try:
@@ -137,9 +139,9 @@ def _weights(name: str, raw: dict[str, Raw], blanks: Collection[str]) -> Floats:
     return np.asarray(values[codes], dtype=np.float64)
 
 
-def _subjects(name: str, raw: Raw, blanks: Collection[str]) -> tuple[Codes, NDArray[Any]]:
+def _subjects(name: str, raw: Raw, blanks: Blanks) -> tuple[Codes, NDArray[Any]]:
     """The subject of each row, as codes, and the subjects' names."""
-    codes, labels = tidy(name, raw, set(blanks), as_text=True)
+    codes, labels = tidy(name, raw, blanks, as_text=True)
     if (codes < 0).any():
         raise DataError(f'{int((codes < 0).sum())} rows have no subject in "{name}"; give each one')
     return codes, labels

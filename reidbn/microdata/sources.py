@@ -14,11 +14,13 @@ import numpy as np
 
 from reidbn.errors import DataError, MissingPart, UsageError
 from reidbn.microdata.coding import Coder, Raw
-from reidbn.microdata.csvfile import code_csv, header_of, is_csv
+from reidbn.microdata.csvfile import code_csv, head_of, is_csv
 from reidbn.progress import progress
 
 _CHUNK = 60
 """Vectors of 2,048 rows that DuckDB hands over at a time."""
+
+_WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ def _file(path: Path, delimiter: str | None) -> Source:
     if not path.is_file():
         raise DataError(f"no file {path}")
     if is_csv(path):
-        header, mark = header_of(path, delimiter)
-        return Source(path.name, header, partial(code_csv, path, header=header, mark=mark))
+        head = head_of(path, delimiter)
+        return Source(path.name, head.names, partial(code_csv, path, head=head))
     if path.suffix in (".parquet", ".pq"):
         return _parquet(path)
     if path.suffix in (".arrow", ".feather", ".ipc"):
@@ -71,6 +73,11 @@ def _file(path: Path, delimiter: str | None) -> Source:
         from pyarrow import dataset
 
         return _arrow(dataset.dataset(path, format="feather"), name=path.name)
+    if path.suffix.lower() in _WORKBOOKS:
+        raise UsageError(
+            f"{path.name}: a workbook is not read: save the sheet as CSV UTF-8, or give the frame "
+            "that pandas.read_excel makes of it"
+        )
     raise UsageError(
         f"{path.name}: cannot tell its kind; use .csv, .csv.gz, .tsv, .parquet, .arrow"
     )
@@ -129,7 +136,7 @@ def _parquet(path: Path) -> Source:
     types = {str(row[0]): str(row[1]) for row in found}
 
     def read(names: Sequence[str]) -> dict[str, Raw]:
-        coders = {name: Coder(written=_is_text(types[name])) for name in names}
+        coders = {name: _coder(types[name]) for name in names}
         with _no_values_in(f"{path.name} as Parquet"), duckdb.connect() as con:
             con.execute("SET enable_progress_bar = false")
             con.execute(f"SELECT {_selection(names, types)} FROM read_parquet('{place}')")  # noqa: S608
@@ -146,9 +153,12 @@ def _chunks(con: Any) -> Iterator[Any]:
         yield chunk
 
 
-def _is_text(kind: str) -> bool:
-    """Whether numbers of a type come out as text, since they may be longer than a float."""
-    return kind.upper().startswith(("DECIMAL", "HUGEINT", "UHUGEINT"))
+def _coder(kind: str) -> Coder:
+    """A coder for a type; numbers that a float is too short for come out as text."""
+    upper = kind.upper()
+    return Coder(
+        written=upper.startswith("DECIMAL"), whole=upper.startswith(("HUGEINT", "UHUGEINT"))
+    )
 
 
 def _relation(relation: Any) -> Source:
@@ -173,7 +183,7 @@ def _relation_arrays(
     arrays = relation.project(_selection(names, types)).fetchnumpy()
     found = {}
     for j, name in enumerate(names):
-        coder = Coder(written=_is_text(types[name]))
+        coder = _coder(types[name])
         cells = arrays.pop(f"c{j}")
         null = arrays.pop(f"n{j}", None)
         if np.ma.isMaskedArray(cells):
@@ -233,7 +243,8 @@ def _polars(frame: Any) -> Source:
             table = table.collect()
         found = {}
         for name in names:
-            coder = Coder(written=table[name].dtype == pl.Decimal)
+            kind = table[name].dtype
+            coder = Coder(written=kind == pl.Decimal, whole=kind in _long_integers())
             coder.add(*_polars_cells(name, table[name]))
             found[name] = coder.finish()
         return found
@@ -247,12 +258,27 @@ def _polars_cells(name: str, series: Any) -> tuple[Any, Any]:
     if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
         raise DataError(f'column "{name}" holds lists or other compound values')
     null = series.is_null().to_numpy()
+    if series.dtype in _long_integers():
+        return series.cast(pl.String).to_numpy(), null
     if series.dtype.is_integer() or series.dtype == pl.Boolean:
         empty = False if series.dtype == pl.Boolean else 0
         return series.fill_null(empty).to_numpy(), null
     if series.dtype.is_float() or series.dtype in (pl.Date, pl.Datetime, pl.String):
         return series.to_numpy(), null
-    return series.cast(pl.String).to_numpy(), null
+    try:
+        return series.cast(pl.String).to_numpy(), null
+    except pl.exceptions.PolarsError:
+        raise DataError(
+            f'column "{name}" holds values of type {series.dtype.base_type().__name__}; '
+            "use texts, numbers, dates or true/false"
+        ) from None
+
+
+def _long_integers() -> tuple[Any, ...]:
+    """Polars' types of whole numbers that NumPy has not; older versions lack them."""
+    import polars as pl
+
+    return tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
 
 
 def _arrow(given: Any, name: str = "the table") -> Source:
@@ -280,7 +306,13 @@ def _arrow_columns(given: Any, names: Sequence[str]) -> Iterator[tuple[str, Raw]
         kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
         if pa.types.is_nested(kind) or pa.types.is_binary(kind):
             raise DataError(f'column "{name}" holds lists or other compound values')
-        coded = cells.unify_dictionaries() if kind != cells.type else cells.dictionary_encode()
+        try:
+            coded = cells.unify_dictionaries() if kind != cells.type else cells.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise DataError(
+                f'column "{name}" holds values of a type that Arrow does not compare; '
+                "use texts, numbers, dates or true/false"
+            ) from None
         values = coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else []
         parts = [chunk.indices.cast("int32").fill_null(-1).to_numpy() for chunk in coded.chunks]
         codes = np.concatenate(parts) if parts else np.empty(0)

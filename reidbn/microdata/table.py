@@ -346,7 +346,9 @@ class People:
     def __repr__(self) -> str:
         secret = f"; sensitive {', '.join(self.sensitive)}" if self.sensitive else ""
         known = ", ".join(self.quasi_identifiers)
-        return f"People({len(self)}: {known}{secret}; missing={self.missing!r})"
+        count = len(self.notes)
+        notes = f"; {count} note{'s' * (count > 1)} in .notes" if count else ""
+        return f"People({len(self)}: {known}{secret}; missing={self.missing!r}{notes})"
 
 
 def checked_people(given: Any) -> People:
