@@ -73,6 +73,11 @@ class Attack:
             return nodes
         return nodes.replace(*changed)
 
+    @property
+    def main_question(self) -> Question | None:
+        """What the attack is about: the question named "risk", else its first one."""
+        return self.questions.get("risk") or next(iter(self.questions.values()), None)
+
     # -- the graph -------------------------------------------------------------------------
 
     @cached_property

@@ -16,10 +16,11 @@ from typing import Any
 from reidbn.attack.attack import Attack
 from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup
 from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Node, Question
-from reidbn.cpds.protocol import plain
+from reidbn.attack.parts import Node, Question, parse_states
+from reidbn.cpds.protocol import YES, plain
 from reidbn.errors import UsageError, did_you_mean
 
+SUCCESS = "@success"  # among a scenario's parents: the event that the attack is about
 Facts = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
@@ -89,14 +90,23 @@ class Scenario:
         return replace(self, knows=replace(self.knows, parent=parent))
 
     def on(self, attack: Attack) -> Attack:
-        """The attack with the scenario's own parameters, nodes and questions."""
+        """The attack with the scenario's own parameters, nodes and questions.
+
+        A parent "@success" of a scenario's node is the event that the attack is about.
+        """
         if not (self.parameters or self.nodes or self.questions):
             return attack
         return attack.replace(
             parameters=attack.parameters.replace(*self.parameters),
-            nodes=attack.nodes.replace(*self.nodes),
+            nodes=attack.nodes.replace(*(self._placed(node, attack) for node in self.nodes)),
             questions=attack.questions.replace(*self.questions),
         )
+
+    def _placed(self, node: Node, attack: Attack) -> Node:
+        if SUCCESS not in node.parents:
+            return node
+        event = _success(attack, self.name)
+        return replace(node, parents=tuple(event if p == SUCCESS else p for p in node.parents))
 
     # -- identity --------------------------------------------------------------------------
 
@@ -112,6 +122,19 @@ class Scenario:
         known = self.knows.known if self.knows else ()
         found = [k.name for k in known if k.source.lower().startswith("assumption")]
         return (*found, *(p.name for p in self.parameters if p.is_assumption))
+
+
+def _success(attack: Attack, scenario: str) -> str:
+    """The yes/no node that the attack's main question asks about."""
+    main = attack.main_question
+    target = {} if main is None else parse_states(main.target)
+    if main is None or main.given or len(target) != 1 or set(target.values()) != {YES}:
+        asked = "it has no question" if main is None else f"its question {main.name} is not so"
+        raise UsageError(
+            f"scenario {scenario} builds on the event that {attack.name} is about, a question such "
+            f"as risk: {{target: reidentified=yes}} without evidence; {asked}"
+        )
+    return next(iter(target))
 
 
 def _renamed_columns(known: Known, columns: Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:

@@ -18,11 +18,11 @@ from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.blocks import risks as exact_risks
 from reidbn.attacks.expected_match import journalist_match
-from reidbn.attacks.placing import attach, place
+from reidbn.attacks.placing import attach, group_to_fill, place
 from reidbn.attacks.population_by_subset import subset_population
-from reidbn.attacks.subject_data import SubjectTable, subject_table
+from reidbn.attacks.subject_data import SubjectTable, subject_table, with_records
 from reidbn.attacks.subset_classes import subset_classes
-from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack
 from reidbn.inference.estimates import AT_ONCE
 from reidbn.inference.lowering import Lowering, check_settings
@@ -31,7 +31,6 @@ from reidbn.inference.sampling import forward, matching
 from reidbn.microdata.table import People
 
 METHODS = ("exact", "simulation")
-MAIN = "risk"  # the question that becomes the overall risk
 
 
 def assess(
@@ -118,30 +117,41 @@ def run(inputs: Inputs) -> Assessment:
     """Do what the inputs say."""
     scenario = inputs.scenario.renamed(inputs.columns).without(inputs.without)
     knows = scenario.knows or Knows((), every_column=True)  # silent: the worst case
+    inputs = replace(inputs, set={**scenario.set, **inputs.set})
+    group_to_fill(inputs.attack, knows.group)
+    base = scenario.on(with_records(inputs.attack, len(inputs.people), inputs.set))
+    filled = group_to_fill(base, knows.group)
     groups = place(knows, inputs.people, scenario.facts, apart=inputs.apart)
-    attack, own = attach(scenario.on(inputs.attack), groups, knows.group)
+    if _named_alone(base, inputs, scenario) & {*groups.joined}:
+        groups = place(knows, inputs.people, scenario.facts, apart=True)
+    attack, own, notes = attach(base, groups, filled)
     classes = subset_classes(inputs.people, groups.columns)
     population = None
     if inputs.population is not None and "p_unique" in attack.subject:
         population = subset_population(classes, inputs.population)
     table = subject_table(attack, classes, population, own, inputs.subject)
-    inputs = replace(inputs, set={**scenario.set, **inputs.set})
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     questions = _questions(attack, inputs, scenario)
     risks = {}
-    for measure, query in questions.items():
-        if inputs.method == "exact":
-            folder = None if inputs.checkpoint is None else Path(inputs.checkpoint)
-            risks[measure] = exact_risks(attack, query, inputs.set, table, folder=folder)
-        else:
-            risks[measure] = _simulated(attack, query, inputs, table)
+    for measure, query in list(questions.items()):
+        try:
+            risks[measure] = _risks(attack, query, inputs, table)
+        except ImpossibleEvidence:
+            if measure == OVERALL or inputs.given:
+                raise
+            del questions[measure]
+            notes = [note for note in notes if not note.startswith(f"question {measure} ")]
+            notes.append(
+                f"question {measure} is left out: what it is given cannot happen for some people "
+                f"in this scenario"
+            )
     if population is not None and "class_size" in attack.subject and not inputs.given:
         match = journalist_match(attack, population, table, inputs.set, inputs.do)
         risks = {**_until(risks, "journalist"), "journalist_match": match, **risks}
     return Assessment(
         inputs=inputs,
         attack=attack,
-        groups=groups,
+        groups=replace(groups, notes=(*groups.notes, *notes)),
         classes=classes,
         table=table,
         population=population,
@@ -151,21 +161,38 @@ def run(inputs: Inputs) -> Assessment:
     )
 
 
+def _named_alone(attack: Attack, inputs: Inputs, scenario: Scenario) -> frozenset[str]:
+    """Nodes that something names one by one, so that they are not joined with others."""
+    parents = (p for node in attack.nodes.values() for p in node.parents)
+    said = (inputs.given, inputs.do, scenario.given, scenario.do)
+    return frozenset((*parents, *(name for names in said for name in names)))
+
+
+def _risks(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:
+    if inputs.method == "exact":
+        folder = None if inputs.checkpoint is None else Path(inputs.checkpoint)
+        return exact_risks(attack, query, inputs.set, table, folder=folder)
+    return _simulated(attack, query, inputs, table)
+
+
 def _questions(attack: Attack, inputs: Inputs, scenario: Scenario) -> dict[str, Query]:
     """The attack's named questions, the main one last and under the name "overall"."""
-    if not attack.questions:
-        raise UsageError(f"{attack.name} has no question to assess: add one to its model file")
-    names = [name for name in attack.questions if name != MAIN]
-    main = MAIN if MAIN in attack.questions else names.pop()
+    main = attack.main_question
+    if main is None:
+        raise UsageError(
+            f"{attack.name} has no question that can be asked in this scenario: add one to its "
+            f"model file, such as risk: {{target: reidentified=yes}}"
+        )
+    names = [name for name in attack.questions if name != main.name]
     found = {}
-    for name in (*names, main):
+    for name in (*names, main.name):
         question = attack.questions[name]
         given = {**question.given, **scenario.given, **inputs.given}
         done = {**scenario.do, **inputs.do}
         _, query = read_query(attack, question.target, given, done)
         if query.is_distribution:
             raise UsageError(f"question {name} asks for a distribution; name a state")
-        found[OVERALL if name == main else name] = query
+        found[OVERALL if name == main.name else name] = query
     return found
 
 

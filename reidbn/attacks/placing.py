@@ -7,7 +7,7 @@ of nobody are left out: the answer is the same, and 2^b stays small.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from reidbn.attack.knows import (
 )  # fmt: skip
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn
+from reidbn.attacks.questions import refuse_dependants, translated
 from reidbn.cpds.match import Probability
 from reidbn.cpds.rows import Row, Rows
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
@@ -55,6 +56,8 @@ class Groups:
     parent: Listed | Profile | None
     parent_p: Array | None
     notes: tuple[str, ...]
+    joined: Mapping[str, str] = field(default_factory=dict)
+    """Members that were joined with others, and the one that stands for them."""
 
     @property
     def columns(self) -> tuple[tuple[str, ...], ...]:
@@ -93,7 +96,9 @@ def place(
         )
     shared_parent = parent if parent_p is not None or isinstance(parent, Profile) else None
     members = tuple(placed) if apart else _joined(placed)
-    return Groups(members, shared_parent, parent_p, tuple(notes))
+    names = {m.member for m in members}
+    joined = {p.member: EVERYTHING_SURE for p in placed if p.member not in names}
+    return Groups(members, shared_parent, parent_p, tuple(notes), joined)
 
 
 def _with_every_column(knows: Knows, people: People) -> tuple[Known, ...]:
@@ -245,14 +250,17 @@ def _joined(placed: Sequence[Placed]) -> tuple[Placed, ...]:
 # -- the attack with these groups ----------------------------------------------------------------
 
 
-def attach(attack: Attack, groups: Groups, group: str | None) -> tuple[Attack, dict[str, Array]]:
-    """The attack whose group holds these members, and the subject data that they need.
+def attach(
+    attack: Attack, groups: Groups, old: Group
+) -> tuple[Attack, dict[str, Array], list[str]]:
+    """The attack whose group `old` holds these members, the subject data they need, and notes.
 
     A probability that is the same for everybody becomes a parameter "p_<member>", so that what-if
     questions can move it; one that differs is a subject column.
     """
-    name = _group_name(attack, group)
-    old = attack.groups[name]
+    name, members = old.name, tuple(p.member for p in groups.placed)
+    refuse_dependants(attack, old, members)
+    questions, notes = translated(attack, members, groups.joined, old)
     subject: dict[str, Array] = {}
     parameters: list[Parameter] = []
     columns: list[SubjectColumn] = []
@@ -271,7 +279,7 @@ def attach(attack: Attack, groups: Groups, group: str | None) -> tuple[Attack, d
         rows = (replace(rows[0], when={node: "yes"}), GroupRow(0.0))
     parents = tuple(n.name for n in nodes)
     source = "; ".join(dict.fromkeys(p.source for p in groups.placed))
-    new = Group(name, tuple(p.member for p in groups.placed), rows, parents, old.story, source)
+    new = Group(name, members, rows, parents, old.story, source)
     used = {c.name for c in attack.subject.values()} & {c.name for c in columns}
     return (
         attack.replace(
@@ -279,22 +287,33 @@ def attach(attack: Attack, groups: Groups, group: str | None) -> tuple[Attack, d
             parameters=[*_still_used(attack, name), *parameters],
             subject=[*(c for c in attack.subject.values() if c.name not in used), *columns],
             nodes=[*attack.nodes.values(), *nodes],
+            questions=questions,
             example={},
         ),
         subject,
+        notes,
     )
 
 
-def _group_name(attack: Attack, group: str | None) -> str:
-    if group is not None:
-        return attack.groups[group].name
-    if len(attack.groups) != 1:
-        found = ", ".join(attack.groups) or "none"
+def group_to_fill(attack: Attack, group: str | None) -> Group:
+    """The attack's group that a scenario fills: the one it names, or the only one."""
+    if not attack.groups:
         raise UsageError(
-            f"{attack.name} must have exactly one group for a scenario to fill (it has: {found}); "
-            f"name the group in the scenario"
+            f"{attack.name} has no group of attributes that a scenario could fill, so no table can "
+            f"be assessed under it; ask it with rb.ask, or assess an attack with a group, such as "
+            f"adversary-routes"
         )
-    return next(iter(attack.groups))
+    if group is not None:
+        if group not in attack.groups:
+            hint = did_you_mean(group, attack.groups)
+            raise UsageError(f'{attack.name} has no group "{group}" for the scenario; {hint}')
+        return attack.groups[group]
+    if len(attack.groups) != 1:
+        raise UsageError(
+            f"{attack.name} has the groups {', '.join(attack.groups)}; say in the scenario which "
+            f"one it fills: knows: {{group: {next(iter(attack.groups))}}}"
+        )
+    return next(iter(attack.groups.values()))
 
 
 def _still_used(attack: Attack, group: str) -> list[Parameter]:

@@ -5,13 +5,14 @@
     p_known        each        P(the attacker knows this group), from the scenario
     records        (scalar)    people in the table
 
-An attack that asks for another column gets it from `subject={...}` of the call.
+An attack that asks for another column gets it from `subject={...}` of the call.  A parameter
+"records" (unit: records) is the number of people in the table too, unless the call sets it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from reidbn.attack.attack import Attack
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subset_classes import SubsetClasses
-from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
 
 Array = NDArray[np.float64]
 
@@ -58,6 +59,22 @@ def subject_table(
         if name not in columns:
             columns[name] = _from_table(name, attack, classes, population, first)
     return SubjectTable(columns, of_person)
+
+
+def with_records(attack: Attack, people: int, chosen: Mapping[str, float]) -> Attack:
+    """The attack with its parameter "records", where it has one, at the table's size."""
+    found = attack.parameters.get("records")
+    if found is None or found.unit != "records" or "records" in chosen:
+        return attack
+    table = replace(found, value=people, low=people, high=people, prior=None, source="the table")
+    try:
+        return attack.replace(parameters=attack.parameters.replace(table))
+    except ModelError:
+        rules = "; ".join(attack.where)
+        raise UsageError(
+            f"{attack.name}: with the table's {people:,} people as records, {rules} does not hold; "
+            f'set both: set={{"records": {people}, ...}}'
+        ) from None
 
 
 def _check_given(attack: Attack, people: int, given: Mapping[str, Any]) -> None:

@@ -51,10 +51,10 @@ class HypergeometricLeak(CPD):
                     f"records; it must lie between 0 and the number of records"
                 )
         longest = len(scope.child.states) - 1
-        if class_size.max() > longest:
+        if np.minimum(class_size, leaked).max() > longest:  # no more of a class than are leaked
             raise ModelError(
                 f"{scope.child.name}: classes of up to {class_size.max():g} but states only up to "
-                f"{longest}; let the states run to the largest class size"
+                f"{longest}; let the states run to the largest class size, or to the leak's"
             )
         return records, leaked, class_size
 

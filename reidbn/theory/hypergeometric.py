@@ -82,11 +82,12 @@ def leaked_pmf(
     [[0.7, 0.3, 0.0, 0.0], [0.291667, 0.525, 0.175, 0.008333]]
     """
     D, L, k = (x[..., None] for x in _counts(records, leaked, class_size))
-    if np.any(k > longest):
-        raise UsageError(
-            f"longest={longest} leaves out h up to the class size; need >= {k.max():g}"
-        )
     low, high = np.maximum(0, L + k - D), np.minimum(k, L)
+    if np.any(high > longest):
+        raise UsageError(
+            f"longest={longest} leaves out h up to the class size or the leak's; "
+            f"need >= {high.max():g}"
+        )
     mode = np.clip(np.floor((k + 1) * (L + 1) / (D + 2)), low, high)
     h = np.arange(longest, dtype=np.float64)
     up = (k - h) * (L - h)

@@ -1,0 +1,177 @@
+"""Every attack that a table can fill, under every scenario, and questions about members."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.attack.knows import Known, Knows, Listed
+from reidbn.attack.scenario import Scenario
+from reidbn.errors import UsageError
+from reidbn.microdata.table import People
+
+COLUMNS = {
+    "worst-case": ["age", "sex", "state", "race"],
+    "controlled-release": ["age", "sex", "state", "race"],
+    "voter-registration": ["age", "sex", "state", "race", "ethnicity"],
+    "voter-registration-by-group": ["age", "sex", "state", "race"],
+    "social-media": ["sex", "race", "ethnicity", "state", "income"],
+    "who-is-attacking": ["age", "sex", "state", "education", "marital", "birth_country"],
+}
+ATTACKS = [name for name in rb.models() if rb.load(name).groups]
+OTHERS = [name for name in rb.models() if not rb.load(name).groups]
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return rb.datasets.synthetic_patients(80, seed=5)
+
+
+def test_the_columns_of_every_scenario_are_listed_here():
+    assert set(COLUMNS) == set(rb.scenarios())
+
+
+@pytest.mark.parametrize("scenario", rb.scenarios())
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_every_attack_that_a_table_can_fill_is_assessed_under_every_scenario(
+    attack, scenario, frame
+):
+    people = rb.read_table(frame, quasi_identifiers=COLUMNS[scenario])
+    result = rb.assess(attack, people, scenario=scenario, population=50_000)
+    for measure in result.measures:
+        assert ((result.risk(measure) >= 0) & (result.risk(measure) <= 1)).all(), measure
+    said = " ".join(result.groups.notes)
+    own = set(rb.load(attack).questions) - {"risk"}
+    assert all(name in result.measures or f"question {name} is left out" in said for name in own)
+    assert result.risk().max() > 0
+
+
+@pytest.mark.parametrize("scenario", rb.scenarios())
+@pytest.mark.parametrize("attack", OTHERS)
+def test_an_attack_without_a_group_is_refused_by_name(attack, scenario, frame):
+    people = rb.read_table(frame, quasi_identifiers=COLUMNS[scenario])
+    with pytest.raises(UsageError, match=f"{attack} has no group of attributes that a scenario"):
+        rb.assess(attack, people, scenario=scenario, population=50_000)
+
+
+# -- questions about members -----------------------------------------------------------------------
+
+
+def people(n=60, seed=1):
+    rng = np.random.default_rng(seed)
+    codes = np.column_stack([rng.integers(0, c, n) for c in (4, 3, 2)])
+    return People.from_codes(codes, ["age", "town", "sex"])
+
+
+def worked_example():
+    text = (Path(__file__).parent.parent / "docs" / "model-files.md").read_text()
+    return rb.loads(re.search(r"```yaml\n(.*?)```", text, re.S)[1])
+
+
+def known(**chances):
+    groups = tuple(Known(n, (n,), (p,), source="assumption") for n, p in chances.items())
+    return Scenario("some", knows=Knows(groups))
+
+
+def test_a_question_about_a_member_that_is_known_for_sure_asks_for_all_that_is_sure():
+    table = people()
+    result = rb.assess(worked_example(), table, scenario=known(age=1, town=1, sex=0.5))
+    assert "knows_for_sure" in result.attack.groups["known"].members
+    p = 0.1 * (0.5 / table.class_sizes() + 0.5 / table.class_sizes(["age", "town"]))
+    assert result.risk("risk_if_age_is_known") == pytest.approx(p, abs=1e-12)
+    assert result.risk() == pytest.approx(p, abs=1e-12)
+
+
+def test_a_question_about_a_member_that_is_still_there_asks_for_it():
+    table = people().select(["age", "sex"])
+    result = rb.assess(worked_example(), table, scenario=known(age=0.3, sex=0.5))
+    both, age = table.class_sizes(["age", "sex"]), table.class_sizes(["age"])
+    expected = 0.1 * (0.5 / both + 0.5 / age)
+    assert result.risk("risk_if_age_is_known") == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_question_about_a_member_that_is_gone_is_left_out_by_name():
+    table = people().select(["town", "sex"])
+    result = rb.assess(worked_example(), table, scenario=known(town=0.3, sex=0.5))
+    assert result.measures == ("overall",)
+    assert result.groups.notes[-1] == (
+        "question risk_if_age_is_known is left out: the scenario has no knows_age"
+    )
+
+
+def test_everything_and_nothing_known_mean_what_the_scenario_may_know():
+    table = people()
+    attack = rb.load("marketer")
+    some = rb.assess(attack, table, scenario=known(age=0.3, town=0.6, sex=0.5))
+    assert some.risk("nothing_known") == pytest.approx(0.5 / 60, abs=1e-12)
+    whole = rb.assess("journalist", table, scenario=known(age=0.3, town=0.6, sex=0.5),
+                      population=60)  # fmt: skip
+    unique = table.class_sizes() == 1
+    assert whole.risk("everything_known") == pytest.approx(0.5 * unique, abs=1e-12)
+
+
+def test_a_question_that_cannot_happen_is_left_out_by_name():
+    result = rb.assess("marketer", people(), scenario="worst-case")
+    assert result.measures == ("right", "overall")
+    assert any(n.startswith("question nothing_known is left out") for n in result.groups.notes)
+
+
+def test_a_list_for_all_keeps_the_question_what_if_nobody_is_on_it():
+    groups = tuple(Known(n, (n,), (1.0,), source="s") for n in ("age", "town", "sex"))
+    scenario = Scenario("list", knows=Knows(groups, Listed("listed", (0.4,), shared=True)))
+    table = people()
+    result = rb.assess("marketer", table, scenario=scenario)
+    assert result.risk("nothing_known") == pytest.approx(0.5 / 60, abs=1e-12)
+    assert result.risk("right") == pytest.approx(0.4 / table.class_sizes() + 0.6 / 60, abs=1e-12)
+
+
+def test_evidence_of_the_call_may_name_a_member_that_is_known_for_sure():
+    table = people()
+    result = rb.assess("marketer", table, scenario=known(age=1, town=1, sex=0.5),
+                       do={"knows_age": "no"})  # fmt: skip
+    expected = 0.5 / table.class_sizes(["town", "sex"]) + 0.5 / table.class_sizes(["town"])
+    assert result.risk("right") == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_node_that_hangs_on_one_member_alone_is_refused_with_the_remedy():
+    attack = worked_example()
+    looks = rb.Node("sees", ("no", "yes"), rb.And(), ("looks", "knows_town"))
+    hanging = attack.with_node(looks)
+    kept = rb.assess(hanging, people(), scenario=known(age=1, town=1, sex=0.5))
+    assert "knows_town" in kept.attack.groups["known"].members
+    with pytest.raises(UsageError, match='node "sees" depends on "knows_town" alone'):
+        rb.assess(hanging, people().select(["age", "sex"]), scenario=known(age=0.5, sex=0.5))
+
+
+def test_records_are_the_tables_people_unless_the_call_says_otherwise():
+    """One of k alike in a leak of 3 among n: E[1/h; in the leak], counted by hand for k = 1."""
+    table = People.from_codes([[0], [1], [2], [3], [4]], ["town"])
+    result = rb.assess("leak-partial", table)
+    assert result.risk() == pytest.approx(3 / 5, abs=1e-12)
+    more = rb.assess("leak-partial", table, set={"records": 10})
+    assert more.risk() == pytest.approx(3 / 10, abs=1e-12)
+    two = People.from_codes([[0], [1]], ["town"])
+    with pytest.raises(UsageError, match=r"with the table's 2 people as records"):
+        rb.assess("leak-partial", two)
+
+
+def test_the_main_question_is_the_one_named_risk_else_the_first():
+    attack = worked_example()
+    named = [
+        rb.Question("named", "named=yes"),
+        rb.Question("if_age", "named=yes", {"knows_age": "yes"}),
+    ]
+    other = attack.replace(questions=named)
+    ours = rb.assess(other, people(), scenario=known(age=0.5, town=0.5, sex=0.5))
+    theirs = rb.assess(attack, people(), scenario=known(age=0.5, town=0.5, sex=0.5))
+    assert np.array_equal(ours.risk(), theirs.risk())
+
+
+def test_an_attempt_comes_before_whatever_the_attack_is_about():
+    attack = worked_example()
+    plain = rb.assess(attack, people(), scenario="worst-case")
+    tried = rb.assess(attack, people(), scenario="controlled-release",
+                      do={"motive": "low", "controls": "high"})  # fmt: skip
+    assert tried.risk() == pytest.approx(0.05 * plain.risk(), abs=1e-12)
