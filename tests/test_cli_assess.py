@@ -2,12 +2,15 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
+import reidbn.inference.crosscheck as crosscheck_room
 from reidbn.cli import main, reidbn
+from reidbn.errors import CrosscheckFailed
 
 SCENARIO = """\
 schema_version: 1
@@ -94,6 +97,40 @@ def test_fail_above_tells_by_the_exit_code(table):
     with pytest.raises(SystemExit) as ended:
         main([str(w) for w in (*words, "--rows", 50_000, "--fail-above", 0.01)])
     assert ended.value.code == 1
+
+
+def test_a_safe_release_with_rare_risks_is_certified(real_data, tmp_path):
+    """Risks near 1e-5 are undecided by a plain sample; that alone was called a failure."""
+    page = tmp_path / "r.html"
+    adult = real_data / "adult" / "adult_data.csv.gz"
+    done = run("assess", adult, "--qi", "sex,race", "--scenario", "social-media",
+               "--population", 150_000_000, "--html", page)  # fmt: skip
+    assert "cross-check of adversary-routes: passed\n" in done.stdout
+    assert "Provenance and cross-check" in page.read_text()
+
+
+def test_a_failed_cross_check_is_on_top_of_the_report_and_ends_with_3(table, tmp_path, monkeypatch):
+    real = crosscheck_room.forward
+
+    def lying(network, rows, rng, **more):
+        states = real(network, rows, rng, **more)
+        return {**states, "reidentified": np.zeros(rows, dtype=np.intp)}
+
+    monkeypatch.setattr(crosscheck_room, "forward", lying)
+    page, numbers, risks = (tmp_path / n for n in ("r.html", "r.json", "risks.parquet"))
+    with pytest.raises(CrosscheckFailed, match="cells agree"):
+        CliRunner().invoke(
+            reidbn,
+            ["assess", table, "--qi", "age,sex", "--population", "5000", "--rows", "20000",
+             "--html", str(page), "--json-report", str(numbers), "--out", str(risks)],
+            catch_exceptions=False,
+        )  # fmt: skip
+    assert CrosscheckFailed.exit_code == 3
+    top = page.read_text().split('<div class="verdict">')[1].split("</div>")[0]
+    assert "CROSS-CHECK FAILED" in top
+    assert "disagree" in top
+    assert json.loads(numbers.read_text())["passes"] is False
+    assert not risks.exists()
 
 
 def test_the_demonstration_is_the_main_job(tmp_path):

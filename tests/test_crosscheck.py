@@ -11,6 +11,7 @@ import pytest
 from attacks import routes, routes_subjects
 from scipy.stats import binom
 
+import reidbn as rb
 from reidbn.attack.attack import Attack
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node
@@ -19,7 +20,11 @@ from reidbn.cpds.match import OneOver, Share
 from reidbn.cpds.rows import Row, Rows
 from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.inference import crosscheck as module
+from reidbn.inference import enumeration
+from reidbn.inference.cells import Counted
 from reidbn.inference.crosscheck import crosscheck
+from reidbn.inference.lowering import lower
+from reidbn.inference.rare import count_rare
 from reidbn.theory.agreement import detectable, disagrees, interval, tell_apart
 
 
@@ -177,16 +182,73 @@ def test_many_subjects_are_checked_by_tenths_and_one_by_one():
     assert check.decided >= 0.8
 
 
-def test_a_run_that_decides_too_little_is_a_failure():
+RARE = dict.fromkeys(("p_m", "p_fm", "p_cu", "p_c"), 1e-5)
+
+
+def test_the_mean_risk_of_a_cross_check_is_over_people_and_not_over_distinct_rows():
+    attack, subjects = routes(3), routes_subjects(40, 3, np.random.default_rng(8))
+    people = np.repeat(np.arange(40), np.where(np.arange(40) < 5, 100, 1))
+    check = crosscheck(attack, "reidentified=yes", subject=subjects, people=people, rows=20_000)
+    risk = rb.ask(attack, "reidentified=yes", subject=subjects).probability.ravel()
+    mean = next(c for c in check.cells if c.what.startswith("mean risk of all"))
+    assert mean.exact == pytest.approx(risk[people].mean(), rel=1e-12)
+    assert abs(mean.exact - risk.mean()) > 0.01
+
+
+def test_rare_risks_are_counted_where_they_are_not_rare():
+    # Fails for a correct program with probability 1e-6.
     attack, subjects = routes(3), routes_subjects(200, 3, np.random.default_rng(8))
-    with pytest.raises(CrosscheckFailed, match="under 80% decided"):
-        crosscheck(
-            attack,
-            "reidentified=yes",
-            subject=subjects,
-            rows=1000,
-            set=dict.fromkeys(("p_m", "p_fm", "p_cu", "p_c"), 0.001),
-        )
+    check = crosscheck(attack, "reidentified=yes", subject=subjects, rows=20_000, set=RARE)
+    assert check.passed
+    assert check.decided == 1
+    assert str(check).splitlines()[0] == "cross-check of routes: passed"
+    assert all(c.would_catch < max(c.exact, 1e-12) for c in check.cells)
+
+
+def test_a_wrong_rare_risk_is_caught_by_the_sample_alone():
+    """Risks near 1e-5, raised by half; a rare cell catches a quarter 19 times in 20."""
+    attack, subjects = routes(3), routes_subjects(200, 3, np.random.default_rng(8))
+    risk = rb.ask(attack, "reidentified=yes", subject=subjects, set=RARE).probability.ravel()
+    assert 0 < risk.max() < 1e-4
+    check = crosscheck(attack, "reidentified=yes", subject=subjects, rows=20_000, set=RARE,
+                       printed=1.5 * risk, must_agree=False)  # fmt: skip
+    assert check.failed
+    assert len(check.disagreements) > 20
+
+
+def test_a_rare_event_is_counted_without_bias():
+    """Kept rows against the enumerated probability; false alarm 1e-6 in all."""
+    rng = np.random.default_rng(11)
+    network = lower(leak(), {"leaked": 1})
+    for state in ("1", "3"):
+        exact = float(enumeration.joint(network, ["h"], {})[int(state)])
+        found = count_rare([network], {"h": state}, 100_000, rng)
+        if exact == 0:
+            assert found.scale == 0
+        else:
+            assert not disagrees(found.hits, found.rows, exact / found.scale, level=1e-6)
+    twice = [lower(leak(), {"leaked": n}) for n in (2, 3)]
+    exact = np.mean([enumeration.joint(n, ["h"], {})[2] for n in twice])
+    found = count_rare(twice, {"h": "2"}, 100_000, rng)
+    assert not disagrees(found.hits, found.rows, exact / found.scale, level=1e-6)
+
+
+def test_an_impossible_event_that_is_called_possible_is_a_disagreement():
+    cell = Counted("x", 1e-7, 0, 1000, 0.0).judged(1e-8)
+    assert cell.verdict == "disagrees"
+    assert Counted("x", 0.0, 0, 1000, 0.0).judged(1e-8).verdict == "agrees"
+
+
+def test_undecided_is_not_failed_and_the_first_line_says_how_much_was_decided(monkeypatch):
+    attack, subjects = routes(3), routes_subjects(200, 3, np.random.default_rng(8))
+    monkeypatch.setattr(module, "count_rare", lambda *_: None)  # nothing helps
+    check = crosscheck(attack, "reidentified=yes", subject=subjects, rows=1000, set={
+        "p_m": 0.001, "p_fm": 0.001, "p_cu": 0.001, "p_c": 0.2}, level=1e-3)  # fmt: skip
+    assert 0 < check.decided < 1
+    assert check.passed
+    assert not check.failed
+    share = int(100 * check.decided)
+    assert f"passed, with {share} % decided: nothing disagrees" in str(check).splitlines()[0]
 
 
 def test_the_same_seed_gives_the_same_cells_and_leaves_numpys_stream_alone():

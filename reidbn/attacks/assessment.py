@@ -142,19 +142,22 @@ class Assessment:
 
     @cached_property
     def crosscheck(self) -> CrossCheck:
-        """The main question, exact against sampled and against pgmpy; raises on disagreement.
+        """The main question, exact against sampled and against pgmpy.
 
-        Done when first asked for: a report, a summary and the command line always ask.
+        Done when first asked for: a summary and a report always ask, and put a failure on top.
         """
-        return self.check()
+        return self._checked()
 
     def keep_crosscheck(self, *, rows: int, seed: int = 0) -> CrossCheck:
         """A cross-check of another size, kept for summaries and reports."""
-        self.__dict__["crosscheck"] = self.check(rows=rows, seed=seed)
+        self.__dict__["crosscheck"] = self._checked(rows=rows, seed=seed)
         return self.crosscheck
 
     def check(self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
-        """A cross-check of any size, of the very risks that this assessment holds."""
+        """A cross-check of any size, of the very risks that this assessment holds; raises."""
+        return self._checked(rows=rows, seed=seed, subjects=subjects).raise_on_failure()
+
+    def _checked(self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
         query = self.questions[OVERALL]
         exact = self.inputs.method == "exact"
         return crosscheck(
@@ -169,6 +172,8 @@ class Assessment:
             subjects=subjects,
             printed=self.risks[OVERALL] if exact else None,
             beyond_range=self.inputs.beyond_range,
+            people=self.table.of_person,
+            must_agree=False,
         )
 
     # -- what-if ---------------------------------------------------------------------------
@@ -211,21 +216,28 @@ class Assessment:
         """Write the report as one self-contained page."""
         from importlib import import_module
 
-        return import_module("reidbn.report.assessment_report").write_html(self, path, **options)
+        done = import_module("reidbn.report.assessment_report").write_html(self, path, **options)
+        return self._if_checked(done)
+
+    def _if_checked(self, written: Any) -> Any:
+        """What was written; a failed cross-check is raised once it is."""
+        if not self.inputs.given:
+            self.crosscheck.raise_on_failure()
+        return written
 
     def to_markdown(self, path: Any, **options: Any) -> Any:
         """Write the report as Markdown."""
         from importlib import import_module
 
-        return import_module("reidbn.report.assessment_report").write_markdown(
-            self, path, **options
-        )
+        room = import_module("reidbn.report.assessment_report")
+        return self._if_checked(room.write_markdown(self, path, **options))
 
     def to_json(self, path: Any, threshold: str | float = 0.09) -> Any:
         """Write every number of the report as JSON."""
         from importlib import import_module
 
-        return import_module("reidbn.report.assessment_report").write_json(self, path, threshold)
+        room = import_module("reidbn.report.assessment_report")
+        return self._if_checked(room.write_json(self, path, threshold))
 
     def to_parquet(self, path: Any) -> Path:
         """Write the risks of every person, keyed by the subject's id; restricted."""

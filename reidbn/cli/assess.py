@@ -96,6 +96,9 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
             say_about(people)
         click.echo(str(summary))
     _write(result, options)
+    if summary.failure:  # the report says so on top; nobody's risk is written
+        result.crosscheck.raise_on_failure()
+    _write_persons(result, options)
     above = options["fail_above"]
     return int(above is not None and bool((result.risk() > above).any()))
 
@@ -111,14 +114,19 @@ def _columns(pairs: tuple[str, ...], state: str | None) -> dict[str, str]:
 
 
 def _write(result: Any, options: dict[str, Any]) -> None:
+    from reidbn.report.assessment_report import write_html, write_json, write_markdown
+
     asked = {"threshold": options["threshold"], "options": _releases(result, options["option"])}
-    reports = {"html": result.to_html, "markdown": result.to_markdown}
+    reports = {"html": write_html, "markdown": write_markdown}
     for kind, write in reports.items():
         if options[kind]:
-            click.echo(f"report: {write(options[kind], **asked)}", err=True)
+            click.echo(f"report: {write(result, options[kind], **asked)}", err=True)
     if options["json_report"]:
-        done = result.to_json(options["json_report"], threshold=options["threshold"])
+        done = write_json(result, options["json_report"], threshold=options["threshold"])
         click.echo(f"report: {done}", err=True)
+
+
+def _write_persons(result: Any, options: dict[str, Any]) -> None:
     if options["out"]:
         done = result.to_parquet(options["out"])
         click.echo(f"risks of every person (restricted): {done}", err=True)

@@ -13,6 +13,7 @@ from reidbn.cli._options import (
     read_states,
     read_subject,
 )
+from reidbn.errors import CrosscheckFailed
 
 
 @click.command()
@@ -50,11 +51,12 @@ def crosscheck(
         rows=rows,
         seed=seed,
         beyond_range=asked_beyond_range(),
+        must_agree=False,
     )
     if as_json:
         print_json(check.to_dict())
-        return 0
-    click.echo(str(check))
-    if cells:
-        click.echo(check.table().to_string(index=False))
-    return 0
+    else:
+        click.echo(str(check))
+        if cells:
+            click.echo(check.table().to_string(index=False))
+    return CrosscheckFailed.exit_code if check.failed else 0

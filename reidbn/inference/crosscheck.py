@@ -1,22 +1,25 @@
 """Cross-check: the exact engine against forward sampling and against pgmpy.
 
 False alarms: if everything is right, the probability that any cell disagrees is at most `level`
-(1e-6), split evenly over the cells.  A disagreement raises.
+(1e-6), split evenly over the cells.  A disagreement raises; a cell that no sample could decide does
+not, and the first line says how many there are.
 
 One subject: the marginal of every node, every entry P(state | parents) of small families, and the
-attack's questions.  Many subjects: the mean risk and the risk-decile strata with the subject drawn
-as a root node, and at least 30 subjects (highest, median, random) one by one, with pgmpy.
+attack's questions.  Many subjects: the mean risk over people and the tenths of people by risk, with
+the person drawn as a root node, and 30 subjects (highest, median, random) one by one, with pgmpy.
+A cell that is too rare to tell is counted again where it is not rare (see rare.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.errors import CrosscheckFailed, TooLarge, UsageError
@@ -27,6 +30,7 @@ from reidbn.inference.estimates import batches
 from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
 from reidbn.inference.network import Array, Network
 from reidbn.inference.query import Query, read_query
+from reidbn.inference.rare import count_rare
 from reidbn.inference.sampling import States, forward, matching
 from reidbn.progress import progress
 
@@ -35,7 +39,9 @@ if TYPE_CHECKING:
 
 LEVEL = 1e-6
 TOLERANCE = 1e-12
-FEWEST_DECIDED = 0.8
+MOST_RARE = 50  # rare cells that are counted again
+ROWS_RARE = 200_000
+SUBJECTS_RARE = 20  # of a tenth that is counted again
 PRINTED = "the numbers printed"
 NEGLIGIBLE = 1e-4  # among many subjects, an error in one risk that changes nobody's verdict
 FAMILY = 32  # families with at most this many parent configurations are checked entry by entry
@@ -52,7 +58,6 @@ class CrossCheck:
     seed: int
     references: Mapping[str, float] = field(default_factory=dict)
     subjects: int = 1
-    must_decide: float = 0.0
 
     @property
     def decided(self) -> float:
@@ -69,9 +74,30 @@ class CrossCheck:
         return tuple(c for c in self.cells if self.verdicts[c.what] == DISAGREES)
 
     @property
-    def passed(self) -> bool:
+    def failed(self) -> bool:
+        """Something disagrees."""
         near = all(gap <= TOLERANCE for gap in self.references.values())
-        return near and not self.disagreements and self.decided >= self.must_decide
+        return not near or bool(self.disagreements)
+
+    @property
+    def passed(self) -> bool:
+        """Nothing disagrees, and something could be decided."""
+        return not self.failed and self.decided > 0
+
+    @property
+    def status(self) -> str:
+        """Passed, FAILED or undecided, and how much the sample could not decide."""
+        if self.failed:
+            return "FAILED"
+        if self.decided == 1:
+            return "passed"
+        told = round(self.decided * len(self.cells))
+        share = min(int(100 * self.decided), 99)
+        word = "passed" if told else "undecided"
+        return (
+            f"{word}, with {share} % decided: nothing disagrees, and {len(self.cells) - told} of "
+            f"{len(self.cells)} cells are too rare to tell"
+        )
 
     def table(self) -> pd.DataFrame:
         import pandas as pd
@@ -82,6 +108,8 @@ class CrossCheck:
         return {
             "attack": self.attack,
             "passed": self.passed,
+            "failed": self.failed,
+            "status": self.status,
             "rows": self.rows,
             "seed": self.seed,
             "false_alarm_rate": self.level,
@@ -92,14 +120,14 @@ class CrossCheck:
         }
 
     def raise_on_failure(self) -> CrossCheck:
-        if not self.passed:
+        if self.failed:
             raise CrosscheckFailed(str(self))
         return self
 
     def __str__(self) -> str:
         count = {v: list(self.verdicts.values()).count(v) for v in (AGREES, DISAGREES, TOO_RARE)}
         lines = [
-            f"cross-check of {self.attack}: {'passed' if self.passed else 'FAILED'}",
+            f"cross-check of {self.attack}: {self.status}",
             f"  exact against {self.rows:,} sampled rows (seed {self.seed}): {count[AGREES]} cells "
             f"agree, {count[DISAGREES]} disagree, {count[TOO_RARE]} too rare to tell "
             f"({self.decided:.0%} decided; false alarm in {self.level:g} of runs)",
@@ -109,15 +137,9 @@ class CrossCheck:
             lines.append(f"  an error of {max(errors):.2g} in any decided cell would be caught")
         for name, gap in self.references.items():
             lines.append(f"  exact against {name}: largest difference {gap:.2g}")
-        if self.decided < self.must_decide:
-            lines.append(
-                f"  under {self.must_decide:.0%} decided is no pass: sample more rows than "
-                f"{self.rows:,}"
-            )
         for c in self.disagreements:
-            lines.append(
-                f"  {c.what}: exact {c.exact:.6g}, sampled {c.sampled:.6g} in {c.trials:,} rows"
-            )
+            sampled = f"sampled {c.sampled or 0:.6g} in {c.trials:,} rows"
+            lines.append(f"  {c.what}: exact {c.exact:.6g}, {sampled}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -137,11 +159,15 @@ def crosscheck(
     subjects: int = 30,
     printed: Array | None = None,
     beyond_range: bool = False,
+    people: NDArray[np.intp] | None = None,
+    must_agree: bool = True,
 ) -> CrossCheck:
     """Check an attack's exact answers by sampling and by pgmpy; raise when they disagree.
 
-    `printed` are answers that were shown before, one per subject: with them it is these numbers
-    that the samples are held against, and an exact answer asked anew must equal them.
+    `people` says which subject each person is, where people alike are one subject: means are over
+    people.  `must_agree=False` hands a failed check back instead of raising.  `printed` are answers
+    that were shown before, one per subject: with them it is these numbers that the samples are held
+    against, and an exact answer asked anew must equal them.
 
     >>> check = crosscheck("leak-single", rows=20_000, seed=1)
     >>> check.passed
@@ -165,19 +191,49 @@ def crosscheck(
         network = Lowering(attack, set).network(columns).do(query.do)
         counted = _one_subject(network, query, rows, rng)
         references = _references(network, query)
-        must = 0.0
         if printed is not None:
             references[PRINTED] = float(np.abs(printed - _answer(network, query)).max())
     else:
+        who = np.arange(network.subjects) if people is None else people
         counted, references = _many_subjects(
-            attack, query, set, columns, rows, rng, subjects, printed
+            attack, query, set, columns, rows, rng, subjects, printed, who
         )
-        must = FEWEST_DECIDED
     negligible = NEGLIGIBLE if network.subjects > 1 else 0.0
-    cells = tuple(c.judged(level / len(counted), negligible) for c in counted)
-    return CrossCheck(
-        attack.name, cells, level, rows, seed, references, network.subjects, must
-    ).raise_on_failure()
+    cells = _judged(counted, level, negligible, min(rows, ROWS_RARE), rng)
+    check = CrossCheck(attack.name, cells, level, rows, seed, references, network.subjects)
+    return check.raise_on_failure() if must_agree else check
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """A cell of the plain sample, and how to count it again where it proves too rare."""
+
+    cell: Counted
+    again: Callable[[int, np.random.Generator], Counted | None]
+
+
+def _judged(
+    counted: Sequence[_Counted],
+    level: float,
+    negligible: float,
+    rows: int,
+    rng: np.random.Generator,
+) -> tuple[Cell, ...]:
+    """Every cell judged; the rare ones counted again, for which half of the level is kept."""
+    share = level / (2 * len(counted))
+    cells = [c.cell.judged(share) for c in counted]
+    rare = [i for i, cell in enumerate(cells) if _is_coarse(cell)]
+    for i in progress(rare[:MOST_RARE], "rare cells"):
+        found = counted[i].again(rows, rng)
+        if found is not None and not _is_coarse(found.judged(share)):
+            cells[i] = found.judged(share)
+    return tuple(replace(c, negligible=negligible) for c in cells)
+
+
+def _is_coarse(cell: Cell) -> bool:
+    """Too rare to tell, or told so coarsely that a doubled probability would pass."""
+    rare = cell.verdict == TOO_RARE
+    return rare or (cell.verdict == AGREES and 0 < cell.exact < cell.would_catch)
 
 
 def _answer(network: Network, query: Query) -> float:
@@ -205,11 +261,22 @@ class _Case:
     exact: float
     wanted: dict[str, str]
     given: dict[str, str]
+    given_exact: float = 1.0
+
+    def again(self, network: Network, rows: int, rng: np.random.Generator) -> Counted | None:
+        """What is wanted and given together, counted where it is not rare."""
+        found = count_rare([network], {**self.given, **self.wanted}, rows, rng)
+        if found is None:
+            return None
+        both = ", ".join(f"{n}={s}" for n, s in {**self.given, **self.wanted}.items())
+        what = f"P({both})" if self.given else self.what
+        exact = self.exact * self.given_exact
+        return Counted(what, exact, found.hits, found.rows, found.scale)
 
 
 def _one_subject(
     network: Network, query: Query, rows: int, rng: np.random.Generator
-) -> list[Counted]:
+) -> list[_Counted]:
     cases = [*_marginals(network), *_families(network), *_question(network, query)]
     hits = np.zeros(len(cases), dtype=int)
     fits = np.zeros(len(cases), dtype=int)
@@ -220,7 +287,8 @@ def _one_subject(
             fits[i] += fit.sum()
             hits[i] += (fit & matching(network, states, case.wanted)).sum()
     return [
-        Counted(c.what, c.exact, int(h), int(n)) for c, h, n in zip(cases, hits, fits, strict=True)
+        _Counted(Counted(c.what, c.exact, int(h), int(n)), partial(c.again, network))
+        for c, h, n in zip(cases, hits, fits, strict=True)
     ]
 
 
@@ -252,7 +320,8 @@ def _families(network: Network) -> list[_Case]:
                 text = ", ".join(f"{p}={s}" for p, s in case.items())
                 for i, state in list(enumerate(states))[1:]:
                     p = float(joint[(*where, i)] / total)
-                    cases.append(_Case(f"P({node}={state} | {text})", p, {node: state}, case))
+                    what = f"P({node}={state} | {text})"
+                    cases.append(_Case(what, p, {node: state}, case, float(total)))
     return cases
 
 
@@ -268,7 +337,7 @@ def _question(network: Network, query: Query) -> list[_Case]:
         wanted = {t: network.states[t][i] for t, i in zip(query.targets, where, strict=True)}
         named = ", ".join(f"{n}={s}" for n, s in wanted.items())
         p = float(joint[where] / joint.sum())
-        cases.append(_Case(f"P({named} | {text})", p, wanted, given))
+        cases.append(_Case(f"P({named} | {text})", p, wanted, given, float(joint.sum())))
     return cases
 
 
@@ -300,7 +369,8 @@ def _many_subjects(
     rng: np.random.Generator,
     subjects: int,
     printed: Array | None,
-) -> tuple[list[Counted], dict[str, float]]:
+    people: NDArray[np.intp],
+) -> tuple[list[_Counted], dict[str, float]]:
     from reidbn.inference.answers import joint
 
     if query.given:
@@ -314,7 +384,8 @@ def _many_subjects(
     if printed is not None:
         gaps[PRINTED] = float(np.abs(printed - risk).max())
         risk = printed
-    counted = _strata(network, wanted, risk, rows, rng)
+    one_by_one = _OneByOne(attack, query, settings, columns, wanted, risk)
+    counted = _strata(network, one_by_one, people, rows, rng)
     chosen = _chosen(risk, subjects, rng)
     gap = 0.0
     for label, i in progress(chosen, "cross-check, subject by subject"):
@@ -322,11 +393,10 @@ def _many_subjects(
             int(matching(network, _acted(network, wanted, batch, rng, int(i)), wanted).sum())
             for batch in batches(rows)
         )
-        counted.append(Counted(f"risk of a subject ({label})", float(risk[i]), hits, rows))
-        one = {n: v[i : i + 1] if len(v) > 1 else v for n, v in columns.items()}
-        gap = max(
-            gap, _pgmpy_gap(attack, query, settings, one, values[i if len(values) > 1 else 0, 0])
-        )
+        what = f"risk of a subject ({label})"
+        again = partial(one_by_one.again, what, np.array([i]))
+        counted.append(_Counted(Counted(what, float(risk[i]), hits, rows), again))
+        gap = max(gap, one_by_one.pgmpy_gap(i, values[i if len(values) > 1 else 0, 0]))
     return counted, {**gaps, f"pgmpy on {len(chosen)} subjects": gap}
 
 
@@ -336,27 +406,54 @@ def _acted(
     return forward(network, rows, rng, subject=np.full(rows, who, dtype=np.intp), wanted=wanted)
 
 
-def _pgmpy_gap(
-    attack: Attack, query: Query, settings: Any, one: Mapping[str, Array], ours: Array
-) -> float:
-    from reidbn.inference import pgmpy_bridge
+@dataclass(frozen=True, eq=False)
+class _OneByOne:
+    """The subjects of a question, each with a network of its own."""
 
-    network = Lowering(attack, settings).network(one).do(query.do)
-    theirs = pgmpy_bridge.joint(pgmpy_bridge.network_to_pgmpy(network), query.targets, {})
-    return float(np.abs(theirs - ours).max())
+    attack: Attack
+    query: Query
+    settings: Mapping[str, Any] | None
+    columns: Mapping[str, Array]
+    wanted: dict[str, str]
+    risk: Array
+
+    def network(self, i: int) -> Network:
+        one = {n: v[i : i + 1] if len(v) > 1 else v for n, v in self.columns.items()}
+        return Lowering(self.attack, self.settings).network(one).do(self.query.do)
+
+    def pgmpy_gap(self, i: int, ours: Array) -> float:
+        from reidbn.inference import pgmpy_bridge
+
+        model = pgmpy_bridge.network_to_pgmpy(self.network(i))
+        theirs = pgmpy_bridge.joint(model, self.query.targets, {})
+        return float(np.abs(theirs - ours).max())
+
+    def again(
+        self, what: str, who: NDArray[np.intp], rows: int, rng: np.random.Generator
+    ) -> Counted | None:
+        """The mean risk of these subjects (of some, where they are many), where it is not rare."""
+        some = rng.choice(who, SUBJECTS_RARE, replace=False) if len(who) > SUBJECTS_RARE else who
+        found = count_rare([self.network(int(i)) for i in some], self.wanted, rows, rng)
+        if found is None:
+            return None
+        if len(some) < len(who):
+            what = f"{what}: {len(some)} drawn from it"
+        exact = float(self.risk[some].mean())
+        return Counted(what, exact, found.hits, found.rows, found.scale)
 
 
 def _strata(
     network: Network,
-    wanted: dict[str, str],
-    risk: Array,
+    one_by_one: _OneByOne,
+    people: NDArray[np.intp],
     rows: int,
     rng: np.random.Generator,
-) -> list[Counted]:
-    """The mean risk, and the mean risk in each tenth of the subjects ordered by risk.
+) -> list[_Counted]:
+    """The mean risk, and the mean risk in each tenth of the people ordered by risk.
 
-    The subject of a row is drawn at random, so hits in a stratum are binomial with its mean risk.
+    The person of a row is drawn at random, so hits in a tenth are binomial with its mean risk.
     """
+    wanted, risk = one_by_one.wanted, one_by_one.risk[people]
     order = np.argsort(risk, kind="stable")
     parts = min(10, len(risk))
     stratum = np.empty(len(risk), dtype=np.intp)
@@ -365,15 +462,18 @@ def _strata(
     drawn = np.zeros(parts, dtype=int)
     for batch in batches(rows):
         who = rng.integers(len(risk), size=batch)
-        states = forward(network, batch, rng, subject=who, wanted=wanted)
+        states = forward(network, batch, rng, subject=people[who], wanted=wanted)
         hit = np.broadcast_to(matching(network, states, wanted), batch)
         drawn += np.bincount(stratum[who], minlength=parts)
         hits += np.bincount(stratum[who[hit]], minlength=parts)
     means = np.bincount(stratum, weights=risk) / np.bincount(stratum)
-    out = [Counted("mean risk of all subjects", float(risk.mean()), int(hits.sum()), rows)]
+    whole = Counted("mean risk of all people", float(risk.mean()), int(hits.sum()), rows)
+    out = [_Counted(whole, partial(one_by_one.again, whole.what, people))]
     for j in range(parts):
-        name = f"mean risk of tenth {j + 1} of {parts}, by risk"
-        out.append(Counted(name, float(means[j]), int(hits[j]), int(drawn[j])))
+        name = f"mean risk of tenth {j + 1} of {parts} of the people, by risk"
+        cell = Counted(name, float(means[j]), int(hits[j]), int(drawn[j]))
+        again = partial(one_by_one.again, name, people[stratum == j])
+        out.append(_Counted(cell, again))
     return out
 
 

@@ -47,7 +47,7 @@ class Request:
 
 
 def write_html(result: Assessment, path: str | Path, **options: Any) -> Path:
-    """Write the report as one self-contained HTML file."""
+    """Write the report as one self-contained HTML file, a failed cross-check on top."""
     return write(html(report(result, **options)), path)
 
 
@@ -111,6 +111,8 @@ def report(
 def _verdict(asked: Request) -> list[str]:
     s = asked.summary
     mean, worst = s.measures[OVERALL]["mean"], asked.worst.risk().mean()
+    if s.failure:
+        return [s.failure, *(line.strip() for line in str(asked.result.crosscheck).splitlines())]
     return [
         s.public_verdict,
         f"The average person's risk is {one_in(mean)}; with everything known it would be "

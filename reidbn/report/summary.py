@@ -45,8 +45,18 @@ class Summary:
 
     @property
     def passes(self) -> bool:
-        """Nobody is above the threshold."""
-        return self.above == 0
+        """Nobody is above the threshold, and the cross-check found nothing wrong."""
+        return self.above == 0 and not self.failure
+
+    @cached_property
+    def failure(self) -> str:
+        """Why these numbers cannot be used: the cross-check disagrees.  Empty otherwise."""
+        if self.result.inputs.given or not self.result.crosscheck.failed:
+            return ""
+        return (
+            "THE CROSS-CHECK FAILED: an exact number disagrees with the attack acted out or with "
+            "another engine. Do not use the numbers below; please report this as a fault of reidbn."
+        )
 
     @cached_property
     def drivers(self) -> Any:
@@ -68,6 +78,8 @@ class Summary:
         inputs = self.result.inputs
         highest = one_in(self.measures[OVERALL]["max"])
         what = f"the {inputs.attack.name} attack under the scenario {inputs.scenario.name}"
+        if self.failure:
+            return self.failure
         if self.passes:
             return (
                 f"Under the threshold: against {what} nobody's risk is above "
