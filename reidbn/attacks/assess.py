@@ -29,6 +29,7 @@ from reidbn.inference.lowering import Lowering, check_settings
 from reidbn.inference.query import Query, read_query
 from reidbn.inference.sampling import forward, matching
 from reidbn.microdata.table import People
+from reidbn.population.sample import population_size
 
 METHODS = ("exact", "simulation")
 
@@ -88,10 +89,15 @@ def assess(
 
 
 def check_population(population: float | None, people: People) -> None:
-    """A population holds at least the people of the table."""
-    if population is not None and not population >= len(people):
+    """A population is a whole number of people, at least those of the table."""
+    if population is None:
+        return
+    size, register = population_size(population)
+    if register is not None:
+        raise UsageError("population is a table of people; assess takes their number")
+    if size < len(people):
         raise DataError(
-            f"a population of {population:,.0f} is smaller than the table ({len(people):,}); "
+            f"a population of {size:,} is smaller than the table ({len(people):,}); "
             f"population is the number of people from whom the table was drawn"
         )
 
