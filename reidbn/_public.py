@@ -80,6 +80,7 @@ PUBLIC: dict[str, str] = {
     "People": "reidbn.microdata.table",
     "candidates": "reidbn.microdata.candidates",
     "Bands": "reidbn.microdata.bands",
+    "Dates": "reidbn.microdata.dates",
     "Prefix": "reidbn.microdata.prefixes",
     "Suffix": "reidbn.microdata.prefixes",
     "Tree": "reidbn.microdata.ladders",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,9 +40,11 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--hierarchy", multiple=True, metavar="COLUMN=RULE",
-        help="bands:5,10  prefix:4,2  suffix:4  or a CSV file in ARX's format.",
+        help="bands:5,10  prefix:4,2  suffix:4  month,year,decade  days:7,28@2020-01-06  or a CSV "
+        "file in ARX's format; --level says which level is released.",
     ),
     click.option("--level", multiple=True, metavar="COLUMN=N", help="Generalise to a level."),
+    click.option("--tidy", is_flag=True, help="Take 'F' and 'f ' as one value."),
     click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given."),
     click.option("--allow-direct", is_flag=True, help="Keep columns that look like names."),
 )  # fmt: skip
@@ -65,7 +68,8 @@ def table_options(function: F) -> F:
 
 _NAMES = (
     "table", "qi", "sensitive", "subject_id", "weights", "missing", "missing_values", "history",
-    "hierarchy", "level", "delimiter", "allow_direct",
+    "hierarchy", "level", "tidy", "delimiter",
+    "allow_direct",
 )  # fmt: skip
 
 
@@ -76,16 +80,24 @@ def read_people(
     """The people of a file, or made-up ones: `synthetic`, `synthetic:5000`, `synthetic:5000:7`."""
     from reidbn.microdata.read import read_table
 
+    hierarchies = read_hierarchies(hierarchy)
     people = read_table(
         _source(table),
         quasi_identifiers=listed(qi),
         sensitive=listed(sensitive),
         missing_values=listed(missing_values),
-        hierarchies=read_hierarchies(hierarchy),
+        hierarchies=hierarchies,
         **options,
     )
     levels = read_levels(level)
-    return people.generalise(levels) if levels else people
+    notes = [
+        f"{name} stands as written: --hierarchy alone changes nothing; choose a level, "
+        f"such as --level {name}=1"
+        for name in hierarchies
+        if name not in levels and people.column(name).relation is None
+    ]
+    people = people.generalise(levels) if levels else people
+    return replace(people, notes=(*people.notes, *notes))
 
 
 def _source(table: str) -> Any:
@@ -113,26 +125,46 @@ def read_hierarchies(texts: Iterable[str]) -> dict[str, Hierarchy]:
 
     >>> read_hierarchies(["zip=prefix:3,2"])["zip"].up("94152", 1)
     '941*'
+    >>> read_hierarchies(["born=month,year"])["born"].up("1970-01-31", 2)
+    '1970'
     """
-    from reidbn.microdata.bands import Bands
     from reidbn.microdata.ladders import read_hierarchy
+
+    found: dict[str, Hierarchy] = {}
+    for text in texts:
+        name, _, rule = (part.strip() for part in text.partition("="))
+        if not name or not rule:
+            raise UsageError(f'--hierarchy: "{text}" is not COLUMN=RULE, such as age=bands:5,10')
+        if name in found:
+            raise UsageError(f"--hierarchy: {name} is named twice; give one rule with its levels")
+        found[name] = _rule(rule, text) or read_hierarchy(rule)
+    return found
+
+
+def _rule(rule: str, text: str) -> Hierarchy | None:
+    """The hierarchy that a rule names; None where the rule is a file."""
+    from reidbn.microdata.bands import Bands
+    from reidbn.microdata.dates import ORDERS, UNITS, Dates
     from reidbn.microdata.prefixes import Prefix, Suffix
 
     kinds: dict[str, Callable[..., Any]] = {"bands": Bands, "prefix": Prefix, "suffix": Suffix}
-    found: dict[str, Hierarchy] = {}
-    for text in texts:
-        name, _, rule = text.partition("=")
-        kind, colon, numbers = rule.partition(":")
-        if not rule:
-            raise UsageError(f'--hierarchy: "{text}" is not COLUMN=RULE, such as age=bands:5,10')
-        if colon and kind in kinds:
-            found[name] = kinds[kind](*(_whole(part, text) for part in listed(numbers)))
-        elif Path(rule).is_file():
-            found[name] = read_hierarchy(rule)
-        else:
-            hint = did_you_mean(kind, kinds)
-            raise UsageError(f'--hierarchy {name}: no file and no rule "{rule}"; {hint}')
-    return found
+    kind, colon, numbers = rule.partition(":")
+    if colon and kind in kinds:
+        return kinds[kind](*(_whole(part, text) for part in listed(numbers)))  # type: ignore[no-any-return]
+    named, _, how = rule.partition("@")
+    if named.startswith("days:"):
+        days = [_whole(part, text) for part in listed(named.removeprefix("days:"))]
+        if not how:
+            raise UsageError(f'--hierarchy: "{text}" counts days from no date; add @2020-01-06')
+        return Dates(*days, start=how)
+    if set(listed(named)) <= set(UNITS) and named:
+        if how and how not in ORDERS:
+            raise UsageError(f'--hierarchy: "{text}"; after @ write {" or ".join(ORDERS)}')
+        return Dates(*listed(named), order=how or None)
+    if Path(rule).is_file():
+        return None
+    hint = did_you_mean(kind, [*kinds, "days", *UNITS])
+    raise UsageError(f'--hierarchy {text}: no file and no rule "{rule}"; {hint}')
 
 
 def read_levels(texts: Iterable[str]) -> dict[str, int]:

@@ -12,6 +12,7 @@ import datetime
 import decimal
 import math
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -264,6 +265,38 @@ def _sorted(values: list[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     if plain and all(isinstance(value, float) or abs(value) < 2**63 for value in distinct):
         return np.array(distinct), inverse
     return object_array(distinct), inverse
+
+
+def spellings(codes: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any], int]:
+    """Values that differ only by capitals or blanks as one, by its commonest spelling.
+
+    The third is how many values this leaves out; 0 where all differ otherwise too.
+
+    >>> spellings(np.array([0, 2, 2, 1]), object_array(["F", "M", "f"]))
+    (array([1, 1, 1, 0], dtype=int32), array(['M', 'f'], dtype=object), 1)
+    """
+    if labels.dtype != object or not any(isinstance(value, str) for value in labels.tolist()):
+        return codes, labels, 0
+    keys = [_plainly(value) for value in labels.tolist()]
+    gone = len(keys) - len(set(keys))
+    if not gone:
+        return codes, labels, 0
+    often = np.bincount(codes[codes >= 0], minlength=labels.size)
+    chosen: dict[Any, int] = {}
+    for place in np.argsort(-often, kind="stable").tolist():
+        chosen.setdefault(keys[place], place)
+    kept = sorted(chosen.values())
+    rank = {place: new for new, place in enumerate(kept)}
+    new = np.array([*(rank[chosen[key]] for key in keys), -1], dtype=np.int32)
+    return new[codes], labels[kept], gone
+
+
+def _plainly(value: Any) -> Any:
+    """A text without what people do not mean by it: capitals, blanks, ways to write an accent."""
+    if not isinstance(value, str):
+        return value
+    text = value if value.isascii() else unicodedata.normalize("NFKC", value)
+    return " ".join(text.casefold().split())
 
 
 def with_missing(codes: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:

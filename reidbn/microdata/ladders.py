@@ -171,4 +171,6 @@ def as_hierarchy(given: Any) -> Hierarchy:
         return read_hierarchy(given)
     if isinstance(given, Mapping):
         return Tree(given)
-    raise UsageError("a hierarchy is Bands, Prefix, Suffix, Tree, Ladder or a CSV file's path")
+    raise UsageError(
+        "a hierarchy is Bands, Dates, Prefix, Suffix, Tree, Ladder or the path of a CSV file"
+    )

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.assemble import Roles, assemble
 from reidbn.microdata.classes import Codes, Floats
-from reidbn.microdata.coding import Blanks, Raw, tidy
+from reidbn.microdata.coding import Blanks, Raw, spellings
+from reidbn.microdata.coding import tidy as coded
 from reidbn.microdata.columns import Column, instead_of, may_be_a_person
 from reidbn.microdata.direct import refuse_direct
 from reidbn.microdata.histories import MODES
@@ -32,6 +33,7 @@ def read_table(
     missing_values: Any = (),
     history: str = "multiset",
     hierarchies: Mapping[str, Any] | None = None,
+    tidy: bool = False,
     allow_direct: bool = False,
     delimiter: str | None = None,
     identifiers: object = None,
@@ -43,7 +45,8 @@ def read_table(
     "value" of its own, one that "matches-anything", or a reason to "drop" the person; nulls,
     blank texts and `missing_values` are missing.  With `subject_id` several rows may be one
     person's history, compared as `history` says: as a "multiset" of records, a "set", a
-    "sequence", or by the "person" columns only, which never change [Antoniou22].
+    "sequence", or by the "person" columns only, which never change [Antoniou22].  Texts that
+    differ only by capitals or blanks are told in `.notes`; `tidy=True` takes them as one.
 
     >>> people = read_table({"sex": ["F", "F", "M"], "age": [50, 50, 61]},
     ...                     quasi_identifiers=["sex", "age"])
@@ -73,18 +76,34 @@ def read_table(
     blanks = Blanks(missing_values)
     mass = _weights(weights, raw, blanks) if weights else None
     subjects = _subjects(subject_id, raw.pop(subject_id), blanks) if subject_id else None
+    remarks: list[str] = []
     schema, codes = [], np.empty((rows, len(roles.all)), dtype=np.int32, order="F")
     for j, name in enumerate(roles.all):
-        codes[:, j], labels = tidy(name, raw.pop(name), blanks, as_text=name in ladders)
+        codes[:, j], labels = coded(name, raw.pop(name), blanks, as_text=name in ladders)
         if labels.size == 0:
             raise DataError(f'column "{name}" is missing in every row; leave it out')
         if not allow_direct:
             refuse_direct(name, labels, rows)
+        plain, shorter, gone = spellings(codes[:, j], labels)
+        if gone and tidy:
+            codes[:, j], labels = plain, shorter
+        if gone:
+            remarks.append(_about_spellings(name, gone, tidy=tidy))
         schema.append(Column(name, labels, ladders.get(name)))
     people = assemble(
         codes, schema, roles, missing=missing, weights=mass, subjects=subjects, mode=history
     )
-    return replace(people, notes=(*people.notes, *blanks.notes))
+    return replace(people, notes=(*people.notes, *remarks, *blanks.notes))
+
+
+def _about_spellings(name: str, gone: int, *, tidy: bool) -> str:
+    if tidy:
+        return f"{name}: {gone} spellings that differ only by capitals or blanks were made one"
+    values = "a value differs" if gone == 1 else f"{gone} values differ"
+    return (
+        f"{name}: {values} from another only by capitals or blanks, which makes people look more "
+        "unusual than they are; tidy=True takes them as one"
+    )
 
 
 def _one_of(what: str, given: str, known: Sequence[str]) -> None:
@@ -123,7 +142,7 @@ def _check_names(table: Source, roles: Roles, subject_id: str | None, weights: s
 
 def _weights(name: str, raw: dict[str, Raw], blanks: Blanks) -> Floats:
     """Survey weights: one positive number per row."""
-    codes, labels = tidy(name, raw.pop(name), blanks)
+    codes, labels = coded(name, raw.pop(name), blanks)
     if (codes < 0).any():
         raise DataError(f'{int((codes < 0).sum())} rows have no weight in "{name}"; give each one')
     try:
@@ -141,7 +160,7 @@ def _weights(name: str, raw: dict[str, Raw], blanks: Blanks) -> Floats:
 
 def _subjects(name: str, raw: Raw, blanks: Blanks) -> tuple[Codes, NDArray[Any]]:
     """The subject of each row, as codes, and the subjects' names."""
-    codes, labels = tidy(name, raw, blanks, as_text=True)
+    codes, labels = coded(name, raw, blanks, as_text=True)
     if (codes < 0).any():
         raise DataError(f'{int((codes < 0).sum())} rows have no subject in "{name}"; give each one')
     return codes, labels
