@@ -20,6 +20,11 @@ from reidbn.microdata.table import People
 from reidbn.progress import progress
 
 MEMORY = 2 * 2**30  # bytes that the table of class sizes may take
+REMEDY = (
+    "join attributes that are learnt together, generalise (fewer distinct people), or leave "
+    'attributes out with without=["..."]. Do not assess a part of the table: classes counted in a '
+    "part are smaller than they are"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +51,7 @@ class SubsetClasses:
 
 def subset_classes(people: People, groups: Sequence[tuple[str, ...]]) -> SubsetClasses:
     """Count the classes on every union of the groups."""
-    refuse_many(len(groups))
+    refuse_many(len(groups), remedy=REMEDY[0].upper() + REMEDY[1:])
     columns = [c for group in groups for c in group]
     partition = not any(people.column(c).relation is not None for c in columns)
     if partition and people.is_columnwise:
@@ -59,8 +64,7 @@ def _refuse_memory(rows: int, groups: int) -> None:
         need = rows * 4 * (1 << groups) / 2**30
         raise TooLarge(
             f"class sizes of {rows:,} distinct people on 2^{groups} subsets need {need:.1f} GB and "
-            f"the limit is {MEMORY / 2**30:.0f} GB; join attributes that are learnt together, or "
-            f"assess a random sample of the people"
+            f"the limit is {MEMORY / 2**30:.0f} GB; {REMEDY}"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from reidbn.cli._remedies import in_shell
 from reidbn.errors import ReidbnError, ReidbnWarning, did_you_mean
 
 # command: (module in this folder, one line for --help).  Nothing heavy is imported for --help.
@@ -62,7 +63,17 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             hint = did_you_mean(args[0], COMMANDS)
             raise click.UsageError(f'no command "{args[0]}"; {hint}', ctx)
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        ctx.meta["reidbn.command"] = found[1]
+        return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what it refuses names the command's own options."""
+        try:
+            return super().invoke(ctx)
+        except ReidbnError as problem:
+            problem.args = (in_shell(str(problem), ctx.meta.get("reidbn.command")),)
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -81,7 +92,9 @@ def _say_warnings() -> None:
 
     def show(message: Warning | str, category: type[Warning], *more: Any, **named: Any) -> None:
         if issubclass(category, ReidbnWarning):
-            click.echo(f"reidbn: note: {message}", err=True)
+            context = click.get_current_context(silent=True)
+            words = in_shell(str(message), None if context is None else context.command)
+            click.echo(f"reidbn: note: {words}", err=True)
         else:
             others(message, category, *more, **named)
 

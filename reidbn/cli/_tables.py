@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from reidbn.cli._remedies import in_shell
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.progress import be_quiet
 
@@ -212,7 +213,7 @@ def say_about(people: People) -> None:
     known = ", ".join(people.quasi_identifiers)
     click.echo(f"{len(people):,} people on {known}; {_POLICY[people.missing]}.")
     for note in people.notes:
-        click.echo(f"Note: {note}.")
+        click.echo(f"Note: {in_shell(note, click.get_current_context().command)}.")
     if not people.is_partition:
         click.echo("Some values match others, so sizes count the people who match.")
 

@@ -1,0 +1,88 @@
+"""Remedies speak the caller's language: Python's options in Python, the command's in the shell."""
+
+import ast
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+import reidbn as rb
+from reidbn.cli import main
+from reidbn.cli._remedies import in_shell
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("age,sex,name,w\n50,F,a b,1\n51,M,c d,1\n50,f,e f,1\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "python", "shell"),
+    [
+        ("classes FILE --qi name", "allow_direct=True", "--allow-direct keeps it"),
+        ("classes FILE --qi name", "as subject_id", "with --subject-id"),
+        ("classes FILE --qi age --level age=1", "hierarchies=", "--hierarchy age=bands:5,10"),
+        ("classes FILE --qi age --history person", "subject_id=", "name --subject-id"),
+        ("subsets FILE --qi age,sex --most 1 --samples 3", "most=", "leave out --most"),
+        ("assess FILE --qi age,sex", "population=N", "give --population N"),
+        ("assess FILE --qi age,sex --population 300 --scenario voter-registration", "columns=",
+         "--column state=your_column"),
+        ("population FILE --qi age --population 300 --model benedetti-franconi", "weights=",
+         "needs survey weights: --weights column"),
+        ("population FILE --qi age --population 4.5", "population=", "--population 4.5: need"),
+    ],
+)  # fmt: skip
+def test_a_refusal_in_the_shell_names_the_commands_options(words, python, shell, file, capsys):
+    with pytest.raises(SystemExit) as done:
+        main(words.replace("FILE", file).split())
+    said = capsys.readouterr().err
+    assert done.value.code in (2, 3)
+    assert shell in said
+    assert python not in said
+
+
+def test_a_refusal_in_python_keeps_pythons_options(file):
+    with pytest.raises(rb.DataError, match="allow_direct=True keeps it"):
+        rb.read_table(file, quasi_identifiers="name")
+
+
+def test_remarks_about_a_table_name_the_commands_options(file, capsys):
+    with pytest.raises(SystemExit):
+        main(["classes", file, "--qi", "sex"])
+    assert "; --tidy takes them as one" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text", ['P(missing="yes") = 1', "--missing=value", "most=3", 'a "missing=x" b', "missing==1"]
+)
+def test_what_is_no_option_of_the_command_stays_as_it_is(text):
+    command = click.Command("classes", params=[click.Option(["--missing"])])
+    assert in_shell(text, command) == text
+    assert in_shell('missing="value"', None) == 'missing="value"'
+
+
+def test_too_large_never_advises_to_count_on_a_sample():
+    """A sample has smaller classes than the table, so its people look more at risk."""
+    for path in (Path(rb.__file__).parent).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "TooLarge":
+                said = "".join(
+                    part.value for part in ast.walk(node)
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                )  # fmt: skip
+                assert not re.search(r"(assess|take) a (random )?sample of the people", said), path
+
+
+def test_a_table_too_large_to_assess_is_told_what_would_fit(monkeypatch, capsys):
+    from reidbn.attacks import subset_classes
+
+    monkeypatch.setattr(subset_classes, "MEMORY", 1000)
+    with pytest.raises(SystemExit) as done:
+        main(["assess", "synthetic:300", "--qi", "age,sex,state", "--population", "3k"])
+    said = capsys.readouterr().err
+    assert done.value.code == 3
+    assert "leave attributes out with --without" in said
+    assert "Do not assess a part of the table" in said
