@@ -65,7 +65,7 @@ def test_what_is_set_or_cut_off_is_no_assumption_of_the_answer(run):
     assert assumptions_behind(attack, ["identified"]) == tuple(attack.assumptions)
     assert assumptions_behind(attack, ["identified"], done=["overheard"]) == ("p_listed", "alike")
     assert assumptions_behind(load("adversary-routes"), ["right_guess"]) == ("known",)
-    assert assumptions_behind(load("adversary-routes"), ["claims"]) == ()
+    assert assumptions_behind(load("adversary-routes"), ["claims"]) == ("p_c",)
 
 
 def test_without_a_question_the_one_called_risk_is_asked(run):

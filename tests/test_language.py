@@ -244,7 +244,7 @@ def test_parameters_have_a_range_a_source_and_a_kind():
     p_m = parameters["p_m"]
     assert (p_m.value, p_m.low, p_m.high) == (0.5, 0, 1)
     assert p_m.source == "[Xia21] Table 4, middle setting"
-    assert not p_m.is_assumption
+    assert p_m.is_assumption  # nobody measured the middle of a grid
     assert visit().parameters["alike"].is_assumption
     assert visit().parameters["alike"].is_integer
     assert not visit().parameters["p_told"].is_integer
@@ -252,7 +252,7 @@ def test_parameters_have_a_range_a_source_and_a_kind():
 
 def test_assumptions_are_counted():
     assert rb.load("breakfast").assumptions == ("p_breakfast", "p_overheard", "p_listed", "alike")
-    assert rb.load("adversary-routes").assumptions == ("known",)
+    assert rb.load("adversary-routes").assumptions == ("p_m", "p_fm", "p_cu", "p_c", "known")
     assert visit().assumptions == ("alike",)
     guessed = visit(nodes=[
         *visit().nodes.values(),

@@ -1,11 +1,29 @@
-"""Which assumptions an answer stands on: those upstream of what is asked, given or done."""
+"""What an assumption is, and which ones an answer stands on: those upstream of the question."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import ASSUMPTION
+if TYPE_CHECKING:
+    from reidbn.attack.attack import Attack
+
+ASSUMPTION = "assumption"
+_ASSUMED = re.compile(r"\b(assum(ption|ptions|ed|es)|middle setting|placeholder)\b", re.IGNORECASE)
+
+
+def is_assumption(source: str) -> bool:
+    """Whether a number with this source rests on somebody's choice, in whole or in part.
+
+    The middle setting of a published grid is a choice: nobody measured it.
+
+    >>> [is_assumption(s) for s in ("assumption: a guess", "[Xia21] Table 4, middle setting")]
+    [True, True]
+    >>> is_assumption("statutes; assumed for 4 of 51 states"), is_assumption("breach notice, p. 2")
+    (True, False)
+    """
+    return bool(_ASSUMED.search(source))
 
 
 def assumptions_behind(
@@ -25,7 +43,7 @@ def assumptions_behind(
         node = attack.all_nodes[name]
         group = attack.group_of(name)
         owner = group or node
-        if owner.source.strip().lower().startswith(ASSUMPTION):
+        if is_assumption(owner.source):
             used.add(owner.name)
         used |= {ref.lstrip("$") for ref in node.cpd.references()} | {*node.structural}
     return tuple(name for name in attack.assumptions if name in used)

@@ -10,6 +10,7 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
+from reidbn.attack.assumptions import is_assumption
 from reidbn.attack.catalogue import Catalogue
 from reidbn.attack.limits import Condition, refuse_beyond_range
 from reidbn.attack.parameter import Parameter
@@ -227,7 +228,7 @@ class Attack:
         """Names of parameters, groups and nodes whose source is an assumption."""
         named = [p.name for p in self.parameters.values() if p.is_assumption]
         sourced: list[Node | Group] = [*self.nodes.values(), *self.groups.values()]
-        return (*named, *(n.name for n in sourced if n.source.lower().startswith("assumption")))
+        return (*named, *(n.name for n in sourced if is_assumption(n.source)))
 
     def __repr__(self) -> str:
         counts = (len(self.all_nodes), len(self.parameters), len(self.assumptions))

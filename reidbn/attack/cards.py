@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attack.assumptions import is_assumption
 from reidbn.attack.attack import Attack
 from reidbn.attack.leaves import holds_numbers
-from reidbn.attack.parameter import ASSUMPTION
 from reidbn.attack.parts import Group, Node
 from reidbn.cpds.protocol import CPD
 from reidbn.cpds.rows import Row
@@ -55,7 +55,7 @@ class Source:
 
     @property
     def is_assumption(self) -> bool:
-        return self.source.strip().lower().startswith(ASSUMPTION)
+        return is_assumption(self.source)
 
 
 def cards(attack: Attack, values: Values | None = None) -> list[Card]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reidbn.attack.parameter import ASSUMPTION
+from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.errors import ModelError
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attack.assumptions import ASSUMPTION, is_assumption
 from reidbn.cpds.frozen import freeze_fields
 from reidbn.errors import Problem
 
-ASSUMPTION = "assumption"
 PROBABILITY = "probability"
 LARGEST = sys.float_info.max
 
@@ -99,7 +99,7 @@ class Parameter:
 
     @property
     def is_assumption(self) -> bool:
-        return self.source.strip().lower().startswith(ASSUMPTION)
+        return is_assumption(self.source)
 
     def problems(self) -> list[Problem]:
         where = ("parameters", self.name)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from reidbn.attack.assumptions import is_assumption
 from reidbn.attack.attack import Attack
 from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup
 from reidbn.attack.parameter import Parameter
@@ -120,7 +121,7 @@ class Scenario:
     def assumptions(self) -> tuple[str, ...]:
         """Names of what is known by assumption, and of parameters that are assumptions."""
         known = self.knows.known if self.knows else ()
-        found = [k.name for k in known if k.source.lower().startswith("assumption")]
+        found = [k.name for k in known if is_assumption(k.source)]
         return (*found, *(p.name for p in self.parameters if p.is_assumption))
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
-from numpy.typing import NDArray
 
-from reidbn.attack.knows import Listed, Profile
+from reidbn.attack.cards import Source
+from reidbn.attack.knows import Profile
 from reidbn.attacks.assessment import Assessment
+from reidbn.attacks.register import register
 from reidbn.report.drawing import draw
 from reidbn.report.page import Section, Shown, inline
 from reidbn.report.words import one_in
@@ -16,12 +15,14 @@ from reidbn.report.words import one_in
 
 def assumptions(result: Assessment) -> Section:
     """Every number that somebody chose, with its range and its source."""
-    rows = [[f"A{i}", *row] for i, row in enumerate(_register(result), start=1)]
-    assumed = sum(row[-1].lower().startswith("assumption") for row in rows)
+    entries = register(result)
+    rows = [[f"A{i}", e.what, e.value, e.range, e.source] for i, e in enumerate(entries, start=1)]
+    assumed = sum(e.is_assumption for e in entries)
     return Section(
         "Limitations and assumptions",
         text=[
-            f"{assumed} of these {len(rows)} entries are assumptions; the others have a source.",
+            f"{assumed} of these {len(rows)} entries are assumptions, in whole or in part; the "
+            f"others have a source.",
             "The risk is that of one attack under one scenario: it says nothing about attacks "
             "that are not in the model.",
         ],
@@ -30,39 +31,12 @@ def assumptions(result: Assessment) -> Section:
     )
 
 
-def _register(result: Assessment) -> Iterator[list[str]]:
-    chosen = result.inputs.set
-    for p in result.attack.parameters.values():
-        low, high = p.range
-        value = chosen.get(p.name, p.value)
-        what = f"{p.story or p.name} ({p.name})"
-        yield [what, f"{value:g} {p.unit}", f"{low:g} to {high:g}", p.source]
-    for placed in result.groups.placed:
-        if len(np.ravel(placed.p)) > 1 or float(np.ravel(placed.p)[0]) in (0.0, 1.0):
-            found = _span(placed.p)
-            yield [f"The attacker knows {placed.label}", found, "by person", placed.source]
-    parent = result.groups.parent
-    if isinstance(parent, Profile):
-        shares = ", ".join(f"{k} {v:g}" for k, v in parent.weights.items())
-        yield ["Who is attacking", shares, "fixed", parent.source]
-    if isinstance(parent, Listed) and result.groups.parent_p is not None:
-        found = _span(result.groups.parent_p)
-        yield ["On the list, or with an account", found, "by person", parent.source]
-    for node in result.attack.nodes.values():
-        if node.source:
-            yield [node.story or node.name, "table of the node", "fixed", node.source]
-
-
-def _span(p: NDArray[np.float64]) -> str:
-    low, high = float(p.min()), float(p.max())
-    return f"{low:.3g} to {high:.3g}" if low < high else f"{low:g}"
-
-
 def threat_model(result: Assessment) -> Section:
     """The adversary's story, the picture of the attack, and what may be known."""
     attack, scenario = result.attack, result.inputs.scenario
     base = result.inputs.attack
-    picture = draw(base)
+    numbers = [Source(e.name, e.value, e.source) for e in register(result)]
+    picture = draw(attack, numbers=numbers)
     rows = [[n.name, n.story, ", ".join(n.linddun) or "-", n.cpd.kind]
             for n in base.nodes.values()]  # fmt: skip
     figure = Shown(

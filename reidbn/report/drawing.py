@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.cards import Source, Values, cards, edges, sources
+from reidbn.attack.cards import Source, cards, edges, sources
 from reidbn.attack.modelfile import load
 from reidbn.attack.parts import parse_states
 from reidbn.errors import UsageError
@@ -69,10 +69,12 @@ def draw(
     do: Mapping[str, Any] | None = None,
     marginals: bool = False,
     beyond_range: bool = False,
+    numbers: Sequence[Source] | None = None,
 ) -> Drawing:
     """Draw an attack, and write it to a .svg, .png or .dot file when a path is named.
 
-    `marginals` shows every node's chances (given the evidence, for one subject at one setting).
+    `marginals` shows every node's chances (given the evidence, for one subject at one setting);
+    `numbers` are listed under the picture instead of the attack's own.
 
     >>> draw("leak-single").svg.count("<text") > 20
     True
@@ -88,7 +90,8 @@ def draw(
     elif seen or done:
         raise UsageError("evidence and interventions show in the chances: add marginals=True")
     boxes = {c.name: CardBox(c, chances, seen, done) for c in cards(attack, values)}
-    scene = _scene(attack, boxes, values, done)
+    listed = sources(attack, values) if numbers is None else list(numbers)
+    scene = _scene(attack, boxes, listed, done)
     drawing = Drawing(scene, write_dot(attack, values))
     if path is not None:
         drawing.save(path)
@@ -110,12 +113,11 @@ def _chances(attack: Attack, question: Mapping[str, Any]) -> Chances:
 
 
 def _scene(
-    attack: Attack, boxes: Mapping[str, CardBox], values: Values, done: Mapping[str, str]
+    attack: Attack, boxes: Mapping[str, CardBox], listed: list[Source], done: Mapping[str, str]
 ) -> Scene:
     arrows = edges(attack)
     pairs = [(e.start, e.end) for e in arrows]
     graph = layered({n: (b.width, b.height) for n, b in boxes.items()}, pairs)
-    listed = sources(attack, values)
     width = max(graph.width, _LIST if listed else _LEAST) + 2 * _MARGIN
     head, y = _head(attack, width)
     left = (width - graph.width) / 2

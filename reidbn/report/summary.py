@@ -10,6 +10,7 @@ import numpy as np
 
 from reidbn.attacks.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.drivers import drivers
+from reidbn.attacks.register import assumed
 from reidbn.report.suppression import SMALLEST
 from reidbn.report.thresholds import NOT_LEGAL_ADVICE, Threshold, threshold
 from reidbn.report.words import one_in, people, per_cent
@@ -109,8 +110,8 @@ class Summary:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        found = (*self.result.inputs.scenario.assumptions, *self.result.attack.assumptions)
-        return tuple(dict.fromkeys(found))
+        """What the risks stand on that somebody chose; the same count everywhere."""
+        return assumed(self.result)
 
     @property
     def notes(self) -> tuple[str, ...]:

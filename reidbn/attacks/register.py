@@ -1,0 +1,79 @@
+"""The register of an assessment: every number that somebody chose, with its source.
+
+The one place that counts assumptions: the verdict, the register of the report and the picture of
+the attack all say what this says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from reidbn.attack.assumptions import is_assumption
+from reidbn.attack.knows import Chance, Listed, Lookup, Profile
+from reidbn.attacks.assessment import Assessment
+
+BY_PERSON = "differs by person"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number, or one table of numbers."""
+
+    name: str
+    what: str
+    value: str
+    range: str
+    source: str
+
+    @property
+    def is_assumption(self) -> bool:
+        return is_assumption(self.source)
+
+
+def register(result: Assessment) -> tuple[Entry, ...]:
+    """Parameters, what is known of whom, who attacks, and the tables of nodes."""
+    return tuple(_entries(result))
+
+
+def assumed(result: Assessment) -> tuple[str, ...]:
+    """Names of the entries that are assumptions, in whole or in part."""
+    return tuple(entry.name for entry in register(result) if entry.is_assumption)
+
+
+def _entries(result: Assessment) -> Iterator[Entry]:
+    parent = result.inputs.scenario.knows.parent if result.inputs.scenario.knows else None
+    known = {f"p_{placed.member}" for placed in result.groups.placed}
+    known |= {f"p_{parent.node}"} if parent else set()
+    for p in result.attack.parameters.values():
+        if p.name not in known:
+            low, high = p.range
+            value = result.inputs.set.get(p.name, result.inputs.scenario.set.get(p.name, p.value))
+            what = f"{p.story or p.name} ({p.name})"
+            yield Entry(p.name, what, f"{value:g} {p.unit}", f"{low:g} to {high:g}", p.source)
+    for placed in result.groups.placed:
+        flat = np.ravel(placed.p)
+        chance = result.inputs.set.get(f"p_{placed.member}", flat[0])
+        text = f"{chance:g}" if flat.size == 1 else BY_PERSON
+        what = f"The attacker knows {placed.label}"
+        yield Entry(placed.label, what, text, "0 to 1", placed.source)
+    if isinstance(parent, Listed):
+        what = "The person is on the list, or has the account"
+        yield Entry(parent.node, what, _text(parent.chance), "0 to 1", parent.source)
+    if isinstance(parent, Profile):
+        shares = ", ".join(f"{k} {v:g}" for k, v in parent.weights.items())
+        yield Entry(parent.node, "Who is attacking", shares, "fixed", parent.source)
+    for node in result.attack.nodes.values():
+        if node.source and not (parent and node.name == parent.node):
+            yield Entry(
+                node.name, node.story or node.name, "table of the node", "fixed", node.source
+            )
+
+
+def _text(chance: Chance) -> str:
+    """The factors of a chance, as they are written."""
+    return " x ".join(
+        f"{f.column} by {', '.join(f.by)}" if isinstance(f, Lookup) else f"{f:g}" for f in chance
+    )

@@ -1,0 +1,52 @@
+"""One count of assumptions: the verdict, the register and the picture say the same."""
+
+import re
+
+import pytest
+
+import reidbn as rb
+from reidbn.attacks.register import assumed, register
+from reidbn.report.assessment_threat import assumptions, threat_model
+
+
+@pytest.fixture(scope="module")
+def people():
+    return rb.read_table(
+        rb.datasets.synthetic_patients(300, seed=4),
+        quasi_identifiers=["age", "sex", "state", "race"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("scenario", "columns"),
+    [
+        ("worst-case", {}),
+        ("voter-registration", {}),
+        ("social-media", {"age_decade": "age"}),
+        ("who-is-attacking", {}),
+        ("controlled-release", {}),
+    ],
+)
+def test_verdict_register_and_figure_count_the_same_assumptions(people, scenario, columns):
+    result = rb.assess(
+        "adversary-routes", people, scenario=scenario, population=6_900_000, columns=columns
+    )
+    told = result.summary().assumptions
+    page = assumptions(result)
+    assert page.text[0].startswith(f"{len(told)} of these {len(page.shown[0].rows)} entries")
+    figure = threat_model(result).shown[0].svg
+    assert f"({len(told)} assumptions)" in re.sub(r"<[^>]+>", "", figure)
+    names = [entry.name for entry in register(result)]
+    assert len(names) == len(set(names))  # nothing is counted twice
+
+
+def test_the_middle_settings_of_a_published_grid_are_assumptions(people):
+    result = rb.assess("adversary-routes", people, population=6_900_000)
+    assert {"p_m", "p_fm", "p_cu", "p_c"} <= set(assumed(result))
+
+
+def test_the_account_of_a_scenario_is_counted_though_it_is_not_shared(people):
+    result = rb.assess("adversary-routes", people, scenario="social-media", population=6_900_000,
+                       columns={"age_decade": "age"})  # fmt: skip
+    assert "account" in assumed(result)
+    assert "ethnicity" not in assumed(result)  # the table has none
