@@ -44,6 +44,12 @@ class ImpossibleEvidence(ReidbnError):
 class TooLarge(ReidbnError):
     """The exact answer needs more memory or time than allowed; the message offers a way."""
 
+    numbers: int = 0  # in the table that is too large, where that is what is too large
+
+    def __init__(self, message: str, *, numbers: int = 0) -> None:
+        super().__init__(message)
+        self.numbers = numbers
+
 
 class CrosscheckFailed(ReidbnError):
     """Two engines that share nothing but the tables do not agree."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from attacks import SETTINGS, closed_form, random_attacks, routes, routes_subjects
+from attacks import SETTINGS, closed_form, random_attacks, random_questions, routes, routes_subjects
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -31,23 +31,8 @@ QUICK = settings(
 GRID = np.array(list(itertools.product([0.2, 0.5, 0.8], repeat=4))).T
 
 
-@st.composite
-def questions(draw):
-    """A random attack with targets, evidence and interventions on different nodes."""
-    attack = draw(random_attacks())
-    order = draw(st.permutations(list(attack.all_nodes)))
-    cut = draw(st.tuples(st.integers(1, 2), st.integers(0, 2), st.integers(0, 1)))
-    targets, rest = order[: cut[0]], order[cut[0] :]
-    given_, rest = rest[: cut[1]], rest[cut[1] :]
-
-    def states(nodes):
-        return {n: draw(st.sampled_from(attack.all_nodes[n].states)) for n in nodes}
-
-    return attack, targets, states(given_), states(rest[: cut[2]])
-
-
 @QUICK
-@given(questions())
+@given(random_questions())
 def test_exact_equals_enumeration_on_random_attacks(case):
     attack, targets, given_, do = case
     network = lower(attack).do(do)
@@ -56,7 +41,7 @@ def test_exact_equals_enumeration_on_random_attacks(case):
 
 
 @settings(QUICK, max_examples=25)
-@given(questions())
+@given(random_questions())
 def test_exact_equals_pgmpy_on_random_attacks(case):
     attack, targets, given_, do = case
     model = pgmpy_bridge.network_to_pgmpy(lower(attack))
@@ -66,7 +51,7 @@ def test_exact_equals_pgmpy_on_random_attacks(case):
 
 
 @QUICK
-@given(questions())
+@given(random_questions())
 def test_the_law_of_total_probability_holds(case):
     attack, targets, given_, do = case
     network = lower(attack).do(do)

@@ -12,7 +12,7 @@ from reidbn.attack.attack import Attack
 from reidbn.errors import ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
 from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
-from reidbn.inference.network import Array, Network
+from reidbn.inference.network import Array, Network, check_mass
 from reidbn.inference.query import Query, read_query
 from reidbn.progress import progress
 
@@ -138,7 +138,7 @@ def joint(
     names = [*query.targets, *query.given, *query.do]
     lowering = Lowering(attack, settings, validate=validate, nodes=_upstream(attack, names))
     subjects = max((len(v) for v in columns.values()), default=1)
-    run = _engine(engine, query)
+    run = _engine(engine, query, check=validate)
     blocks = []
     step = _block(attack, lowering, subjects) if engine == "exact" else subjects
     for start in progress(range(0, subjects, step), "exact inference"):
@@ -151,7 +151,7 @@ def joint(
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
 
-def _engine(engine: str, query: Query) -> Any:
+def _engine(engine: str, query: Query, *, check: bool) -> Any:
     if engine == "exact":
         plans: list[exact.Plan] = []
 
@@ -159,7 +159,7 @@ def _engine(engine: str, query: Query) -> Any:
             if not plans:
                 evidence = {n: network.state_index(n, s) for n, s in query.given.items()}
                 plans.append(exact.Plan(query.targets, evidence))
-            return plans[0].joint(network)
+            return plans[0].joint(network, check=check)
 
         return run
     return lambda network: _one_by_one(engine, query, network)
@@ -178,7 +178,9 @@ def _one_by_one(engine: str, query: Query, network: Network) -> Array:
                 model = pgmpy_bridge.network_to_pgmpy(network, subject=i, setting=t)
                 p = pgmpy_bridge.joint(model, query.targets, query.given)
             out.append(p)
-    return np.array(out).reshape(network.subjects, network.settings, *out[0].shape)
+    values = np.array(out).reshape(network.subjects, network.settings, *out[0].shape)
+    check_mass(values, None if query.given else 1.0)
+    return values
 
 
 def _block(attack: Attack, lowering: Lowering, subjects: int) -> int:

@@ -2,22 +2,40 @@
 
 1. Keep only what is upstream of the targets and the evidence.
 2. Fix the evidence: slice the tables.
-3. Collapse every group to its message (see groups.py).
+3. Collapse the groups one after another (see groups.py).  Every table is used once, by the first
+   group that touches it; the message takes its place, and may carry other groups' axes on.
 4. Contract what is left, what does not depend on the subject first and only once.
 
-The result is P(targets, evidence), not normalised: P(evidence) is never lost.
+Steps 3 and 4 are laid out by name and size before any number is touched, so that what does not
+fit is refused first.  The result is P(targets, evidence), not normalised: P(evidence) is never
+lost.  Every answer is held against the one number that is known beforehand (`Plan.joint`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
+from math import prod
 
 import numpy as np
 
+from reidbn.errors import EngineError, TooLarge
 from reidbn.inference.groups import collapse
-from reidbn.inference.network import Array, Factor, Network
-from reidbn.inference.tensors import BATCH, SUBJECT, Tensor, batched, contract
+from reidbn.inference.layout import Axes, Collapse, collapses
+from reidbn.inference.network import FAULT, Array, Factor, Network, check_mass
+from reidbn.inference.tensors import (
+    BATCH,
+    SUBJECT,
+    Tensor,
+    batched,
+    contract,
+    refuse_contraction,
+    refuse_wide,
+)
+
+SEAM = 1 << 16  # numbers in the table between what subjects share and what they do not
+MOST_SUMS = 1 << 20  # times that one group is summed over: some ten seconds
 
 
 class Plan:
@@ -28,13 +46,40 @@ class Plan:
         self.evidence = dict(evidence)
         self._kept: tuple[tuple[Factor, ...], Tensor] | None = None
 
-    def joint(self, network: Network) -> Array:
-        """P(targets, evidence): axes subject, setting (length 1 if it matters not), targets."""
+    def joint(self, network: Network, *, check: bool = True) -> Array:
+        """P(targets, evidence): axes subject, setting (length 1 if it matters not), targets.
+
+        Without evidence the probabilities of each subject at each setting must sum to 1.  With
+        evidence nothing is known of their sum but that it is no more than 1, so the same plan first
+        runs on made-up tables for which P(evidence) is known.  Both catch a table that is used
+        twice, or not at all; neither catches a table that is wrong but sums to 1 (sampling does).
+        """
+        if not check:
+            return self.run(network)
+        if self.evidence:
+            _try(self, network)
+        values = self.run(network)
+        self.check(network, values, None if self.evidence else 1.0)
+        return values
+
+    def check(self, network: Network, values: Array, expected: float | None) -> None:
+        """Every target has its states, and all that can happen adds up to what it must."""
+        if values.shape[2:] != tuple(network.size(t) for t in self.targets):
+            raise EngineError(f"some state of {', '.join(self.targets)} is missing. {FAULT}")
+        check_mass(values, expected)
+
+    def run(self, network: Network) -> Array:
+        """The joint, unchecked."""
         relevant = network.ancestors([*self.targets, *self.evidence])
-        factors = [f for name, f in network.factors.items() if name in relevant]
-        tensors = {f.child: self._tensor(f) for f in factors}
-        plain, messages = self._without_groups(network, factors, tensors)
-        result = self._contract(network, plain, messages)
+        pool = {n: self._tensor(f) for n, f in network.factors.items() if n in relevant}
+        axes = {name: t.axes for name, t in pool.items()}
+        steps, left = collapses(network, axes, self.targets, self.evidence)
+        self._refuse_large(network, steps, left, _batch(pool.values()))
+        for step in steps:
+            tables = [pool.pop(name) for name in step.tables]
+            free = [pool.pop(name) for name in step.free]
+            pool[step.name] = self._message(network, step, tables, free)
+        result = self._contract(network, pool)
         observed = [t for t in self.targets if t in self.evidence]
         out = result.ordered([*BATCH, *(t for t in self.targets if t not in observed)])
         for name in observed:  # a target that is evidence: all its mass is on what was seen
@@ -49,96 +94,166 @@ class Plan:
             tensor = tensor.at(node, state)
         return tensor
 
-    def _without_groups(
-        self, network: Network, factors: Sequence[Factor], tensors: dict[str, Tensor]
-    ) -> tuple[dict[str, Tensor], list[Tensor]]:
-        """Ordinary tensors by node, and one message per group whose children matter."""
-        messages: list[Tensor] = []
-        used: set[str] = set()
-        for group in network.groups:
-            children = [f.child for f in factors if group in f.parents]
-            if children:
-                free = self._free_members(network, group, factors)
-                messages.append(self._message(network, group, children, free, tensors))
-                used |= {*children, *free}
-        return {name: t for name, t in tensors.items() if name not in used}, messages
-
-    def _free_members(
-        self, network: Network, group: str, factors: Sequence[Factor]
-    ) -> tuple[str, ...]:
-        """Members that only the group's children see; the others stay ordinary nodes."""
-        kept = {*self.targets, *self.evidence}
-        kept |= {p for f in factors for p in f.parents}
-        return tuple(m for m in network.groups[group] if m not in kept)
-
     def _message(
-        self,
-        network: Network,
-        group: str,
-        children: Sequence[str],
-        free: Sequence[str],
-        tensors: Mapping[str, Tensor],
+        self, network: Network, step: Collapse, tables: Sequence[Tensor], free: Sequence[Tensor]
     ) -> Tensor:
-        members = network.groups[group]
-        kept = [m for m in members if m not in free and m not in self.evidence]
+        members = network.groups[step.group]
         fixed = {members.index(m): s for m, s in self.evidence.items() if m in members}
-        free_tensors = [tensors[m] for m in free]
-        outside = tuple(dict.fromkeys(a for t in free_tensors for a in t.axes[:-1]
-                                      if a not in BATCH))  # fmt: skip
-        sizes = [network.size(a) for a in outside]
-        tables = [tensors[c] for c in children]
+        sizes = [network.size(a) for a in step.outside]
         parts = []
-        for case in product((0, 1), repeat=len(kept)):
-            bits = fixed | {members.index(m): s for m, s in zip(kept, case, strict=True)}
-            tables_here = [_at_all(t, kept, case) for t in tables]
-            parts.append(collapse(group, tables_here, free_tensors, outside, sizes, bits))
-        return _stack(parts, kept)
+        shape = [network.size(a) for a in step.cases]
+        for case in product(*(range(n) for n in shape)):
+            known = dict(zip(step.cases, case, strict=True))
+            bits = fixed | {members.index(m): s for m, s in known.items() if m in members}
+            parts.append(
+                collapse(
+                    step.group,
+                    [_at_all(t, known) for t in tables],
+                    [_at_all(t, known) for t in free],
+                    step.outside,
+                    sizes,
+                    bits,
+                )
+            )
+        return _stack(parts, step.cases, shape)
 
-    def _contract(
-        self, network: Network, plain: Mapping[str, Tensor], messages: list[Tensor]
-    ) -> Tensor:
+    def _contract(self, network: Network, left: Mapping[str, Tensor]) -> Tensor:
         """Contract, doing what no subject changes first, and once for all blocks."""
-        fixed = {name: t for name, t in plain.items() if SUBJECT not in t.axes}
-        moving = [t for name, t in plain.items() if name not in fixed] + messages
-        keep = (*BATCH, *self.targets)
-        if not moving or len(fixed) < 2:
-            return contract([*fixed.values(), *moving], keep)
-        seam = {a for t in moving for a in t.axes} | set(keep)
-        inner = _shared(list(fixed.values()), seam)
+        stages = self._stages(network, {name: t.axes for name, t in left.items()})
+        if stages is None:
+            return contract(list(left.values()), self._keep)
+        fixed, moving, inner, joined = stages
         source = tuple(network.factors[name] for name in fixed)
         if self._kept is None or not _same(self._kept[0], source):
-            self._kept = (source, contract(list(fixed.values()), inner))
-        joined = contract(moving, _shared(moving, {*inner, *keep}))
-        return contract([self._kept[1], joined], keep)
+            self._kept = (source, contract([left[name] for name in fixed], inner))
+        return contract([self._kept[1], contract([left[n] for n in moving], joined)], self._keep)
+
+    @property
+    def _keep(self) -> Axes:
+        return (*BATCH, *self.targets)
+
+    def _stages(
+        self, network: Network, left: Mapping[str, Axes]
+    ) -> tuple[list[str], list[str], Axes, Axes] | None:
+        """What is contracted first, what then, and the axes each hands on; None for all at once."""
+        fixed = [n for n, axes in left.items() if SUBJECT not in axes and n in network.factors]
+        moving = [n for n in left if n not in fixed]
+        if not moving or len(fixed) < 2:
+            return None
+        seam = {a for n in moving for a in left[n]} | set(self._keep)
+        inner = _shared([left[n] for n in fixed], seam)
+        if prod(network.size(a) for a in inner if a not in BATCH) > SEAM:
+            return None
+        return fixed, moving, inner, _shared([left[n] for n in moving], {*inner, *self._keep})
+
+    def _refuse_large(
+        self,
+        network: Network,
+        steps: Sequence[Collapse],
+        left: Mapping[str, Axes],
+        batch: Mapping[str, int],
+    ) -> None:
+        """Say no before any work is done, naming what is large."""
+        sizes = {a: network.size(a) for axes in left.values() for a in axes if a not in BATCH}
+        sizes |= {a: network.size(a) for step in steps for a in step.sums}
+        sizes.update(batch)
+        for step in steps:
+            refuse_wide(step.axes, sizes, f"What group {step.group} tells the rest")
+            sums = prod(sizes[a] for a in step.sums)
+            if sums > MOST_SUMS:
+                named = ", ".join(step.sums[:12])
+                raise TooLarge(
+                    f"group {step.group} would be summed over {sums:,} times, once for every case "
+                    f"of {named}, and this stops at {MOST_SUMS:,}: let fewer nodes depend on the "
+                    f"group, or on its members one by one; or estimate with engine='sampling'"
+                )
+        stages = self._stages(network, left)
+        if stages is None:
+            refuse_contraction(list(left.values()), self._keep, sizes)
+            return
+        fixed, moving, inner, joined = stages
+        refuse_contraction([left[n] for n in fixed], inner, sizes)
+        refuse_contraction([left[n] for n in moving], joined, sizes)
+        refuse_contraction([inner, joined], self._keep, sizes)
+
+
+def _batch(tensors: Iterable[Tensor]) -> dict[str, int]:
+    """How many subjects and settings there are."""
+    return {a: t.size(a) for t in tensors for a in BATCH if a in t.axes}
 
 
 def _same(one: Sequence[Factor], other: Sequence[Factor]) -> bool:
     return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
 
 
-def _shared(tensors: Sequence[Tensor], wanted: set[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(a for t in tensors for a in t.axes if a in wanted))
+def _shared(tensors: Sequence[Axes], wanted: set[str]) -> Axes:
+    return tuple(dict.fromkeys(a for axes in tensors for a in axes if a in wanted))
 
 
-def _at_all(tensor: Tensor, axes: Sequence[str], case: Sequence[int]) -> Tensor:
-    for axis, position in zip(axes, case, strict=True):
+def _at_all(tensor: Tensor, case: Mapping[str, int]) -> Tensor:
+    for axis, position in case.items():
         tensor = tensor.at(axis, position)
     return tensor
 
 
-def _stack(parts: Sequence[Tensor], kept: Sequence[str]) -> Tensor:
-    """One tensor with an axis per kept member, from the messages of its 2^kept cases."""
-    if not kept:
+def _stack(parts: Sequence[Tensor], cases: Sequence[str], shape: Sequence[int]) -> Tensor:
+    """One tensor with an axis per node that was taken case by case."""
+    if not cases:
         return parts[0]
     values = np.stack([p.values for p in parts])
-    values = values.reshape((2,) * len(kept) + parts[0].values.shape)
-    return Tensor((*kept, *parts[0].axes), values)
+    return Tensor((*cases, *parts[0].axes), values.reshape(*shape, *parts[0].values.shape))
 
 
 def _spread(values: Array, axis: int, size: int, position: int) -> Array:
     out = np.zeros((*values.shape[:axis], size, *values.shape[axis:]))
     out[(slice(None),) * axis + (position,)] = values
     return out
+
+
+# -- a plan tried on tables whose answer is known -----------------------------------------------
+
+_SOUND: dict[object, None] = {}  # plans that were tried before, the last few thousand
+MOST_KEPT = 4096
+
+
+def _try(plan: Plan, network: Network) -> None:
+    """Run the plan on made-up tables in which the evidence depends on nothing.
+
+    P(evidence) is then a product of known numbers, whatever else the network says, and no entry is
+    0 or 1 by accident, so a table that is used twice cannot hide.
+    """
+    names = network.ancestors([*plan.targets, *plan.evidence])
+    factors = {n: f for n, f in network.factors.items() if n in names}
+    shapes = tuple((n, f.parents, _few(f.table.shape)) for n, f in factors.items())
+    key = (plan.targets, tuple(plan.evidence.items()), shapes, tuple(network.groups.items()))
+    if key in _SOUND:
+        return
+    rng = np.random.default_rng(0)
+    expected = 1.0
+    made = {}
+    for name, parents, shape in shapes:
+        table = rng.random(shape) + 0.25
+        table /= table.sum(axis=-1, keepdims=True)
+        if name in plan.evidence:
+            table[...] = table[(0,) * (len(shape) - 1)]
+            expected *= float(table[(0,) * (len(shape) - 1)][plan.evidence[name]])
+        made[name] = Factor(name, parents, table)
+    copy = Plan(plan.targets, plan.evidence)
+    trial = replace(network, factors=made, subjects=2, settings=2)
+    copy.check(trial, copy.run(trial), expected)
+    if len(_SOUND) >= MOST_KEPT:
+        _SOUND.pop(next(iter(_SOUND)))
+    _SOUND[key] = None
+
+
+def forget_trials() -> None:
+    """Let every plan be tried again; for who changes the engine while it runs."""
+    _SOUND.clear()
+
+
+def _few(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Two subjects and two settings stand for any number."""
+    return (min(shape[0], 2), min(shape[1], 2), *shape[2:])
 
 
 def joint(network: Network, targets: Sequence[str], evidence: Mapping[str, str]) -> Array:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import ModelError, UsageError, did_you_mean
+from reidbn.errors import EngineError, ModelError, UsageError, did_you_mean
 
 Array = NDArray[np.float64]
 States = NDArray[np.intp]
@@ -24,7 +24,12 @@ States = NDArray[np.intp]
 Actor = Callable[[np.random.Generator, Mapping[str, States], States, int], States]
 
 TOLERANCE = 1e-12
+MASS = 1e-9  # how far the probability of all that can happen may be from what it must be
 MOST_MEMBERS = 20
+FAULT = (
+    "This is a fault of reidbn and not of the model, so no answer is given: please report it with "
+    "the model file"
+)
 
 
 @dataclass(frozen=True)
@@ -118,3 +123,23 @@ def checked(child: str, table: Array) -> Array:
             f"{child}: P(state | parents) sums to 1 only within {gap:.3g}; it must within 1e-12"
         )
     return table
+
+
+def check_mass(values: Array, expected: float | None = 1.0) -> None:
+    """P(targets, evidence), axes subject, setting, targets, adds up to what it must for everybody.
+
+    `expected` is None when something is given: then it is at most 1.  An answer that fails is a
+    fault of the engine, and is never rounded into a probability.
+    """
+    parts = values.reshape(*values.shape[:2], -1)
+    few = parts.shape[-1] <= 8  # NumPy adds up short last axes slowly
+    mass = sum(parts[..., i] for i in range(parts.shape[-1])) if few else parts.sum(axis=-1)
+    low, high = (0.0, 1.0) if expected is None else (expected, expected)
+    slack = MASS * high
+    found = float(np.min(mass)), float(np.max(mass))
+    if not (low - slack <= found[0] and found[1] <= high + slack):  # also catches NaN
+        worst = found[0] if not low - slack <= found[0] else found[1]
+        must = "at most 1" if expected is None else f"{expected:.9g}"
+        raise EngineError(
+            f"the probabilities of all cases add up to {worst:.9g}; they must to {must}. {FAULT}"
+        )

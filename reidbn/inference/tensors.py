@@ -6,18 +6,24 @@ is dropped, so that what does not depend on it costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
 import opt_einsum
 from numpy.typing import NDArray
 
+from reidbn.errors import TooLarge
+from reidbn.inference.paths import by_elimination, largest
+
 Array = NDArray[np.float64]
 SUBJECT, SETTING = "<subject>", "<setting>"
 BATCH = (SUBJECT, SETTING)
+BUDGET = 1 << 27  # numbers in the largest table that exact inference may make: 1 GiB
+COMFORTABLE = 1 << 12  # numbers in a table, above which a second way is tried
 
 
 @dataclass(frozen=True)
@@ -66,17 +72,56 @@ def contract(tensors: Sequence[Tensor], keep: Iterable[str]) -> Tensor:
     return Tensor(out, np.asarray(expression(*(t.values for t in tensors))))
 
 
+def refuse_contraction(
+    tensors: Sequence[tuple[str, ...]], keep: Iterable[str], sizes: Mapping[str, int]
+) -> None:
+    """Refuse now what `contract` would refuse; otherwise it finds its path ready."""
+    present = {a for axes in tensors for a in axes}
+    out = tuple(a for a in keep if a in present)
+    if tensors:
+        shapes = tuple(tuple(sizes[a] for a in axes) for axes in tensors)
+        _expression(tuple(tensors), out, shapes)
+
+
+def refuse_wide(axes: Sequence[str], sizes: Mapping[str, int], what: str) -> None:
+    """Refuse an array that does not fit the budget."""
+    numbers = prod(sizes[a] for a in axes)
+    if numbers > BUDGET:
+        nodes = [a for a in axes if a not in BATCH]
+        among = ", ".join(nodes[:12]) + (", ..." if len(nodes) > 12 else "")
+        raise TooLarge(
+            f"{what} would be one table over {len(nodes)} nodes ({among}): {numbers:,} numbers "
+            f"({_memory(numbers)}), and this stops at {BUDGET:,} ({_memory(BUDGET)}). Give "
+            f"evidence on some of them, let fewer nodes meet in one, or estimate with "
+            f"engine='sampling'",
+            numbers=numbers,
+        )
+
+
+def _memory(numbers: int) -> str:
+    return f"{8 * numbers / 2**30:,.3g} GiB"
+
+
 @lru_cache(maxsize=512)
 def _expression(
     axes: tuple[tuple[str, ...], ...],
     out: tuple[str, ...],
     shapes: tuple[tuple[int, ...], ...],
 ) -> Any:
-    """A compiled contraction; `auto` never falls into the slow exhaustive path search."""
-    symbols: dict[str, str] = {}
-    for names in axes:
-        for name in names:
-            symbols.setdefault(name, opt_einsum.get_symbol(len(symbols)))
+    """A compiled contraction whose tables all fit the budget."""
+    sizes = {a: n for names, shape in zip(axes, shapes, strict=True)
+             for a, n in zip(names, shape, strict=True)}  # fmt: skip
+    symbols = {a: opt_einsum.get_symbol(i) for i, a in enumerate(sizes)}
     terms = ",".join("".join(symbols[a] for a in names) for names in axes)
     equation = f"{terms}->{''.join(symbols[a] for a in out)}"
-    return opt_einsum.contract_expression(equation, *shapes, optimize="auto")
+    # `auto` never falls into the slow exhaustive path search.
+    path, _ = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize="auto")
+    widest = largest(axes, out, sizes, path)
+    if prod(sizes[a] for a in widest) > COMFORTABLE:
+        other = by_elimination(axes, out, sizes)
+        path, widest = min(
+            (path, widest), (other, largest(axes, out, sizes, other)),
+            key=lambda found: prod(sizes[a] for a in found[1]),
+        )  # fmt: skip
+    refuse_wide(widest, sizes, "On the way to the exact answer there")
+    return opt_einsum.contract_expression(equation, *shapes, optimize=path)

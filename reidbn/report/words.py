@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from reidbn.errors import EngineError
+from reidbn.inference.network import MASS
+
 
 def one_in(p: float) -> str:
     """A probability beside its everyday form.
@@ -9,6 +12,8 @@ def one_in(p: float) -> str:
     >>> one_in(0.0021), one_in(0.75), one_in(0)
     ('0.0021 (about 1 in 480)', '0.75 (about 3 in 4)', '0')
     """
+    if not -MASS <= p <= 1 + MASS:  # also catches NaN; what is no probability is never "certain"
+        raise EngineError(f"{p:.9g} was to be shown as a probability, and is none")
     if p <= 0:
         return "0"
     shown = f"{p:.3g}" if p >= 1e-4 else f"{p:.2g}"
