@@ -27,6 +27,8 @@ PUBLIC: dict[str, str] = {
     "dumps": "reidbn.attack.modelfile",
     "save": "reidbn.attack.modelfile",
     "models": "reidbn.attack.modelfile",
+    "check": "reidbn.inference.checking",
+    "Problem": "reidbn.errors",
     "CPD": "reidbn.cpds.protocol",
     "Row": "reidbn.cpds.rows",
     "Rows": "reidbn.cpds.rows",

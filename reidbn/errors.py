@@ -65,13 +65,24 @@ class MissingPart(ReidbnError):
     exit_code = 4
 
 
+ERROR, WARNING = "error", "warning"
+
+
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong: its address, what was found there, and what would be right."""
+    """One thing wrong: its address, what was found there, and what would be right.
+
+    A warning does not stop anything: what it is about can be meant, but rarely is.
+    """
 
     where: tuple[str | int, ...]
     message: str
     at_key: bool = False  # about the name at this address, not about what stands under it
+    level: str = ERROR
+
+    @property
+    def is_warning(self) -> bool:
+        return self.level == WARNING
 
     @property
     def address(self) -> str:
@@ -81,17 +92,33 @@ class Problem:
         return text or "(whole file)"
 
     def __str__(self) -> str:
-        return f"{self.address}  {self.message}"
+        mark = "warning: " if self.is_warning else ""
+        return f"{self.address}  {mark}{self.message}"
 
 
-def raise_problems(subject: str, problems: Sequence[Problem]) -> None:
-    """Raise all problems at once as one ModelError, or do nothing when there are none."""
-    if problems:
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        lines = "\n".join(f"  {problem}" for problem in problems)
-        error = ModelError(f"{subject} has {count}\n{lines}")
+def raise_problems(subject: str, problems: Sequence[Problem], *, before: str = "  ") -> None:
+    """Raise all problems at once as one ModelError, or do nothing when there is no error.
+
+    Warnings alone raise nothing; beside an error they are told too.
+    """
+    errors = [problem for problem in problems if not problem.is_warning]
+    if errors:
+        lines = [f"{subject} has {count_problems(problems)}"]
+        error = ModelError("\n".join([*lines, *(f"{before}{p}" for p in problems)]))
         error.problems = tuple(problems)
         raise error
+
+
+def count_problems(problems: Sequence[Problem]) -> str:
+    """How many errors and warnings.
+
+    >>> count_problems([Problem((), "odd", level=WARNING), Problem((), "wrong")])
+    '1 problem and 1 warning'
+    """
+    warnings = sum(p.is_warning for p in problems)
+    counts = ((len(problems) - warnings, "problem"), (warnings, "warning"))
+    said = [f"{n} {what}" if n == 1 else f"{n} {what}s" for n, what in counts if n]
+    return " and ".join(said) or "no problem"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -196,7 +196,7 @@ def test_a_profile_above_eight_groups_equals_enumeration():
     attack = profile_attack(8)
     rng = np.random.default_rng(11)
     subjects = {
-        "class_size": rng.integers(1, 50, (3, 256)).astype(float),
+        "class_size": routes_subjects(3, 8, rng)["class_size"],
         "p_known": rng.random((3, 8)),
     }
     _, query = read_query(attack, "success=yes", {"knows_3": "yes"})

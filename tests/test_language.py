@@ -109,8 +109,15 @@ def test_a_node_can_be_added_or_replaced():
 
 
 def test_replacing_a_node_must_leave_a_valid_attack():
-    with pytest.raises(rb.ModelError, match=r"parameters.p_told  is never used"):
-        visit().with_node(rb.Node("told", YES_NO, rb.Probability(1)))
+    with pytest.raises(rb.ModelError, match=r'no parameter "p_tld"; did you mean "p_told"'):
+        visit().with_node(rb.Node("told", YES_NO, rb.Probability("$p_tld")))
+
+
+def test_a_parameter_that_is_no_longer_used_is_a_warning_and_no_error():
+    changed = visit().with_node(rb.Node("told", YES_NO, rb.Probability(1)))
+    told = "parameters.p_told  warning: is never used; write $p_told where it belongs"
+    assert [str(w) for w in changed.warnings] == [told]
+    assert visit().warnings == ()
 
 
 def test_a_group_can_get_other_members():

@@ -133,9 +133,9 @@ CALLS = {
     "a value that is no number": (
         lambda tmp: attack(parameters=[rb.Parameter("p", "0.5")]),
         rb.ModelError,
-        "attack a has 2 problems\n"
+        "attack a has 1 problem and 1 warning\n"
         "  parameters.p.value  '0.5' is not a number\n"
-        "  parameters.p  is never used; write $p where it belongs",
+        "  parameters.p  warning: is never used; write $p where it belongs",
     ),
     "a function of something unknown": (
         lambda tmp: attack(nodes=[rb.Node.from_function(_late)]),
@@ -238,6 +238,7 @@ def test_check_in_json_has_one_entry_per_file():
         "name": "breakfast",
         "summary": "5 nodes, 4 parameters, 4 assumptions",
         "problems": [],
+        "warnings": [],
     }
     assert bad["ok"] is False
     assert bad["problems"][0]["line"] == 11

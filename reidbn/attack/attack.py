@@ -18,7 +18,7 @@ from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn, 
 from reidbn.cpds.frozen import frozen
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import Ref, Variable
-from reidbn.errors import UsageError, raise_problems
+from reidbn.errors import Problem, UsageError, raise_problems
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -60,6 +60,16 @@ class Attack:
         from reidbn.attack.check import problems
 
         raise_problems(f"attack {self.name}", problems(self))
+
+    @cached_property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What can be meant but rarely is, such as a parameter that is never used.
+
+        `rb.check` tells these and what only building every table can show.
+        """
+        from reidbn.attack.check import problems
+
+        return tuple(problems(self))
 
     def _with_edges_of_functions(self, nodes: Catalogue[Node]) -> Catalogue[Node]:
         """A function's arguments that are nodes or groups are its node's parents."""

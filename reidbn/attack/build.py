@@ -7,8 +7,8 @@ checked and nobody has to mend a file one message at a time.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -131,7 +131,11 @@ def question(name: str, spec: Any) -> Question:
 
 def _in_file(error: ModelError, document: Document) -> list[Problem]:
     """The problems of an attack at the addresses that they have in its file."""
-    return [Problem(_moved(p.where, document), p.message, p.at_key) for p in error.problems]
+    return at_file_addresses(error.problems, document)
+
+
+def at_file_addresses(problems: Iterable[Problem], document: Document) -> list[Problem]:
+    return [replace(p, where=_moved(p.where, document)) for p in problems]
 
 
 def _moved(where: Where, document: Document) -> Where:
@@ -222,11 +226,11 @@ def _outside(
         words = {*_WORDS.findall(str(document.at(where[:2]))), *where[1:2]}
         if where[:2] in broken and where[3:4] == ("raw",):
             key = "rows" if "rows" in document.at(where[:2]) else "cpd"
-            found.append(Problem((*where[:2], key, *where[4:]), problem.message))
+            found.append(replace(problem, where=(*where[:2], key, *where[4:]), at_key=False))
             continue
         judged = where[:2] not in broken or where[2:3] in (("parents",), ("states",))
         if judged and not words & hidden and not (unclear and "never used" in problem.message):
-            found.append(Problem(_moved(where, document), problem.message, problem.at_key))
+            found.append(replace(problem, where=_moved(where, document)))
     return found
 
 

@@ -7,6 +7,7 @@ none is reported twice.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -17,11 +18,12 @@ import numpy as np
 from reidbn.attack.leaves import address_of, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.parts import NAME, Group, Node, SubjectColumn, parse_states
+from reidbn.attack.slips import growing_class, holds_class_sizes, slips
 from reidbn.cpds.function import Function
 from reidbn.cpds.mixture import Mixture
 from reidbn.cpds.protocol import CPD, Variable
 from reidbn.cpds.rows import Rows
-from reidbn.errors import Problem, ReidbnError, TooLarge, did_you_mean
+from reidbn.errors import WARNING, Problem, ReidbnError, TooLarge, did_you_mean
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -41,7 +43,8 @@ def problems(attack: Attack) -> list[Problem]:
     for node in attack.nodes.values():
         found += [*_cpd_problems(facts, node), *_node_source(node)]
     found += [*_questions(facts), *_unused(facts), *_example(attack)]
-    return found
+    sound = all(problem.is_warning for problem in found)
+    return [*found, *slips(attack)] if sound else found
 
 
 class _Facts:
@@ -215,7 +218,7 @@ def _groups(facts: _Facts) -> Iterator[Problem]:
                 message = f"has {len(row.p)} probabilities for {len(group.members)} members"
                 yield Problem((*where, "rows", i, "p"), message)
         yield from dict.fromkeys(  # members often share a row, and so its problem
-            Problem((*where, *_in_group(group, j, p.where[3:])), p.message, p.at_key)
+            replace(p, where=(*where, *_in_group(group, j, p.where[3:])))
             for j, member in enumerate(group.member_nodes())
             for p in _cpd_problems(facts, member)
         )
@@ -239,7 +242,7 @@ def _cpd_problems(facts: _Facts, node: Node) -> Iterator[Problem]:
         )
         return
     for problem in [*_own(facts, node), *_references(facts, node)]:
-        yield Problem((*where, *problem.where), problem.message, problem.at_key)
+        yield replace(problem, where=(*where, *problem.where))
 
 
 def _own(facts: _Facts, node: Node) -> list[Problem]:
@@ -343,7 +346,7 @@ def _unused(facts: _Facts) -> Iterator[Problem]:
         for name in names:
             if name not in used | misspelt:
                 message = f"is never used; write {sign}{name} where it belongs"
-                yield Problem((room, name), message, at_key=True)
+                yield Problem((room, name), message, at_key=True, level=WARNING)
 
 
 def _example(attack: Attack) -> Iterator[Problem]:
@@ -374,6 +377,10 @@ def _example_values(
     for i in wrong[:3].tolist():
         inner = (*where, i) if found else where
         yield Problem(inner, f"must be a number from {low:.12g} to {high:.12g}")
+    if not wrong.size and column.per and holds_class_sizes(attack, column):
+        grows = growing_class(numbers, attack.groups[column.per].members)
+        if grows:
+            yield Problem((*where, grows[1]), grows[2])
 
 
 def column_shape(attack: Attack, column: SubjectColumn) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from reidbn.attack.yamltext import Document
-from reidbn.errors import ModelError, Problem
+from reidbn.errors import Problem, raise_problems
 
 _SHOWN = 96
 _UNSHOWABLE = re.compile(r"[^\S ]|[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
@@ -23,7 +23,8 @@ class FileProblem(Problem):
     source: str = ""
 
     def __str__(self) -> str:
-        address = f"{self.address}: " if self.where else ""
+        address = "warning: " if self.is_warning else ""
+        address += f"{self.address}: " if self.where else ""
         if not self.line:
             return f"{self.file}: {address}{self.message}"
         head = f"{self.file}:{self.line}:{self.column}: {address}{self.message}"
@@ -47,7 +48,7 @@ def in_file(document: Document, label: str, problems: Iterable[Problem]) -> list
         line, column, message = document.broken
         found.append((Problem((), message), (line, column)))
     located = [
-        FileProblem(p.where, p.message, p.at_key, label, line + 1, column + 1,
+        FileProblem(p.where, p.message, p.at_key, p.level, label, line + 1, column + 1,
                     lines[line].rstrip("\r") if line < len(lines) else "")
         for p, (line, column) in found
     ]  # fmt: skip
@@ -55,9 +56,5 @@ def in_file(document: Document, label: str, problems: Iterable[Problem]) -> list
 
 
 def raise_file_problems(label: str, problems: list[FileProblem]) -> None:
-    """Raise all problems of a file as one ModelError, or do nothing when there are none."""
-    if problems:
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        error = ModelError("\n".join([f"{label} has {count}", *map(str, problems)]))
-        error.problems = tuple(problems)
-        raise error
+    """Raise all problems of a file as one ModelError, or do nothing when there is no error."""
+    raise_problems(label, problems, before="")

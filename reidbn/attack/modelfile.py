@@ -8,11 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.attack import Attack
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ModelError, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from reidbn.attack.yamltext import Document
 
 Kinds = Mapping[str, type[CPD]]
 _LARGEST = 4_000_000  # bytes
@@ -45,7 +48,7 @@ def load(name_or_path: str | os.PathLike[str] | Attack, kinds: Kinds | None = No
     if isinstance(name_or_path, Attack):
         return name_or_path
     path = find(name_or_path)
-    return loads(read_text(path), kinds, label=_short(path))
+    return loads(read_text(path), kinds, label=short(path))
 
 
 def find(name_or_path: str | os.PathLike[str]) -> Path:
@@ -63,6 +66,13 @@ def find(name_or_path: str | os.PathLike[str]) -> Path:
 
 def loads(text: str, kinds: Kinds | None = None, *, label: str = "<text>") -> Attack:
     """The attack in the text of a model file; `label` names it in messages."""
+    return parsed(text, kinds, label=label)[0]
+
+
+def parsed(
+    text: str, kinds: Kinds | None = None, *, label: str = "<text>"
+) -> tuple[Attack, Document]:
+    """The attack in a text, and the document that knows where everything stands."""
     from reidbn.attack.build import build
     from reidbn.attack.fileproblem import in_file, raise_file_problems
     from reidbn.attack.schema import file_model
@@ -82,7 +92,7 @@ def loads(text: str, kinds: Kinds | None = None, *, label: str = "<text>") -> At
     attack, problems = build(document, file_model(kinds))
     raise_file_problems(label, in_file(document, label, problems))
     assert attack is not None  # noqa: S101 - no problem, no excuse
-    return attack
+    return attack, document
 
 
 def dumps(attack: Attack) -> str:
@@ -103,7 +113,7 @@ def save(attack: Attack, path: str | os.PathLike[str]) -> None:
 
 
 def read_text(path: Path) -> str:
-    label = _short(path)
+    label = short(path)
     if path.is_dir():
         raise _whole(label, "is a folder; name a file in it")
     try:
@@ -133,7 +143,7 @@ def _whole(label: str, message: str) -> ModelError:
     return error
 
 
-def _short(path: Path) -> str:
+def short(path: Path) -> str:
     """The path as a reader would write it: from here, or the bare name of a shipped model."""
     folder = models_folder()
     if path.parent == folder:
@@ -148,6 +158,8 @@ __all__: list[Any] = [
     "loads",
     "models",
     "models_folder",
+    "parsed",
     "read_text",
     "save",
+    "short",
 ]

@@ -1,76 +1,73 @@
-"""reidbn check: every problem of every file."""
+"""reidbn check: every problem of every file, and every warning."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import click
 
 from reidbn.cli._options import output_options, print_json
-from reidbn.errors import ModelError, UsageError
+from reidbn.errors import UsageError
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.option("--strict", is_flag=True, help="Warnings count: exit 3 for them too.")
 @output_options
-def check(files: tuple[str, ...], as_json: bool, quiet: bool) -> int:
-    """Check models and scenarios, by file or by shipped name: all problems of all at once."""
-    results = [_checked(name) for name in files]
+def check(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool) -> int:
+    """Check models and scenarios, by file or by shipped name: all problems of all at once.
+
+    Every table is built at the ends of every range.  Problems exit with 3; warnings, about what can
+    be meant but rarely is, are printed and exit with 0 unless --strict.
+    """
+    results = [_checked(name, strict=strict) for name in files]
     if as_json:
         print_json(results)
     for result in () if as_json else results:
-        if result["problems"]:
-            click.echo("\n".join(problem["shown"] for problem in result["problems"]))
-        elif not quiet:
+        for problem in (*result["problems"], *result["warnings"]):
+            click.echo(problem["shown"])
+        if not result["problems"] and not quiet:
             click.echo(f"{result['file']}: {result['summary']}")
-    wrong = [result for result in results if result["problems"]]
+    wrong = [result for result in results if not result["ok"]]
     count = sum(len(result["problems"]) for result in wrong)
-    if wrong and not as_json and count > 1:
+    if count > 1 and not as_json:
         click.echo(f"{_some(count, 'problem')} in {_some(len(wrong), 'file')}", err=True)
     return 3 if wrong else 0
 
 
-def _checked(name: str) -> dict[str, Any]:
+def _checked(name: str, *, strict: bool) -> dict[str, Any]:
+    import reidbn as rb
     from reidbn.attack.fileproblem import FileProblem
-    from reidbn.attack.modelfile import load
-    from reidbn.attack.scenariofile import load_scenario
 
     try:
-        if _is_scenario(name):
-            scenario = load_scenario(name)
-            return _fine(name, scenario.name, "a scenario")
-        attack = load(name)
-    except ModelError as error:
-        return {"file": name, "ok": False, "problems": [_as_dict(p) for p in error.problems]}
+        found = rb.check(name)
     except UsageError as error:  # no such name: the other files are still checked
-        problem = FileProblem((), str(error), file=name)
-        return {"file": name, "ok": False, "problems": [_as_dict(problem)]}
-    summary = ", ".join(
-        _some(count, what)
-        for count, what in (
-            (len(attack.all_nodes), "node"),
-            (len(attack.parameters), "parameter"),
-            (len(attack.assumptions), "assumption"),
-        )
+        found = (FileProblem((), str(error), file=name),)
+    problems = [_as_dict(p) for p in found if not p.is_warning]
+    warnings = [_as_dict(p) for p in found if p.is_warning]
+    ok = not problems and not (strict and warnings)
+    result = {"file": name, "ok": ok, "problems": problems, "warnings": warnings}
+    if problems:
+        return result
+    said = _some(len(warnings), "warning") if warnings else ""
+    result["name"], summary = _about(name)
+    return result | {"summary": ", ".join(part for part in (summary, said) if part)}
+
+
+def _about(name: str) -> tuple[str, str]:
+    """The name of a sound model or scenario, and what it holds."""
+    import reidbn as rb
+    from reidbn.inference.checking import is_scenario
+
+    if is_scenario(name):
+        return rb.load_scenario(name).name, "a scenario"
+    attack = rb.load(name)
+    counts = (
+        (len(attack.all_nodes), "node"),
+        (len(attack.parameters), "parameter"),
+        (len(attack.assumptions), "assumption"),
     )
-    return _fine(name, attack.name, summary)
-
-
-def _fine(file: str, name: str, summary: str) -> dict[str, Any]:
-    return {"file": file, "ok": True, "name": name, "summary": summary, "problems": []}
-
-
-def _is_scenario(name: str) -> bool:
-    """A shipped scenario, or a file that says so of itself."""
-    from reidbn.attack.modelfile import read_text
-    from reidbn.attack.scenariofile import scenarios
-
-    path = Path(name)
-    if name in scenarios() or not path.is_file():
-        return name in scenarios()
-    return re.search(r"^kind: *scenario *$", read_text(path), re.MULTILINE) is not None
+    return attack.name, ", ".join(_some(count, what) for count, what in counts)
 
 
 def _as_dict(problem: Any) -> dict[str, Any]:
@@ -80,6 +77,7 @@ def _as_dict(problem: Any) -> dict[str, Any]:
         "column": problem.column or None,
         "address": problem.address if problem.where else None,
         "message": problem.message,
+        "level": problem.level,
         "shown": str(problem),
     }
 

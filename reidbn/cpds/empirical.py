@@ -38,6 +38,9 @@ class Empirical(CPD):
         out: Array = table[row]
         return out
 
+    def misfits(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        return self.problems(child, parents)
+
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         rows = int(np.prod([p.size for p in parents], initial=1))
         if len(self.counts) != rows:
@@ -102,6 +105,9 @@ class Lookup(CPD):
         target = np.array([code[state] for state in self.to])
         out: Array = np.eye(len(code))[target[scope.state(scope.parents[0].name)]]
         return out
+
+    def misfits(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        return self.problems(child, parents)
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         if len(parents) != 1 or parents[0].is_group:

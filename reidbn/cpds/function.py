@@ -43,6 +43,38 @@ def _place(function: Callable[..., Any]) -> tuple[str, str]:
     return function.__module__, getattr(function, "__qualname__", type(function).__qualname__)
 
 
+_ARRAYS = (
+    "it is called with whole arrays (every parent state, person and setting at once) and must be "
+    "vectorised"
+)
+
+
+def _failure(problem: Exception) -> str:
+    """What went wrong in a function, and what to write; never a value of the data."""
+    said = str(problem)
+    if "truth value of an array" in said:
+        return (
+            f"asks whether an array is true: {_ARRAYS}. Write np.where(condition, a, b) for "
+            f"`a if condition else b`, & and | for `and` and `or`, np.minimum for min"
+        )
+    if "can be converted to Python scalar" in said or "only length-1 arrays" in said:
+        return f"uses an array as one number: {_ARRAYS}. Write np.exp for math.exp, and so on"
+    if isinstance(problem, TypeError) and ("float()" in said or "setting an array" in said):
+        return f"returned something that is no array of numbers: {_ARRAYS}"
+    return f"stopped with {_a(type(problem).__name__)}; {_ARRAYS}"
+
+
+def _a(word: str) -> str:
+    return f"an {word}" if word[:1] in "AEIO" else f"a {word}"
+
+
+def _fits(found: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(found, wanted) == wanted
+    except ValueError:
+        return False
+
+
 @dataclass(frozen=True)
 class Function(CPD):
     """P(state | parents) computed by a registered function, or by one given in Python."""
@@ -80,8 +112,14 @@ class Function(CPD):
         function = self.callable
         if function is None:  # the attack was checked at birth; the registry changed since
             raise ModelError(f'no function is registered as "{self.name}"')
-        result = np.asarray(function(*(self._argument(scope, a) for a in self.arguments)), float)
-        if set(scope.child.states) == {"no", YES}:
+        result, wanted = self._called(function, scope)
+        yes_or_no = set(scope.child.states) == {"no", YES}
+        if not _fits(result.shape if yes_or_no else result.shape[:-1], wanted):
+            raise ModelError(
+                f"{scope.child.name}: function {self.name} returned shape {result.shape} for "
+                f"arguments that make {wanted} together; {_ARRAYS}"
+            )
+        if yes_or_no:
             return yes_no(scope.child, result)
         k = len(scope.child.states)
         if result.shape[-1:] != (k,):
@@ -90,6 +128,17 @@ class Function(CPD):
                 f"the last axis must hold the {k} states"
             )
         return result
+
+    def _called(self, function: Callable[..., Any], scope: Scope) -> tuple[Array, tuple[int, ...]]:
+        """What the function returns, and the shape that its arguments make together."""
+        arguments = [self._argument(scope, a) for a in self.arguments]
+        try:
+            result = np.asarray(function(*arguments), dtype=float)
+        except Exception as problem:  # whatever a function of the user's may raise
+            raise ModelError(
+                f"{scope.child.name}: function {self.name} {_failure(problem)}"
+            ) from problem
+        return result, np.broadcast_shapes(*(np.shape(a) for a in arguments))
 
     def _argument(self, scope: Scope, name: str) -> Array:
         if any(p.name == name for p in scope.parents):

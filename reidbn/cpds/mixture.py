@@ -73,6 +73,13 @@ class Mixture(CPD):
             ]
         return found
 
+    def misfits(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        return [
+            Problem(("components", i, *p.where), p.message)
+            for i, component in enumerate(self.components)
+            for p in component.misfits(child, parents)
+        ]
+
     def _sum_problems(self) -> list[Problem]:
         if self.weights.count(REST) > 1:
             return [Problem(("weights",), "says rest more than once")]

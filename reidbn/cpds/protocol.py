@@ -146,6 +146,13 @@ class CPD(ABC):
         """What is wrong with this CPD at this node, with addresses inside the CPD."""
         return []
 
+    def misfits(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        """Why it cannot follow a parameter to other numbers of states, where it is written for one.
+
+        Asked when a structural parameter has changed; kinds that follow any number have none.
+        """
+        return []
+
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
         """Act the story out for `rows` cases; without a story, draw from the table."""
         return draw(rng, self.probabilities(scope), rows)

@@ -114,6 +114,10 @@ class Rows(CPD):
             chosen = np.where(fits, i, chosen)
         return chosen
 
+    def misfits(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        lists = [(i, row) for i, row in enumerate(self.rows) if isinstance(row.p, tuple)]
+        return [p for i, row in lists for p in _cell_problems(i, row, child)]
+
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         if not self.rows:
             return [Problem(("rows",), "there are no rows")]

@@ -33,6 +33,9 @@ class Table(CPD):
         out: Array = np.array(self.p, dtype=float)[row]
         return out
 
+    def misfits(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        return self.problems(child, parents)
+
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         rows = int(np.prod([p.size for p in parents], initial=1))
         if len(self.p) != rows:

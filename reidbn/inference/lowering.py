@@ -11,10 +11,13 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.check import column_shape, describe_shape
 from reidbn.attack.limits import broken_condition, refuse_beyond_range
 from reidbn.attack.parameter import PROBABILITY, Parameter
+from reidbn.attack.slips import growing_class, holds_class_sizes
 from reidbn.cpds.protocol import CPD, Array, Variable
-from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
+from reidbn.errors import DataError, ModelError, Problem, TooLarge, UsageError, did_you_mean
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
 from reidbn.inference.scopes import GridScope, RowScope
+
+LOOKED_AT = 14  # members, and as many people as have no more numbers: their class sizes
 
 
 def parameter_values(attack: Attack, changes: Mapping[str, Any] | None) -> dict[str, Array]:
@@ -123,6 +126,12 @@ def _column(attack: Attack, name: str, value: Any) -> Array:
             f"subject column {name} must lie between {_or(column.low, -np.inf):g} and "
             f"{_or(column.high, np.inf):g}; some values do not"
         )
+    if column.per and holds_class_sizes(attack, column):
+        # A slip in the order of the values shows in the first people and members already.
+        few = array[: max(1, (1 << LOOKED_AT) // array.shape[1]), : 1 << LOOKED_AT]
+        grows = growing_class(few, attack.groups[column.per].members[:LOOKED_AT])
+        if grows:
+            raise DataError(f"subject column {name}: {grows[2]}")
     return array
 
 
@@ -162,6 +171,11 @@ class Lowering:
         if tables:
             self._refuse_large_groups()
         self._shared: dict[str, Factor] = {}
+        own = {name: float(attack.parameters[name].value) for name in attack.structural}
+        self._resized = {name for name, value in structural.items() if value != own[name]}
+        for name in attack.all_nodes if validate and self._resized else ():
+            if nodes is None or name in nodes:
+                self._refuse_misfit(name)
 
     def _single(self, name: str) -> float:
         values = self.parameters[name]
@@ -177,6 +191,28 @@ class Lowering:
                     f"2^{len(group.members)} subsets and stop at {MOST_MEMBERS}. Join attributes "
                     f"that are learnt together into one member, or estimate by sampling"
                 )
+
+    def shape_problems(self, name: str) -> list[Problem]:
+        """Why a node's CPD cannot follow a change of the number of states."""
+        node = self.attack.all_nodes[name]
+        family = [self.attack.all_nodes.get(n) for n in (name, *node.parents)]
+        if not any(n is not None and self._resized & {*n.structural} for n in family):
+            return []
+        parents = tuple(self.variables[p] for p in node.parents)
+        empty = [v.name for v in (self.variables[name], *parents) if v.size == 0]
+        if empty:
+            return [Problem((), f"has to do with {empty[0]}, which has no states then")]
+        return node.cpd.misfits(self.variables[name], parents)
+
+    def _refuse_misfit(self, name: str) -> None:
+        misfit = self.shape_problems(name)
+        if misfit:
+            at = ", ".join(f"{n}={self.parameters[n][0]:.12g}" for n in sorted(self._resized))
+            raise ModelError(f"{name} at {at}: {misfit[0].message}")
+
+    def table(self, name: str, subject: Mapping[str, Array]) -> Array:
+        """The checked table of one node."""
+        return checked(name, self._factor(name, subject).table)
 
     def network(self, subject: Mapping[str, Array]) -> Network:
         """The network of a block of subjects, given as arrays with one row each."""
