@@ -51,6 +51,12 @@ class Prior:
     def quantile(self, u: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
         return np.asarray(self._frozen(low, high).ppf(u), dtype=float)
 
+    def cumulative(
+        self, points: NDArray[np.float64], low: float, high: float
+    ) -> NDArray[np.float64]:
+        """The probability of lying at or under each point."""
+        return np.asarray(self._frozen(low, high).cdf(points), dtype=float)
+
     def problems(self, low: float, high: float) -> list[str]:
         if self.kind not in ("uniform", "beta", "triangular"):
             return [f'"{self.kind}" is not a prior: use uniform, beta or triangular']

@@ -16,14 +16,16 @@ from reidbn.inference.case import Case
 from reidbn.inference.network import Array
 from reidbn.inference.quadrature import Measure, lagrange
 from reidbn.inference.responses import MOST_DEGREE, takes_whole_numbers
+from reidbn.inference.search import near_the_ends
 
 LISTED = 33  # whole numbers that are listed one by one
-COUNTS = (3, 5, 9, 17)  # points tried on a piece
+COUNTS = (3, 5, 9, 17)  # points tried on a piece (fewer values than the last but one: all)
 CLOSE = 1e-8  # of the largest answer: what an interpolated piece may change the mean
 CHECKS = 7  # random points at which a piece is checked
 SAFETY = 3.0  # the error may be this much larger than at those points
 MOST_POINTS = 96  # of one axis, about; what is not resolved by then shows in the stated error
 FINEST = 1e-6  # of the range: the shortest piece
+MOST_WHOLE = 1 << 17  # whole numbers that are all asked, to check the pieces at every one
 SEED = 20250102
 
 
@@ -53,6 +55,7 @@ class Axis:
     measure: Measure
     pieces: tuple[Piece, ...]
     is_exact: bool
+    looked_at: int = 0  # whole numbers that were looked at, when those are not all there are
 
     @cached_property
     def points(self) -> Array:
@@ -118,12 +121,13 @@ def make_axis(case: Case, name: str, measure: Measure) -> Axis:
         nodes, weights = measure.gauss(degree + 1)
         piece = Piece(measure.low, measure.high, nodes, nodes, weights)
         return Axis(name, measure, (piece,), is_exact=True)
-    return Axis(name, measure, tuple(_pieces(case, name, measure)), is_exact=False)
-
-
-def _pieces(case: Case, name: str, measure: Measure) -> list[Piece]:
-    """Pieces on each of which few points interpolate the answer; the worst is halved first."""
     cutter = _Cutter(case, name, measure)
+    cut = tuple(_pieces(cutter, measure))
+    return Axis(name, measure, cut, is_exact=False, looked_at=cutter.looked_at)
+
+
+def _pieces(cutter: _Cutter, measure: Measure) -> list[Piece]:
+    """Pieces on each of which few points interpolate the answer; the worst is halved first."""
     pieces = cutter.assessed(measure.low, measure.high)
     while True:
         worst = max(pieces, key=lambda p: p.doubt)
@@ -136,14 +140,31 @@ def _pieces(case: Case, name: str, measure: Measure) -> list[Piece]:
 
 
 class _Cutter:
-    """Asks the engine on pieces of one parameter's range."""
+    """Asks the engine on pieces of one parameter's range.
+
+    All values of a count are asked at once where one contraction takes them; then a piece is
+    checked at every one of its values.  Otherwise it is checked at random ones, and at those near
+    the ends of the range, where 1/n and its like bend.
+    """
 
     def __init__(self, case: Case, name: str, measure: Measure) -> None:
         self.case, self.name, self.measure = case, name, measure
         self.rng = np.random.default_rng(SEED)
         self.size = 0.0  # of the largest answer so far
+        self.whole = measure.integer or takes_whole_numbers(case, name)
+        count = len(measure.points)
+        self.knows_all = measure.is_listed and count <= min(MOST_WHOLE, case.at_once(name))
+        self._asked: set[float] = set()
+        self.all = case.answers({name: measure.points}) if self.knows_all else np.empty((1, 0))
+
+    @property
+    def looked_at(self) -> int:
+        """How many whole numbers were looked at; 0 for all of them, and for real numbers."""
+        return 0 if self.knows_all or not self.whole else len(self._asked)
 
     def is_finest(self, piece: Piece) -> bool:
+        if self.whole:
+            return piece.high - piece.low < 1
         return piece.high - piece.low <= FINEST * (self.measure.high - self.measure.low)
 
     def assessed(self, low: float, high: float) -> list[Piece]:
@@ -151,12 +172,11 @@ class _Cutter:
         tries = [self._piece(low, high, count) for count in COUNTS]
         if not len(tries[0].points):
             return []
-        if self.measure.integer and high - low < COUNTS[-2]:  # short enough to be listed
+        if self.whole and high - low < COUNTS[-2]:  # short enough: all its values are points
             return [tries[-1]]
-        checks = self.rng.uniform(low, high, CHECKS)
-        checks = np.unique(np.rint(checks)) if self.measure.integer else checks
+        checks = self._checks(low, high)
         points = np.concatenate([*(t.points for t in tries), checks])
-        values = self.case.answers({self.name: points})
+        values = self._ask(points)
         self.size = max(self.size, float(np.abs(values).max()))
         true, start = values[:, -len(checks) :], 0
         for piece in tries:
@@ -166,7 +186,23 @@ class _Cutter:
             doubt = off * float(piece.weights.sum())
             if doubt <= CLOSE * self.size:
                 return [piece]
-        return [replace(tries[-1], doubt=SAFETY * doubt)]
+        return [replace(tries[-1], doubt=(1.0 if self.knows_all else SAFETY) * doubt)]
+
+    def _checks(self, low: float, high: float) -> Array:
+        if self.knows_all:
+            every = self.measure.points
+            return every[(every >= low) & (every <= high)]
+        checks = self.rng.uniform(low, high, CHECKS)
+        if not self.whole:
+            return checks
+        ends = [near_the_ends(low, high), [low, high]]
+        return np.unique(np.concatenate([np.rint(checks), *ends]))
+
+    def _ask(self, points: Array) -> Array:
+        if self.knows_all:
+            return self.all[:, np.searchsorted(self.measure.points, points)]
+        self._asked.update(points.tolist())
+        return self.case.answers({self.name: points})
 
     def _piece(self, low: float, high: float, count: int) -> Piece:
         nodes, weights = self.measure.part(low, high).gauss(count)
@@ -176,7 +212,9 @@ class _Cutter:
 
 def _halves(low: float, high: float, *, integer: bool) -> list[tuple[float, float]]:
     """Two halves; of a wide positive range by ratio, since such answers bend at its low end."""
-    middle = float(np.sqrt(low * high)) if low > 0 and high / low > 8 else (low + high) / 2
+    least = max(low, 1.0) if integer else low
+    by_ratio = low >= 0 and least > 0 and high / least > 8
+    middle = float(np.sqrt(least * high)) if by_ratio else (low + high) / 2
     if not integer:
         return [(middle, high), (low, middle)]
     middle = float(np.floor(middle))

@@ -128,13 +128,14 @@ class Case:
         return name in self.attack.structural
 
     @cached_property
-    def _nodes(self) -> set[str]:
+    def relevant(self) -> set[str]:
+        """Nodes whose tables can change the answer."""
         return nodes_that_matter(self.attack, self.query)
 
     def holders(self, names: Sequence[str]) -> set[str]:
         """Nodes whose tables any of these parameters can change, as far as the question goes."""
         found = set()
-        for node_name in self._nodes:
+        for node_name in self.relevant:
             node = self.attack.all_nodes[node_name]
             if any(holds(node.cpd, n) or n in node.structural for n in names):
                 found.add(node_name)
@@ -204,6 +205,10 @@ class Case:
         for group in groups:
             for start in range(0, len(group), step):
                 yield group[start : start + step]
+
+    def at_once(self, name: str) -> int:
+        """How many values of one parameter are asked in one contraction."""
+        return 1 if self.is_structural(name) else self._step([name])
 
     def _step(self, names: Sequence[str]) -> int:
         """Settings per block, from the size of the tables that these parameters change."""

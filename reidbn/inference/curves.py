@@ -32,11 +32,11 @@ def nodes(degree: int, low: float, high: float) -> Array:
     >>> nodes(2, 0.0, 1.0).tolist()
     [0.0, 0.5, 1.0]
     """
-    points = (low + high) / 2 + (high - low) / 2 * _extrema(degree)
+    points = (low + high) / 2 + (high - low) / 2 * extrema(degree)
     return np.asarray(np.clip(points, low, high))
 
 
-def _extrema(degree: int) -> Array:
+def extrema(degree: int) -> Array:
     """Where Chebyshev's polynomial of this degree is 1 or -1, increasing; 0 for degree 0."""
     k = np.arange(degree + 1)
     return np.asarray(np.sin(np.pi * (2 * k - degree) / (2 * max(degree, 1))))
@@ -45,7 +45,7 @@ def _extrema(degree: int) -> Array:
 def coefficients(values: Array) -> Array:
     """Chebyshev coefficients (axis 0) of the polynomials with these values at `nodes` (axis 1)."""
     degree = values.shape[1] - 1
-    return np.asarray(np.linalg.solve(cheb.chebvander(_extrema(degree), degree), values.T))
+    return np.asarray(np.linalg.solve(cheb.chebvander(extrema(degree), degree), values.T))
 
 
 def value(t: Array, coefs: Array) -> Array:
@@ -97,13 +97,18 @@ class Curve:
     def is_polynomial(self) -> bool:
         return len(self.evidence) == 1
 
-    def _t(self, points: Array) -> Array:
+    def position(self, points: Array) -> Array:
+        """Points as positions from -1 to 1."""
         points = np.atleast_1d(np.asarray(points, dtype=float))
         return np.asarray((2 * points - self.low - self.high) / (self.high - self.low))
 
+    def parameter(self, position: float) -> float:
+        """A position from -1 to 1 as a value of the parameter."""
+        return (self.low + self.high) / 2 + (self.high - self.low) / 2 * position
+
     def parts(self, points: Array) -> tuple[Array, Array]:
         """N and E at points: subjects x points."""
-        t = self._t(points)
+        t = self.position(points)
         return value(t, self.numerator), value(t, self.evidence)
 
     @cached_property
@@ -122,7 +127,7 @@ class Curve:
 
     def __call__(self, points: Array) -> Array:
         """The answer at points: subjects x points."""
-        t, (above, below) = self._t(points), self._reduced
+        t, (above, below) = self.position(points), self._reduced
         top, bottom = value(t, above), value(t, below)
         empty = _vanishes(bottom, below)
         out = np.asarray(top / np.where(empty, 1.0, bottom))
@@ -130,7 +135,7 @@ class Curve:
 
     def _with_limits(self, points: Array, out: Array, todo: NDArray[np.bool_]) -> Array:
         """Ratios where both vanish: of the first derivatives that do not (de l'Hopital)."""
-        (top, bottom), t = self._reduced, self._t(points)
+        (top, bottom), t = self._reduced, self.position(points)
         while todo.any() and len(bottom) > 1:
             top, bottom = derivative(top), derivative(bottom)
             above, below = value(t, top), value(t, bottom)
@@ -143,7 +148,7 @@ class Curve:
 
     def slope(self, points: Array) -> Array:
         """dR/dp at points, equation (1): subjects x points."""
-        t, scale = self._t(points), 2 / (self.high - self.low)
+        t, scale = self.position(points), 2 / (self.high - self.low)
         above, below = self._reduced
         rise, fall = value(t, derivative(above)), value(t, derivative(below))
         bottom = value(t, below)
@@ -164,15 +169,30 @@ class Curve:
         fall = cheb.chebmul(top, derivative(bottom))
         return self._roots(np.asarray(cheb.chebsub(rise, fall), dtype=float))
 
-    def crossings(self, target: float) -> Array:
-        """Where the one curve equals the target: N(p) = target E(p)."""
-        above, below = self._reduced
-        top, bottom = above[:, 0], target * below[:, 0]
-        gap = np.asarray(cheb.chebsub(top, bottom), dtype=float)
-        found = self._roots(gap)
-        size = np.abs(top).sum() + np.abs(bottom).sum()
-        hit = np.abs(value(self._t(found), gap)) <= 1e-12 * size
-        return np.asarray(found[hit])
+    def gap(self, target: float) -> tuple[Array, float]:
+        """Coefficients of N - target E of the one curve, and how large its parts are.
+
+        Its sign is that of the answer less the target.
+        """
+        above, below = (c[:, 0] for c in self._reduced)
+        turned = -1.0 if float(value(np.array([0.0123]), below)[0]) < 0 else 1.0
+        size = float(np.abs(above).sum() + target * np.abs(below).sum())
+        return turned * np.asarray(cheb.chebsub(above, target * below), dtype=float), size
+
+    def size(self, target: float, low: float, high: float) -> float:
+        """How large N + target E gets on an interval, about."""
+        t = self.position(np.linspace(low, high, 2 * len(self.numerator) + 1))
+        above, below = (value(t, c[:, 0]) for c in self._reduced)
+        return float(np.abs(above).max() + target * np.abs(below).max())
+
+    @property
+    def is_monotone(self) -> bool:
+        """True when every subject's answer is proven to rise, or every one's to fall."""
+        if not self.is_polynomial:
+            return False
+        slopes = derivative(self.numerator / self.evidence)
+        reach, hair = np.abs(slopes[1:]).sum(axis=0), NOISE * np.abs(self.numerator).max()
+        return bool((slopes[0] - reach >= -hair).all() or (slopes[0] + reach <= hair).all())
 
     def _roots(self, coefs: Array) -> Array:
         """Real roots of a polynomial within the interval, double ones once."""

@@ -1,17 +1,37 @@
-"""Where an answer is at or under a target as one parameter moves."""
+"""Where an answer is at or under a target as one parameter moves.
+
+What is said of a whole interval is proven: by looking at every value there is, or by the curve
+with the rounding that its numbers may hold (signs.py).  Where that leaves something open, small
+networks are multiplied out in whole numbers (rationals.py), which finds every root, multiple ones
+too; in others the interval is read again by itself, and the ends are asked directly.  What is open
+even then is `undecided`.  Scans with gaps and interpolated formulas speak of the values looked at.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
+from reidbn.inference.curves import Curve
+from reidbn.inference.rationals import rational_parts, written
 from reidbn.inference.sensitivity import Line
+from reidbn.inference.signs import ABOVE as OVER
+from reidbn.inference.signs import BELOW, CLOSE, Piece, sides
+from reidbn.theory.real_roots import Whole, real_roots, sign_at, whole
 
 UNDER, ABOVE = "always at or under", "always above"
 CROSSES, TOUCHES, EQUAL = "crosses", "touches", "always equal"
+UNDECIDED = "undecided"
+SEEN = {UNDER: "at or under at all values looked at", ABOVE: "above at all values looked at",
+        EQUAL: "equal at all values looked at"}  # fmt: skip
 SAME = 1e-13  # of the target: answers that differ from it by less are at it
+POINT = 1e-12  # of the range: an undecided interval that is shorter is a root ...
+DIGITS = 1e-7  # ... as is one that is shorter than this share of where it lies
+NEAR = 1e-5  # of the range: wider than that a turning point says little of where a touch is
+ZOOMS = 12
 Interval = tuple[float, float]
 
 
@@ -19,24 +39,36 @@ Interval = tuple[float, float]
 class Level:
     """The range of a parameter, cut where the answer meets a target.
 
-    `values`  where the answer equals the target; for whole numbers, which rarely hit it, the last
-              ones on the side that is at or under it
-    `under`   the intervals, ends included, on which the answer is at or under the target
+    `values`     where the answer equals the target; for whole numbers, which rarely hit it, the
+                 last ones on the side that is at or under it
+    `under`      the intervals, ends included, on which the answer is at or under the target
+    `undecided`  the intervals on which it is too close to the target to tell
+    `is_proven`  False where something may hide between the values that were looked at
     """
 
     status: str
     values: tuple[float, ...]
     under: tuple[Interval, ...]
+    undecided: tuple[Interval, ...] = ()
+    is_proven: bool = True
 
 
 def level(line: Line, target: float) -> Level:
     """Where the answer meets a target."""
+    found = _level(line, target)
+    if line.is_proven:
+        return found
+    return replace(found, status=SEEN.get(found.status, found.status), is_proven=False)
+
+
+def _level(line: Line, target: float) -> Level:
     r = line.response
     extent = line.extent()
     if max(abs(extent.lowest - target), abs(extent.highest - target)) <= SAME * target:
         return Level(EQUAL, (), ((r.low, r.high),))
-    if line.curve is None:  # a scan must not take rounding for a crossing
-        target *= 1 + SAME
+    if line.curve is not None:
+        return _of_pieces(_pieces(line, line.curve, target))
+    target *= 1 + SAME  # a scan must not take rounding for a crossing
     borders = line.crossings(target)
     return _whole(line, target, borders) if line.integer else _real(line, target, borders)
 
@@ -53,7 +85,7 @@ def _whole(line: Line, target: float, borders: list[Interval]) -> Level:
 
 
 def _real(line: Line, target: float, borders: list[Interval]) -> Level:
-    """Every border is a root; between two of them the answer stays on one side."""
+    """Every border is a root, as near as a scan comes."""
     r = line.response
     roots = [(left + right) / 2 for left, right in borders]
     cuts = [r.low, *(x for x in roots if r.low < x < r.high), r.high]
@@ -62,6 +94,150 @@ def _real(line: Line, target: float, borders: list[Interval]) -> Level:
     points = [(x, x) for x in roots]
     under = _joined([p for p, b in zip(pieces, below, strict=True) if b] + points)
     return Level(_status(below, met=bool(roots)), tuple(roots), under)
+
+
+# -- curves --------------------------------------------------------------------------------------
+
+
+def _pieces(line: Line, curve: Curve, target: float) -> list[Piece]:
+    """The range in order: proven sides, roots as points, and what stays undecided."""
+    r = line.response
+    pieces = sides(curve, target, r.low, r.high, r.error)
+    if any(_is_open(p, line) for p in pieces) and line.is_exact:
+        touches = _touches(line, curve, target, pieces)
+        exact = _rational(line, target, touches)
+        if exact is not None:
+            return exact
+        pieces = [q for p in pieces for q in _touched(p, touches)]
+        pieces = _fused([q for p in pieces for q in _zoomed(line, curve, target, p, ZOOMS)])
+    return _with_ends(line, target, _pointed(pieces, line))
+
+
+def _touches(line: Line, curve: Curve, target: float, pieces: list[Piece]) -> dict[Piece, float]:
+    """Open pieces between two of one side in which the answer turns at the target; and where."""
+    turns = curve.turning_points()
+    turns = turns[np.abs(line(turns) - target) <= SAME * target] if len(turns) else turns
+    found = {}
+    for before, piece, after in zip(pieces, pieces[1:], pieces[2:], strict=False):
+        inside = turns[(turns > piece.low) & (turns < piece.high)]
+        is_near = piece.high - piece.low <= NEAR * (line.response.high - line.response.low)
+        if is_near and _is_open(piece, line) and before.side == after.side and len(inside):
+            found[piece] = float(inside[len(inside) // 2])
+    return found
+
+
+def _touched(piece: Piece, touches: dict[Piece, float]) -> list[Piece]:
+    if piece not in touches:
+        return [piece]
+    at = touches[piece]
+    return [Piece(at, at, CLOSE)]
+
+
+def _is_open(piece: Piece, line: Line) -> bool:
+    """Undecided, and too wide for a root."""
+    r = line.response
+    point = max(POINT * (r.high - r.low), DIGITS * min(abs(piece.low), abs(piece.high)))
+    return piece.side == CLOSE and piece.high - piece.low > point
+
+
+def _pointed(pieces: list[Piece], line: Line) -> list[Piece]:
+    """Short undecided pieces as the points they stand for; at an end of the range, that end."""
+    out, r = list(pieces), line.response
+    for i, piece in enumerate(pieces):
+        if piece.side == CLOSE and not _is_open(piece, line):
+            at = next((x for x in (r.low, r.high) if x in piece[:2]), (piece.low + piece.high) / 2)
+            out[i] = Piece(at, at, CLOSE)
+            if i:
+                out[i - 1] = out[i - 1]._replace(high=at)
+            if i + 1 < len(out):
+                out[i + 1] = out[i + 1]._replace(low=at)
+    return out
+
+
+def _zoomed(line: Line, curve: Curve, target: float, piece: Piece, times: int) -> list[Piece]:
+    """An undecided piece read again by itself, as long as the answers there are much smaller."""
+    if not (_is_open(piece, line) and times):
+        return [piece]
+    if curve.size(target, piece.low, piece.high) > curve.size(target, curve.low, curve.high) / 4:
+        return [piece]
+    finer = line.over(piece.low, piece.high)
+    parts = sides(finer, target, piece.low, piece.high, line.response.error)
+    return [q for p in parts for q in _zoomed(line, finer, target, p, times - 1)]
+
+
+def _fused(pieces: list[Piece]) -> list[Piece]:
+    out: list[Piece] = []
+    for piece in pieces:
+        if out and out[-1].side == piece.side:
+            out[-1] = Piece(out[-1].low, piece.high, piece.side)
+        else:
+            out.append(piece)
+    return out
+
+
+def _with_ends(line: Line, target: float, pieces: list[Piece]) -> list[Piece]:
+    """Where an end of the range is undecided, the engine's own answer there decides it."""
+    for place, end in ((0, line.response.low), (-1, line.response.high)):
+        piece = pieces[place]
+        if piece.side == CLOSE:
+            gap = line.at_end(end) - target
+            side = CLOSE if abs(gap) <= SAME * target else OVER if gap > 0 else BELOW
+            point = [Piece(end, end, side)]
+            rest = [] if piece.low == piece.high else [piece]
+            pieces = point + rest + pieces[1:] if place == 0 else pieces[:-1] + rest + point
+    return pieces
+
+
+def _rational(line: Line, target: float, touches: dict[Piece, float]) -> list[Piece] | None:
+    """The pieces in whole numbers, with every root; None where the network is too large.
+
+    Two roots, or none, within a hair of where the answer turns at the target are a touch.
+    """
+    r = line.response
+    parts = rational_parts(r.case, r.name)
+    if parts is None:
+        return None
+    gap, evidence = _gap(*parts, written(target))
+    if not gap:
+        return [Piece(r.low, r.high, BELOW)]
+    low, high = written(r.low), written(r.high)
+    roots = [b for _, b in real_roots(gap, low, high)]
+    for piece, at in touches.items():
+        inside = [x for x in roots if piece.low < x < piece.high]
+        if len(inside) != 1:
+            roots = sorted({*roots, Fraction(at)} - {*inside})
+    out: list[Piece] = []
+    for a, b in pairwise(sorted({low, *roots, high})):
+        middle = (a + b) / 2
+        out += [Piece(float(a), float(a), CLOSE)] if a in roots else []
+        side = sign_at(gap, middle) * sign_at(evidence, middle)
+        out.append(Piece(float(a), float(b), side))
+    return [*out, Piece(r.high, r.high, CLOSE)] if high in roots else out
+
+
+def _gap(top: Whole, bottom: Whole, target: Fraction) -> tuple[Whole, Whole]:
+    """N - target E, and E."""
+    longest = max(len(top), len(bottom))
+    n, e = (Whole(p) + [0] * (longest - len(p)) for p in (top, bottom))
+    gap = [a * target.denominator - b * target.numerator for a, b in zip(n, e, strict=True)]
+    return whole([Fraction(c) for c in gap]), bottom
+
+
+def _of_pieces(pieces: list[Piece]) -> Level:
+    points = [p.low for p in pieces if p.side == CLOSE and p.low == p.high]
+    undecided = [p for p in pieces if p.side == CLOSE and p.low < p.high]
+    under = [(p.low, p.high) for p in pieces if p.side == BELOW] + [(x, x) for x in points]
+    between = [
+        (b.low + b.high) / 2
+        for a, b, c in zip(pieces, pieces[1:], pieces[2:], strict=False)
+        if b in undecided and a.side * c.side < 0
+    ]
+    below = [p.side == BELOW for p in pieces if p.side != CLOSE]
+    status = _status(below, met=bool(points))
+    if undecided and status != CROSSES:
+        status = UNDECIDED
+    values = tuple(sorted({*points, *between}))
+    return Level(status, values, _joined(under), tuple((p.low, p.high) for p in undecided))
 
 
 def _joined(intervals: list[Interval]) -> tuple[Interval, ...]:

@@ -22,6 +22,8 @@ from reidbn.inference.network import Array
 
 FINE = 128  # points per smooth piece of a prior: enough for 100 Gauss points
 Range = tuple[float, float]
+SUMMED = 4_096  # whole numbers; a part with fewer is a sum, a longer one nearly an integral
+NO_PRIOR = ", no prior given"
 MOST_LISTED = 200_000  # whole numbers; beyond, their prior is taken as continuous
 
 
@@ -61,8 +63,21 @@ class Measure:
         if self.is_listed:
             inside = (self.points >= low) & (self.points <= high)
             return replace(self, points=self.points[inside], weights=self.weights[inside])
+        if self.integer:  # a whole number stands for all that is rounded to it
+            edges = np.clip([low - 0.5, high + 0.5], self.low, self.high)
+            if high - low < SUMMED:
+                return self._summed(low, high)
+            low, high = float(edges[0]), float(edges[1])
         points, weights = _continuous(self.prior, self.low, self.high, (low, high))
         return replace(self, points=points, weights=weights)
+
+    def _summed(self, low: float, high: float) -> Measure:
+        """Every whole number from low to high with its own share: a sum, not an integral."""
+        points = np.arange(low, high + 1)
+        edges = np.clip(np.append(points - 0.5, high + 0.5), self.low, self.high)
+        weights = np.diff(self.prior.cumulative(edges, self.low, self.high))
+        kept = weights > 0
+        return replace(self, points=points[kept], weights=weights[kept])
 
     def draw(self, rng: np.random.Generator, count: int) -> Array:
         """Independent draws from the prior."""
@@ -183,7 +198,7 @@ def prior_text(parameter: Parameter) -> str:
     low, high = parameter.range
     prior = parameter.prior
     if prior is None:
-        return f"uniform {low:g} to {high:g}, no prior given"
+        return f"uniform {low:g} to {high:g}{NO_PRIOR}"
     shape = {"beta": f"({prior.a:g}, {prior.b:g})" if prior.a and prior.b else "",
              "triangular": f" around {prior.mode:g}" if prior.mode is not None else ""}  # fmt: skip
     return f"{prior.kind}{shape.get(prior.kind, '')} {low:g} to {high:g}"

@@ -14,7 +14,7 @@ Each polynomial is checked at random interior points (a midpoint would miss p (1
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from reidbn.inference.network import Array
 
 AFFINE, POLYNOMIAL, RATIO = "exact affine", "exact polynomial", "exact ratio"
 INTERPOLATED, SCAN, DIFFERENCE = "interpolated", "scan", "finite difference"
+EXACT = (AFFINE, POLYNOMIAL, RATIO)
 CHECKS = 3  # random interior points at which a curve must hold
 CLOSE = 1e-11  # of the largest value: how well it must hold there
 MOST_DEGREE = 48  # beyond this a tied parameter is treated as a smooth formula
@@ -54,6 +55,19 @@ class Response:
     @property
     def is_integer(self) -> bool:
         return takes_whole_numbers(self.case, self.name)
+
+    @property
+    def checks(self) -> int:
+        """At how many values the curve was compared with the engine."""
+        return CHECKS if self.method in EXACT else 4 * CHECKS
+
+    def over(self, low: float, high: float) -> Response:
+        """The same response with its curve read on another interval."""
+        assert self.curve is not None  # noqa: S101 - only curves can be read again
+        points = nodes(len(self.curve.numerator) - 1, low, high)
+        found = self.case.evaluate({self.name: points}, validate=False)
+        curve = Curve.through(low, high, found.numerator, found.evidence)
+        return replace(self, curve=curve)
 
     def values(self, points: Array) -> Array:
         """The answers at points: subjects x points."""

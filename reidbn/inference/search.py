@@ -1,14 +1,15 @@
 """Scanning a function of one number: lowest and highest values, and where it passes a target.
 
 For what no polynomial describes: integers, sizes of state lists, quantiles over subjects.  A scan
-of every allowed value (or of many, spread over the range) is refined around what it finds until
-neighbouring values are adjacent.
+of every allowed value proves what it says.  A scan of many, spread over the range and denser at its
+ends, is refined around its peaks and dips until neighbouring values are adjacent; what it climbed
+over counts among the values looked at, and between those it knows nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from reidbn.inference.network import Array
 Function = Callable[[Array], Array]
 REFINE = 17  # points per refinement: each one shrinks the interval eight- to sixteen-fold
 FINEST = 1e-13  # of the range: where refinement of real numbers ends
+Looked = list[tuple[Array, Array]]  # points and the values there
 
 
 def spread(low: float, high: float, count: int, *, integer: bool) -> Array:
@@ -29,6 +31,17 @@ def spread(low: float, high: float, count: int, *, integer: bool) -> Array:
         return np.arange(low, high + 1, dtype=float)
     points = np.linspace(low, high, max(count, 2))
     return np.unique(np.rint(points)) if integer else np.unique(points)
+
+
+def near_the_ends(low: float, high: float) -> Array:
+    """Whole numbers at 1, 2, 4, 8, ... steps from either end, where 1/n and its like bend.
+
+    >>> near_the_ends(0, 10).tolist()
+    [1.0, 2.0, 4.0, 6.0, 8.0, 9.0]
+    """
+    steps = 2.0 ** np.arange(max(0, int(np.ceil(np.log2(max(high - low, 1.0))))))
+    points = np.unique(np.concatenate([low + steps, high - steps]))
+    return np.asarray(points[(points > low) & (points < high)])
 
 
 @dataclass(frozen=True)
@@ -62,17 +75,42 @@ class Scan:
         return self._peak(-1.0)
 
     def _peak(self, sign: float) -> tuple[float, float]:
+        where, what, _ = self._climb(int(np.argmax(sign * self.values)), sign)
+        return where, what
+
+    def with_peaks(self, most: int) -> Scan:
+        """The scan and all that is looked at on the way up its peaks and down its dips."""
+        if self.is_complete:
+            return self
+        looked: Looked = [(self.points, self.values)]
+        for sign in (1.0, -1.0):
+            for start in self._tops(sign, most):
+                looked += self._climb(start, sign)[2]
+        points, first = np.unique(np.concatenate([p for p, _ in looked]), return_index=True)
+        return replace(self, points=points, values=np.concatenate([v for _, v in looked])[first])
+
+    def _tops(self, sign: float, most: int) -> list[int]:
+        """Positions of the highest points that are above a neighbour and below none."""
+        values = np.concatenate([[-np.inf], sign * self.values, [-np.inf]])
+        left, right = np.diff(values)[:-1], -np.diff(values)[1:]
+        found = np.flatnonzero((left >= 0) & (right >= 0) & ((left > 0) | (right > 0)))
+        order = np.argsort(-sign * self.values[found], kind="stable")
+        return [int(i) for i in found[order][:most]]
+
+    def _climb(self, best: int, sign: float) -> tuple[float, float, Looked]:
+        """The top that is reached from one of the points, and everything looked at."""
         points, values = self.points, self.values
-        best = int(np.argmax(sign * values))
+        looked: Looked = []
         where, what = float(points[best]), float(values[best])
         while True:
             low = float(points[max(best - 1, 0)])
             high = float(points[min(best + 1, len(points) - 1)])
             if self._is_fine(low, high, where):
-                return where, what
+                return where, what, looked
             points = np.unique(np.append(
                 spread(low, high, REFINE, integer=self.integer), where))  # fmt: skip
             values = self.function(points)
+            looked.append((points, values))
             best = int(np.argmax(sign * values))
             if sign * values[best] <= sign * what:  # nothing better than what is known
                 best = int(np.searchsorted(points, where))

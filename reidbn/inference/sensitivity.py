@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from reidbn.inference.curves import Curve, coefficients, derivative, nodes, valu
 from reidbn.inference.network import Array
 from reidbn.inference.responses import (
     DIFFERENCE,
+    EXACT,
     Range,
     Response,
     allowed_range,
@@ -25,12 +27,14 @@ from reidbn.inference.responses import (
     takes_whole_numbers,
     wide,
 )
-from reidbn.inference.search import Scan, spread
+from reidbn.inference.search import Scan, near_the_ends, spread
 from reidbn.inference.summaries import Summary, mean, summary
 
 POINTS = 257  # of a first scan over real numbers
 INTEGERS = 2_000  # a range with no more integers is scanned whole ...
-REBUILDS = 65  # ... but a size of a state list rebuilds the network, so fewer
+MOST_WHOLE = 1 << 17  # ... and one of so many, as long as one contraction takes them all
+PEAKS = 8  # peaks, and as many dips, that a scan with gaps climbs
+REBUILDS = 65  # a size of a state list rebuilds the network, so fewer
 Over = Mapping[str, Range | None] | Sequence[str] | str | None
 LOCAL = 8  # degree of the local fit behind a finite difference
 
@@ -116,7 +120,7 @@ class Line:
     def __init__(self, response: Response, statistic: str = "mean") -> None:
         self.response, self.statistic = response, statistic
         self._summary: Summary = summary(statistic)
-        self.curve = _one_curve(response, statistic)
+        self.curve = _one_curve(_on_its_range(response), statistic)
 
     def __call__(self, points: Array) -> Array:
         points = np.atleast_1d(np.asarray(points, dtype=float))
@@ -129,27 +133,79 @@ class Line:
 
     @property
     def method(self) -> str:
-        """How the line is known: what sums up exact curves of many subjects has to be scanned."""
+        """How the line is known: what sums up exact curves of many subjects has to be scanned.
+
+        A scan that left values out says how many it looked at.
+        """
         own = self.response.method
-        return own if self.curve is not None or self.response.curve is None else f"{own}, scanned"
+        if self.curve is not None:
+            return own
+        if self.response.curve is not None:
+            return f"{own}, scanned"
+        return own if self.is_proven else f"{own} of {self.looked_at:,} values"
 
     @property
     def integer(self) -> bool:
         return self.response.is_integer and self.response.curve is None
 
+    @property
+    def is_exact(self) -> bool:
+        """One polynomial, or a ratio of two."""
+        return self.curve is not None and self.response.method in EXACT
+
+    @property
+    def is_proven(self) -> bool:
+        """What holds at the values looked at holds between them."""
+        if self.curve is not None:
+            return self.is_exact
+        exact = self.response.curve is not None and self.response.method in EXACT
+        monotone = exact and self.response.curve is not None and self.response.curve.is_monotone
+        return monotone or self.scan.is_complete
+
+    @property
+    def looked_at(self) -> int:
+        """At how many values of the parameter the answer was looked at."""
+        if self.curve is None:
+            return len(self.scan.points)
+        return len(self.curve.numerator) + self.response.checks
+
+    def over(self, low: float, high: float) -> Curve:
+        """The one curve, read again on an interval."""
+        curve = _one_curve(self.response.over(low, high), self.statistic)
+        assert curve is not None  # noqa: S101 - there is one on the whole range
+        return curve
+
+    def at_end(self, end: float) -> float:
+        """The engine's own answer at an end of the range; the limit where it has none."""
+        case = self.response.case
+        found = case.evaluate({self.response.name: np.array([end])})
+        if not found.possible.all():
+            return float(self(np.array([end]))[0])
+        return float(self._summary(found.probability, case.weights)[0])
+
+    @cached_property
     def scan(self) -> Scan:
-        r = self.response
-        most = REBUILDS if r.case.is_structural(r.name) else INTEGERS if self.integer else POINTS
-        points = spread(r.low, r.high, most, integer=self.integer)
-        if r.low <= r.base <= r.high:
-            points = np.append(points, r.base)
-        return Scan.over(self, points, integer=self.integer)
+        """The values looked at: all there are, or many and those on the way to the peaks."""
+        r, peaks = self.response, 1
+        low, high, base = r.low, r.high, np.array([r.base])
+        base = base[(base >= low) & (base <= high)]
+        if not self.integer:
+            points = spread(low, high, POINTS, integer=False)
+        elif r.case.is_structural(r.name):
+            points = spread(low, high, REBUILDS, integer=True)
+        else:
+            most = max(INTEGERS, min(MOST_WHOLE, r.case.at_once(r.name)))
+            points, peaks = spread(low, high, most, integer=True), PEAKS
+            if len(points) <= high - low:
+                points = spread(low, high, INTEGERS, integer=True)
+                points = np.append(points, near_the_ends(low, high))
+        points = np.append(points, base)
+        return Scan.over(self, points, integer=self.integer).with_peaks(peaks)
 
     def extent(self) -> Extent:
         """Lowest and highest: at the ends, or at a turning point between them."""
         if self.curve is None:
-            scan = self.scan()
-            inner = np.array([scan.lowest()[0], scan.highest()[0]])
+            inner = np.array([self.scan.lowest()[0], self.scan.highest()[0]])
         else:
             inner = self.curve.turning_points()
         r = self.response
@@ -163,13 +219,20 @@ class Line:
         )  # fmt: skip
 
     def crossings(self, target: float) -> list[tuple[float, float]]:
-        """Where the answer passes the target: pairs of neighbours, equal for an exact root."""
-        r = self.response
-        if self.curve is None:
-            return self.scan().crossings(target)
-        roots, hair = self.curve.crossings(target), 1e-12 * (r.high - r.low)
-        inside = roots[(roots >= r.low - hair) & (roots <= r.high + hair)]
-        return [(float(x), float(x)) for x in np.unique(np.clip(inside, r.low, r.high))]
+        """Neighbours among the values looked at between which the answer passes the target."""
+        return self.scan.crossings(target)
+
+
+def _on_its_range(response: Response) -> Response:
+    """An exact curve read on the response's own range, when that is much the narrower one.
+
+    On all of 0..1 an answer of 1e-18 is lost in the rounding of answers near 1.
+    """
+    curve, width = response.curve, response.high - response.low
+    if curve is None or response.method not in EXACT or len(curve.numerator) == 1:
+        return response
+    is_narrow = 0 < width < (curve.high - curve.low) / 4
+    return response.over(response.low, response.high) if is_narrow else response
 
 
 def _first_best(values: Array, sign: float) -> int:

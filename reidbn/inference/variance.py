@@ -52,6 +52,7 @@ class Spread:
     is_exact: bool
     error: float
     settings: int
+    notes: tuple[str, ...] = ()
 
     @property
     def variance(self) -> float:
@@ -131,7 +132,17 @@ class Grid:
             sd = float(np.sqrt(max(parts.sum() - parts.flat[0], 0.0)))
             off = max(self.distance, sum(a.doubt for a in self.axes))
             error = max(error, off / sd if sd > 0 else off)
-        return Spread(self.names, mean, parts, self.is_exact, error, prod(self.shape))
+        return Spread(self.names, mean, parts, self.is_exact, error, prod(self.shape), self.notes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which counts were not looked at in full, and what is taken to lie between."""
+        return tuple(
+            f"{a.name}: {a.looked_at:,} of its {a.measure.high - a.measure.low + 1:,.0f} values "
+            f"were looked at, and what lies between is interpolated"
+            for a in self.axes
+            if a.looked_at
+        )
 
     def moments(self) -> tuple[Array, Array]:
         """Mean and standard deviation of every subject's answer."""

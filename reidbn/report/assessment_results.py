@@ -18,6 +18,7 @@ from reidbn.report.summary import Summary
 from reidbn.report.suppression import SMALLEST, share, shown, suppressed, suppressed_table
 from reidbn.report.thresholds import Threshold
 from reidbn.report.words import one_in, per_cent
+from reidbn.whatif.bars import Bar
 
 EDGES = (0.0, 0.01, 0.05, 0.09, 0.2, 0.33, 1.0)
 BANDS = ("up to 0.01", "to 0.05", "to 0.09", "to 0.2", "to 0.33", "above 0.33")
@@ -158,6 +159,13 @@ def _subgroups(result: Assessment) -> list[Shown]:
     return out
 
 
+def _crosses(bar: Bar) -> str:
+    """Where the mean risk crosses the threshold; "never" only where that is proven."""
+    if bar.crossings:
+        return ", ".join(f"{c:.3g}" for c in bar.crossings)
+    return "never" if bar.is_proven and not bar.undecided else "not seen"
+
+
 def sensitivity(result: Assessment, threshold: float) -> Section:
     """Tornado of the mean risk, with the values at which the verdict flips."""
     from reidbn.report.whatif_figures import draw_tornado
@@ -168,7 +176,7 @@ def sensitivity(result: Assessment, threshold: float) -> Section:
     bars = tornado(result, threshold=threshold)
     rows = [
         [b.parameter, f"{b.low:g} to {b.high:g}", f"{b.at_low:.4g} to {b.at_high:.4g}",
-         ", ".join(f"{c:.3g}" for c in b.crossings) or "never", b.source]
+         _crosses(b), b.source]
         for b in bars
     ]  # fmt: skip
     flips = [
@@ -176,6 +184,7 @@ def sensitivity(result: Assessment, threshold: float) -> Section:
         for b in bars
         if b.crossings
     ]
+    seen = "" if all(_crosses(b) == "never" for b in bars) else ", at the values looked at"
     figure = svg_of(
         draw_tornado(bars), "Tornado of the mean risk",
         f"If one assumption changes: the longest bar is {bars.bars[0].parameter}.",
@@ -184,7 +193,7 @@ def sensitivity(result: Assessment, threshold: float) -> Section:
         "Sensitivity",
         text=["If one assumption changes over its whole range while the others stay, the mean "
               "risk moves from end to end of its bar; the ends are exact.", *SURE],
-        bullets=flips or [f"No single assumption moves the mean risk across {threshold:g}."],
+        bullets=flips or [f"No single assumption moves the mean risk across {threshold:g}{seen}."],
         shown=[Shown("If this assumption changes",
                      ("parameter", "range", "mean risk", f"crosses {threshold:g} at", "source"),
                      rows, figure), *how_sure(result)],

@@ -12,7 +12,7 @@ import numpy as np
 from reidbn.attack.parameter import Parameter
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.case import Values
-from reidbn.inference.levels import level
+from reidbn.inference.levels import Level, level
 from reidbn.inference.network import Array
 from reidbn.inference.responses import Response, one_at_a_time, responses
 from reidbn.inference.sensitivity import Line, spans
@@ -29,7 +29,8 @@ class Bar:
 
     `method` says how the answer is known in between (see reidbn/inference/responses.py), and
     `extremes` where lowest and highest were found: at the "ends", at a "turning point" of the
-    curve, or by a "scan".
+    curve, or by a "scan".  `is_proven` is False where something could hide between the values
+    that were looked at; `undecided` are intervals too close to the threshold to tell.
     """
 
     parameter: str
@@ -49,6 +50,8 @@ class Bar:
     source: str
     is_assumption: bool
     notes: tuple[str, ...] = ()
+    undecided: tuple[tuple[float, float], ...] = ()
+    is_proven: bool = True
 
     @property
     def swing(self) -> float:
@@ -93,6 +96,7 @@ class Tornado:
 
         rows = [bar.to_dict() for bar in self.bars]
         for row in rows:
+            row["undecided"] = "; ".join(f"{a:g} to {b:g}" for a, b in row["undecided"])
             row["notes"] = "; ".join(row["notes"])
         names = [*Bar.__dataclass_fields__, "swing"]
         return pd.DataFrame(rows, columns=names)
@@ -105,11 +109,19 @@ class Tornado:
         """Which single change of a parameter takes the answer across the threshold."""
         if self.threshold is None:
             return []
-        return [
-            f"the answer crosses {self.threshold:g} at {bar.parameter} = {_short(value)}"
-            for bar in self.bars
-            for value in bar.crossings
-        ]
+        said = []
+        for bar in self.bars:
+            for value in bar.crossings:
+                around = [i for i in bar.undecided if i[0] < value < i[1]]
+                at = "{} to {}".format(*map(_short, around[0])) if around else _short(value)
+                said.append(f"the answer crosses {self.threshold:g} at {bar.parameter} = {at}")
+            for low, high in bar.undecided:
+                if not any(low < value < high for value in bar.crossings):
+                    said.append(
+                        f"{bar.parameter} from {_short(low)} to {_short(high)}: undecided, the "
+                        f"answer is within rounding of {self.threshold:g}"
+                    )
+        return said
 
     def plot(self, path: str | None = None, **options: Any) -> Any:
         """The figure (matplotlib); written to `path` when one is given."""
@@ -191,7 +203,7 @@ def _bar(response: Response, ends: Values, threshold: float | None, statistic: s
     at_low, at_high = _ends(response, ends, statistic)
     extent = line.extent()
     at = {response.low: at_low, response.high: at_high}  # as the engine has them, to the last digit
-    crossings = () if threshold is None else level(line, threshold).values
+    met = Level("", (), ()) if threshold is None else level(line, threshold)
     inside = not {extent.lowest_at, extent.highest_at} <= set(at)
     return Bar(
         parameter=response.name,
@@ -205,12 +217,14 @@ def _bar(response: Response, ends: Values, threshold: float | None, statistic: s
         lowest_at=extent.lowest_at,
         highest=at.get(extent.highest_at, extent.highest),
         highest_at=extent.highest_at,
-        crossings=crossings,
+        crossings=met.values,
         method=line.method,
         extremes="scan" if extent.is_scanned else "turning point" if inside else "ends",
         source=parameter.source,
         is_assumption=parameter.is_assumption,
         notes=(*response.notes, *_limits(response, ends)),
+        undecided=met.undecided,
+        is_proven=line.is_proven,
     )
 
 

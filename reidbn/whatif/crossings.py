@@ -9,22 +9,27 @@ from typing import Any
 import numpy as np
 
 from reidbn.errors import UsageError
-from reidbn.inference.levels import ABOVE, EQUAL, UNDER, Interval, level
+from reidbn.inference.levels import ABOVE, EQUAL, SEEN, UNDECIDED, UNDER, Interval, level
 from reidbn.inference.responses import Response, responses
 from reidbn.inference.sensitivity import Line, spans
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 
 _IS = {UNDER: "is always at or under", ABOVE: "is always above", EQUAL: "is always"}
+_SEEN = {SEEN[UNDER]: "is at or under", SEEN[ABOVE]: "is above", SEEN[EQUAL]: "is"}
 
 
 @dataclass(frozen=True)
 class Solution:
     """Where an answer meets a target as one parameter moves over its range.
 
-    `status`  "crosses", "touches", "always at or under", "always above", or "always equal"
-    `values`  where the answer equals the target; for whole numbers, which rarely hit it, the last
-              ones on the side that is at or under it
-    `under`   the intervals (ends included) on which the answer is at or under the target
+    `status`     "crosses", "touches", "always at or under", "always above", or "always equal";
+                 "at or under (or above, or equal) at all values looked at" where something could
+                 hide between them; "undecided" where rounding leaves it open
+    `values`     where the answer equals the target; for whole numbers, which rarely hit it, the
+                 last ones on the side that is at or under it
+    `under`      the intervals (ends included) on which the answer is at or under the target
+    `undecided`  the intervals on which the answer is too close to the target to tell
+    `is_proven`  what is said holds for every value of the range, not only for the `looked_at`
     """
 
     attack: str
@@ -40,6 +45,9 @@ class Solution:
     is_whole: bool
     method: str
     notes: tuple[str, ...] = ()
+    undecided: tuple[Interval, ...] = ()
+    is_proven: bool = True
+    looked_at: int = 0
 
     @property
     def largest(self) -> float | None:
@@ -65,15 +73,43 @@ class Solution:
     def __str__(self) -> str:
         of = "" if self.statistic == "mean" else f"{self.statistic} of "
         asked = f"{self.attack}: {of}{self.question}"
-        over = f"for {self.parameter} from {self.low:g} to {self.high:g}"
+        over = f"for {self.parameter} from {self._told(self.low)} to {self._told(self.high)}"
         if self.status in _IS:
-            lines = [f"{asked} {_IS[self.status]} {self.target:g} {over}"]
+            line = f"{asked} {_IS[self.status]} {self.target:g} {over}"
+        elif self.status in _SEEN:
+            at = f"at all {self.looked_at:,} values looked at"
+            line = f"{asked} {_SEEN[self.status]} {self.target:g} {at} {over} [{self.method}]"
         else:
-            kept = " and ".join(f"{a:.6g} to {b:.6g}" for a, b in self.under)
-            at = ", ".join(f"{v:.6g}" for v in self.values)
-            met = f"{asked} {self.status} {self.target:g} at {self.parameter} = {at}"
-            lines = [f"{met} [{self.method}]; at or under it {over}: {kept}"]
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+            line = f"{asked} {self._met()} [{self.method}]; at or under it {over}: {self._kept()}"
+            if not self.is_proven:
+                line += f", as far as the {self.looked_at:,} values looked at show"
+        open_ = " and ".join(self._interval(i) for i in self.undecided)
+        if open_:
+            line += f"; undecided from {open_}, where it is within rounding of {self.target:g}"
+        return "\n".join([line, *(f"  {note}" for note in self.notes)])
+
+    def _met(self) -> str:
+        """Where the answer meets the target; a crossing within an undecided interval is that."""
+        at, said = self.parameter, []
+        for v in self.values:
+            around = [i for i in self.undecided if i[0] < v < i[1]]
+            said.append(f"from {self._interval(around[0])}" if around else self._told(v))
+        if self.status == UNDECIDED:
+            return f"is not decided against {self.target:g}"
+        where = f"at {at} = {', '.join(said)}"
+        if said and said[0].startswith("from"):
+            where = f"somewhere {', '.join(said)}"
+        return f"{self.status} {self.target:g} {where}"
+
+    def _kept(self) -> str:
+        return " and ".join(self._interval(i) for i in self.under) or "nowhere for certain"
+
+    def _interval(self, ends: Interval) -> str:
+        return f"{self._told(ends[0])} to {self._told(ends[1])}"
+
+    def _told(self, value: float) -> str:
+        """A count in full, any other number to six digits."""
+        return f"{value:.0f}" if self.is_whole else f"{value:.6g}"
 
     __repr__ = __str__
 
@@ -136,4 +172,7 @@ def solution(response: Response, target: float, statistic: str = "mean") -> Solu
         is_whole=line.integer,
         method=line.method,
         notes=response.notes,
+        undecided=found.undecided,
+        is_proven=found.is_proven,
+        looked_at=line.looked_at,
     )

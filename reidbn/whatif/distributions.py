@@ -13,7 +13,7 @@ from reidbn.attack.parameter import Prior
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.case import MOST_NUMBERS
 from reidbn.inference.network import Array
-from reidbn.inference.quadrature import prior_text
+from reidbn.inference.quadrature import NO_PRIOR, prior_text
 from reidbn.inference.sensitivity import Over, spans
 from reidbn.inference.variance import Grid, with_ranges
 from reidbn.whatif.cases import Target, What, case_of
@@ -42,6 +42,8 @@ class Uncertainty:
 
     Mean and standard deviation come from quadrature (exact when `method` says so); quantiles and
     shares above thresholds from `samples` seeded draws, with their Monte-Carlo intervals.
+    `priors` holds every prior in words; `filled_in` names the parameters that had none, and were
+    taken as uniform over their ranges.
     """
 
     attack: str
@@ -56,6 +58,8 @@ class Uncertainty:
     seed: int
     priors: dict[str, str]
     draws: Array
+    filled_in: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: its value and its interval."""
@@ -79,12 +83,20 @@ class Uncertainty:
 
     def __str__(self) -> str:
         head = f"{self.attack}: {self.question}"
-        lines = [f"{head}: mean {self.mean:.6g}, sd {self.sd:.6g} ({self.method})"]
+        exact = self.method == "exact"
+        how = self.method if exact else f"{self.method}, measured error {self.error:.1g} sd"
+        lines = [f"{head}: mean {self.mean:.6g}, sd {self.sd:.6g} ({how})"]
         for q, e in self.quantiles.items():
             lines.append(f"  {100 * q:g} % quantile {e.value:.5g} ({e.low:.5g} to {e.high:.5g})")
         for t, e in self.above.items():
             lines.append(f"  above {t:g}: {e.value:.4f} ({e.low:.4f} to {e.high:.4f})")
-        return "\n".join([*lines, f"  {self.samples:,} draws, seed {self.seed}"])
+        lines.append(f"  {self.samples:,} draws, seed {self.seed}")
+        if self.filled_in:
+            taken = ", ".join(
+                f"{n} {self.priors[n].removesuffix(NO_PRIOR)}" for n in self.filled_in
+            )
+            lines.append(f"  no prior given, so filled in: {taken}")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     __repr__ = __str__
 
@@ -131,6 +143,8 @@ def uncertainty(
         seed=seed,
         priors={name: prior_text(p) for name, p in varied.items()},
         draws=draws,
+        filled_in=tuple(name for name, p in varied.items() if p.prior is None),
+        notes=spread.notes,
     )
 
 

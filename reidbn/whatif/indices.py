@@ -89,14 +89,23 @@ class Sobol:
         """The figure (matplotlib); written to `path` when one is given."""
         return import_module("reidbn.report.whatif_figures").draw_sobol(self, path, **options)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the error cannot know of."""
+        return self.spread.notes
+
     def __str__(self) -> str:
-        how = self.method if self.method == "exact" else f"{self.method}, error {self.error:.1g} sd"
+        how = (
+            self.method
+            if self.method == "exact"
+            else f"{self.method}, measured error {self.error:.1g} sd"
+        )
         lines = [f"{self.attack}: {self.question}: mean {self.mean:.6g}, sd {self.sd:.6g} ({how})"]
         width = max(len(i.parameter) for i in self.indices)
         for i in self.indices:
             lines.append(f"  {i.parameter:<{width}}  first {i.first:.4f}  total {i.total:.4f}  "
                          f"({i.prior})")  # fmt: skip
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     __repr__ = __str__
 
