@@ -182,7 +182,7 @@ def test_a_root_of_multiplicity_nineteen_is_undecided_with_its_width():
     assert float(said[1]) < 0.5 < float(said[2])
     assert "where it is within rounding of 0.5" in str(found)
     told = rb.tornado(parity(19), "r=yes", threshold=0.5).sentences()
-    assert re.fullmatch(r"the answer crosses 0.5 at p = 0.4\d* to 0.[56]\d*", told[0])
+    assert re.fullmatch(r"the answer crosses 0.5 at p = 0.[34]\d* to 0.[56]\d*", told[0])
 
 
 @pytest.mark.parametrize("target", [1e-18, 8e-18, 1e-15, 2.7e-14, 1e-12])
