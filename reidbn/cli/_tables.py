@@ -218,6 +218,18 @@ def say_about(people: People) -> None:
         click.echo("Some values match others, so sizes count the people who match.")
 
 
+def with_subjects(people: People, table: pd.DataFrame) -> pd.DataFrame:
+    """A table of one row per person with whose it is: the source's row, and the subject's name.
+
+    The row is that of the person's first record, from 0, also where others were left out.
+    """
+    found = table.reset_index(drop=True)
+    if people.subject_ids is not None:
+        found.insert(0, "subject", people.subject_ids)
+    found.insert(0, "row", range(len(people)) if people.origin is None else people.origin)
+    return found
+
+
 def show_frame(frame: pd.DataFrame) -> None:
     """A table as aligned text: whole numbers with commas, others to six digits."""
     shown = frame.copy()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import output_options, print_json
+from reidbn.cli._options import WHOLE, output_options, print_json
 from reidbn.cli._tables import (
     about,
     plot_option,
@@ -14,6 +14,7 @@ from reidbn.cli._tables import (
     say_about,
     show_frame,
     table_options,
+    with_subjects,
     write_parquet,
 )
 
@@ -25,11 +26,18 @@ if TYPE_CHECKING:
 
 @click.command()
 @table_options
+@click.option("--suppress", type=WHOLE, metavar="K",
+              help="Leave out the fewest people so that the others have K alike.")  # fmt: skip
 @click.option("--parquet", metavar="FILE", help="Write each person's class size.")
 @plot_option
 @output_options
 def classes(
-    people: People, parquet: str | None, plot: str | None, as_json: bool, quiet: bool
+    people: People,
+    suppress: int | None,
+    parquet: str | None,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """How many people are alike: k, distinct rows, unique rows, and people by class size.
 
@@ -37,8 +45,13 @@ def classes(
     """
     from reidbn.microdata.classes import bands_of_sizes
 
+    left_out: dict[str, Any] = {}
+    if suppress is not None:
+        everybody = len(people)
+        people = people.suppress(suppress)
+        left_out = {"share_left_out": 1 - len(people) / everybody}
     sizes = people.class_sizes()
-    found = _measures(people)
+    found = _measures(people) | left_out
     histogram = bands_of_sizes(sizes)
     if as_json:
         rows = histogram.to_dict(orient="records")
@@ -80,9 +93,7 @@ def _per_person(people: People) -> pd.DataFrame:
     """One row per person, in record order: the subject, class size, and weight of the class."""
     import pandas as pd
 
-    columns: dict[str, Any] = {"row": range(len(people)), "class_size": people.class_sizes()}
-    if people.subject_ids is not None:
-        columns["subject"] = people.subject_ids
+    columns: dict[str, Any] = {"class_size": people.class_sizes()}
     if people.weights is not None:
         columns["class_weight"] = people.class_weights()
-    return pd.DataFrame(columns)
+    return with_subjects(people, pd.DataFrame(columns))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidbn.cli._bar import share_bar
-from reidbn.cli._options import number, output_options, print_json
+from reidbn.cli._options import NUMBER, number, output_options, print_json
 from reidbn.cli._tables import (
     about,
     figure_name,
@@ -17,6 +17,7 @@ from reidbn.cli._tables import (
     say_about,
     show_frame,
     table_options,
+    with_subjects,
     write_parquet,
 )
 from reidbn.errors import UsageError
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 @click.option("--most", type=int, help="Only subsets of at most so many attributes.")
 @click.option("--samples", type=int, help="Draw subsets at random instead of visiting all.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
+@click.option("--suda", is_flag=True, help="Minimal sample uniques and SUDA scores per person.")
+@click.option("--score", type=click.Choice(["elliot", "ihsn"]), default="elliot",
+              show_default=True, help="Which SUDA score.")  # fmt: skip
+@click.option("--sampling-fraction", type=NUMBER, metavar="F",
+              help="Share of the population in the table: DIS-SUDA too.")  # fmt: skip
 @click.option("--top", type=click.IntRange(0), default=15, show_default=True, help="Rows shown.")
 @click.option("--parquet", metavar="FILE", help="Write the whole table.")
 @click.option(
@@ -54,19 +60,59 @@ def subsets(people: People, **options: Any) -> None:
     TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients.
     """
     per_record = options["per_record"]
+    if options["suda"]:
+        return _suda(people, options)
+    if options["sampling_fraction"] is not None:
+        raise UsageError("--sampling-fraction is for DIS-SUDA; add --suda")
     if per_record and (options["plot"] or options["plot_lattice"]):
         raise UsageError("the plots show the table of subsets; leave out --per-record")
     table = _counted(people, options)
     if options["as_json"]:
         name = "records" if per_record else "subsets"
-        print_json(about(people) | {name: _rows(table)})
+        shown = with_subjects(people, table) if per_record else table
+        print_json(about(people) | {name: _rows(shown)})
     else:
         if not options["quiet"]:
             say_about(people)
         (_show_people if per_record else _show_subsets)(people, table, options["top"])
     if options["parquet"]:
-        _write(table, options["parquet"])
+        _write(with_subjects(people, table) if per_record else table, options["parquet"])
     _draw(table, options["plot"], options["plot_lattice"])
+    return None
+
+
+def _suda(people: People, options: dict[str, Any]) -> None:
+    """Who is singled out by what: per person, and how much each column adds."""
+    from reidbn.microdata.suda import suda
+
+    for name in ("per_record", "known", "samples", "plot", "plot_lattice"):
+        if options[name]:
+            raise UsageError(
+                f"--suda looks at minimal uniques; leave out --{name.replace('_', '-')}"
+            )
+    found = suda(
+        people, score=options["score"], most=options["most"],
+        sampling_fraction=options["sampling_fraction"],
+    )  # fmt: skip
+    table = with_subjects(people, found.to_frame())
+    if options["as_json"]:
+        measures = {
+            "score": found.score_by, "minimal_uniques": found.total, "dis": found.dis,
+            "column_contributions": found.column_contributions(),
+        }  # fmt: skip
+        print_json(about(people) | measures | {"records": _rows(table)})
+    else:
+        if not options["quiet"]:
+            say_about(people)
+        click.echo(str(found))
+        for name, share in found.column_contributions().items():
+            click.echo(f"share of the scores with {name:<20}{share:>10.6g}")
+        riskiest = table.sort_values("score", ascending=False, kind="stable").head(options["top"])
+        least = [" + ".join(next(iter(found.minimal_uniques(i)), ("-",))) for i in riskiest.index]
+        click.echo()
+        show_frame(riskiest.assign(smallest=least))
+    if options["parquet"]:
+        write_parquet(table, options["parquet"])
 
 
 def _counted(people: People, options: dict[str, Any]) -> pd.DataFrame:
@@ -144,8 +190,8 @@ def _show_people(people: People, table: pd.DataFrame, top: int) -> None:
             click.echo(f"identified by {size:>2} known          {count:>10,} people")
         click.echo(f"identified by no subset         {len(table) - len(sizes):>10,} people")
     click.echo()
-    riskiest = table.sort_values("mean_inverse", ascending=False, kind="stable").head(top)
-    written = riskiest.reset_index(names="row")
+    told = with_subjects(people, table)
+    written = told.sort_values("mean_inverse", ascending=False, kind="stable").head(top)
     if "smallest_identifying" in written:
         names = ["-" if s is None else " + ".join(s) for s in written["smallest_identifying"]]
         written = written.assign(smallest_identifying=names)

@@ -37,14 +37,14 @@ class _Rows:
     schema: list[Column]
     weights: Floats | None
     order: Ints | None = None
-    """The file's row of each row, once they are sorted by person."""
+    """The file's row of each row, once they are sorted by person or some are left out."""
     owner: Ints | None = None
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
         self.codes = np.asfortranarray(self.codes[rows])
         self.weights = None if self.weights is None else self.weights[rows]
-        if self.owner is not None and self.order is not None:
-            self.order = self.order[rows]
+        self.order = np.flatnonzero(rows) if self.order is None else self.order[rows]
+        if self.owner is not None:
             _, self.owner = np.unique(self.owner[rows], return_inverse=True)
 
 
@@ -67,16 +67,20 @@ def assemble(
     if dropped:
         notes.append(f"{dropped} people dropped for a missing cell")
     _settle(rows, missing)
-    ids = None if subjects is None else subjects[1][subjects[0][_firsts(rows)]]
+    firsts = _firsts(rows)
+    ids = None if subjects is None else subjects[1][subjects[0][firsts]]
+    origin = None if rows.order is None else firsts
     if rows.owner is None or rows.owner[-1] + 1 == rows.owner.size:
         return People(
             rows.codes, tuple(rows.schema), roles.known, roles.secret, subject_ids=ids,
             weights=rows.weights, missing=missing, dropped=dropped, notes=tuple(notes),
+            origin=origin,
         )  # fmt: skip
     people = _of_histories(rows, roles, mode, notes)
     return replace(
-        people, subject_ids=ids, weights=_per_person(rows), missing=missing, dropped=dropped
-    )
+        people, subject_ids=ids, weights=_per_person(rows), missing=missing, dropped=dropped,
+        origin=origin,
+    )  # fmt: skip
 
 
 def _by_subject(rows: _Rows, subjects: Ints) -> None:
@@ -87,8 +91,10 @@ def _by_subject(rows: _Rows, subjects: Ints) -> None:
 
 def _firsts(rows: _Rows) -> Ints:
     """The file's row of each person's first record."""
-    if rows.owner is None or rows.order is None:
+    if rows.order is None:
         return np.arange(rows.codes.shape[0])
+    if rows.owner is None:
+        return rows.order
     starts = np.flatnonzero(np.diff(rows.owner, prepend=-1))
     return rows.order[starts]
 

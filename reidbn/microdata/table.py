@@ -54,6 +54,8 @@ class People:
     """The records behind the persons, where some have several."""
     notes: tuple[str, ...] = field(default=())
     """What was done to the table on its way here, in words, for reports."""
+    origin: Ints | None = None
+    """The source's row, from 0, of each person's first record; None: person i is row i."""
 
     def __post_init__(self) -> None:
         names = (*self.quasi_identifiers, *self.sensitive)
@@ -61,7 +63,13 @@ class People:
             raise DataError("the columns are not the quasi-identifiers, then the sensitive ones")
         if self.table.shape[1] != len(names):
             raise DataError(f"{self.table.shape[1]} coded columns for {len(names)} names")
-        for array in (self.table, self.weights, self.subject_ids, *(c.labels for c in self.schema)):
+        for array in (
+            self.table,
+            self.weights,
+            self.subject_ids,
+            self.origin,
+            *(c.labels for c in self.schema),
+        ):
             if array is not None:
                 array.setflags(write=False)
 
@@ -185,7 +193,10 @@ class People:
         weights = None if self.weights is None else self.weights[index]
         ids = None if self.subject_ids is None else self.subject_ids[index]
         history = None if self.history is None else self.history.take(index)
-        return replace(self, table=table, weights=weights, subject_ids=ids, history=history)
+        origin = np.arange(len(self))[index] if self.origin is None else self.origin[index]
+        return replace(
+            self, table=table, weights=weights, subject_ids=ids, history=history, origin=origin
+        )
 
     def drop(self, rows: ArrayLike) -> People:
         """Everybody but these rows (numbers or a mask)."""
