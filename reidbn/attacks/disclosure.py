@@ -15,14 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.attacks.disclosure_asked import (
+    Asked,
+    Blur,
     among,
+    asked_of,
     auxiliaries,
     coded,
-    individuals_of,
-    notes_of,
+    draw,
+    histories_of,
     refuse_many,
     relations_of,
     sampling_pays,
+    several,
     whole_codes,
     without_secret,
 )
@@ -30,7 +34,7 @@ from reidbn.attacks.disclosure_exact import Partitioned
 from reidbn.attacks.disclosure_knowledge import Knowledge, Range, chances_of
 from reidbn.attacks.disclosure_matched import Matched
 from reidbn.attacks.disclosure_result import Disclosure
-from reidbn.attacks.disclosure_source import Source, threshold
+from reidbn.attacks.disclosure_source import Question, Source, threshold
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.peers import MEMORY
 from reidbn.microdata.table import People
@@ -44,13 +48,15 @@ def disclosure(
     sensitive: str,
     *,
     known: Sequence[str] | None = None,
-    p: float = 0.0,
+    p: float | str = 0.0,
     q: float | str = 0.0,
     empty: bool = False,
     knowledge: Knowledge | None = None,
     ranges: Mapping[str, Range] | None = None,
     tolerance: Mapping[str, float] | None = None,
     within: float | None = None,
+    sensitive_values: Sequence[Any] | None = None,
+    if_missing: str = "left-out",
     individuals: int | ArrayLike | None = None,
     seed: int = 0,
     memory: int = MEMORY,
@@ -58,44 +64,75 @@ def disclosure(
     """What people's other values give away about their value of `sensitive`.
 
     Auxiliaries are the other columns, unless `known` names some.  p and q are the thresholds of the
-    two verdicts (`q="joint"`: p / (|dom| - 1)); `empty` admits the attacker who knows nothing.
+    two verdicts (p also by name: certain, nearly-certain, more-likely-than-not; `q="joint"`:
+    p / (|dom| - 1)); `empty` admits the attacker who knows nothing.
     `knowledge` gives each auxiliary's (or group's) chance of being known; `ranges` and `tolerance`
-    blur what is known, and `within=t` counts a guess at most t off as a breach.  `individuals` asks
-    about that many people drawn at random (or about these rows) among the peers of all.
+    blur what is known, and `within=t` counts a guess at most t off as a breach.
+    `sensitive_values` asks about the people who have one of these values only; `individuals` about
+    that many people drawn at random (or about these rows) among the peers of all.  People whose
+    secret is missing are nobody's peers and are not asked about, unless `if_missing="value"`.
 
     >>> people = People.from_codes([[0, 0], [0, 0], [0, 1], [1, 1]], ["age", "diagnosis"])
     >>> disclosure(people, "diagnosis").ppp_full.round(3)
     array([0.333, 0.333, 0.667, 0.   ])
     """
+    wanted = asked_of(
+        people, sensitive, individuals, seed, values=sensitive_values, if_missing=if_missing
+    )
+    blur = Blur(ranges or {}, tolerance or {}, within)
+    return _one(people, sensitive, known, wanted, blur, p, q, knowledge, memory, empty=empty)
+
+
+def _one(
+    given: People,
+    sensitive: str,
+    known: Sequence[str] | None,
+    wanted: Asked,
+    blur: Blur,
+    p: float | str,
+    q: float | str,
+    knowledge: Knowledge | None,
+    memory: int,
+    *,
+    empty: bool,
+) -> Disclosure:
+    people, rows = wanted.people, wanted.rows
     names = auxiliaries(people, sensitive, known)
-    among(names, "ranges", ranges)
-    among(names, "tolerance", tolerance)
-    rows = individuals_of(people, individuals, seed)
-    codes, cardinalities = coded(people, names, sensitive, ranges or {})
-    relations = relations_of(people, names, sensitive, ranges or {}, tolerance or {}, within)
+    blur.check(names)
     secret = len(names)
-    if relations or (rows is not None and sampling_pays(len(people), rows.size, len(names))):
-        source: Source = Matched(codes, cardinalities, relations, empty, memory, rows)
+    if several(people, sensitive):
+        source: Source = histories_of(people, names, sensitive, blur, rows, empty=empty)
     else:
-        all_known = tuple(range(secret))
-        source = Partitioned(codes, cardinalities, all_known, (secret,), empty, memory, rows)
-    notes = notes_of(people, ranges, tolerance, within, rows)
-    return _found(people, (*names, sensitive), source, secret, p, q, knowledge, rows, notes)
+        relations = relations_of(people, names, sensitive, blur)
+        codes, cardinalities = coded(people, names, sensitive, blur.ranges)
+        if relations or (rows is not None and sampling_pays(len(people), rows.size, len(names))):
+            source = Matched(codes, cardinalities, relations, empty, memory, rows)
+        else:
+            all_known = tuple(range(secret))
+            source = Partitioned(codes, cardinalities, all_known, (secret,), empty, memory, rows)
+    notes = (*people.notes, *wanted.notes, *blur.notes())
+    words = blur.words(names, empty=empty)
+    return _found(given, (*names, sensitive), source, secret, p, q, knowledge, wanted, notes, words)
 
 
 def disclosure_all(
     people: People,
     *,
     columns: Sequence[str] | None = None,
-    p: float = 0.0,
+    p: float | str = 0.0,
     q: float | str = 0.0,
     empty: bool = False,
     knowledge: Knowledge | None = None,
+    ranges: Mapping[str, Range] | None = None,
+    tolerance: Mapping[str, float] | None = None,
+    if_missing: str = "left-out",
     individuals: int | ArrayLike | None = None,
     seed: int = 0,
     memory: int = MEMORY,
 ) -> DisclosureAll:
     """Every variable in turn as the secret, the other columns as auxiliaries, in one walk.
+
+    `ranges` and `tolerance` blur a column where it is known, not where it is the secret.
 
     >>> people = People.from_codes([[0, 0], [0, 0], [0, 1], [1, 1]], ["age", "diagnosis"])
     >>> {name: d.share_upward() for name, d in disclosure_all(people).items()}
@@ -104,35 +141,50 @@ def disclosure_all(
     names = list(people.columns if columns is None else people.names(columns))
     if len(names) < 2:
         raise UsageError(f"disclosure needs at least two columns; there are {len(names)}")
-    rows = individuals_of(people, individuals, seed)
+    for option, blurred in (("ranges", ranges), ("tolerance", tolerance)):
+        among(names, option, blurred)
+    drawn = individuals is not None and np.ndim(individuals) == 0
+    if drawn:
+        individuals = draw(people, int(individuals), seed)  # type: ignore[arg-type]
     each = {name: without_secret(knowledge, name) for name in names}
-    sampled = rows is not None and sampling_pays(len(people), rows.size, len(names))
-    if sampled or not people.is_partition:
-        options: dict[str, Any] = {"p": p, "q": q, "empty": empty, "memory": memory}
-        found = {
-            name: disclosure(
-                people,
-                name,
-                known=[other for other in names if other != name],
-                knowledge=each[name],
-                individuals=rows,
-                **options,
-            )
-            for name in names
-        }
-        return DisclosureAll(people, found)
-    refuse_many(len(names) - 1)
-    every, codes, sizes = (
-        tuple(range(len(names))),
-        whole_codes(people, names),
-        people.cardinalities(names),
-    )
-    source = Partitioned(codes, sizes, every, every, empty, memory, rows)
-    notes = notes_of(people, None, None, None, rows)
-    found = {
-        name: _found(people, tuple(names), source, j, p, q, each[name], rows, notes)
-        for j, name in enumerate(names)
+    asked = {
+        name: asked_of(people, name, individuals, seed, if_missing=if_missing, drawn=drawn)
+        for name in names
     }
+    refuse_many(len(names) - 1)
+    rows = asked[names[0]].rows
+    sampled = rows is not None and sampling_pays(len(people), rows.size, len(names))
+    whole = not sampled and not ranges and not tolerance and people.is_partition
+    together = [name for name in names if whole and asked[name].origin is None]
+    if any(several(people, name) for name in names):
+        together = []
+    found: dict[str, Disclosure] = {}
+    if together:
+        every, codes, sizes = (
+            tuple(range(len(names))),
+            whole_codes(people, names),
+            people.cardinalities(names),
+        )
+        secrets = tuple(names.index(name) for name in together)
+        source = Partitioned(codes, sizes, every, secrets, empty, memory, rows)
+    for j, name in enumerate(names):
+        others = [other for other in names if other != name]
+        wanted = asked[name]
+        if name in together:
+            words = Blur({}, {}, None).words(others, empty=empty)
+            notes = (*people.notes, *wanted.notes)
+            found[name] = _found(
+                people, tuple(names), source, j, p, q, each[name], wanted, notes, words
+            )
+            continue
+        blur = Blur(
+            {c: spec for c, spec in (ranges or {}).items() if c != name},
+            {c: spec for c, spec in (tolerance or {}).items() if c != name},
+            None,
+        )
+        found[name] = _one(
+            people, name, others, wanted, blur, p, q, each[name], memory, empty=empty
+        )
     return DisclosureAll(people, found)
 
 
@@ -189,34 +241,38 @@ def _row(d: Disclosure) -> dict[str, Any]:
 
 
 def _found(
-    people: People,
+    given: People,
     names: tuple[str, ...],
     source: Source,
     secret: int,
-    p: float,
+    p: float | str,
     q: float | str,
     knowledge: Knowledge | None,
-    rows: NDArray[np.int64] | None,
+    wanted: Asked,
     notes: tuple[str, ...],
+    words: tuple[str, ...],
 ) -> Disclosure:
     known = [name for name in names if name != names[secret]]
+    others = tuple(known)
     if secret < len(known):
         known.insert(secret, "")  # keeps the places of the others; no column has no name
-    chances, profile = chances_of(people, known, knowledge) if knowledge else (None, None)
+    chances, profile = chances_of(given, known, knowledge) if knowledge else (None, None)
+    rows = wanted.rows
+    individuals = None if rows is None else (int(rows.size), int(rows.sum()))
+    at = threshold("p", p)
     found = Disclosure(
-        people,
+        wanted.people,
         names[secret],
         names,
         source,
         secret,
-        p=threshold("p", p),
+        p=at,
         rows=rows,
         chances=chances,
-        profile=profile,
+        profile=wanted.settled(profile),
         notes=notes,
+        origin=wanted.origin,
+        drawn_from=wanted.drawn_from,
+        question=Question(others, at, words, individuals),
     )
-    if isinstance(q, str):
-        if q != "joint":
-            raise UsageError(f'q is "{q}"; give a number in [0, 1), or "joint" for p / (|dom| - 1)')
-        q = found.joint_q()
-    return replace(found, q=threshold("q", q))
+    return replace(found, q=found.joint_q() if q == "joint" else threshold("q", q))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidbn.attacks.disclosure_histories import Histories, value_sets
 from reidbn.attacks.disclosure_knowledge import (
     Knowledge,
     Range,
+    columns_of,
+    is_pair,
     near_matrix,
     ranges_of,
 )
@@ -19,11 +23,17 @@ from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.table import People
 
 MOST_KNOWN = 20
+IF_MISSING = ("left-out", "value")
 Match = NDArray[np.bool_]
 
 
 def auxiliaries(people: People, sensitive: str, known: Sequence[str] | None) -> list[str]:
     people.names([sensitive])
+    if isinstance(known, Mapping):
+        raise UsageError(
+            "known= lists columns and would drop the chances given with them; pass them as "
+            'knowledge={"age": 0.9, ("town", "street"): 0.3}'
+        )
     if known is None:
         names = [name for name in people.columns if name != sensitive]
     else:
@@ -53,23 +63,165 @@ def among(names: Sequence[str], option: str, given: Mapping[str, Any] | None) ->
             )
 
 
-def individuals_of(
-    people: People, individuals: int | ArrayLike | None, seed: int
-) -> NDArray[np.int64] | None:
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Whose secrets are asked about, and among whom their peers are counted."""
+
+    people: People
+    """Those whose secret is in the table."""
+    rows: Ints | None
+    """The individuals, as rows of `people`; None for all of them."""
+    drawn_from: int | None
+    """How many people the individuals are a random sample of; None if they are not a sample."""
+    origin: Ints | None
+    """Each of `people`'s row in the table given; None where nobody was left out."""
+    notes: tuple[str, ...] = ()
+
+    def settled(self, profile: Ints | None) -> Ints | None:
+        """One number per person of the table given, as one per person of `people`."""
+        return profile if profile is None or self.origin is None else profile[self.origin]
+
+
+def asked_of(
+    people: People,
+    sensitive: str,
+    individuals: int | ArrayLike | None,
+    seed: int,
+    *,
+    values: Sequence[Any] | None = None,
+    if_missing: str = "left-out",
+    drawn: bool = False,
+) -> Asked:
+    """Leave out whoever's secret is missing, then choose the individuals among the others.
+
+    `drawn` says that `individuals` are rows that were drawn at random from everybody; those whose
+    secret is missing are then left out of them, too.
+    """
+    people.names([sensitive])
+    if if_missing not in IF_MISSING:
+        raise UsageError(f'if_missing is "{if_missing}"; {did_you_mean(if_missing, IF_MISSING)}')
+    there = has_secret(people, sensitive)
+    if if_missing == "value" or there.all():
+        there, origin, kept, notes = np.ones(len(people), dtype=bool), None, people, []
+    else:
+        if not there.any():
+            raise UsageError(f'every value of "{sensitive}" is missing; name another secret')
+        origin = np.flatnonzero(there)
+        kept = people.take(origin)
+        lost = len(people) - origin.size
+        notes = [f"{lost:,} people whose {sensitive} is missing are left out, as peers too"]
+    place = np.cumsum(there) - 1
+    may = np.flatnonzero(there)
+    if values is not None:
+        may = may[_having(people, sensitive, values)[may]]
+        notes.append(f"asked about the {may.size:,} people with a named value of {sensitive}")
+    rows = _chosen(people, individuals, seed, may, there, drawn=drawn)
+    named = values is not None and individuals is None
+    sampled = individuals is not None and (drawn or np.ndim(individuals) == 0)
+    if rows is not None and not named:
+        notes.append(
+            f"{rows.size:,} individuals {'drawn at random from' if sampled else 'chosen among'} "
+            f"{may.size:,} people"
+        )
+    return Asked(
+        kept,
+        None if rows is None else place[rows],
+        may.size if sampled else None,
+        origin,
+        tuple(notes),
+    )
+
+
+def has_secret(people: People, sensitive: str) -> NDArray[np.bool_]:
+    """Whose secret is in the table: not missing, not suppressed as "*".
+
+    A person with several records has one when any of the records does.
+    """
+    history = people.history
+    if history is not None and several(people, sensitive):
+        labels, codes = history.schema[history.place(sensitive)].labels, history.records
+        found = _told(labels)[codes[:, history.place(sensitive)]]
+        return np.asarray(np.bincount(history.owner, weights=found, minlength=len(people)) > 0)
+    return _told(people.labels(sensitive))[people.table[:, people.columns.index(sensitive)]]
+
+
+def several(people: People, column: str) -> bool:
+    """Whether a column is coded as whole histories: people have several values of it."""
+    history = people.history
+    if history is None:
+        return False
+    return people.column(column).labels is not history.schema[history.place(column)].labels
+
+
+def _told(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.array([not (value is None or value == "*") for value in labels.tolist()])
+
+
+def _having(people: People, sensitive: str, values: Sequence[Any]) -> NDArray[np.bool_]:
+    """Who has one of these values of the secret (in any record)."""
+    wanted = [values] if isinstance(values, str) or not isinstance(values, Sequence) else values
+    history = people.history
+    if history is not None and several(people, sensitive):
+        labels = history.schema[history.place(sensitive)].labels
+        codes = history.records[:, history.place(sensitive)]
+    else:
+        labels, codes = people.labels(sensitive), people.table[:, people.columns.index(sensitive)]
+    lost = [value for value in wanted if value not in labels.tolist()]
+    if lost or not len(wanted):
+        raise UsageError(
+            f"sensitive_values names {len(lost) or 'no'} values that do not occur in "
+            f'"{sensitive}"; give some of its {len(labels)} values, as they are read'
+        )
+    hit = np.array([label in wanted for label in labels.tolist()])[codes]
+    if history is not None and several(people, sensitive):
+        return np.asarray(np.bincount(history.owner, weights=hit, minlength=len(people)) > 0)
+    return np.asarray(hit)
+
+
+def _chosen(
+    people: People,
+    individuals: int | ArrayLike | None,
+    seed: int,
+    may: Ints,
+    there: NDArray[np.bool_],
+    *,
+    drawn: bool,
+) -> Ints | None:
+    """The individuals' rows of the table given; None for everybody who has the secret."""
     if individuals is None:
-        return None
+        if may.size == 0:
+            raise UsageError("nobody who has the named values is left to ask about")
+        return None if may.size == np.count_nonzero(there) else may
     wanted = np.asarray(individuals)
     if wanted.ndim == 0:
-        if not 0 < int(wanted) <= len(people):
+        if not 0 < int(wanted) <= may.size:
             raise UsageError(
-                f"individuals={int(wanted)}; there are {len(people)} people, ask for 1 of them "
-                "or more"
+                f"individuals={int(wanted)}; there are {may.size} people to ask about, ask for 1 "
+                "of them or more"
             )
         generator = np.random.default_rng(seed)
-        return np.sort(generator.choice(len(people), int(wanted), replace=False))
+        return np.sort(may[generator.choice(may.size, int(wanted), replace=False)])
+    if wanted.dtype.kind not in "iu":
+        raise UsageError("individuals must be row numbers, or how many people to draw")
     if wanted.size == 0 or wanted.min() < 0 or wanted.max() >= len(people):
         raise UsageError(f"individuals must be row numbers from 0 to {len(people) - 1}")
+    asked = np.isin(wanted, may)
+    if drawn:
+        wanted = wanted[asked]
+    elif not asked.all():
+        raise UsageError(
+            f"{np.count_nonzero(~asked)} of the individuals have no secret to ask about (it is "
+            "missing, or not a named value); leave them out"
+        )
     return wanted.astype(np.int64)
+
+
+def draw(people: People, individuals: int, seed: int) -> Ints:
+    """Rows of that many people, drawn at random from everybody."""
+    everybody = np.arange(len(people))
+    rows = _chosen(people, individuals, seed, everybody, np.ones(len(people), dtype=bool),
+                   drawn=False)  # fmt: skip
+    return everybody if rows is None else rows
 
 
 def whole_codes(people: People, columns: Sequence[str]) -> Codes:
@@ -85,43 +237,119 @@ def whole_codes(people: People, columns: Sequence[str]) -> Codes:
 def coded(
     people: People, names: Sequence[str], sensitive: str, ranges: Mapping[str, Range]
 ) -> tuple[Codes, tuple[int, ...]]:
-    columns = [*names, sensitive]
+    """Codes and cardinalities of the auxiliaries and the secret, in this order."""
+    if several(people, sensitive):
+        raise UsageError(
+            f'people have several values of "{sensitive}", and this is counted for one value '
+            "each; read the table with one row per person, or ask rb.disclosure"
+        )
+    return recoded(people, [*names, sensitive], ranges)
+
+
+def recoded(
+    people: People, columns: Sequence[str], ranges: Mapping[str, Range]
+) -> tuple[Codes, tuple[int, ...]]:
+    """Codes and cardinalities of columns, some of them known as a range."""
     codes, cardinalities = whole_codes(people, columns), list(people.cardinalities(columns))
     if ranges:
         codes = np.array(codes, order="F")
         for name, spec in ranges.items():
             band = ranges_of(people.labels(name), name, spec)
-            j = columns.index(name)
+            j = list(columns).index(name)
             codes[:, j] = band[codes[:, j]]
             cardinalities[j] = int(band.max()) + 1
     return codes, tuple(cardinalities)
 
 
+@dataclass(frozen=True, eq=False)
+class Blur:
+    """How exactly values are known, and how near a guess must be."""
+
+    ranges: Mapping[str, Range]
+    tolerance: Mapping[str, float]
+    within: float | None
+
+    def check(self, names: Sequence[str]) -> None:
+        among(names, "ranges", self.ranges)
+        among(names, "tolerance", self.tolerance)
+        both = [name for name in self.tolerance if name in self.ranges]
+        if both:
+            raise UsageError(f'"{both[0]}" has both a range and a tolerance; choose one')
+
+    def notes(self) -> list[str]:
+        found = []
+        if self.ranges:
+            found.append(f"known as a range only: {', '.join(self.ranges)}")
+        if self.tolerance:
+            near = ", ".join(f"{k} +-{v:g}" for k, v in self.tolerance.items())
+            found.append(f"known within: {near}")
+        if self.within is not None:
+            found.append(f"a guess within {self.within:g} of the secret counts as a breach")
+        return found
+
+    def words(self, names: Sequence[str], *, empty: bool) -> tuple[str, ...]:
+        """What makes one question another, in words."""
+        found = [f"{n} by {_range_words(self.ranges[n])}" for n in names if n in self.ranges]
+        found += [f"{n} to within {self.tolerance[n]:g}" for n in names if n in self.tolerance]
+        found += [f"a guess within {self.within:g} counts"] if self.within is not None else []
+        return (*found, "knowing nothing counts, too") if empty else tuple(found)
+
+
+def _range_words(spec: Range) -> str:
+    if isinstance(spec, Mapping):
+        return f"{len(set(spec.values()))} named ranges"
+    if isinstance(spec, Sequence | np.ndarray):
+        return "ranges from " + ", ".join(f"{cut:g}" for cut in spec)
+    return f"ranges of {spec:g}"
+
+
 def relations_of(
-    people: People,
-    names: Sequence[str],
-    sensitive: str,
-    ranges: Mapping[str, Range],
-    tolerance: Mapping[str, float],
-    width: float | None,
+    people: People, names: Sequence[str], sensitive: str, blur: Blur
 ) -> dict[int, Match]:
     found: dict[int, Match] = {}
     if not people.is_partition:
         for j, name in enumerate(names):
-            if name not in ranges:
+            if name not in blur.ranges:
                 found[j] = people.matches(name)
-    for name, allowed in tolerance.items():
-        if name in ranges:
-            raise UsageError(f'"{name}" has both a range and a tolerance; choose one')
+    for name, allowed in blur.tolerance.items():
         found[names.index(name)] = near_matrix(people.labels(name), name, allowed)
-    if width is not None:
-        found[len(names)] = near_matrix(people.labels(sensitive), sensitive, width)
+    if blur.within is not None:
+        found[len(names)] = near_matrix(people.labels(sensitive), sensitive, blur.within)
     return found
+
+
+def histories_of(
+    people: People,
+    names: Sequence[str],
+    sensitive: str,
+    blur: Blur,
+    rows: Ints | None,
+    *,
+    empty: bool,
+) -> Histories:
+    """The counts where people have several values of the secret."""
+    history = people.history
+    if history is None:
+        raise UsageError(f'people have one value of "{sensitive}" each')
+    inexact = [name for name in names if people.column(name).relation is not None]
+    if blur.tolerance or blur.within is not None or inexact:
+        raise UsageError(
+            f'people have several values of "{sensitive}", and those are counted among people '
+            'alike by equality: leave tolerance= and within= out, and read with missing="value"'
+        )
+    whole_codes(people, names)
+    codes, cardinalities = recoded(people, names, blur.ranges)
+    labels = history.schema[history.place(sensitive)].labels.tolist()
+    missing = [code for code, label in enumerate(labels) if label is None or label == "*"]
+    if not has_secret(people, sensitive).all():
+        missing = []
+    owner, value, values = value_sets(history, sensitive, missing)
+    return Histories(codes, cardinalities, owner, value, values, empty, rows)
 
 
 def sampling_pays(people: int, individuals: int, columns: int) -> bool:
     """Whether comparing each individual with everybody beats walking over all subsets."""
-    walk = 2.0**columns * people * 8
+    walk = 2.0**columns * people * 4
     compare = individuals * (people * (columns + 4.0) + 2.0**columns * columns * 4)
     return compare < walk
 
@@ -132,8 +360,8 @@ def without_secret(knowledge: Knowledge | None, secret: str) -> Knowledge | None
         return knowledge  # none, or a scenario, whose columns are matched by name
     kept: dict[Any, Any] = {}
     for name, value in knowledge.items():
-        if isinstance(value, tuple | list) and len(value) == 2 and not np.isscalar(value[0]):
-            columns = tuple(c for c in value[0] if c != secret)
+        if is_pair(value):
+            columns = tuple(c for c in columns_of(value[0]) if c != secret)
             kept.update({name: (columns, value[1])} if columns else {})
         elif isinstance(name, tuple):
             columns = tuple(c for c in name if c != secret)
@@ -141,22 +369,3 @@ def without_secret(knowledge: Knowledge | None, secret: str) -> Knowledge | None
         elif name != secret:
             kept[name] = value
     return kept or None
-
-
-def notes_of(
-    people: People,
-    ranges: Mapping[str, Range] | None,
-    tolerance: Mapping[str, float] | None,
-    width: float | None,
-    rows: Ints | None,
-) -> tuple[str, ...]:
-    notes = list(people.notes)
-    if ranges:
-        notes.append(f"known as a range only: {', '.join(ranges)}")
-    if tolerance:
-        notes.append("known within: " + ", ".join(f"{k} +-{v:g}" for k, v in tolerance.items()))
-    if width is not None:
-        notes.append(f"a guess within {width:g} of the secret counts as a breach")
-    if rows is not None:
-        notes.append(f"{rows.size} individuals among {len(people)} people")
-    return tuple(notes)

@@ -14,6 +14,8 @@ from reidbn.attacks.disclosure_values import alternatives_at, fewest_alternative
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.peers import MEMORY, Cells
 
+_FEW = 4
+"""Asking about fewer than one row in this many is cheaper for these rows alone."""
 Share = tuple[Ints, Ints]
 """Exact shares as reduced fractions: peers with the person's own secret, and all peers."""
 
@@ -42,7 +44,8 @@ class Partitioned:
 
     def __post_init__(self) -> None:
         self.cells, self.row_of = Cells.of(self.codes, self.cardinalities)
-        self._places = self.row_of if self.rows is None else self.row_of[self.rows]
+        self._row = self.row_of if self.rows is None else self.row_of[self.rows]
+        self._asked, self._places = _few(self._row, self.cells.rows)
 
     @property
     def columns(self) -> int:
@@ -56,9 +59,20 @@ class Partitioned:
         """The codes that count as the same value."""
         return np.array([code])
 
+    def near(self, secret: int) -> None:
+        """No value of the secret stands for another."""
+
     def spread(self, values: NDArray[np.integer]) -> Ints:
         """Values per distinct row as values per individual."""
+        return values[self._row].astype(np.int64, copy=False)
+
+    def _told(self, values: NDArray[np.integer]) -> Ints:
+        """Values per row that the walk was asked about as values per individual."""
         return values[self._places].astype(np.int64, copy=False)
+
+    @property
+    def _rows_asked(self) -> int:
+        return self.cells.rows if self._asked is None else self._asked.size
 
     def baseline(self, secret: int) -> Floats:
         """The share of each value of the secret in the whole table."""
@@ -68,7 +82,7 @@ class Partitioned:
     def falsehoods(self, secret: int) -> Ints:
         """How many other values of the secret occur in the table."""
         observed = np.count_nonzero(np.bincount(self.cells.columns[secret]))
-        return np.full(self._places.size, observed - 1, dtype=np.int64)
+        return np.full(self._row.size, observed - 1, dtype=np.int64)
 
     def at(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints]:
         """With exactly these columns known: how many peers, and how many share the secret."""
@@ -90,15 +104,15 @@ class Partitioned:
         kept = cast(Weakest, self._kept)
         share = kept.shares_of_best(secret)
         mask = self._masks[secret] if self._masks else kept.masks(secret, share)
-        return (self.spread(share[0]), self.spread(share[1])), self.spread(mask)
+        return (self._told(share[0]), self._told(share[1])), self._told(mask)
 
     def _walk(self) -> None:
         cells, known, secrets = self.cells, self.known, self.secrets
-        kept = Weakest(cells.total, cells.rows, self.columns, secrets, known, self.empty)
-        tally(cells, known, secrets, [kept], memory=self.memory)
+        kept = Weakest(cells.total, self._rows_asked, self.columns, secrets, known, self.empty)
+        tally(cells, known, secrets, [kept], memory=self.memory, asked=self._asked)
         if kept.step is None:
             first = First(kept.best, self.columns, self.empty)
-            tally(cells, known, secrets, [first], memory=self.memory)
+            tally(cells, known, secrets, [first], memory=self.memory, asked=self._asked)
             self._masks = {secret: first.masks(secret) for secret in secrets}
         self._kept = kept
 
@@ -119,19 +133,20 @@ class Partitioned:
         # Where the weakest subset does not hold the column, it is the weakest without it too.
         other = np.flatnonzero(values != best)
         same[other], alike[other] = kept.shares(values[other])
-        return self.spread(same), self.spread(alike)
+        return self._told(same), self._told(alike)
 
     def _walk_without(self, secret: int) -> None:
         """One walk for as many secrets, from this one on, as half of the memory holds."""
         cells, known = self.cells, self.known
-        each = 8 * cells.rows * len(known)
+        each = 8 * self._rows_asked * len(known)
         start = self.secrets.index(secret)
         some = self.secrets[start : start + max(1, self.memory // 2 // each)]
         kept = Weakest(
-            cells.total, cells.rows, self.columns, some, known, self.empty, leave_one_out=True
-        )
+            cells.total, self._rows_asked, self.columns, some, known, self.empty,
+            leave_one_out=True,
+        )  # fmt: skip
         self._left_out = {}
-        tally(cells, known, some, [kept], memory=self.memory // 2)
+        tally(cells, known, some, [kept], memory=self.memory // 2, asked=self._asked)
         self._left_out = dict.fromkeys(some, kept)
 
     def alternatives(self, secret: int, q: float) -> tuple[Ints, Ints]:
@@ -144,6 +159,21 @@ class Partitioned:
                 self.cells, self.known, self.secrets, q, empty=self.empty, memory=self.memory
             )
         return full, self.spread(self._fewest[q][secret])
+
+    def alternatives_without(self, secret: int, column: int, q: float, *, all_others: bool) -> Ints:
+        """False values above q when a column is left out: the rest known, or the fewest."""
+        rest = [c for c in self.others(secret) if c != column]
+        if all_others or (q == 0 and not self.empty):
+            return self.spread(alternatives_at(self.cells, rest, secret, q))
+        found = fewest_alternatives(
+            self.cells, rest, [secret], q, empty=self.empty, memory=self.memory
+        )
+        return self.spread(found[secret])
+
+    def own_values(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints, Ints, Ints]:
+        """Every individual's value: place of the individual, value, peers, peers who have it."""
+        alike, same = self.at(secret, known)
+        return np.arange(alike.size), self.spread(self.cells.columns[secret]), alike, same
 
     def posteriors(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints, Ints, Ints]:
         """The peers' secrets, class by class: class of each individual; class, value, people."""
@@ -158,23 +188,31 @@ class Partitioned:
         self, secret: int, chances: Floats, profile: Ints | None, p: float
     ) -> tuple[Floats, Floats]:
         """E[PPP] and P(PPP <= p) over what may be known."""
-        cells, places = self.cells, self._places
-        if profile is None:
-            of_row = np.zeros(cells.rows, dtype=np.int64)
-        else:
+        cells, places, asked = self.cells, self._places, self._asked
+        of_row = np.zeros(self._rows_asked, dtype=np.int64)
+        if profile is not None:
             cells, row_of = Cells.of(self.codes, self.cardinalities, apart=profile)
+            rows = row_of if self.rows is None else row_of[self.rows]
+            asked, places = _few(rows, cells.rows)
             of_row = np.empty(cells.rows, dtype=np.int64)
             of_row[row_of] = profile
-            places = row_of if self.rows is None else row_of[self.rows]
+            of_row = of_row if asked is None else of_row[asked]
         mean = Expected({secret: chances}, of_row, p)
-        tally(cells, self.others(secret), [secret], [mean], memory=self.memory)
+        tally(cells, self.others(secret), [secret], [mean], memory=self.memory, asked=asked)
         return mean.ppp[secret][places], mean.breach[secret][places]
 
     def broken(self, secret: int, p: float) -> Floats:
         """For each subset (by mask), how many people have PPP <= p when exactly it is known."""
-        people = self.cells.people
-        if self.rows is not None:
-            people = np.bincount(self._places, minlength=self.cells.rows).astype(np.float64)
+        people = np.bincount(self._places, minlength=self._rows_asked).astype(np.float64)
         breaks = Breaks(people, p, self.columns, [secret])
-        tally(self.cells, self.others(secret), [secret], [breaks], memory=self.memory)
+        tally(self.cells, self.others(secret), [secret], [breaks], memory=self.memory,
+              asked=self._asked)  # fmt: skip
         return breaks.broken[secret]
+
+
+def _few(row: Ints, rows: int) -> tuple[Ints | None, Ints]:
+    """The rows that matter, if they are few among all, and each individual's place among them."""
+    if row.size * _FEW >= rows:
+        return None, row
+    asked, place = np.unique(row, return_inverse=True)
+    return asked, place

@@ -7,17 +7,18 @@ with p-upward privacy (of their weight, where people carry weights).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from reidbn.attacks.disclosure import disclosure
-from reidbn.attacks.disclosure_asked import among, auxiliaries, coded
+from reidbn.attacks.disclosure_asked import Asked, Blur, among, asked_of, auxiliaries, coded
 from reidbn.attacks.disclosure_exact import Partitioned
 from reidbn.attacks.disclosure_knowledge import Range, numbers
-from reidbn.attacks.disclosure_source import threshold
+from reidbn.attacks.disclosure_source import Question, threshold
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.peers import Cells
@@ -33,6 +34,8 @@ from reidbn.theory.generalisation import (
 if TYPE_CHECKING:
     import pandas as pd
 
+SMALLEST = 10
+"""People that a category holds at least, unless told otherwise."""
 READINGS = {
     "paper": "whole numbers from the least to the greatest value, outer categories of any width",
     "at-most": "the same, with outer categories at most as wide as the inner ones",
@@ -43,10 +46,11 @@ READINGS = {
 
 @dataclass(frozen=True)
 class Category:
-    """Consecutive values of a variable that become one."""
+    """Consecutive values of a variable that become one, and how many people have them."""
 
     first: Any
     last: Any
+    people: int = 0
 
     def __str__(self) -> str:
         return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
@@ -61,7 +65,10 @@ class Generalisation:
     p: float
     method: str
     table: pd.DataFrame
-    """One row per number of categories: protected, share, partition (and the search's options)."""
+    """One row per number of categories: protected, share, people in the smallest category,
+    partition (and the search's options).
+    """
+    question: Question = field(default_factory=lambda: Question((), 0.0))
 
     def partition(self, categories: int) -> tuple[Category, ...]:
         """The best partition with that many categories."""
@@ -82,30 +89,51 @@ def best_generalisation(
     sensitive: str,
     *,
     categories: Iterable[int] | None = None,
-    p: float = 0.0,
+    smallest: int = SMALLEST,
+    p: float | str = 0.0,
     known: Sequence[str] | None = None,
     order: Sequence[Any] | None = None,
     ranges: Mapping[str, Range] | None = None,
+    empty: bool = False,
+    individuals: ArrayLike | None = None,
 ) -> Generalisation:
     """The exact best contiguous categories of one variable, for each number of categories.
 
-    Numbers are in their own order; for text name the values in `order`.  `ranges` makes other
-    variables coarse at the same time.
+    Every category holds at least `smallest` people: an optimum that puts four people alone in one
+    would hand them over.  Numbers are in their own order; for text name the values in `order`.
+    `ranges` makes other variables coarse at the same time, `empty` counts the attacker who knows
+    nothing, and `individuals` (row numbers) are whose protection counts.
 
     >>> people = People.from_codes([[0, 0], [1, 1], [2, 1], [3, 1]], ["age", "biopsy"])
-    >>> best_generalisation(people, "age", sensitive="biopsy").table["protected"].tolist()
+    >>> best = best_generalisation(people, "age", sensitive="biopsy", smallest=1)
+    >>> best.table["protected"].tolist()
     [4, 3, 2, 0]
+    >>> best = best_generalisation(people, "age", sensitive="biopsy", smallest=2)
+    >>> best.table["smallest"].tolist(), [str(part) for part in best.partition(2)]
+    ([4, 2], ['0-1', '2-3'])
     """
-    line = worth_of_intervals(people, column, sensitive, p, known, order, ranges)
+    at = threshold("p", p)
+    if smallest < 1:
+        raise UsageError(f"smallest={smallest}; a category holds at least 1 person")
+    asked = asked_of(people, sensitive, individuals, 0)
+    line = worth_of_intervals(asked, column, sensitive, at, known, order, ranges, empty=empty)
     values = len(line.labels)
     wanted = list(range(1, values + 1)) if categories is None else sorted(set(categories))
     if not wanted or wanted[0] < 1 or wanted[-1] > values:
         raise UsageError(
             f'categories must lie in 1..{values}, the number of values of "{column}" that occur'
         )
-    best = best_partitions(line.worth, wanted[-1])
-    rows = [line.row(c, best[c - 1].value, best[c - 1].last) for c in wanted]
-    return _table(column, sensitive, p, "exact optimum", rows)
+    best = {b.categories: b for b in best_partitions(line.allowed(smallest), wanted[-1])}
+    possible = [c for c in wanted if c in best]
+    if not possible or (categories is not None and possible != wanted):
+        most = max(best, default=0)
+        raise UsageError(
+            f'"{column}" cannot be cut into {wanted[-1]} categories of at least {smallest} people '
+            f"({most} can be); ask for fewer, or smallest=1"
+        )
+    rows = [line.row(c, best[c].value, best[c].last) for c in possible]
+    method = "exact optimum" + (f", {smallest} people or more each" if smallest > 1 else "")
+    return _table(column, sensitive, at, method, rows, line.question)
 
 
 def equal_width_search(
@@ -114,8 +142,11 @@ def equal_width_search(
     sensitive: str,
     *,
     reading: str = "paper",
-    p: float = 0.0,
+    p: float | str = 0.0,
     known: Sequence[str] | None = None,
+    ranges: Mapping[str, Range] | None = None,
+    empty: bool = False,
+    individuals: ArrayLike | None = None,
 ) -> Generalisation:
     """The paper's own search over categories of equal inner width (its Figure 4) [Kroes21].
 
@@ -125,8 +156,10 @@ def equal_width_search(
     """
     if reading not in READINGS:
         raise UsageError(f'reading is "{reading}"; {did_you_mean(reading, READINGS)}')
-    order = sorted(_observed(people, column), key=str) if reading == "text" else None
-    line = worth_of_intervals(people, column, sensitive, p, known, order, None)
+    at = threshold("p", p)
+    asked = asked_of(people, sensitive, individuals, 0)
+    order = sorted(_observed(asked.people, column), key=str) if reading == "text" else None
+    line = worth_of_intervals(asked, column, sensitive, at, known, order, ranges, empty=empty)
     if reading in ("paper", "at-most"):
         place, line = _whole_numbers(line, column)
     else:
@@ -137,15 +170,15 @@ def equal_width_search(
         if not tried:
             continue
         worth = [partition_value(line.worth, place[list(last)].tolist()) for last in tried]
-        at = int(np.argmax(worth))
+        first = int(np.argmax(worth))
         searched = {
             "inner_width": width,
             "options": len(tried),
-            "start": tried[at][0] + 1,
+            "start": tried[first][0] + 1,
             "worst": min(worth) / line.total,
         }
-        rows.append(line.row(count, worth[at], tried[at]) | searched)
-    return _table(column, sensitive, p, f"equal width ({reading})", rows)
+        rows.append(line.row(count, worth[first], tried[first]) | searched)
+    return _table(column, sensitive, at, f"equal width ({reading})", rows, line.question)
 
 
 def generalisation_effect(
@@ -153,7 +186,7 @@ def generalisation_effect(
     sensitive: str,
     ranges: Mapping[str, Range],
     *,
-    p: float = 0.0,
+    p: float | str = 0.0,
     known: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """The share protected before and after variables are made coarse by any partition.
@@ -177,30 +210,51 @@ class Line:
     labels: list[Any]
     worth: Floats
     total: float
+    people: Ints
+    """How many people have each value."""
+    question: Question
+
+    def allowed(self, smallest: int) -> Floats:
+        """The worth of each interval; minus infinity for those with fewer people."""
+        upto = np.concatenate([[0], np.cumsum(self.people)])
+        inside = upto[None, 1:] - upto[:-1, None]
+        return np.where(inside >= smallest, self.worth, -np.inf)
 
     def row(self, categories: int, protected: float, last: Sequence[int]) -> dict[str, Any]:
         """A row of the result: `last` holds each category's last place on the line."""
         first = [0, *(end + 1 for end in last[:-1])]
-        pairs = zip(first, last, strict=True)
+        parts = tuple(
+            Category(self.labels[a], self.labels[b], int(self.people[a : b + 1].sum()))
+            for a, b in zip(first, last, strict=True)
+        )
         return {
             "categories": categories,
             "protected": int(protected) if float(protected).is_integer() else protected,
             "share": protected / self.total,
-            "partition": tuple(Category(self.labels[a], self.labels[b]) for a, b in pairs),
+            "smallest": min(part.people for part in parts),
+            "partition": parts,
         }
 
 
 def worth_of_intervals(
-    people: People,
+    asked: Asked,
     column: str,
     sensitive: str,
     p: float,
     known: Sequence[str] | None,
     order: Sequence[Any] | None,
     ranges: Mapping[str, Range] | None,
+    *,
+    empty: bool,
 ) -> Line:
     """How much weight each interval of the variable's values protects, if it becomes a category."""
+    people, chosen = asked.people, asked.rows
     names = auxiliaries(people, sensitive, known)
+    if not people.is_partition:
+        raise UsageError(
+            "categories are counted where values match by equality, and some values of this table "
+            'match others: read it with missing="value", or take people.as_written()'
+        )
     if column not in names:
         raise UsageError(f'"{column}" is not an auxiliary; {did_you_mean(column, names)}')
     among([name for name in names if name != column], "ranges", ranges)
@@ -209,16 +263,25 @@ def worth_of_intervals(
     cells, row_of = Cells.of(codes, sizes)
     at, secret = names.index(column), len(names)
     others = [j for j in range(secret) if j != at]
-    weight = np.bincount(row_of, weights=people.weights, minlength=cells.rows).astype(np.float64)
-    if threshold("p", p) > 0 and others:
+    each = np.ones(len(people)) if people.weights is None else people.weights
+    rows = np.arange(len(people)) if chosen is None else chosen
+    weight: Floats = np.zeros(cells.rows)
+    np.add.at(weight, row_of[rows], each[rows])
+    if p > 0 and others:
         weight *= _safe_without(codes, sizes, others, secret, p, row_of)
+    if empty:
+        alike, same = cells.total, cells.peers([secret])
+        weight = weight * ((alike - same) / alike > p)
     where = {label: place for place, label in enumerate(present)}
     place_of_code = np.array([where.get(label, 0) for label in people.labels(column).tolist()])
     place = place_of_code[cells.columns[at]]
     layers = _layers(cells, others, secret, p)
     worth = protected_in_intervals(place, weight, cells.people, layers, values=len(present), p=p)
-    total = float(len(people) if people.weights is None else people.weights.sum())
-    return Line(present, worth, total)
+    held = np.bincount(place, weights=cells.people, minlength=len(present)).astype(np.int64)
+    individuals = None if chosen is None else (int(chosen.size), int(chosen.sum()))
+    words = Blur(ranges or {}, {}, None).words(names, empty=empty)
+    question = Question(tuple(names), p, words, individuals)
+    return Line(present, worth, float(each[rows].sum()), held, question)
 
 
 def _safe_without(
@@ -269,12 +332,19 @@ def _whole_numbers(line: Line, column: str) -> tuple[Ints, Line]:
         raise UsageError(f'"{column}" is not in whole numbers; use reading="observed"')
     every = np.arange(int(values[0]), int(values[-1]) + 1)
     place = np.searchsorted(values, every, side="right") - 1
-    return place.astype(np.int64), replace(line, labels=every.tolist())
+    held = np.zeros(every.size, dtype=np.int64)
+    held[(values - values[0]).astype(np.int64)] = line.people
+    return place.astype(np.int64), replace(line, labels=every.tolist(), people=held)
 
 
 def _table(
-    column: str, sensitive: str, p: float, method: str, rows: list[dict[str, Any]]
+    column: str,
+    sensitive: str,
+    p: float,
+    method: str,
+    rows: list[dict[str, Any]],
+    question: Question,
 ) -> Generalisation:
     import pandas as pd
 
-    return Generalisation(column, sensitive, p, method, pd.DataFrame(rows))
+    return Generalisation(column, sensitive, p, method, pd.DataFrame(rows), question)

@@ -151,8 +151,8 @@ def _scenario_chances(
 def _group(
     people: People, known: Sequence[str], name: Any, value: Any
 ) -> tuple[int, NDArray[np.float64]]:
-    pair = isinstance(value, tuple | list) and len(value) == 2 and not np.isscalar(value[0])
-    columns = value[0] if pair else (name if isinstance(name, tuple) else (name,))
+    pair = is_pair(value)
+    columns = columns_of(value[0]) if pair else (name if isinstance(name, tuple) else (name,))
     chance = _chance(people, name, value[1] if pair else value)
     for column in columns:
         if column not in known:
@@ -163,8 +163,28 @@ def _group(
     return sum(1 << known.index(column) for column in set(columns)), chance
 
 
+def is_pair(value: Any) -> bool:
+    """Whether a value is (columns, chance), as `rb.subsets` takes it, and not two chances.
+
+    >>> is_pair(("age", 0.1)), is_pair((["age", "sex"], 0.1)), is_pair([0.1, 0.2])
+    (True, True, False)
+    """
+    two = isinstance(value, tuple | list) and len(value) == 2
+    return two and (isinstance(value[0], str) or not np.isscalar(value[0]))
+
+
+def columns_of(columns: str | Sequence[str]) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
 def _chance(people: People, name: Any, value: ArrayLike) -> NDArray[np.float64]:
-    chance = np.asarray(value, dtype=np.float64)
+    try:
+        chance = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f'knowledge["{name}"] is not a probability; write {{"age": 0.9}}, or '
+            '{"home": (["town", "street"], 0.3)} for columns that are learnt together'
+        ) from None
     if chance.ndim > 1 or (chance.ndim == 1 and chance.size != len(people)):
         raise UsageError(
             f'knowledge["{name}"] has shape {chance.shape}; give one probability, or one for each '

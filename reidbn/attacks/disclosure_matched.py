@@ -190,19 +190,45 @@ class Matched:
 
     def alternatives(self, secret: int, q: float) -> tuple[Ints, Ints]:
         """False values with a share above q: with full knowledge, and the fewest over subsets."""
+        every = np.array([(1 << len(self.known)) - 1])
+        if not q:
+            (full,) = self._false_above(q, [every])
+            return full, full
+        full, fewest = self._false_above(q, [every, self._by_rank()])
+        return full, fewest
+
+    def _false_above(self, q: float, orders: Sequence[Ints]) -> list[Ints]:
+        """The fewest false values above q, over each of these lists of masks."""
         size, values = 1 << len(self.known), self.cells.columns[self.secret]
         domain, false = self.cardinalities[self.secret], ~self._true_values()
-        order = self._by_rank() if q else np.array([size - 1])
-        found = np.empty((2, self.subjects.size), dtype=np.int64)
+        found = np.empty((len(orders), self.subjects.size), dtype=np.int64)
         for part, masks in self._masks(domain * size):
             key = (masks & (size - 1)) + size * values[None, :]
             table = superset_sums(self._histogram(key, domain * size).reshape(-1, domain, size))
             share = table / table.sum(axis=1, keepdims=True)
             own = false[values[self.subjects[part]]]
             above = ((share > q) & own[:, :, None]).sum(axis=1)
-            found[:, part] = above[:, -1], above[:, order].min(axis=1)
-        full, fewest = found[:, self._places]
-        return full, fewest
+            for place, order in enumerate(orders):
+                found[place, part] = above[:, order].min(axis=1)
+        return list(found[:, self._places])
+
+    def alternatives_without(self, secret: int, column: int, q: float, *, all_others: bool) -> Ints:
+        """False values above q when a column is left out: the rest known, or the fewest."""
+        order = self._by_rank()
+        order = order[(order >> column) & 1 == 0]
+        if all_others:
+            order = np.array([(1 << len(self.known)) - 1 - (1 << column)])
+        return self._false_above(q, [order])[0]
+
+    def own_values(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints, Ints, Ints]:
+        """Every individual's value: place of the individual, value, peers, peers who are near."""
+        alike, same = self.at(secret, known)
+        value = self.cells.columns[self.secret][self.subjects][self._places]
+        return np.arange(alike.size), value, alike, same
+
+    def near(self, secret: int) -> Match | None:
+        """Which values of the secret count as near each other, if not only equal ones."""
+        return self.relations.get(self.secret)
 
     def posteriors(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints, Ints, Ints]:
         """The peers' secrets, one class per distinct individual: as `Partitioned.posteriors`."""

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attacks.disclosure_asked import several
+from reidbn.attacks.disclosure_guess import guess_alone, guess_near, guess_values
 from reidbn.attacks.disclosure_readings import Readings, readings_of
 from reidbn.attacks.disclosure_source import (
+    AlternativesLeftOut,
     Kept,
     LeaveOneOut,
+    Question,
     Reading,
     Source,
     kept,
@@ -34,9 +38,11 @@ class Disclosure:
     """One secret, seen by attackers who know any of the auxiliaries [Kroes21].
 
     Arrays have one entry per individual, in record order.  With a_i the known values and s_i the
-    own secret, peers = #{a_i}, NPP = peers - #{s_i, a_i}, PPP = NPP / peers: the posterior that the
-    secret is not what it is.  `full` means all auxiliaries known, `min` the least over all subsets
-    of them.
+    own secret, peers = #{a_i}, NPP = peers - #{s_i, a_i}, PPP = NPP / peers: the share of peers
+    with another secret, which is how often a guess *drawn* from the peers is wrong (`best_guess` is
+    the guesser who does better).  `full` means all auxiliaries known, `min` the least over all
+    subsets of them.  Where people have several records, s_i is the most widely shared of their
+    values.
     """
 
     people: People
@@ -53,6 +59,11 @@ class Disclosure:
     """P(A) for each subset of auxiliaries, by mask (one row per profile), if that was given."""
     profile: Ints | None = None
     notes: tuple[str, ...] = ()
+    origin: Ints | None = None
+    """Each of `people`'s row in the table asked about, where some were left out of it."""
+    drawn_from: int | None = None
+    """How many people the individuals were drawn at random from; None if they were not drawn."""
+    question: Question = field(default_factory=lambda: Question((), 0.0))
 
     def __len__(self) -> int:
         return len(self.people) if self.rows is None else int(self.rows.size)
@@ -66,6 +77,11 @@ class Disclosure:
     def falsehoods(self) -> Ints:
         """How many false values of the secret there are for each individual: |dom| - 1."""
         return self.source.falsehoods(self.column)
+
+    @property
+    def several(self) -> bool:
+        """Whether people have several values of the secret, one in each of their records."""
+        return several(self.people, self.secret)
 
     @property
     def status(self) -> str:
@@ -178,8 +194,12 @@ class Disclosure:
     # Verdicts
 
     def upward(self, p: float | None = None) -> NDArray[np.bool_]:
-        """Who has p-upward privacy: PPP > p whatever is known."""
-        return np.asarray(self.ppp_min > (self.p if p is None else threshold("p", p)))
+        """Who has p-upward privacy: PPP > p whatever is known.
+
+        At p = 0 that is who has a plausible peer at full knowledge: one pass, no walk over subsets.
+        """
+        at = self.p if p is None else threshold("p", p)
+        return np.asarray(self.npp_full > 0 if at == 0 else self.ppp_min > at)
 
     def downward(self, q: float | None = None) -> NDArray[np.bool_]:
         """Who has q-downward privacy: every false value keeps PP_v > q whatever is known.
@@ -212,16 +232,22 @@ class Disclosure:
         `upward` and `downward` are exact (hypergeometric) intervals for shares of people; a column
         of `subjects`, such as `ppp_min`, gets a normal interval for its mean.
         """
+        if self.rows is not None and self.drawn_from is None:
+            raise UsageError(
+                "these individuals were chosen, not drawn at random; an interval for the table "
+                "needs individuals=NUMBER"
+            )
+        everybody = len(self) if self.drawn_from is None else self.drawn_from
         if self.weights is not None and self.rows is not None:
             raise UsageError("intervals are for people who count alike; these carry weights")
         if what in ("upward", "downward"):
             hits = int((self.upward(p) if what == "upward" else self.downward(p)).sum())
-            return share_interval(hits, len(self), len(self.people), level=level)
+            return share_interval(hits, len(self), everybody, level=level)
         if what not in (*_NUMERIC, "expected_ppp", "breach_probability"):
             known = ["upward", "downward", *_NUMERIC]
             raise UsageError(f'no interval for "{what}"; {did_you_mean(what, known)}')
         values = self._numeric(what)
-        return mean_interval(values, len(self.people), level=level)
+        return mean_interval(values, everybody, level=level)
 
     def _numeric(self, what: str) -> Floats:
         if what.startswith("posterior"):
@@ -236,6 +262,111 @@ class Disclosure:
         """The baseline: the share of the own secret in the whole table, before any knowledge."""
         alike, same = self.source.at(self.column, [])
         return same / alike
+
+    # The best guesser, and what the own record adds
+
+    @cached_property
+    def best_guess(self) -> Floats:
+        """How often the best guess is right about each individual's peers, all auxiliaries known.
+
+        The best guess is the value that most of the peers have; their mean is the success of an
+        attacker who always guesses best, and no attacker who knows less does better on average.
+        """
+        return self._guess(self.source.others(self.column), self.peers_full)
+
+    @cached_property
+    def best_guess_prior(self) -> float:
+        """How often the best guess is right before anything is known: the commonest value."""
+        alike, _ = self.source.at(self.column, [])
+        return float(self._guess([], alike)[0])
+
+    def _guess(self, known: Sequence[int], peers: Ints) -> Floats:
+        classes = self.source.posteriors(self.column, known)
+        near = self.source.near(self.column)
+        hits = guess_values(*classes) if near is None else guess_near(*classes, near)
+        return hits / peers
+
+    @cached_property
+    def best_guess_without_own(self) -> Floats:
+        """How often the best guess about each individual is right if their own record is not there.
+
+        The guess is the commonest value of the other peers (of all others, where nobody is alike);
+        among equally common values it is drawn.
+        """
+        if self.several or self.source.near(self.column) is not None:
+            raise UsageError(
+                "a best guess without the own record is for one value per person and no within="
+            )
+        _, own, _, _ = self.source.own_values(self.column, [])
+        known = self.source.others(self.column)
+        alone = guess_alone(*self.source.posteriors(self.column, []), own)
+        found = guess_alone(*self.source.posteriors(self.column, known), own)
+        return np.where(self.peers_full > 1, found, alone)
+
+    @property
+    def ppp_without_own(self) -> Floats:
+        """PPP among the others alike, all auxiliaries known; of all others if there are none.
+
+        What the neighbours' records give away, as against a person's own record in the table.
+        """
+        everybody, same = self.source.at(self.column, [])
+        others, npp = self.peers_full - 1, self.npp_full
+        baseline = (everybody - same) / np.maximum(everybody - 1, 1)
+        return np.where(others > 0, npp / np.maximum(others, 1), baseline)
+
+    @property
+    def sure(self) -> NDArray[np.bool_]:
+        """About whom somebody who knows all auxiliaries is sure: all peers share the secret."""
+        return np.asarray(self.npp_full == 0)
+
+    @property
+    def sure_without_own(self) -> NDArray[np.bool_]:
+        """Those of them about whom others' records alone say it: they are not alone."""
+        return np.asarray(self.sure & (self.peers_full > 1))
+
+    @property
+    def lift(self) -> Floats:
+        """Posterior over prior probability of the own secret, all auxiliaries known."""
+        return (1 - self.ppp_full) / self.prior
+
+    def by_value(self) -> pd.DataFrame:
+        """One row per value of the secret, the commonest first: what is known of those who have it.
+
+        `prior` is the value's share in the table, `sure` how many of its people have it for certain
+        (all auxiliaries known), `sure_without_own` how many of these by others' records alone,
+        `posterior` its mean share among their peers, and `lift` posterior / prior.
+        """
+        import pandas as pd
+
+        known = self.source.others(self.column)
+        individual, value, alike, same = self.source.own_values(self.column, known)
+        labels, base = self.value_labels, self.source.baseline(self.column)
+        size = base.size
+        people = np.bincount(value, minlength=size)
+        certain = alike == same
+        posterior = np.bincount(value, weights=same / alike, minlength=size)
+        safe = np.bincount(value, weights=self.upward()[individual], minlength=size)
+        shown = np.flatnonzero(people)
+        shown = shown[np.lexsort((shown, -people[shown]))]
+        mean = posterior[shown] / people[shown]
+        table = {
+            "people": people[shown],
+            "prior": base[shown],
+            "sure": np.bincount(value[certain], minlength=size)[shown],
+            "sure_without_own": np.bincount(value[certain & (alike > 1)], minlength=size)[shown],
+            "upward": safe[shown].astype(np.int64),
+            "posterior": mean,
+            "lift": mean / base[shown],
+        }
+        return pd.DataFrame(table, index=pd.Index(labels[shown], name=self.secret, dtype=object))
+
+    @property
+    def value_labels(self) -> NDArray[Any]:
+        """The values of the secret by code; of single records, where people have several."""
+        history = self.people.history
+        if history is not None and self.several:
+            return history.schema[history.place(self.secret)].labels
+        return self.people.labels(self.secret)
 
     @cached_property
     def _expected(self) -> tuple[Floats, Floats]:
@@ -258,6 +389,11 @@ class Disclosure:
 
         With all auxiliaries known, or those in `known`.
         """
+        if self.several:
+            raise UsageError(
+                f'people have several values of "{self.secret}", and these readings are for one '
+                "each; by_value() and best_guess answer"
+            )
         at = [self.names.index(name) for name in self._some(known)]
         classes = self.source.posteriors(self.column, at)
         return readings_of(*classes, self.source.baseline(self.column), self._values)
@@ -294,6 +430,25 @@ class Disclosure:
         level = self.ppp_full if reading == "full" else self.ppp_min
         return LeaveOneOut(reading, self.known, npp, peers, level)
 
+    def leave_one_out_poac(
+        self, reading: Reading = "full", *, q: float | None = None
+    ) -> AlternativesLeftOut:
+        """PoAC when one auxiliary stays unknown, in the readings of `leave_one_out`."""
+        level = self.poac(q)[0 if reading == "full" else 1]
+        if reading not in ("full", "weakest"):
+            raise UsageError(f'reading is "{reading}"; known: full, weakest')
+        if len(self.known) < 2:
+            raise UsageError("leaving one out needs at least two auxiliaries")
+        if level is None:
+            raise UsageError(f'"{self.secret}" has one value only, so there is no false one')
+        at, every = self.q if q is None else threshold("q", q), reading == "full"
+        found = [
+            self.source.alternatives_without(self.column, j, at, all_others=every)
+            for j in self.source.others(self.column)
+        ]
+        counts = np.stack(found).astype(np.int32)
+        return AlternativesLeftOut(reading, self.known, counts, self.falsehoods, level)
+
     def breaks(self, p: float | None = None) -> pd.DataFrame:
         """Every subset with the people it breaks (PPP <= p, exactly it known), most first."""
         import pandas as pd
@@ -320,6 +475,7 @@ class Disclosure:
 
         rows = np.arange(len(self.people)) if self.rows is None else self.rows
         ids = self.people.subject_ids
+        number = rows if self.origin is None else self.origin[rows]
         full, least = self.poac()
         undefined = self.falsehoods == 0
         columns: dict[str, Any] = {
@@ -335,18 +491,27 @@ class Disclosure:
             "prior": self.prior,
             "posterior_full": 1 - self.ppp_full,
             "posterior_max": 1 - self.ppp_min,
+            "best_guess": self.best_guess,
+            "lift": self.lift,
+            "sure_without_own": self.sure_without_own,
         }
         if self.chances is not None:
             columns["expected_ppp"] = self.expected_ppp
             columns["breach_probability"] = self.breach_probability
-        return pd.DataFrame(columns, index=pd.Index(rows if ids is None else ids[rows]))
+        return pd.DataFrame(columns, index=pd.Index(number if ids is None else ids[rows]))
 
     def __repr__(self) -> str:
         return (
             f"Disclosure({self.secret!r} given {len(self.known)} auxiliaries, {len(self)} people: "
             f"{self.share_upward():.1%} upward at p={self.p:g}, "
-            f"{self.share_downward():.1%} downward at q={self.q:g}; {self.status})"
+            f"{self.share_downward():.1%} downward at q={self.q:g}{self._breach}; {self.status})"
         )
+
+    @property
+    def _breach(self) -> str:
+        if self.chances is None:
+            return ""
+        return f", breach probability {self.breach_probability.mean():.3g} in the scenario"
 
 
 _NUMERIC = ("ppp_full", "ppp_min", "npp_full", "posterior_full", "posterior_max", "prior")

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attacks.disclosure_generalise import (
+    SMALLEST,
     Category,
     best_generalisation,
     generalisation_effect,
     ordered_values,
 )
 from reidbn.attacks.disclosure_knowledge import Range
+from reidbn.attacks.disclosure_source import threshold
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 
@@ -43,20 +45,21 @@ def generalise_several(
     categories: Mapping[str, int],
     sensitive: str,
     *,
-    p: float = 0.0,
+    smallest: int = SMALLEST,
+    p: float | str = 0.0,
     known: Sequence[str] | None = None,
     order: Mapping[str, Sequence[Any]] | None = None,
     rounds: int = 20,
 ) -> CoordinateSearch:
     """Several variables in turn, each cut by the exact optimum given the others' present cuts.
 
-    Starts from all variables in one category each.  After the first round a step can only raise
-    the share, and the search ends with the first round that does not: no single variable can then
-    be cut better.
+    Every category holds at least `smallest` people.  Starts from all variables in one category
+    each.  After the first round a step can only raise the share, and the search ends with the first
+    round that does not: no single variable can then be cut better.
 
     >>> rows = [[0, 0, 0], [1, 0, 1], [2, 1, 1], [3, 1, 0], [3, 0, 1]]
     >>> people = People.from_codes(rows, ["age", "children", "biopsy"])
-    >>> generalise_several(people, {"age": 2, "children": 2}, "biopsy")
+    >>> generalise_several(people, {"age": 2, "children": 2}, "biopsy", smallest=1)
     CoordinateSearch(80.0% protected with categories age: 2, children: 2)
     """
     import pandas as pd
@@ -79,6 +82,7 @@ def generalise_several(
                 name,
                 sensitive,
                 categories=[count],
+                smallest=smallest,
                 p=p,
                 known=known,
                 order=orders.get(name),
@@ -99,7 +103,9 @@ def generalise_several(
                 ranges[name] = _as_ranges(people, name, orders.get(name), partitions[name])
         if turn > 1 and share == started:
             break
-    return CoordinateSearch(sensitive, p, share, partitions, ranges, pd.DataFrame(steps))
+    return CoordinateSearch(
+        sensitive, threshold("p", p), share, partitions, ranges, pd.DataFrame(steps)
+    )
 
 
 def _as_ranges(

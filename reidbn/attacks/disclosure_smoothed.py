@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.disclosure_asked import auxiliaries, coded
+from reidbn.attacks.disclosure_asked import asked_of, auxiliaries, coded
 from reidbn.attacks.disclosure_source import threshold
 from reidbn.attacks.disclosure_tally import Half, Step, tally
 from reidbn.attacks.disclosure_tree import SecretTree, margin
@@ -71,9 +71,9 @@ class SmoothedDisclosure:
     p: float
     weights: Floats | None = None
 
-    def share_upward(self, p: float | None = None) -> float:
+    def share_upward(self, p: float | str | None = None) -> float:
         """The share of people whose secret stays uncertain by more than p, whatever is known."""
-        at = self.p if p is None else threshold("p", p)
+        at = self.p if p is None else _above_zero(p)
         return float(np.average(self.ppp_min > at, weights=self.weights))
 
     @cached_property
@@ -96,15 +96,20 @@ def smoothed_disclosure(
     posterior: str = "dirichlet",
     strength: float = 1.0,
     known: Sequence[str] | None = None,
-    p: float = 0.0,
+    p: float | str = "nearly-certain",
 ) -> SmoothedDisclosure:
     """What an attacker should believe who knows that small classes are luck, too.
+
+    A smoothed posterior never reaches 1, so p is above 0: by default the attacker may be 95 % sure.
+    People whose secret is missing are left out.
 
     >>> people = People.from_codes([[0, 0], [0, 0], [0, 1], [1, 1]], ["age", "diagnosis"])
     >>> smoothed_disclosure(people, "diagnosis").ppp_full.round(3)     # the last one is alone
     array([0.375, 0.375, 0.625, 0.25 ])
     """
     _check(posterior, strength)
+    at = _above_zero(p)
+    people = asked_of(people, sensitive, None, 0).people
     names = auxiliaries(people, sensitive, known)
     codes, sizes = coded(people, names, sensitive, {})
     secret = len(names)
@@ -124,7 +129,7 @@ def smoothed_disclosure(
         strength,
         full,
         least,
-        threshold("p", p),
+        at,
         people.weights,
     )
 
@@ -134,6 +139,16 @@ def _check(posterior: str, strength: float) -> None:
         raise UsageError(f'posterior is "{posterior}"; {did_you_mean(posterior, POSTERIORS)}')
     if not strength > 0:
         raise UsageError(f"strength is {strength}; the prior's weight must be above 0")
+
+
+def _above_zero(p: float | str) -> float:
+    at = threshold("p", p)
+    if at == 0:
+        raise UsageError(
+            "a smoothed posterior is never certain, so at p = 0 everybody would pass; give a p "
+            'above 0, such as 0.05 ("nearly-certain")'
+        )
+    return at
 
 
 def _by_counts(
@@ -162,16 +177,21 @@ def disclosure_calibration(
     strengths: Sequence[float] = STRENGTHS,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """How well each posterior forecasts the secrets of people it has not seen; best first.
+    """How well each posterior forecasts the secrets of people it has not seen, and how surely.
+
+    Best first.
 
     People are dealt into folds; each fold's secrets are forecast from the others, with all
     auxiliaries known.  `log_loss` is the mean -ln P(true secret) (infinite when a posterior rules a
-    true secret out; `ruled_out` is the share of people to whom that happens), `brier` the mean
+    true secret out; `ruled_out` is the share of people to whom that happens), `log_loss_error` its
+    standard error over people; `behind` says how much worse than the best it is, and
+    `behind_error` the standard error of that difference, person by person.  `brier` is the mean
     squared error over values.  `counts` are the plain shares, with the baseline where nobody is
-    alike.
+    alike.  People whose secret is missing are left out.
     """
     import pandas as pd
 
+    people = asked_of(people, sensitive, None, 0).people
     names = auxiliaries(people, sensitive, known)
     if not 2 <= folds <= len(people):
         raise UsageError(f"folds={folds}; need 2 up to the number of people ({len(people)})")
@@ -186,7 +206,12 @@ def disclosure_calibration(
         forecaster = _Forecaster(learnt, sizes, [*names, sensitive])
         for method in methods:
             scores[method][out] = _scores(forecaster.posterior(*method, asked), asked[:, -1])
-    rows = [_summary(kind, weight, table) for (kind, weight), table in scores.items()]
+    losses = {method: _losses(table[:, 0]) for method, table in scores.items()}
+    best = min(losses.values(), key=lambda loss: float(loss.mean()))
+    rows = [
+        _summary(kind, weight, table, losses[kind, weight], best)
+        for (kind, weight), table in scores.items()
+    ]
     frame = pd.DataFrame(rows)
     return frame.sort_values(["log_loss", "brier"], kind="stable", ignore_index=True)
 
@@ -197,13 +222,27 @@ def _scores(posterior: Floats, truth: NDArray[np.int32]) -> Floats:
     return np.stack([own, brier, posterior.argmax(axis=1) == truth], axis=1)
 
 
-def _summary(kind: str, weight: float, table: Floats) -> dict[str, Any]:
+def _losses(own: Floats) -> Floats:
+    """-ln P(true secret), person by person; infinite where it was ruled out."""
+    return -np.log(own, out=np.full(own.size, -np.inf), where=own > 0)
+
+
+def _error(loss: Floats) -> float:
+    """The standard error of a mean loss; infinite where the loss is."""
+    if not np.isfinite(loss).all():
+        return float("inf")
+    return float(loss.std(ddof=1) / np.sqrt(loss.size))
+
+
+def _summary(kind: str, weight: float, table: Floats, loss: Floats, best: Floats) -> dict[str, Any]:
     own, brier, right = table.T
-    loss = float("inf") if (own == 0).any() else float(-np.log(own).mean())
     return {
         "posterior": kind,
         "strength": weight,
-        "log_loss": loss,
+        "log_loss": float(loss.mean()),
+        "log_loss_error": _error(loss),
+        "behind": float((loss - best).mean()),
+        "behind_error": _error(loss - best),
         "brier": float(brier.mean()),
         "accuracy": float(right.mean()),
         "ruled_out": float((own == 0).mean()),

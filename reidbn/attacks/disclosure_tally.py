@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
 from reidbn.microdata.classes import Floats, Ints
-from reidbn.microdata.peers import MEMORY, Cells, Counts, Split, class_size_slab, split
+from reidbn.microdata.peers import MEMORY, Cells, Counts, Split, asked_slab, class_size_slab, split
 from reidbn.theory.ratios import fractions_near, ranks_by_size, tie_step
 
 _ROWS = 512  # per step: 2^9 subsets of them are 2 MB, which the processor's cache holds
@@ -77,18 +77,30 @@ def tally(
     tallies: Sequence[Tally],
     *,
     memory: int = MEMORY,
+    asked: Ints | None = None,
 ) -> None:
-    """Show every (secret, subset of the known columns) to every tally, slab by slab."""
-    parts = split(cells, known, secrets, memory=memory, width=4)
-    base = np.empty((1 << len(parts.low), cells.rows), dtype=np.int32)
+    """Show every (secret, subset of the known columns) to every tally, slab by slab.
+
+    With `asked`, the tallies see these rows only; their peers are still counted among all.
+    """
+    rows = cells.rows if asked is None else asked.size
+    parts = split(cells, known, secrets, memory=memory, width=4, rows=rows)
+
+    def fill(fixed: tuple[int, ...], out: Counts) -> None:
+        if asked is None:
+            class_size_slab(cells, parts.low, fixed, out)
+        else:
+            asked_slab(cells, parts.low, fixed, asked, out)
+
+    base = np.empty((1 << len(parts.low), rows), dtype=np.int32)
     partner = np.empty_like(base) if set(parts.high) & set(secrets) else None
     for fixed in parts.bases(known):
-        class_size_slab(cells, parts.low, fixed, base)
+        fill(fixed, base)
         inside = [secret for secret in secrets if secret in parts.low]
         _pass(parts, fixed, inside, tallies, base, None)
         for secret in secrets:
             if partner is not None and secret in parts.high and secret not in fixed:
-                class_size_slab(cells, parts.low, (*fixed, secret), partner)
+                fill((*fixed, secret), partner)
                 _pass(parts, fixed, [secret], tallies, base, partner)
 
 

@@ -139,7 +139,13 @@ class Split:
 
 
 def split(
-    cells: Cells, known: Sequence[int], secrets: Sequence[int], *, memory: int, width: int
+    cells: Cells,
+    known: Sequence[int],
+    secrets: Sequence[int],
+    *,
+    memory: int,
+    width: int,
+    rows: int | None = None,
 ) -> Split:
     """As many low columns as fit into the memory at `width` bytes per row and subset.
 
@@ -147,7 +153,7 @@ def split(
     """
     order = sorted(known, key=lambda j: (-cells.cardinalities[j], j))
     never = [secret for secret in secrets if secret not in known]
-    fits = max(1, memory // max(1, width * cells.rows))
+    fits = max(1, memory // max(1, width * (rows or cells.rows)))
     slabs = 2 if never or 1 << len(order) > fits else 1
     low = min(len(order), max(0, (fits // slabs).bit_length() - 1))
     cut = len(order) - low
@@ -179,6 +185,65 @@ def class_size_slab(cells: Cells, low: Sequence[int], fixed: Sequence[int], out:
 
     for place, _, sizes in walk(cells, low, start, want_ids=False):
         out[place] = sizes
+
+
+def asked_slab(
+    cells: Cells, low: Sequence[int], fixed: Sequence[int], asked: Ints, out: Counts
+) -> None:
+    """`class_size_slab` for some rows only: `out` is subsets x asked.
+
+    On the way down, rows in nobody's class are dropped, so a few people among millions cost little.
+    """
+    reach = _Reach(np.zeros(cells.rows, dtype=np.int32), None, np.zeros(asked.size, np.int32), 1)
+    for column in sorted(fixed, key=lambda j: -cells.cardinalities[j]):
+        reach = reach.refine(cells, asked, column)
+    out[0] = reach.people(cells)
+    last = len(low) - 1
+    todo = [(reach, 0, j) for j in range(last, -1, -1)]
+    while todo:
+        reach, place, j = todo.pop()
+        here = place | 1 << (last - j)
+        finer = reach.refine(cells, asked, low[j])
+        out[here] = finer.people(cells)
+        todo += [(finer, here, i) for i in range(last, j, -1)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Reach:
+    """The rows that share a class with an asked row, and the classes, numbered from 0."""
+
+    ids: NDArray[np.int32]
+    kept: NDArray[np.int32] | None
+    """Which rows; None for all."""
+    own: NDArray[np.int32]
+    """The class of each asked row."""
+    classes: int
+
+    def refine(self, cells: Cells, asked: Ints, column: int) -> _Reach:
+        values, size = cells.columns[column], cells.cardinalities[column]
+        key = self.ids.astype(np.int64) * size
+        key += values if self.kept is None else values.take(self.kept)
+        mine = self.own.astype(np.int64) * size + values.take(asked)
+        if self.classes * size > 8 * cells.rows + 4096:
+            wanted, own = np.unique(mine, return_inverse=True)
+            place = np.minimum(np.searchsorted(wanted, key), wanted.size - 1)
+            hit = wanted.take(place) == key
+            ids, classes = place[hit], wanted.size
+        else:
+            here = np.zeros(self.classes * size, dtype=bool)
+            here[mine] = True
+            number = np.cumsum(here) - 1
+            hit, own, classes = here.take(key), number.take(mine), int(number[-1]) + 1
+            ids = number.take(key if hit.all() else key[hit])
+        kept = self.kept
+        if not hit.all():
+            kept = np.flatnonzero(hit).astype(np.int32) if kept is None else kept[hit]
+        return _Reach(ids.astype(np.int32), kept, own.astype(np.int32), classes)
+
+    def people(self, cells: Cells) -> Floats:
+        """The people in each asked row's class."""
+        people = cells.people if self.kept is None else cells.people.take(self.kept)
+        return _people(self.ids.astype(np.int64), people, self.classes).take(self.own)
 
 
 @dataclass(frozen=True, eq=False)

@@ -184,9 +184,14 @@ def map_rows(found: DisclosureAll, reading: str = "min") -> dict[str, Floats]:
 
 
 def heat_map(
-    found: DisclosureAll, *, reading: str = "min", p: float = 0.0, path: str | Path | None = None
-) -> Picture:
-    """Every variable in turn as the secret: least PPP over all subsets (the paper's Figure 2)."""
+    found: DisclosureAll, *, reading: str = "min", p: float | None = None,
+    path: str | Path | None = None,
+) -> Picture:  # fmt: skip
+    """Every variable in turn as the secret: least PPP over all subsets (the paper's Figure 2).
+
+    Disclosed is PPP at or below p; without it, at the threshold that was asked with.
+    """
+    p = next(iter(found.values())).p if p is None else p
     what = "Least PPP over all subsets" if reading == "min" else "PPP with all else known"
     return draw_map(map_rows(found, reading), p, f"{what}, each variable as the secret", path)
 
@@ -238,8 +243,15 @@ def distribution(
     rows: Mapping[str, Floats], p: float, title: str, *, path: str | Path | None = None
 ) -> Picture:
     """How many people lie in each band of PPP: one stacked bar per row."""
+    return draw_shares(band_table(rows, p).iloc[:, :6], p, title, path)
+
+
+def draw_shares(
+    shares: pd.DataFrame, p: float, title: str, path: str | Path | None = None
+) -> Picture:
+    """Stacked bars of the share of people in each band, one per row of the table."""
+    rows, table = shares.index.tolist(), shares.to_numpy(dtype=np.float64)
     figure, (axes,) = _figure(7.6, 1.4 + 0.38 * len(rows))
-    table = band_table(rows, p).iloc[:, :6].to_numpy()
     left = np.zeros(len(rows))
     for share, colour in zip(table.T, (DISCLOSED, *BANDS), strict=True):
         axes.barh(np.arange(len(rows)), share, left=left, color=colour, height=0.7,
@@ -263,10 +275,11 @@ def worst_subsets(d: Disclosure, p: float | None = None) -> pd.DataFrame:
 
 
 def worst_subsets_bars(
-    d: Disclosure, *, p: float | None = None, path: str | Path | None = None
-) -> Picture:
+    d: Disclosure, *, p: float | None = None, table: pd.DataFrame | None = None,
+    path: str | Path | None = None,
+) -> Picture:  # fmt: skip
     """The subset that breaks most people, for each number of auxiliaries known."""
-    table = worst_subsets(d, p)
+    table = worst_subsets(d, p) if table is None else table
     figure, (axes,) = _figure(7.6, 1.1 + 0.36 * len(table))
     axes.barh(np.arange(len(table)), table["share"], color=DISCLOSED, height=0.6)
     names = [subset_in_words(subset, d.known) for subset in table["subset"]]

@@ -1,13 +1,14 @@
 """One page about what the neighbours' records give away: verdict, figures, numbers, limits.
 
-The page is one file without any outside part, holds no person's values, and is the same bytes for
-the same table and question.
+The page is one file without any outside part, names no value that fewer than ten people have, and
+is the same bytes for the same table and question.  Everything on it answers one question, or says in
+its heading which other one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,11 @@ import reidbn
 from reidbn.attacks.disclosure import DisclosureAll
 from reidbn.attacks.disclosure_generalise import Generalisation
 from reidbn.attacks.disclosure_result import Disclosure
+from reidbn.attacks.disclosure_source import Reading
 from reidbn.errors import UsageError
 from reidbn.report import disclosure_figures as figures
-from reidbn.report.words import one_in, people, per_cent
+from reidbn.report.disclosure_words import Exactly, Rounded, Said
+from reidbn.report.words import one_in, per_cent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,18 +65,23 @@ def disclosure_page(
     *,
     every: DisclosureAll | None = None,
     generalisations: Sequence[tuple[Generalisation, Generalisation | None]] = (),
+    own_copy: bool = False,
 ) -> str:
     """The page as text, also written to `path`.
 
     `every` adds the map of all variables as secrets, `generalisations` a part for each variable
-    that was made coarse (the best, and the paper's search or None).
+    that was made coarse (the best, and the paper's search or None).  A part that answers another
+    question than `d` says so in its heading.  Counts of people are rounded to tens and shares come
+    from the rounded counts, so that one person more or less is not seen; `own_copy` is the exact
+    page, for the custodian's eyes.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     templates = Environment(
         loader=PackageLoader("reidbn.report"), autoescape=True, undefined=StrictUndefined
     )
-    page = _page(d, every, generalisations)
+    said = Exactly(len(d)) if own_copy else Rounded(len(d))
+    page = _page(d, every, generalisations, said)
     text: str = templates.get_template("disclosure.html").render(page=page)
     if path is not None:
         place = Path(path)
@@ -84,125 +92,239 @@ def disclosure_page(
     return text
 
 
-def verdict(d: Disclosure) -> list[str]:
-    """What was found, in plain sentences."""
+def verdict(d: Disclosure, said: Said | None = None) -> list[str]:
+    """What was found, in plain sentences; exact numbers unless `said` rounds them."""
+    said = said or Exactly(len(d))
     if d.status == "constant":
         return [f"Everybody in the table has the same {d.secret}: it is known of all of them."]
-    total, safe = len(d), int(d.upward().sum())
-    worst = int((d.npp_full == 0).sum())
+    sure, others = int(d.sure.sum()), int(d.sure_without_own.sum())
+    known = "the auxiliary" if len(d.known) == 1 else f"the {len(d.known)} auxiliaries"
     sentences = [
-        f"{people(safe, total)} keep their {d.secret} uncertain (PPP above {d.p:g}) whatever an "
-        f"attacker knows of the {len(d.known)} auxiliaries.",
-        f"Somebody who knows all of them is sure about {people(worst, total)}.",
-        f"On average the true {d.secret} has probability {one_in(float(d.prior.mean()))} before "
-        f"anything is known, and {one_in(float((1 - d.ppp_min).mean()))} to somebody who knows "
-        f"what tells most about that person.",
+        f"{said.people(int(d.upward().sum()))} keep their {d.secret} uncertain (PPP above {d.p:g}) "
+        f"whatever an attacker knows of {known}.",
+        f"Somebody who knows all of them is sure about {said.people(sure)}: about "
+        f"{said.count(others)} because the others alike all have it, too, and about "
+        f"{said.count(sure - others)} because they are alone and their own record says it.",
+        *_commonest(d, said),
+        f"The best guess, the commonest {d.secret} among the people alike, is right with "
+        f"probability {said.mean(float(d.best_guess.mean()))} when all auxiliaries are known, and "
+        f"{said.mean(d.best_guess_prior)} when nothing is; a guess drawn from the people alike "
+        f"with {said.mean(float((1 - d.ppp_full).mean()))} (one minus the mean PPP).",
     ]
-    if d.rows is not None and d.weights is None:
+    if d.drawn_from is not None and d.weights is None:
         low, high = d.interval("upward")
         sentences.append(
-            f"These are {total:,} of {len(d.people):,} people drawn at random; in the whole table "
-            f"the protected share lies between {per_cent(low)} and {per_cent(high)} (at 95 %)."
+            f"These are {said.count(len(d))} of {said.count(d.drawn_from)} people drawn at random; "
+            f"among all of those the protected share lies between {per_cent(low)} and "
+            f"{per_cent(high)} (at 95 %)."
+        )
+    elif d.rows is not None:
+        sentences.append(
+            f"These {said.count(len(d))} people were chosen, so nothing follows for the others "
+            "in the table."
         )
     return sentences
+
+
+def _commonest(d: Disclosure, said: Said) -> list[str]:
+    """What being sure is worth, where most of those who are given away have the commonest value."""
+    table = d.by_value()
+    first = table.iloc[0]
+    if not first["sure"] or 2 * first["sure"] < table["sure"].sum():
+        return []
+    return [
+        f"Of these, {said.count(int(first['sure']))} have the commonest {d.secret}, which "
+        f"{said.share_of(float(first['prior']))} of the table have anyway: being sure of it is "
+        f"{1 / float(first['prior']):.3g} times what was believed before."
+    ]
 
 
 def _page(
     d: Disclosure,
     every: DisclosureAll | None,
     generalisations: Sequence[tuple[Generalisation, Generalisation | None]],
+    said: Said,
 ) -> Page:
-    sections = [_measures(d), _spread(d)]
+    sections = [_measures(d, said), _values(d, said), _spread(d, said)]
     if len(d.known) > 1:
-        sections += [_left_out(d), _subsets(d)]
+        sections += [_left_out(d, said), _subsets(d, said)]
     if d.chances is not None:
-        sections.append(_scenario(d))
+        sections.append(_scenario(d, said))
     if every is not None:
-        sections.append(_every(every, d.p))
-    sections += [_generalised(best, paper) for best, paper in generalisations]
+        sections.append(_every(d, every, said))
+    sections += [_generalised(d, best, paper, said) for best, paper in generalisations]
     return Page(
         title=f"What the neighbours' records give away about {d.secret}",
         colour=SAFE if d.share_upward() == 1 else UNSAFE,
-        verdict=verdict(d),
+        verdict=verdict(d, said),
         sections=sections,
-        limits=_limits(d),
-        origin=_origin(d),
+        limits=_limits(d, said),
+        origin=_origin(d, said),
     )
 
 
-def _measures(d: Disclosure) -> Section:
+def _measures(d: Disclosure, said: Said) -> Section:
     full, least = d.poac()
-    readings = d.readings()
     rows = [
-        ["people asked about", f"{len(d):,}"],
+        ["people asked about", said.count(len(d))],
         ["values of the secret", f"{int(d.falsehoods.max()) + 1}"],
-        [f"share with {d.p:g}-upward privacy", per_cent(d.share_upward())],
-        [f"share with {d.q:g}-downward privacy", per_cent(d.share_downward())],
-        ["mean PPP, all known", f"{float(d.ppp_full.mean()):.4f}"],
-        ["mean PPP, least over subsets", f"{float(d.ppp_min.mean()):.4f}"],
-        [f"mean PoAC at q = {d.q:g}, all known", _mean(full)],
-        [f"mean PoAC at q = {d.q:g}, least over subsets", _mean(least)],
-        ["k (smallest class, all known)", f"{readings.k}"],
-        ["l (fewest values in a class)", f"{readings.l}"],
-        ["entropy l", f"{readings.entropy_l:.3g}"],
-        ["alpha (largest share of one value)", f"{readings.alpha:.3g}"],
-        ["t (largest distance from the table)", f"{readings.t:.3g}"],
+        [f"share with {d.p:g}-upward privacy", said.share(int(d.upward().sum()))],
+        [f"share with {d.q:g}-downward privacy", said.share(int(d.downward().sum()))],
+        ["best guess right, nothing known", said.mean(d.best_guess_prior)],
+        ["best guess right, all known", said.mean(float(d.best_guess.mean()))],
+        ["drawn guess right, all known (1 - mean PPP)", said.mean(float(1 - d.ppp_full.mean()))],
+        ["mean PPP, all known", said.mean(float(d.ppp_full.mean()))],
+        ["the same without the own record", said.mean(float(d.ppp_without_own.mean()))],
+        ["mean PPP, least over subsets", said.mean(float(d.ppp_min.mean()))],
+        [f"mean PoAC at q = {d.q:g}, all known", _mean(full, said)],
+        [f"mean PoAC at q = {d.q:g}, least over subsets", _mean(least, said)],
     ]
+    if d.weights is not None:
+        rows[2][1] = said.share_of(d.share_upward())
+        rows[3][1] = said.share_of(d.share_downward())
+    if not d.several and d.source.near(d.column) is None:
+        without = float(d.best_guess_without_own.mean())
+        rows.insert(6, ["the same without the own record", said.mean(without)])
+    if said.exact and not d.several:
+        readings = d.readings()
+        rows += [
+            ["k (smallest class, all known)", f"{readings.k}"],
+            ["l (fewest values in a class)", f"{readings.l}"],
+            ["entropy l", f"{readings.entropy_l:.3g}"],
+            ["alpha (largest share of one value)", f"{readings.alpha:.3g}"],
+            ["t (largest distance from the table)", f"{readings.t:.3g}"],
+        ]
     text = [
         "PPP is the share of a person's peers (the people alike on what is known) who have another "
-        f"{d.secret}: the attacker's probability of being wrong. PoAC is the share of false values "
-        "that stay plausible."
+        f"{d.secret}: how often a guess drawn from the peers would be wrong. An attacker who "
+        "always guesses the commonest value does better: the best guess. PoAC is the share of "
+        "false values that stay plausible."
     ]
     return Section("In numbers", text, [Shown("Measures of the table", ["measure", "value"], rows)])
 
 
-def _mean(values: Any) -> str:
-    return "undefined" if values is None else f"{float(np.mean(values)):.4f}"
+def _mean(values: Any, said: Said) -> str:
+    return "undefined" if values is None else said.mean(float(np.mean(values)))
 
 
-def _spread(d: Disclosure) -> Section:
+MOST_VALUES = 12
+
+
+def _values(d: Disclosure, said: Said) -> Section:
+    table = d.by_value()
+    named = table[table["people"] >= said.smallest][:MOST_VALUES]
+    rows = [
+        [
+            str(value),
+            said.count(int(row["people"])),
+            said.share_of(float(row["prior"])),
+            said.count(int(row["sure"])),
+            said.count(int(row["sure_without_own"])),
+            said.mean(float(row["posterior"])),
+            f"{row['lift']:.3g}",
+        ]
+        for value, row in named.iterrows()
+    ]
+    heads = [d.secret, "people", "share of the table", "sure", "of these by others' records alone",
+             "mean posterior", "lift"]  # fmt: skip
+    text = [
+        "Sure: all their peers share the value, all auxiliaries known. The posterior is the "
+        "value's share among the peers of the people who have it; lift is posterior / share of "
+        "the table, so 1 says that nothing was learnt."
+    ]
+    if len(named) < len(table):
+        text.append(
+            f"{len(table) - len(named)} rarer values are not shown"
+            + (
+                f" (those of fewer than {said.smallest} people never are)."
+                if not said.exact
+                else "."
+            )
+        )
+    return Section("By value", text, [Shown(f"What is known, by value of {d.secret}", heads, rows)])
+
+
+def _bands(rows: Mapping[str, Any], p: float, said: Said) -> pd.DataFrame:
+    """The share of people in each band and the mean PPP, from counts as they may be told."""
+    import pandas as pd
+
+    shares = [said.shares(np.bincount(figures.band_of(ppp, p), minlength=6))
+              for ppp in rows.values()]  # fmt: skip
+    table = pd.DataFrame(shares, columns=figures.band_names(p), index=pd.Index(list(rows)))
+    table["mean PPP"] = [float(said.mean(float(ppp.mean()))) for ppp in rows.values()]
+    return table
+
+
+def _banded(
+    caption: str, rows: Mapping[str, Any], p: float, first: str, said: Said, drawn: Picture | None
+) -> Shown:
+    table = _bands(rows, p, said)
+    if drawn is None:
+        drawn = figures.draw_shares(table.iloc[:, :6], p, caption)
+    return _drawn(caption, drawn, table, first, said)
+
+
+def _spread(d: Disclosure, said: Said) -> Section:
     rows = {"all known": d.ppp_full, "least over subsets": d.ppp_min}
     if d.chances is not None:
         rows["expected in the scenario"] = d.expected_ppp
-    figure = figures.distribution(rows, d.p, f"PPP of {d.secret}")
-    return Section("How certain an attacker can be", [], [_drawn(
-        f"People by PPP of {d.secret}", figure, figures.band_table(rows, d.p), "knowledge"
-    )])  # fmt: skip
+    shown = _banded(f"People by PPP of {d.secret}", rows, d.p, "knowledge", said, None)
+    return Section("How certain an attacker can be", [], [shown])
 
 
-def _left_out(d: Disclosure) -> Section:
-    shown = []
-    for reading, words in (("full", "all others known"), ("weakest", "least over subsets")):
-        rows = figures.left_out_rows(d, reading)  # type: ignore[arg-type]
-        figure = figures.leave_one_out_map(d, reading=reading)  # type: ignore[arg-type]
+def _left_out(d: Disclosure, said: Said) -> Section:
+    import pandas as pd
+
+    shown, poac = [], {}
+    readings: list[tuple[Reading, str]] = [
+        ("full", "all others known"), ("weakest", "least over subsets")
+    ]  # fmt: skip
+    for reading, words in readings:
+        rows = figures.left_out_rows(d, reading)
+        picture = figures.leave_one_out_map(d, reading=reading) if said.exact else None
         caption = f"PPP of {d.secret} with one auxiliary unknown, {words}"
-        shown.append(_drawn(caption, figure, figures.band_table(rows, d.p), "left out"))
+        shown.append(_banded(caption, rows, d.p, "left out", said, picture))
+        if d.status != "constant":
+            found = d.leave_one_out_poac(reading)
+            means = [float(found.level.mean()), *found.poac.mean(axis=1).tolist()]
+            poac[words] = [said.mean(mean) for mean in means]
+    if poac:
+        names = ["nothing left out", *(f"without {name}" for name in d.known)]
+        table = pd.DataFrame(poac, index=pd.Index(names))
+        shown.append(
+            Shown(f"Mean PoAC at q = {d.q:g} with one auxiliary unknown",
+                  ["left out", *table.columns], _cells(table, said))
+        )  # fmt: skip
     return Section(
         "Which auxiliary matters", ["What people keep if one value stays unknown."], shown
     )
 
 
-def _subsets(d: Disclosure) -> Section:
+def _subsets(d: Disclosure, said: Said) -> Section:
     table = figures.worst_subsets(d)
+    counts = table["broken"].tolist()
+    table["share"] = [said.part(count) for count in counts]
+    picture = figures.worst_subsets_bars(d, table=table)
     table.insert(0, "known", [figures.subset_in_words(s, d.known) for s in table["subset"]])
+    table["broken"] = [said.count(count) for count in counts]
     table = table.drop(columns="subset").set_index("known")
     caption = "The subset that breaks most people, for each number of auxiliaries known"
     return Section(
         "Which knowledge breaks most people",
         [f"Broken means PPP at or below {d.p:g} when exactly these values are known."],
-        [_drawn(caption, figures.worst_subsets_bars(d), table, "known")],
+        [_drawn(caption, picture, table, "known", said)],
     )
 
 
-def _scenario(d: Disclosure) -> Section:
+def _scenario(d: Disclosure, said: Said) -> Section:
     breach = d.breach_probability
     text = [
-        f"In the scenario an attacker is wrong with probability {float(d.expected_ppp.mean()):.3f} "
-        f"on average, and the chance that somebody's {d.secret} is broken (PPP at or below "
-        f"{d.p:g}) is {one_in(float(breach.mean()))}.",
+        "In the scenario a guess drawn from the people alike is wrong with probability "
+        f"{said.mean(float(d.expected_ppp.mean()))} on average, and the chance that somebody's "
+        f"{d.secret} is broken (PPP at or below {d.p:g}) is {one_in(float(breach.mean()))}.",
     ]
     cuts = [0.0, 0.05, 0.09, 0.2, 0.33, 0.5]
-    rows = [[f"above {cut:g}", f"{int((breach > cut).sum()):,}"] for cut in cuts]
+    rows = [[f"above {cut:g}", said.count(int((breach > cut).sum()))] for cut in cuts]
     return Section(
         "In the scenario",
         text,
@@ -210,64 +332,103 @@ def _scenario(d: Disclosure) -> Section:
     )
 
 
-def _every(every: DisclosureAll, p: float) -> Section:
+def _every(d: Disclosure, every: DisclosureAll, said: Said) -> Section:
     rows = figures.map_rows(every)
-    drawn = _drawn(
-        "Least PPP of each variable as the secret, all others as auxiliaries",
-        figures.heat_map(every, p=p),
-        figures.band_table(rows, p),
-        "secret",
-    )
-    return Section("Every variable as the secret", [], [drawn])
+    same = d.secret in every and every[d.secret].question == d.question
+    p = d.p
+    caption = "Least PPP of each variable as the secret"
+    picture = figures.heat_map(every, p=p) if said.exact else None
+    title = "Every variable as the secret"
+    if same:
+        text = [
+            "The same columns, known in the same way, each in turn as the secret and the others "
+            f"(with {d.secret} among them) as auxiliaries; the row of {d.secret} is this page's."
+        ]
+    else:
+        one = every[d.secret] if d.secret in every else next(iter(every.values()))
+        title += f" - another question: {one.secret} given {one.question}"
+        text = [f"Counted otherwise than the rest of this page, which has {d.question}."]
+    if {len(x) for x in every.values()} != {len(d)}:
+        text.append("Secrets that some people lack are counted among the others.")
+    return Section(title, text, [_banded(caption, rows, p, "secret", said, picture)])
 
 
-def _generalised(best: Generalisation, paper: Generalisation | None) -> Section:
+def _generalised(
+    d: Disclosure, best: Generalisation, paper: Generalisation | None, said: Said
+) -> Section:
     import pandas as pd
 
-    table = best.table.set_index("categories")[["protected", "share"]]
+    best = replace(best, table=said.protected(best.table))
+    table = best.table.set_index("categories")[["protected", "share", "smallest"]]
+    table.columns = pd.Index(["protected", "share", "people in the smallest category"])
+    title = f"If {best.column} were coarser"
+    text = [f"The best contiguous categories of {best.column}, for each number of categories."]
+    if best.question == d.question:
+        text.append(f"As it is, {said.share_of(d.share_upward())} are protected.")
+    else:
+        title += f" - another question: {best.question}"
+        text.append(f"Counted otherwise than the rest of this page, which has {d.question}.")
     if paper is not None:
+        paper = replace(paper, table=said.protected(paper.table))
         own = paper.table.set_index("categories")[["share", "worst"]]
         own.columns = pd.Index(["equal width, best", "equal width, worst"])
         table = table.join(own)
     return Section(
-        f"If {best.column} were coarser",
-        [f"The best contiguous categories of {best.column}, for each number of categories."],
+        title,
+        text,
         [_drawn(f"Share protected by categories of {best.column}",
-                figures.generalisation_curve(best, paper), table, "categories")],
+                figures.generalisation_curve(best, paper), table, "categories", said)],
     )  # fmt: skip
 
 
-def _limits(d: Disclosure) -> list[str]:
+def _limits(d: Disclosure, said: Said) -> list[str]:
     return [
-        "A row is taken to be a person; several rows of one person count as several people.",
+        *_who(d),
         "The attacker is taken to know that the person is in the table.",
         "Values count as different when they are written differently, numbers too, unless a "
         "range or a tolerance was given.",
         "A class of one is counted as certainty. A smoothed posterior may be a better forecast.",
+        "PPP is about a guess drawn from the people alike; the best guess is right more often.",
         "Nothing here says whether anybody can be singled out in the population.",
-        *(f"{note}." for note in d.notes),
+        *(f"{said.note(note)}." for note in d.notes),
+        *said.limits,
     ]
 
 
-def _origin(d: Disclosure) -> list[str]:
+def _who(d: Disclosure) -> list[str]:
+    """What was taken to be one person."""
+    if d.several:
+        return [
+            f"Persons have several records and several values of {d.secret}: what counts is the "
+            "value of theirs that most of their peers have, too."
+        ]
+    if d.people.history is not None or d.people.subject_ids is not None:
+        return []
+    return ["A row is taken to be a person; several rows of one person count as several people."]
+
+
+def _origin(d: Disclosure, said: Said) -> list[str]:
     return [
         f"reidbn {reidbn.__version__}; measures of Kroes et al. 2021, counted exactly over all "
         f"{2 ** len(d.known) - 1:,} non-empty subsets of {len(d.known)} auxiliaries.",
-        f"Auxiliaries: {', '.join(d.known)}. Thresholds: p = {d.p:g}, q = {d.q:g}.",
-        f"Table: {len(d.people):,} rows, SHA-256 {d.people.fingerprint}.",
+        f"Asked: {d.secret} given {d.question}; q = {d.q:g}.",
+        f"Table: {said.count(len(d.people))} people, SHA-256 {d.people.fingerprint}.",
     ]
 
 
-def _drawn(caption: str, figure: Picture, table: pd.DataFrame, first: str) -> Shown:
+def _drawn(caption: str, figure: Picture, table: pd.DataFrame, first: str, said: Said) -> Shown:
     heads = [first, *(str(column) for column in table.columns)]
-    rows = [
-        [str(name), *(_cell(value) for value in row)]
+    return Shown(caption, heads, _cells(table, said), figure.svg(caption))
+
+
+def _cells(table: pd.DataFrame, said: Said) -> list[list[str]]:
+    return [
+        [str(name), *(_cell(value, said) for value in row)]
         for name, row in zip(table.index, table.itertuples(index=False), strict=True)
     ]
-    return Shown(caption, heads, rows, figure.svg(caption))
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, said: Said) -> str:
     if isinstance(value, float):
-        return "" if value != value else f"{value:.4f}"
+        return "" if value != value else said.fraction(value)
     return f"{value:,}" if isinstance(value, int | np.integer) else str(value)

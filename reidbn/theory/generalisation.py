@@ -101,6 +101,9 @@ class Best:
 def best_partitions(value: Floats, most: int) -> list[Best]:
     """Equation (1) for 1..`most` categories; among equals the earliest cuts, from the last on.
 
+    Intervals worth minus infinity are not allowed; numbers of categories that need one are left
+    out.
+
     >>> value = np.array([[0.0, 1.0, 3.0], [0.0, 2.0, 2.0], [0.0, 0.0, 1.0]])
     >>> [(b.value, b.last) for b in best_partitions(value, 3)]
     [(3.0, (2,)), (2.0, (0, 2)), (3.0, (0, 1, 2))]
@@ -110,7 +113,7 @@ def best_partitions(value: Floats, most: int) -> list[Best]:
         raise UsageError(f"{most} categories of {values} values; ask for 1 to {values}")
     best = value[0].copy()
     cuts: list[Ints] = []
-    found = [Best(1, float(best[-1]), (values - 1,))]
+    found = [Best(1, float(best[-1]), (values - 1,))] if np.isfinite(best[-1]) else []
     upper = np.triu(np.ones((values, values), dtype=bool))
     for categories in range(2, most + 1):
         before = np.concatenate([[-np.inf], best[:-1]])
@@ -118,7 +121,8 @@ def best_partitions(value: Floats, most: int) -> list[Best]:
         start = total.argmax(axis=0)
         best = total[start, np.arange(values)]
         cuts.append(start)
-        found.append(Best(categories, float(best[-1]), _trace(cuts, values)))
+        if np.isfinite(best[-1]):
+            found.append(Best(categories, float(best[-1]), _trace(cuts, values)))
     return found
 
 
