@@ -21,8 +21,8 @@ d.subjects[["ppp_full", "ppp_min", "npp_full", "weakest_subset"]]
 
 # %% [markdown]
 # **Peers** of a person are the people alike on what is known. The *number of plausible peers*
-# (NPP) counts those with another secret; the *proportion* (PPP) is the attacker's probability of
-# being wrong. PPP = 0 is disclosure, without anybody being identified.
+# (NPP) counts those with another secret; the *proportion* (PPP) is how often a guess drawn from the
+# peers is wrong. PPP = 0 is disclosure, without anybody being identified.
 #
 # ## Knowing more is not always worse
 #
@@ -59,6 +59,19 @@ rb.disclosure_figures.heat_map(everything)
 
 # %%
 everything.summary()[["domain", "share_upward", "mean_ppp_min"]].round(3)
+
+# %% [markdown]
+# ## What is a guess worth?
+#
+# Nobody who wants to be right *draws* a guess: the best guess is the commonest value among the
+# peers. And being sure of what most people have anyway tells little: look by value, at the lift
+# (posterior over prior), and at what others' records say without the person's own.
+
+# %%
+sexes = everything["sex"]
+assert sexes.best_guess.mean() >= (1 - sexes.ppp_full).mean()
+assert sexes.best_guess_without_own.mean() < sexes.best_guess.mean()
+sexes.by_value().round(3)
 
 # %% [markdown]
 # ## Which auxiliary matters?
@@ -103,17 +116,21 @@ rb.disclosure_figures.generalisation_curve(best, paper)
 shares = best.table.set_index("categories")["share"]
 theirs = paper.table.set_index("categories")["share"]
 both = shares.index.intersection(theirs.index)
-assert (shares[both] >= theirs[both]).all()
+free = rb.best_generalisation(patients, "age", sensitive="income", smallest=1)
+assert (free.table.set_index("categories")["share"][both] >= theirs[both]).all()
+assert (best.table["smallest"] >= 10).all()
 [str(category) for category in best.partition(6)]
 
 # %% [markdown]
-# The optimum keeps the very old apart and merges everybody else: it serves protection alone. What
-# a study needs from the variable is for its authors to say; the curve tells them the price.
+# Every category holds at least ten people (`smallest=10`): the free optimum would put single
+# people apart, so that all others hide in one category. It serves protection alone. What a study
+# needs from the variable is for its authors to say; the curve tells them the price.
 #
 # ## Is a class of one certainty?
 #
 # Counting says so, about the table. As a forecast about people it is overconfident: among people it
-# has not seen, it gives some true secrets probability 0. Smoothed posteriors do better.
+# has not seen, it gives some true secrets probability 0. Smoothed posteriors do better; `behind`
+# and `behind_error` say by how much, and how surely.
 
 # %%
 scores = rb.disclosure_calibration(patients, "income", folds=5, strengths=[1.0, 10.0])

@@ -166,9 +166,21 @@ def test_under_every_figure_lies_a_table(page):
         assert "The numbers of this figure" in after
 
 
-def test_the_page_shows_no_persons_values(page):
-    assert "condition0" not in page
+def test_the_page_names_values_of_the_secret_that_ten_people_have_and_no_others(page):
     assert "trade1" not in page
+    assert "condition0" in page
+    rare = ["common"] * 40 + ["seldom"] * 9 + ["once"]
+    people = rb.read_table(
+        {"age": list(range(25)) * 2, "diagnosis": rare},
+        quasi_identifiers=["age"],
+        sensitive=["diagnosis"],
+    )
+    d = rb.disclosure(people, "diagnosis")
+    outward = disclosure_page(d)
+    assert "common" in outward
+    assert "seldom" not in outward
+    assert "once" not in outward
+    assert "once" in disclosure_page(d, own_copy=True)
 
 
 def test_the_same_question_gives_the_same_page(tmp_path):
@@ -189,7 +201,9 @@ def test_the_verdict_counts_what_the_result_counts():
     assert f"sure about {int((d.npp_full == 0).sum()):,} of 150" in second
     constant = rb.disclosure(People.from_codes([[0, 0], [1, 0]], ["age", "sick"]), "sick")
     assert "known of all of them" in verdict(constant)[0]
-    assert "undefined" in disclosure_page(constant)
+    assert "undefined" in disclosure_page(constant, own_copy=True)
+    with pytest.raises(UsageError, match="--own-copy"):
+        disclosure_page(constant)
 
 
 # The command
@@ -242,6 +256,171 @@ def test_every_column_in_turn_and_the_gate(table):
     }
 
 
+def cells(page, row):
+    """The cells of the first row of the page that begins so."""
+    found = re.search(rf'<th scope="row">{re.escape(row)}</th>(.*?)</tr>', page, re.S)
+    assert found, row
+    return re.findall(r"<td>(.*?)</td>", found[1])
+
+
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [
+        (["--known", "age"], {"known": ["age"]}),
+        (["--known", "age,job", "--range", "age=5"], {"ranges": {"age": 5}}),
+        (["--tolerance", "age=2", "--p", "0.3"], {"tolerance": {"age": 2}, "p": 0.3}),
+        (["--p", "more-likely-than-not"], {"p": 0.5}),
+        (["--range", "age=25,35", "--empty", "--p", "40 %"],
+         {"ranges": {"age": [25, 35]}, "empty": True, "p": 0.4}),
+        (["--sensitive-value", "condition1"], {"sensitive_values": ["condition1"]}),
+        (["--individuals", "60", "--seed", "3"], {"individuals": 60, "seed": 3}),
+    ],
+)  # fmt: skip
+def test_everything_on_one_page_answers_the_same_question(table, tmp_path, flags, options):
+    """The map's row of the secret and the categories' line say what the verdict says."""
+    path, people = table
+    d = rb.disclosure(people, "diagnosis", **options)
+    file = tmp_path / "page.html"
+    ask = [
+        path,
+        "--qi",
+        "age,job",
+        "--sensitive",
+        "diagnosis",
+        "--html",
+        file,
+        "--own-copy",
+        *flags,
+    ]
+    search = "job" if "ranges" in options else "age"
+    if "tolerance" not in options:
+        ask += ["--generalise", search, "--smallest", "1"]
+        ask += ["--order", "job=trade0,trade1,trade2,trade3"] if search == "job" else []
+    done = run(*ask)
+    assert done.exit_code == 0, done.output
+    page = file.read_text(encoding="utf-8")
+    assert "another question" not in page
+    assert f"{int(d.upward().sum()):,} of {len(d)} people" in page
+    protected = f"{100 * d.share_upward():.3g} %"
+    assert cells(page, f"share with {d.p:g}-upward privacy") == [protected]
+    if len(d.known) > 1:
+        assert cells(page, "diagnosis")[0] == f"{(d.ppp_min <= d.p).mean():.4f}"
+    if "tolerance" not in options:
+        assert f"As it is, {protected} are protected." in page
+        values = len(set(people.table[:, people.columns.index(search)].tolist()))
+        assert cells(page, str(values))[1] == f"{d.share_upward():.4f}"
+
+
+def test_a_part_with_another_question_says_so_in_its_heading():
+    people = people_like(10)
+    d = rb.disclosure(people, "diagnosis", ranges={"age": 5}, p=0.1)
+    best = rb.best_generalisation(people, "age", "diagnosis", smallest=1)
+    page = disclosure_page(d, every=rb.disclosure_all(people), generalisations=[(best, None)])
+    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
+    other = [heading for heading in headings if "another question" in heading]
+    assert other == [
+        "Every variable as the secret - another question: diagnosis given age, job known; p = 0",
+        "If age were coarser - another question: age, job known; p = 0",
+    ]
+    assert "ranges of 5" in page
+
+
+@pytest.mark.parametrize("flag", [["--tolerance", "age=1"], ["--within", "1"]])
+def test_categories_are_not_searched_while_an_option_is_dropped(tmp_path, flag):
+    path = tmp_path / "numbers.csv"
+    path.write_text("age,score\n" + "\n".join(f"{20 + i % 9},{i % 4}" for i in range(60)) + "\n")
+    done = run(path, "--qi", "age", "--sensitive", "score", "--generalise", "age", *flag)
+    assert isinstance(done.exception, UsageError)
+    assert "would be dropped" in str(done.exception)
+
+
+def test_one_person_more_does_not_show_on_the_page():
+    """Two tables that differ by one person: the same counts and shares leave the house."""
+    ages, sick = [30 + i % 12 for i in range(202)], ["flu" if i % 5 else "gout" for i in range(202)]
+    pages = []
+    for people in (201, 202):
+        table = rb.read_table(
+            {"age": ages[:people], "sick": sick[:people]},
+            quasi_identifiers=["age"],
+            sensitive=["sick"],
+        )
+        text = disclosure_page(rb.disclosure(table, "sick"))
+        pages.append(re.findall(r"\d[\d,]*(?= (?:of|people|because))", text))
+    assert pages[0] == pages[1]
+    assert pages[0]
+    own = disclosure_page(rb.disclosure(table, "sick"), own_copy=True)
+    assert "202" in own
+
+
+def test_the_page_says_that_a_row_is_a_person_only_where_it_is_taken_so():
+    table = {"id": [1, 1, 2, 3] * 10, "sex": ["m", "m", "m", "f"] * 10,
+             "code": ["a", "b", "a", "b"] * 10}  # fmt: skip
+    table["id"] = [f"{i}-{j // 4}" for j, i in enumerate(table["id"])]
+    rows = rb.read_table(
+        {k: table[k] for k in ("sex", "code")}, quasi_identifiers=["sex"], sensitive=["code"]
+    )
+    persons = rb.read_table(table, quasi_identifiers=["sex"], sensitive=["code"], subject_id="id")
+    sentence = "A row is taken to be a person"
+    assert sentence in disclosure_page(rb.disclosure(rows, "code"))
+    page = disclosure_page(rb.disclosure(persons, "code"))
+    assert sentence not in page
+    assert "several values of code" in page
+
+
+def test_what_the_page_of_the_documentation_promises_is_in_the_shell(table, tmp_path):
+    path, people = table
+    bands = tmp_path / "bands.csv"
+    bands.write_text("job,band\n" + "\n".join(f"trade{j},{'ab'[j // 2]}" for j in range(4)))
+    order = "job=trade0,trade1,trade2,trade3"
+    done = run(
+        path, "--qi", "age,job", "--sensitive", "diagnosis", "--json", "--knowledge",
+        "age+job=0.5", "--range", f"job={bands}", "--leave-one-out", "weakest", "--breaks", "2",
+        "--readings", "--crosscheck", "2", "--q", "0.05",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    mapping = {f"trade{j}": "ab"[j // 2] for j in range(4)}
+    d = rb.disclosure(
+        people, "diagnosis", knowledge={("age", "job"): 0.5}, ranges={"job": mapping}, q=0.05
+    )
+    (secret,) = told["secrets"]
+    assert secret["breach_probability"] == pytest.approx(d.breach_probability.mean(), abs=1e-12)
+    assert secret["best_guess"] == pytest.approx(d.best_guess.mean(), abs=1e-12)
+    left = d.leave_one_out("weakest")
+    rows = told["With one auxiliary unknown"]
+    assert [row["mean PPP"] for row in rows] == pytest.approx(left.ppp.mean(axis=1), abs=1e-12)
+    poac = d.leave_one_out_poac("weakest").poac.mean(axis=1)
+    assert [row["mean PoAC"] for row in rows] == pytest.approx(poac, abs=1e-12)
+    assert len(told["Subsets that break most people"]) == 2
+    assert told["The table's worst readings, all known"][0]["k"] == d.readings().k
+    assert told["pgmpy and the counts agree in every fraction"][0]["individuals"] == 2
+    done = run(
+        path, "--qi", "age,job", "--sensitive", "diagnosis", "--smoothed", "dirichlet:10",
+        "--calibrate", "3", "--together", "age=3,job=2", "--order", order, "--generalise", "age",
+        "--categories", "2,3", "--equal-width", "paper",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    s = rb.smoothed_disclosure(people, "diagnosis", strength=10)
+    assert f"{s.share_upward():.6g}" in done.stdout
+    assert "log_loss_error" in done.stdout
+    best = rb.best_generalisation(people, "age", "diagnosis", categories=[2, 3])
+    assert ", ".join(map(str, best.partition(3))) in done.stdout
+    several = rb.generalise_several(
+        people, {"age": 3, "job": 2}, "diagnosis", order={"job": [f"trade{j}" for j in range(4)]}
+    )
+    assert f"{several.share:.6g}" in done.stdout
+
+
+def test_a_scenario_is_named_in_the_shell(table):
+    path, people = table
+    ask = (path, "--qi", "age,job", "--sensitive", "diagnosis", "--json")
+    done = run(*ask, "--scenario", "worst-case")
+    assert done.exit_code == 0, done.output
+    d = rb.disclosure(people, "diagnosis", knowledge=rb.load_scenario("worst-case"))
+    (secret,) = json.loads(done.stdout)["secrets"]
+    assert secret["expected_ppp"] == pytest.approx(d.expected_ppp.mean(), abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("extra", "says"),
     [
@@ -250,6 +429,14 @@ def test_every_column_in_turn_and_the_gate(table):
         (["--sensitive", "diagnosis", "--knowledge", "age"], "COLUMN=NUMBER"),
         (["--sensitive", "diagnosis", "--tolerance", "job=1"], "holds text"),
         (["--all", "--within", "1"], "one secret"),
+        (["--all", "--known", "age"], "one secret"),
+        (["--sensitive", "diagnosis", "--p", "ema"], "singling out"),
+        (
+            ["--sensitive", "diagnosis", "--scenario", "worst-case", "--knowledge", "age=1"],
+            "choose",
+        ),
+        (["--sensitive", "diagnosis", "--generalise", "age", "--range", "age=5"], "choose one"),
+        (["--sensitive", "diagnosis", "--smoothed", "dirichlet:1", "--range", "age=5"], "drop"),
     ],
 )
 def test_bad_options_say_what_would_be_right(table, extra, says):

@@ -148,7 +148,9 @@ def disclosure_all(
         individuals = draw(people, int(individuals), seed)  # type: ignore[arg-type]
     each = {name: without_secret(knowledge, name) for name in names}
     asked = {
-        name: asked_of(people, name, individuals, seed, if_missing=if_missing, drawn=drawn)
+        name: asked_of(
+            people, name, individuals, seed, if_missing=if_missing, drawn=drawn, skip=True
+        )
         for name in names
     }
     refuse_many(len(names) - 1)

@@ -91,11 +91,12 @@ def asked_of(
     values: Sequence[Any] | None = None,
     if_missing: str = "left-out",
     drawn: bool = False,
+    skip: bool = False,
 ) -> Asked:
     """Leave out whoever's secret is missing, then choose the individuals among the others.
 
-    `drawn` says that `individuals` are rows that were drawn at random from everybody; those whose
-    secret is missing are then left out of them, too.
+    `drawn` says that `individuals` are rows that were drawn at random from everybody; `skip` leaves
+    those whose secret is missing out of them, too, instead of refusing.
     """
     people.names([sensitive])
     if if_missing not in IF_MISSING:
@@ -115,7 +116,7 @@ def asked_of(
     if values is not None:
         may = may[_having(people, sensitive, values)[may]]
         notes.append(f"asked about the {may.size:,} people with a named value of {sensitive}")
-    rows = _chosen(people, individuals, seed, may, there, drawn=drawn)
+    rows = _chosen(people, individuals, seed, may, there, skip=skip)
     named = values is not None and individuals is None
     sampled = individuals is not None and (drawn or np.ndim(individuals) == 0)
     if rows is not None and not named:
@@ -157,25 +158,30 @@ def _told(labels: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array([not (value is None or value == "*") for value in labels.tolist()])
 
 
+def own_labels(people: People, column: str) -> NDArray[Any]:
+    """The values of a column by code; of single records, where people have several."""
+    history = people.history
+    if history is not None and several(people, column):
+        return history.schema[history.place(column)].labels
+    return people.labels(column)
+
+
 def _having(people: People, sensitive: str, values: Sequence[Any]) -> NDArray[np.bool_]:
     """Who has one of these values of the secret (in any record)."""
     wanted = [values] if isinstance(values, str) or not isinstance(values, Sequence) else values
-    history = people.history
-    if history is not None and several(people, sensitive):
-        labels = history.schema[history.place(sensitive)].labels
-        codes = history.records[:, history.place(sensitive)]
-    else:
-        labels, codes = people.labels(sensitive), people.table[:, people.columns.index(sensitive)]
-    lost = [value for value in wanted if value not in labels.tolist()]
+    labels = own_labels(people, sensitive).tolist()
+    lost = [value for value in wanted if value not in labels]
     if lost or not len(wanted):
         raise UsageError(
             f"sensitive_values names {len(lost) or 'no'} values that do not occur in "
             f'"{sensitive}"; give some of its {len(labels)} values, as they are read'
         )
-    hit = np.array([label in wanted for label in labels.tolist()])[codes]
+    hit = np.array([label in wanted for label in labels])
+    history = people.history
     if history is not None and several(people, sensitive):
-        return np.asarray(np.bincount(history.owner, weights=hit, minlength=len(people)) > 0)
-    return np.asarray(hit)
+        found = hit[history.records[:, history.place(sensitive)]]
+        return np.asarray(np.bincount(history.owner, weights=found, minlength=len(people)) > 0)
+    return np.asarray(hit[people.table[:, people.columns.index(sensitive)]])
 
 
 def _chosen(
@@ -185,7 +191,7 @@ def _chosen(
     may: Ints,
     there: NDArray[np.bool_],
     *,
-    drawn: bool,
+    skip: bool,
 ) -> Ints | None:
     """The individuals' rows of the table given; None for everybody who has the secret."""
     if individuals is None:
@@ -206,7 +212,7 @@ def _chosen(
     if wanted.size == 0 or wanted.min() < 0 or wanted.max() >= len(people):
         raise UsageError(f"individuals must be row numbers from 0 to {len(people) - 1}")
     asked = np.isin(wanted, may)
-    if drawn:
+    if skip and asked.any():
         wanted = wanted[asked]
     elif not asked.all():
         raise UsageError(
@@ -220,7 +226,7 @@ def draw(people: People, individuals: int, seed: int) -> Ints:
     """Rows of that many people, drawn at random from everybody."""
     everybody = np.arange(len(people))
     rows = _chosen(people, individuals, seed, everybody, np.ones(len(people), dtype=bool),
-                   drawn=False)  # fmt: skip
+                   skip=False)  # fmt: skip
     return everybody if rows is None else rows
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.disclosure_asked import several
+from reidbn.attacks.disclosure_asked import own_labels, several
 from reidbn.attacks.disclosure_guess import guess_alone, guess_near, guess_values
 from reidbn.attacks.disclosure_readings import Readings, readings_of
 from reidbn.attacks.disclosure_source import (
@@ -363,10 +363,7 @@ class Disclosure:
     @property
     def value_labels(self) -> NDArray[Any]:
         """The values of the secret by code; of single records, where people have several."""
-        history = self.people.history
-        if history is not None and self.several:
-            return history.schema[history.place(self.secret)].labels
-        return self.people.labels(self.secret)
+        return own_labels(self.people, self.secret)
 
     @cached_property
     def _expected(self) -> tuple[Floats, Floats]:

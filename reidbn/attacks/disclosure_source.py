@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints
+from reidbn.written import read_number
 
 Reading = Literal["full", "weakest"]
 Kept = tuple[NDArray[np.int32], ...]
@@ -138,13 +139,11 @@ def threshold(name: str, value: float | str) -> float:
 def _number(name: str, text: str) -> float:
     if name == "p" and text in NAMED:
         return NAMED[text]
-    percent = text.strip().endswith("%")
     try:
-        found = float(text.strip().removesuffix("%"))
-    except ValueError:
+        return float(read_number(text, name))
+    except UsageError:
         names = f"; or one of {', '.join(NAMED)}" if name == "p" else ', or "joint" for q'
         raise UsageError(
-            f'{name} is "{text}"; give a number in [0, 1){names} (thresholds such as "ema" are '
+            f'{name} is "{text}", not a number in [0, 1){names} (thresholds such as "ema" are '
             "about singling out a person, not about a secret)"
         ) from None
-    return found / 100 if percent else found

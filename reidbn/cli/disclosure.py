@@ -2,122 +2,241 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import NUMBER, WHOLE, number, output_options, print_json, print_table
-from reidbn.cli._tables import about, listed, say_about, table_options, write_parquet
+from reidbn.attacks.disclosure_source import threshold
+from reidbn.cli._options import number, output_options, print_json, print_table
+from reidbn.cli._tables import about, listed, say_about, show_frame, table_options, write_parquet
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from reidbn.attacks.disclosure import DisclosureAll
     from reidbn.attacks.disclosure_generalise import Generalisation
     from reidbn.attacks.disclosure_result import Disclosure
     from reidbn.microdata.table import People
 
 MAP_UP_TO = 12  # columns for which --html also takes every variable in turn as the secret
+COMPARED_UP_TO = 2e8  # comparisons of people that the map may take where values need only be near
 
 
 @click.command()
 @table_options
 @click.option("--known", default="", metavar="A,B", help="Auxiliaries; default: all other columns.")
-@click.option("--p", default=0.0, show_default=True, help="A secret is broken at PPP <= p.")
+@click.option("--p", default="0", show_default=True,
+              help="A secret is broken at PPP <= p; or certain, nearly-certain (5 %), "
+              "more-likely-than-not (50 %).")  # fmt: skip
 @click.option("--q", default="0", show_default=True, help='Values count above q; or "joint".')
-@click.option("--knowledge", multiple=True, metavar="A=0.9", help="Chance that A is known.")
-@click.option("--range", "ranges", multiple=True, metavar="A=10", help="A known by bands of 10.")
+@click.option("--knowledge", multiple=True, metavar="A=0.9|A+B=0.3",
+              help="Chance that A is known, or A and B together.")  # fmt: skip
+@click.option("--scenario", metavar="NAME|FILE", help="The chances of a scenario instead.")
+@click.option("--range", "ranges", multiple=True, metavar="A=10|A=18,65|A=FILE",
+              help="A known by bands of 10, in ranges from 18 and from 65, or as a CSV file says "
+              "(value,range).")  # fmt: skip
 @click.option("--tolerance", multiple=True, metavar="A=2", help="A known to within 2.")
-@click.option("--within", type=NUMBER, help="A guess this near the secret is a breach.")
-@click.option("--individuals", type=WHOLE, help="Ask about this many people, drawn at random.")
-@click.option("--seed", default=0, show_default=True, help="Of that draw.")
+@click.option("--within", type=float, help="A guess this near the secret is a breach.")
+@click.option("--sensitive-value", "values", multiple=True, metavar="VALUE",
+              help="Ask about people with this secret only; may be repeated.")  # fmt: skip
+@click.option("--if-missing", type=click.Choice(["left-out", "value"]), default="left-out",
+              show_default=True, help="What a person whose secret is missing is.")  # fmt: skip
+@click.option("--individuals", type=int, help="Ask about this many people, drawn at random.")
+@click.option("--seed", default=0, show_default=True, help="Of that draw, and of the folds.")
 @click.option("--empty", is_flag=True, help="Count the attacker who knows nothing, too.")
-@click.option("--generalise", default="", metavar="A,B", help="Best categories of these columns.")
 @click.option("--all", "every", is_flag=True, help="Every column in turn as the secret.")
-@click.option("--html", metavar="FILE", help="Write a page with figures.")
-@click.option("--out", metavar="FILE", help="Write every person's measures (Parquet).")
-@click.option("--fail-above", type=NUMBER, metavar="SHARE", help="Exit 1 if more are unprotected.")
+@click.option("--leave-one-out", type=click.Choice(["full", "weakest"]),
+              help="If one auxiliary is unknown: all others known, or the least.")  # fmt: skip
+@click.option("--breaks", type=int, metavar="N", help="The N subsets that break most people.")
+@click.option("--readings", is_flag=True, help="k, l-diversity, t-closeness, alpha.")
+@click.option("--smoothed", metavar="dirichlet:10|network:1",
+              help="PPP under a smoothed posterior, too (p above 0).")  # fmt: skip
+@click.option("--calibrate", type=int, metavar="FOLDS", help="Score posteriors on held-out people.")
+@click.option("--crosscheck", type=int, metavar="N", help="Ask pgmpy about N people, too.")
+@click.option("--generalise", default="", metavar="A,B", help="Best categories of these columns.")
+@click.option("--together", default="", metavar="A=4,B=3",
+              help="Best categories of several columns in turn: 4 of A, 3 of B.")  # fmt: skip
+@click.option("--categories", default="", metavar="4,8", help="Numbers of categories to show.")
+@click.option("--smallest", default=10, show_default=True, help="People in a category, at least.")
+@click.option("--order", multiple=True, metavar="A=S,M,L", help="The order of a text's values.")
+@click.option("--equal-width", type=click.Choice(["paper", "at-most", "observed", "text"]),
+              default="observed", help="What the paper's search cuts [observed].")  # fmt: skip
+@click.option("--html", metavar="FILE", help="Write a page with figures, counts rounded to tens.")
+@click.option("--own-copy", is_flag=True, help="Write the page with exact counts; not to pass on.")
+@click.option("--out", metavar="FILE", help="Write every person's measures (Parquet). Restricted.")
+@click.option("--fail-above", metavar="SHARE", help="Exit 1 if more are unprotected.")
 @output_options
 @click.pass_context
 def disclosure(
     context: click.Context,
     /,
     people: People,
-    every: bool,
-    generalise: str,
-    html: str | None,
-    out: str | None,
-    fail_above: float | None,
     as_json: bool,
     quiet: bool,
+    html: str | None,
+    out: str | None,
+    fail_above: str | None,
     **question: Any,
 ) -> None:
     """What people's other values give away about their secret: for each person, all subsets.
 
     TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients; --sensitive names the
-    secret.
+    secret.  What is printed is for the custodian; the page of --html may leave the house.
     """
-    found = _ask(people, every=every, question=question)
-    coarse = [_generalise(people, column, found, question) for column in listed(generalise)]
+    limit = None if fail_above is None else float(number(fail_above, "--fail-above"))
+    found = _ask(people, question)
+    coarse = [_generalise(people, c, found, question) for c in listed(question["generalise"])]
+    more = _more(people, found, question)
     if as_json:
-        print_json(_as_json(people, found, coarse))
+        print_json(_as_json(people, found, coarse, more))
     else:
         if not quiet:
             say_about(people)
-        _say(found, coarse)
+        _say(found, coarse, more)
     if out:
         _write(found, out)
     if html:
-        _page(people, found, coarse, html)
+        _page(people, found, coarse, html, question)
     worst = max(1 - d.share_upward() for d in found.values())
-    if fail_above is not None and worst > fail_above:
+    if limit is not None and worst > limit:
         context.exit(1)
 
 
-def _ask(people: People, *, every: bool, question: dict[str, Any]) -> dict[str, Disclosure]:
+def _ask(people: People, question: dict[str, Any]) -> dict[str, Disclosure]:
     """One result per secret: the sensitive columns, or every column."""
     from reidbn.attacks.disclosure import disclosure as ask
 
-    options = _options(question)
-    if every:
-        return dict(_all(people, options))
+    options = _options(people, question)
+    if question["every"]:
+        return dict(_all(people, question, options))
     if not people.sensitive:
         raise UsageError("name the secret with --sensitive COLUMN, or take every column with --all")
     known = listed(question["known"]) or None
-    return {name: ask(people, name, known=known, **options) for name in people.sensitive}
+    found = {}
+    for name in people.sensitive:
+        values = _labels(people, name, question["values"]) or None
+        found[name] = ask(people, name, known=known, sensitive_values=values, **options)
+    return found
 
 
-def _all(people: People, options: dict[str, Any]) -> DisclosureAll:
+def _all(people: People, question: dict[str, Any], options: dict[str, Any]) -> DisclosureAll:
     from reidbn.attacks.disclosure import disclosure_all
 
-    for name in ("ranges", "tolerance", "within"):
-        if options.pop(name) is not None:
-            raise UsageError(f"--{name.removesuffix('s')} is for one secret; leave --all out")
+    if options.pop("within") is not None:
+        raise UsageError("--within is for one secret; leave --all out")
+    for name in ("known", "values"):
+        if question[name]:
+            option = "--known" if name == "known" else "--sensitive-value"
+            raise UsageError(f"{option} is for one secret; leave --all out")
     return disclosure_all(people, **options)
 
 
-def _options(question: dict[str, Any]) -> dict[str, Any]:
-    q = question["q"]
+def _options(people: People, question: dict[str, Any]) -> dict[str, Any]:
     return {
         "p": question["p"],
-        "q": q if q == "joint" else float(number(q, "--q")),
-        "knowledge": _numbers(question["knowledge"], "--knowledge"),
-        "ranges": _numbers(question["ranges"], "--range"),
+        "q": question["q"],
+        "knowledge": _knowledge(question),
+        "ranges": _ranges(people, question["ranges"]),
         "tolerance": _numbers(question["tolerance"], "--tolerance"),
         "within": question["within"],
+        "if_missing": question["if_missing"],
         "individuals": question["individuals"],
         "seed": question["seed"],
         "empty": question["empty"],
     }
 
 
-def _numbers(texts: tuple[str, ...], option: str) -> dict[str, float] | None:
-    found: dict[str, float] = {}
+def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
+    found: dict[str, str] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value):
             raise UsageError(f'{option}: "{text}" is not of the form COLUMN=NUMBER')
-        found[name] = float(number(value, f"{option} {name}"))
+        if name in found:
+            raise UsageError(f"{option}: {name} is named twice")
+        found[name] = value
+    return found
+
+
+def _numbers(texts: tuple[str, ...], option: str) -> dict[str, float] | None:
+    pairs = _pairs(texts, option).items()
+    return {name: float(number(value, f"{option} {name}")) for name, value in pairs} or None
+
+
+def _knowledge(question: dict[str, Any]) -> Any:
+    chances = _numbers(question["knowledge"], "--knowledge")
+    if question["scenario"] is not None:
+        from reidbn.attack.scenariofile import load_scenario
+
+        if chances:
+            raise UsageError("--knowledge and --scenario both say what is known; choose one")
+        return load_scenario(question["scenario"])
+    if chances is None:
+        return None
+    return {tuple(name.split("+")) if "+" in name else name: p for name, p in chances.items()}
+
+
+def _ranges(people: People, texts: tuple[str, ...]) -> dict[str, Any] | None:
+    found: dict[str, Any] = {}
+    for name, value in _pairs(texts, "--range").items():
+        if Path(value).is_file():
+            found[name] = _range_file(people, name, Path(value))
+        elif "," in value:
+            found[name] = [float(number(part, f"--range {name}")) for part in listed(value)]
+        else:
+            found[name] = float(number(value, f"--range {name}"))
     return found or None
+
+
+def _range_file(people: People, column: str, path: Path) -> dict[Any, str]:
+    """Value -> range of a CSV file with two columns and a header."""
+    import csv
+
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = [row for row in csv.reader(file) if row]
+    if len(rows) < 2 or any(len(row) != 2 for row in rows):
+        raise UsageError(f"--range {column}: {path.name} must have a header and two columns")
+    named = dict(rows[1:])
+    if len(named) < len(rows) - 1:
+        raise UsageError(f"--range {column}: {path.name} names a value twice")
+    by_text = {_text(label): label for label in people.labels(column).tolist()}
+    return {by_text[value]: band for value, band in named.items() if value in by_text}
+
+
+def _text(label: Any) -> str:
+    return "" if label is None else str(label)
+
+
+def _labels(people: People, column: str, texts: tuple[str, ...] | list[str]) -> list[Any]:
+    """The values of a column that are written so; what is not there is left for the error."""
+    from reidbn.attacks.disclosure_asked import own_labels
+
+    by_text = {_text(label): label for label in own_labels(people, column).tolist()}
+    return [by_text.get(text, text) for text in texts]
+
+
+def _single(found: dict[str, Disclosure], option: str) -> Disclosure:
+    if len(found) > 1:
+        raise UsageError(f"{option} is for one secret; leave --all out, or name one --sensitive")
+    (d,) = found.values()
+    return d
+
+
+def _coarse_options(
+    people: People, d: Disclosure, question: dict[str, Any], option: str
+) -> dict[str, Any]:
+    """What every search for categories is asked with: what the rest of the answer was."""
+    for name in ("tolerance", "within"):
+        if question[name]:
+            raise UsageError(
+                f"{option} counts people alike by equality, so --{name} would be dropped; leave "
+                f"--{name} out, or ask twice"
+            )
+    if question["if_missing"] == "value":
+        raise UsageError(f"{option} leaves out whoever's secret is missing; leave --if-missing out")
+    return {"p": d.p, "known": listed(question["known"]) or None}
 
 
 def _generalise(
@@ -125,13 +244,137 @@ def _generalise(
 ) -> tuple[Generalisation, Generalisation | None]:
     from reidbn.attacks.disclosure_generalise import best_generalisation, equal_width_search
 
-    if len(found) > 1:
-        raise UsageError("--generalise is for one secret; leave --all out")
-    (d,) = found.values()
+    d = _single(found, "--generalise")
+    options = _coarse_options(people, d, question, "--generalise")
+    ranges = _ranges(people, question["ranges"])
+    if column in (ranges or {}):
+        raise UsageError(f"--generalise and --range both cut {column}; choose one")
+    options |= {"ranges": ranges, "empty": question["empty"]}
+    if d.rows is not None:
+        options["individuals"] = d.rows if d.origin is None else d.origin[d.rows]
+    order = _orders(people, question).get(column)
+    counts = [int(number(text, "--categories")) for text in listed(question["categories"])]
+    best = best_generalisation(
+        people, column, d.secret, categories=counts or None, smallest=question["smallest"],
+        order=order, **options,
+    )  # fmt: skip
+    if order is not None:
+        return best, None
+    reading = question["equal_width"]
+    return best, equal_width_search(people, column, d.secret, reading=reading, **options)
+
+
+def _orders(people: People, question: dict[str, Any]) -> dict[str, list[Any]]:
+    pairs = _pairs(question["order"], "--order").items()
+    return {name: _labels(people, name, listed(value)) for name, value in pairs}
+
+
+def _more(
+    people: People, found: dict[str, Disclosure], question: dict[str, Any]
+) -> dict[str, pd.DataFrame]:
+    """The other tables that were asked for, by their heading."""
+    import pandas as pd
+
+    tables: dict[str, pd.DataFrame] = {}
+    if len(found) == 1:
+        (d,) = found.values()
+        shown = d.by_value().reset_index()
+        tables["By value of the secret"] = shown[:MAP_UP_TO]
+    if question["leave_one_out"]:
+        d = _single(found, "--leave-one-out")
+        tables["With one auxiliary unknown"] = _left_out(d, question["leave_one_out"])
+    if question["breaks"] is not None:
+        table = _single(found, "--breaks").breaks()[: question["breaks"]]
+        table["subset"] = [" + ".join(subset) for subset in table["subset"]]
+        tables["Subsets that break most people"] = table
+    if question["readings"]:
+        r = _single(found, "--readings").readings()
+        worst = {"k": r.k, "l": r.l, "entropy l": r.entropy_l, "alpha": r.alpha, "t": r.t}
+        if r.ordered_t is not None:
+            worst["ordered t"] = r.ordered_t
+        tables["The table's worst readings, all known"] = pd.DataFrame([worst])
+    return tables | _forecasts(people, found, question) | _several(people, found, question)
+
+
+def _left_out(d: Disclosure, reading: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    left = d.leave_one_out(reading)
+    columns: dict[str, Any] = {
+        "left out": left.columns,
+        "protected": (left.ppp > d.p).mean(axis=1),
+        "mean PPP": left.ppp.mean(axis=1),
+        "gain": left.gain.mean(axis=1),
+    }
+    if d.status != "constant":
+        columns["mean PoAC"] = d.leave_one_out_poac(reading).poac.mean(axis=1)
+    return pd.DataFrame(columns)
+
+
+def _forecasts(
+    people: People, found: dict[str, Disclosure], question: dict[str, Any]
+) -> dict[str, pd.DataFrame]:
+    import pandas as pd
+
+    from reidbn.attacks.disclosure_crosscheck import disclosure_crosscheck
+    from reidbn.attacks.disclosure_smoothed import disclosure_calibration, smoothed_disclosure
+
+    tables: dict[str, pd.DataFrame] = {}
     known = listed(question["known"]) or None
-    best = best_generalisation(people, column, d.secret, p=d.p, known=known)
-    paper = equal_width_search(people, column, d.secret, reading="observed", p=d.p, known=known)
-    return best, paper
+    for option in ("smoothed", "calibrate"):
+        blurred = [name for name in ("ranges", "tolerance", "within", "values", "individuals")
+                   if question[name]]  # fmt: skip
+        if question[option] is not None and blurred:
+            name = {"ranges": "range", "values": "sensitive-value"}.get(blurred[0], blurred[0])
+            raise UsageError(f"--{option} would drop --{name}; leave --{name} out, or ask twice")
+    if question["smoothed"] is not None:
+        d = _single(found, "--smoothed")
+        kind, _, strength = question["smoothed"].partition(":")
+        weight = float(number(strength, "--smoothed")) if strength else 1.0
+        p = d.p or threshold("p", "nearly-certain")
+        s = smoothed_disclosure(people, d.secret, posterior=kind, strength=weight, known=known, p=p)
+        tables[f"Smoothed: {kind} of weight {weight:g}"] = pd.DataFrame(
+            [{"p": s.p, "upward": s.share_upward(), "mean PPP, all known": s.ppp_full.mean(),
+              "least PPP": s.ppp_min.mean()}]
+        )  # fmt: skip
+    if question["calibrate"] is not None:
+        d = _single(found, "--calibrate")
+        tables["Forecasts of held-out people, best first"] = disclosure_calibration(
+            people, d.secret, known=known, folds=question["calibrate"], seed=question["seed"]
+        )
+    if question["crosscheck"] is not None:
+        d = _single(found, "--crosscheck")
+        checked = disclosure_crosscheck(d, individuals=question["crosscheck"])
+        tables["pgmpy and the counts agree in every fraction"] = pd.DataFrame([vars(checked)])
+    return tables
+
+
+def _several(
+    people: People, found: dict[str, Disclosure], question: dict[str, Any]
+) -> dict[str, pd.DataFrame]:
+    import pandas as pd
+
+    from reidbn.attacks.disclosure_several import generalise_several
+
+    if not question["together"]:
+        return {}
+    d = _single(found, "--together")
+    options = _coarse_options(people, d, question, "--together")
+    for name in ("ranges", "values", "individuals", "empty"):
+        if question[name]:
+            option = {"ranges": "range", "values": "sensitive-value"}.get(name, name)
+            raise UsageError(f"--together would drop --{option}; leave --{option} out")
+    texts = tuple(listed(question["together"]))
+    counts = {name: int(number(v, "--together")) for name, v in _pairs(texts, "--together").items()}
+    search = generalise_several(
+        people, counts, d.secret, smallest=question["smallest"],
+        order=_orders(people, question), **options,
+    )  # fmt: skip
+    rows = [
+        {"column": name, "categories": ", ".join(map(str, parts)), "share": search.share}
+        for name, parts in search.partitions.items()
+    ]
+    return {"Best categories together": pd.DataFrame(rows)}
 
 
 def _measures(d: Disclosure) -> dict[str, Any]:
@@ -140,23 +383,31 @@ def _measures(d: Disclosure) -> dict[str, Any]:
         "secret": d.secret,
         "status": d.status,
         "known": list(d.known),
+        "question": str(d.question),
         "people": len(d),
         "p": d.p,
         "q": d.q,
         "share_upward": d.share_upward(),
         "share_downward": d.share_downward(),
-        "sure_when_all_known": int((d.npp_full == 0).sum()),
+        "sure_when_all_known": int(d.sure.sum()),
+        "sure_without_own_record": int(d.sure_without_own.sum()),
+        "best_guess_prior": d.best_guess_prior,
+        "best_guess": float(d.best_guess.mean()),
         "mean_ppp_full": float(d.ppp_full.mean()),
+        "mean_ppp_without_own_record": float(d.ppp_without_own.mean()),
         "mean_ppp_min": float(d.ppp_min.mean()),
         "mean_poac_full": None if full is None else float(full.mean()),
         "mean_poac_min": None if least is None else float(least.mean()),
         "prior": float(d.prior.mean()),
         "posterior_max": float((1 - d.ppp_min).mean()),
+        "notes": list(d.notes),
     }
+    if not d.several and d.source.near(d.column) is None:
+        found["best_guess_without_own_record"] = float(d.best_guess_without_own.mean())
     if d.chances is not None:
         found["expected_ppp"] = float(d.expected_ppp.mean())
         found["breach_probability"] = float(d.breach_probability.mean())
-    if d.rows is not None and d.weights is None:
+    if d.drawn_from is not None and d.weights is None:
         found["share_upward_interval"] = list(d.interval("upward"))
     return found
 
@@ -165,19 +416,31 @@ def _as_json(
     people: People,
     found: dict[str, Disclosure],
     coarse: list[tuple[Generalisation, Generalisation | None]],
+    more: dict[str, pd.DataFrame],
 ) -> dict[str, Any]:
     secrets = [_measures(d) for d in found.values()]
     shown: dict[str, Any] = about(people) | {"secrets": secrets}
+    shown |= {heading: _records(table) for heading, table in more.items()}
     if coarse:
         shown["generalisations"] = {
-            best.column: best.table.drop(columns="partition").to_dict(orient="records")
-            for best, _ in coarse
+            best.column: _records(best.table.drop(columns="partition")) for best, _ in coarse
         }
     return shown
 
 
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows for JSON, which has no infinity: null stands for it."""
+    rows = table.to_dict(orient="records")
+    return [
+        {str(k): None if isinstance(v, float) and v - v != 0 else v for k, v in row.items()}
+        for row in rows
+    ]
+
+
 def _say(
-    found: dict[str, Disclosure], coarse: list[tuple[Generalisation, Generalisation | None]]
+    found: dict[str, Disclosure],
+    coarse: list[tuple[Generalisation, Generalisation | None]],
+    more: dict[str, pd.DataFrame],
 ) -> None:
     from reidbn.report.disclosure_page import verdict
 
@@ -186,19 +449,29 @@ def _say(
             click.echo(sentence)
     rows = [
         (d.secret, f"{d.share_upward():.4f}", f"{d.share_downward():.4f}",
-         f"{d.ppp_full.mean():.4f}", f"{d.ppp_min.mean():.4f}", d.status)
+         f"{d.best_guess_prior:.4f}", f"{d.best_guess.mean():.4f}", f"{d.ppp_full.mean():.4f}",
+         d.status)
         for d in found.values()
     ]  # fmt: skip
-    heads = ("secret", "upward", "downward", "PPP, all known", "least PPP", "status")
+    heads = ("secret", "upward", "downward", "best guess, nothing known", "all known",
+             "PPP, all known", "status")  # fmt: skip
     print_table(heads, rows)
+    if any(d.chances is not None for d in found.values()):
+        chances = [(d.secret, f"{d.expected_ppp.mean():.4f}", f"{d.breach_probability.mean():.4f}")
+                   for d in found.values()]  # fmt: skip
+        print_table(("secret", "PPP in the scenario", "breach probability"), chances)
+    for heading, table in more.items():
+        click.echo(heading)
+        show_frame(table)
     for best, _ in coarse:
         table = best.table
-        click.echo(f"Best categories of {best.column}")
+        click.echo(f"Best categories of {best.column} ({best.method})")
         shown = [
-            (row["categories"], f"{row['share']:.4f}", ", ".join(map(str, row["partition"])))
-            for row in table[table["categories"] <= MAP_UP_TO].to_dict("records")
-        ]
-        print_table(("categories", "share", "categories are"), shown)
+            (row["categories"], f"{row['share']:.4f}", row["smallest"],
+             ", ".join(map(str, row["partition"])))
+            for row in table[:MAP_UP_TO].to_dict("records")
+        ]  # fmt: skip
+        print_table(("categories", "share", "smallest", "categories are"), shown)
 
 
 def _write(found: dict[str, Disclosure], out: str) -> None:
@@ -218,14 +491,34 @@ def _page(
     found: dict[str, Disclosure],
     coarse: list[tuple[Generalisation, Generalisation | None]],
     html: str,
+    question: dict[str, Any],
 ) -> None:
-    from reidbn.attacks.disclosure import DisclosureAll, disclosure_all
+    from reidbn.attacks.disclosure import DisclosureAll
     from reidbn.report.disclosure_page import disclosure_page
 
     first = found[people.sensitive[0]] if people.sensitive else next(iter(found.values()))
     every = None
     if len(found) > 1:
         every = DisclosureAll(people, found)
-    elif 2 < len(people.columns) <= MAP_UP_TO:
-        every = disclosure_all(people, p=first.p, individuals=first.rows)
-    disclosure_page(first, html, every=every, generalisations=coarse)
+    elif 1 < len(first.known) < MAP_UP_TO and _cheap(people, first, question):
+        every = _map(people, first, question)
+    disclosure_page(first, html, every=every, generalisations=coarse, own_copy=question["own_copy"])
+
+
+def _cheap(people: People, d: Disclosure, question: dict[str, Any]) -> bool:
+    """Whether asking for each column in turn takes no long time."""
+    near = bool(question["tolerance"]) or not people.is_partition
+    return not near or float(len(people)) * len(d) <= COMPARED_UP_TO
+
+
+def _map(people: People, d: Disclosure, question: dict[str, Any]) -> DisclosureAll:
+    """Each column of the page's own question in turn as the secret; its secret's row is its own."""
+    from reidbn.attacks.disclosure import DisclosureAll, disclosure_all
+
+    options = _options(people, question)
+    for name in ("within", "knowledge", "individuals", "q"):
+        options.pop(name)
+    if d.rows is not None:
+        options["individuals"] = d.rows if d.origin is None else d.origin[d.rows]
+    several = disclosure_all(people, columns=[*d.known, d.secret], **options)
+    return DisclosureAll(people, dict(several) | {d.secret: d})

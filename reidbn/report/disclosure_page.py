@@ -1,8 +1,8 @@
 """One page about what the neighbours' records give away: verdict, figures, numbers, limits.
 
 The page is one file without any outside part, names no value that fewer than ten people have, and
-is the same bytes for the same table and question.  Everything on it answers one question, or says in
-its heading which other one.
+is the same bytes for the same table and question.  Everything on it answers one question, or says
+in its heading which other one.
 """
 
 from __future__ import annotations
@@ -102,15 +102,21 @@ def verdict(d: Disclosure, said: Said | None = None) -> list[str]:
     sentences = [
         f"{said.people(int(d.upward().sum()))} keep their {d.secret} uncertain (PPP above {d.p:g}) "
         f"whatever an attacker knows of {known}.",
-        f"Somebody who knows all of them is sure about {said.people(sure)}: about "
-        f"{said.count(others)} because the others alike all have it, too, and about "
-        f"{said.count(sure - others)} because they are alone and their own record says it.",
+        f"Somebody who knows all of them is sure about {said.people(sure)}: {said.count(others)} "
+        f"because the others alike all have it, too, and {said.count(sure - others)} because they "
+        "are alone and their own record says it.",
         *_commonest(d, said),
-        f"The best guess, the commonest {d.secret} among the people alike, is right with "
+        f"The best guess, the commonest value among the people alike, is right with "
         f"probability {said.mean(float(d.best_guess.mean()))} when all auxiliaries are known, and "
         f"{said.mean(d.best_guess_prior)} when nothing is; a guess drawn from the people alike "
         f"with {said.mean(float((1 - d.ppp_full).mean()))} (one minus the mean PPP).",
     ]
+    if not d.several and d.source.near(d.column) is None:
+        without = float(d.best_guess_without_own.mean())
+        sentences.append(
+            "From the others' records alone, without the person's own, the best guess is right "
+            f"with probability {said.mean(without)}."
+        )
     if d.drawn_from is not None and d.weights is None:
         low, high = d.interval("upward")
         sentences.append(
@@ -133,7 +139,8 @@ def _commonest(d: Disclosure, said: Said) -> list[str]:
     if not first["sure"] or 2 * first["sure"] < table["sure"].sum():
         return []
     return [
-        f"Of these, {said.count(int(first['sure']))} have the commonest {d.secret}, which "
+        f"Of these, {said.count(int(first['sure']))} have the commonest value of {d.secret}, "
+        "which "
         f"{said.share_of(float(first['prior']))} of the table have anyway: being sure of it is "
         f"{1 / float(first['prior']):.3g} times what was believed before."
     ]

@@ -49,7 +49,7 @@ class Exactly:
         return f"{100 * share:.3g} %"
 
     def shares(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        return counts / self.total
+        return np.asarray(counts / counts.sum())
 
     def mean(self, value: float) -> str:
         return f"{value:.4f}"
@@ -120,7 +120,7 @@ people', '0.123')
 
     def shares(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         tens = np.array([self._tens(count) for count in counts])
-        return tens / max(1, tens.sum())
+        return np.asarray(tens / max(1, tens.sum()))
 
     def mean(self, value: float) -> str:
         return f"{value:.3g}"
