@@ -24,6 +24,7 @@ from reidbn.inference.lowering import lower
 
 TWELVE = ["age", "sex", "state", "race", "ethnicity", "education", "marital", "work", "income",
           "tenure", "birth_country", "diagnosis"]  # fmt: skip
+NOT_ON_A_LIST = [c for c in TWELVE if c not in ("age", "sex", "state", "race", "ethnicity")]
 GRID = {name: [0.2, 0.5, 0.8] for name in ("p_m", "p_fm", "p_cu", "p_c")}
 CHANGING = ("knows_membership", "prosecutor", "journalist", "claims")
 
@@ -41,7 +42,9 @@ def voter_table():
         people = rb.read_table(path, quasi_identifiers=TWELVE[:11], sensitive=["diagnosis"])
         cells = 0
         for scenario in ("worst-case", "voter-registration"):
-            result = rb.assess("adversary-routes", people, scenario=scenario, population=6_900_000)
+            unknown = NOT_ON_A_LIST[:-1] if scenario == "voter-registration" else ()
+            result = rb.assess("adversary-routes", people, scenario=scenario,
+                               population=6_900_000, unknown=unknown)  # fmt: skip
             changes = np.array(list(itertools.product(*GRID.values()))).T
             case = result.whatif_case()
             cells += case.each(case.answers(dict(zip(GRID, changes, strict=True)))).size
@@ -89,7 +92,8 @@ def paper_size():
     start = time.process_time()
     people = rb.read_table(frame, quasi_identifiers=TWELVE)
     del frame
-    rb.assess("adversary-routes", people, scenario="voter-registration", population=100_000_000)
+    rb.assess("adversary-routes", people, scenario="voter-registration", population=100_000_000,
+              unknown=NOT_ON_A_LIST)  # fmt: skip
     return time.process_time() - start, len(people)
 
 

@@ -99,6 +99,14 @@ def twitter():
     return Scenario("social-media", knows=Knows(known, scenario.knows.parent))
 
 
+def unspoken(scenario):
+    """Columns of the table that the scenario says nothing about: known of nobody."""
+    if scenario == "worst-case":
+        return []
+    named = {c for k in scenario.knows.known for c in k.columns}
+    return [c for c in COLUMNS if c not in named]
+
+
 def quartiles(values):
     return np.quantile(values, [0.25, 0.5, 0.75])
 
@@ -119,7 +127,7 @@ def table3(frame, rng, sizes, samples):
             people = draw(frame, n, rng)
             worst = rb.assess("adversary-routes", people, population=POPULATION)
             for name, scenario in scenarios.items():
-                other = rb.what_if(worst, scenario=scenario)
+                other = rb.what_if(worst, scenario=scenario, unknown=unspoken(scenario))
                 found[name].append([
                     reductions(worst, other, "journalist")[0],
                     reductions(worst, other, "prosecutor")[0],
@@ -134,7 +142,9 @@ def table3(frame, rng, sizes, samples):
 
 def overall_by_setting(people, scenario):
     """Overall risk of every person at all 81 settings: people x 81."""
-    result = rb.assess("adversary-routes", people, scenario=scenario, population=POPULATION)
+    unknown = unspoken(scenario)
+    result = rb.assess("adversary-routes", people, scenario=scenario, population=POPULATION,
+                       unknown=unknown)  # fmt: skip
     case = result.whatif_case()
     changes = {name: GRID[:, i] for i, name in enumerate(PARAMETERS)}
     return result, case.each(case.answers(changes))
@@ -170,10 +180,11 @@ def table4(frame, rng, samples):
 def check_simulation(frame, rng):
     """`method="simulation"` is that binomial count: shown once, on one sample and setting."""
     people = draw(frame, 1_000, rng)
-    exact = rb.assess("adversary-routes", people, scenario=voter("listed_2008"),
-                      population=POPULATION)  # fmt: skip
-    acted = rb.assess("adversary-routes", people, scenario=voter("listed_2008"),
-                      population=POPULATION, method="simulation", trials=100, seed=1)  # fmt: skip
+    scenario = voter("listed_2008")
+    call = {"scenario": scenario, "population": POPULATION, "unknown": unspoken(scenario)}
+    exact = rb.assess("adversary-routes", people, **call)
+    acted = rb.assess("adversary-routes", people, **call,
+                      method="simulation", trials=100, seed=1)  # fmt: skip
     p = exact.risk()
     z = (acted.risk() - p) / np.sqrt(np.maximum(p * (1 - p), 1e-12) / 100)
     return float(z.mean()), float(z.std())
@@ -307,7 +318,7 @@ def figure2(frame, rng, path):
     for place, (name, scenario) in zip(
         axes, (("Voter registration", voter("listed_2008")), ("Twitter", twitter())), strict=True
     ):
-        other = rb.what_if(worst, scenario=scenario)
+        other = rb.what_if(worst, scenario=scenario, unknown=unspoken(scenario))
         for measure, colour in (("prosecutor", "#0072B2"), ("marketer", "#009E73"),
                                 ("overall", "#D55E00")):  # fmt: skip
             x = np.sort(other.risk(measure))

@@ -12,9 +12,16 @@ from difflib import get_close_matches
 
 
 class ReidbnError(Exception):
-    """Base of every error that reidbn raises on purpose; `exit_code` is the command line's."""
+    """Base of every error that reidbn raises on purpose; `exit_code` is the command line's.
+
+    `in_shell` is the same message with the command line's options in place of Python's arguments.
+    """
 
     exit_code = 3
+
+    def __init__(self, *message: object, in_shell: str = "") -> None:
+        super().__init__(*message)
+        self.in_shell = in_shell or str(self)
 
 
 class ReidbnWarning(UserWarning):

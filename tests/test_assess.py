@@ -35,6 +35,25 @@ def knows(*probabilities, names=("age", "race", "sex", "state")) -> Scenario:
     return Scenario("some", knows=Knows(known))
 
 
+def unspoken(table, scenario):
+    """What a scenario made up here says nothing about is said to be unknown."""
+    if not isinstance(scenario, Scenario) or scenario.knows.every_column:
+        return []
+    named = {c for k in scenario.knows.known for c in k.columns}
+    return [c for c in table.quasi_identifiers if c not in named]
+
+
+def assess(attack, table, *, scenario="worst-case", **more):
+    unknown = unspoken(table, scenario)
+    return rb.assess(attack, table, scenario=scenario, unknown=unknown, **more)
+
+
+def what_if(result, *, scenario=None, **more):
+    if scenario is not None:
+        more["unknown"] = unspoken(result.inputs.people, scenario)
+    return rb.what_if(result, scenario=scenario, **more)
+
+
 def by_hand(table: People, p: np.ndarray, p_unique, theta=(0.5, 0.5, 0.5, 0.5)):
     """[Xia21] person by person: expectations over every subset, then the closed form."""
     n, b = p.shape
@@ -56,7 +75,7 @@ def by_hand(table: People, p: np.ndarray, p_unique, theta=(0.5, 0.5, 0.5, 0.5)):
 @pytest.mark.parametrize("probabilities", [(0.3, 0.9, 0.5, 0.2), (1.0, 0.4), (1.0, 1.0, 0.7, 1.0)])
 def test_every_measure_equals_counting_by_hand(probabilities):
     table = people()
-    result = rb.assess("adversary-routes", table, scenario=knows(*probabilities), population=5000)
+    result = assess("adversary-routes", table, scenario=knows(*probabilities), population=5000)
     b = len(probabilities)
     # The certain groups are joined, so the fit of a subset is looked up by its columns.
     p_unique = np.zeros(1 << b)
@@ -73,7 +92,7 @@ def test_every_measure_equals_counting_by_hand(probabilities):
 
 def test_uniqueness_on_each_subset_is_pitmans_formula_at_the_fit():
     table = people(400, cards=(30, 10, 5, 4))
-    result = rb.assess("adversary-routes", table, scenario=knows(0.5, 0.5, 0.5), population=9000)
+    result = assess("adversary-routes", table, scenario=knows(0.5, 0.5, 0.5), population=9000)
     fits = result.population
     for mask, status in enumerate(fits.status):
         if status in ("interior", "boundary"):
@@ -83,7 +102,7 @@ def test_uniqueness_on_each_subset_is_pitmans_formula_at_the_fit():
 
 def test_a_table_that_is_the_population_makes_journalist_and_prosecutor_equal():
     table = people()
-    result = rb.assess("adversary-routes", table, scenario=knows(0.3, 0.9, 0.5), population=60)
+    result = assess("adversary-routes", table, scenario=knows(0.3, 0.9, 0.5), population=60)
     assert np.abs(result.subjects["journalist"] - result.subjects["prosecutor"]).max() <= 1e-12
     assert np.abs(result.subjects["journalist_match"] - result.subjects["marketer"]).max() <= 1e-12
 
@@ -102,7 +121,7 @@ def test_chances_looked_up_by_state_equal_counting_by_hand():
         Known("sex", ("sex",), (look("sex"),), source="s"),
     )
     scenario = Scenario("list", knows=Knows(known, Listed("listed", (look("on"),))), facts=facts)
-    result = rb.assess("adversary-routes", table, scenario=scenario, population=5000)
+    result = assess("adversary-routes", table, scenario=scenario, population=5000)
     state = table.codes(["state"])[:, 0]
     on = np.array([0.2, 0.9, 0.0])[state]
     p = np.column_stack([on * np.array([1, 0, 1])[state], on * np.array([0, 1, 1])[state]])
@@ -123,11 +142,11 @@ def test_one_list_for_all_attributes_mixes_all_or_nothing():
     known = tuple(Known(n, (n,), (1.0,), source="s") for n in ("age", "race"))
     independent = Scenario("list", knows=Knows(known, Listed("listed", (0.3,))))
     shared = independent.shared(together=True)
-    result = rb.assess("adversary-routes", table, scenario=shared, population=5000)
+    result = assess("adversary-routes", table, scenario=shared, population=5000)
     full = table.class_sizes(["age", "race"])
     expected = 0.3 / full + 0.7 / 60
     assert np.abs(result.subjects["marketer"].to_numpy() - expected).max() <= 1e-12
-    apart = rb.what_if(result, together=False).subjects["marketer"].to_numpy()
+    apart = what_if(result, together=False).subjects["marketer"].to_numpy()
     alone = [table.class_sizes([c]) for c in ("age", "race")]
     expected = 0.09 / full + 0.21 / alone[0] + 0.21 / alone[1] + 0.49 / 60
     assert np.abs(apart - expected).max() <= 1e-12
@@ -141,20 +160,20 @@ def test_attacker_profiles_mix_their_own_knowledge():
         for n, q in (("age", 0.5), ("race", 0.0))
     )
     scenario = Scenario("who", knows=Knows(known, profile))
-    result = rb.assess("adversary-routes", table, scenario=scenario, population=5000)
+    result = assess("adversary-routes", table, scenario=scenario, population=5000)
     full = table.class_sizes(["age", "race"])
     age = table.class_sizes(["age"])
     expected = 0.25 / full + 0.75 * (0.5 / age + 0.5 / 60)
     assert np.abs(result.subjects["marketer"].to_numpy() - expected).max() <= 1e-12
-    insider = rb.what_if(result, do={"attacker": "insider"})
+    insider = what_if(result, do={"attacker": "insider"})
     assert np.abs(insider.subjects["marketer"].to_numpy() - 1 / full).max() <= 1e-12
 
 
 def test_acting_the_attack_out_agrees_with_the_exact_risk():
     """Mean over people of a share of 400 trials: a correct program fails with P < 1e-6 (5 sd)."""
     table = people()
-    exact = rb.assess("adversary-routes", table, scenario=knows(0.5, 0.6, 0.7), population=500)
-    acted = rb.assess(
+    exact = assess("adversary-routes", table, scenario=knows(0.5, 0.6, 0.7), population=500)
+    acted = assess(
         "adversary-routes",
         table,
         scenario=knows(0.5, 0.6, 0.7),
@@ -170,16 +189,16 @@ def test_acting_the_attack_out_agrees_with_the_exact_risk():
 
 
 def test_a_sweep_over_an_assessment_gives_one_row_per_setting():
-    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6), population=500)
+    result = assess("adversary-routes", people(), scenario=knows(0.5, 0.6), population=500)
     table = rb.sweep(result, GRID)
     assert len(table) == 81
     row = table[(table[["p_m", "p_fm", "p_cu", "p_c"]] == [0.2, 0.8, 0.5, 0.2]).all(axis=1)]
-    again = rb.what_if(result, set={"p_m": 0.2, "p_fm": 0.8, "p_cu": 0.5, "p_c": 0.2})
+    again = what_if(result, set={"p_m": 0.2, "p_fm": 0.8, "p_cu": 0.5, "p_c": 0.2})
     assert row["mean"].iloc[0] == pytest.approx(again.risk().mean(), abs=1e-12)
 
 
 def test_the_crosscheck_of_an_assessment_passes_and_is_kept():
-    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.7), population=500)
+    result = assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.7), population=500)
     check = result.check(rows=100_000, seed=5)
     assert check.passed
     assert check.decided >= 0.8
@@ -187,8 +206,8 @@ def test_the_crosscheck_of_an_assessment_passes_and_is_kept():
 
 def test_a_comparison_is_person_by_person_with_zero_risk_left_out():
     table = people()
-    worst = rb.assess("adversary-routes", table, population=500)
-    some = rb.what_if(worst, scenario=knows(0.5, 0.6, 0.7, 0.2))
+    worst = assess("adversary-routes", table, population=500)
+    some = what_if(worst, scenario=knows(0.5, 0.6, 0.7, 0.2))
     comparison = rb.compare(worst, some)
     before, after = worst.risk("marketer"), some.risk("marketer")
     q = np.quantile(100 * (1 - after / before), [0.25, 0.5, 0.75])
@@ -198,7 +217,7 @@ def test_a_comparison_is_person_by_person_with_zero_risk_left_out():
 
 
 def test_counts_above_thresholds_and_the_most_exposed_follow_the_risks():
-    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.9), population=500)
+    result = assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.9), population=500)
     overall = result.risk()
     assert result.above([0.05, 0.2])["overall"].tolist() == [
         int((overall > 0.05).sum()),
@@ -209,11 +228,11 @@ def test_counts_above_thresholds_and_the_most_exposed_follow_the_risks():
 
 def test_people_alike_share_one_row_and_order_is_the_tables():
     table = people(200, cards=(2, 2, 2, 2))
-    result = rb.assess("adversary-routes", table, scenario=knows(0.5, 0.6, 0.9), population=500)
+    result = assess("adversary-routes", table, scenario=knows(0.5, 0.6, 0.9), population=500)
     assert result.table.subjects <= 8
     assert len(result.subjects) == 200
     shuffled = np.random.default_rng(2).permutation(200)
-    again = rb.assess(
+    again = assess(
         "adversary-routes", table.take(shuffled), scenario=knows(0.5, 0.6, 0.9), population=500
     )
     assert np.abs(again.risk() - result.risk()[shuffled]).max() <= 1e-12
@@ -228,7 +247,7 @@ def test_matching_values_count_matches_and_the_approximation_is_noted():
     # Population fits see classes, not match counts: four people, n = 4 on every subset.
     assert [f.records for f in classes.frequencies] == [4, 4, 4, 4]
     scenario = knows(0.5, 0.5, names=("age", "sex"))
-    result = rb.assess("adversary-routes", table, scenario=scenario, population=500)
+    result = assess("adversary-routes", table, scenario=scenario, population=500)
     assert any("as-written" in note for note in result.population.notes)
     assert ((result.risk() >= 0) & (result.risk() <= 1)).all()
 
@@ -267,7 +286,7 @@ def test_mistaken_calls_say_what_would_be_right(call, error, message):
     if "without" in call or "columns" in call:
         call["scenario"] = knows(0.5)
     with pytest.raises(error, match=message):
-        rb.assess("adversary-routes", people(), **call)
+        assess("adversary-routes", people(), **call)
 
 
 def test_a_value_without_a_row_in_the_facts_is_an_error_that_names_no_value():
@@ -276,7 +295,7 @@ def test_a_value_without_a_row_in_the_facts_is_an_error_that_names_no_value():
     scenario = Scenario("x", knows=Knows(known), facts=facts)
     missed = int((people().codes(["state"]) == 2).sum())
     with pytest.raises(DataError, match=rf"^{missed} people have a state with no row"):
-        rb.assess("adversary-routes", people(), scenario=scenario, population=500)
+        assess("adversary-routes", people(), scenario=scenario, population=500)
 
 
 def test_too_many_groups_are_refused_with_a_way_out():
@@ -284,7 +303,7 @@ def test_too_many_groups_are_refused_with_a_way_out():
     names = [f"x{i}" for i in range(21)]
     table = People.from_codes(rng.integers(0, 2, (30, 21)), names)
     with pytest.raises(TooLarge):
-        rb.assess("adversary-routes", table, scenario=knows(*[0.5] * 21, names=names),
+        assess("adversary-routes", table, scenario=knows(*[0.5] * 21, names=names),
                   population=500)  # fmt: skip
 
 
@@ -298,7 +317,7 @@ def test_shipped_scenarios_load_and_every_number_has_a_source():
 
 
 def test_independent_groups_over_all_subsets_sum_to_one():
-    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.7), population=500)
+    result = assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.7), population=500)
     members = result.attack.groups["known"].members
     one = {k: v[:1] for k, v in result.table.columns.items()}
     total = sum(
@@ -310,7 +329,7 @@ def test_independent_groups_over_all_subsets_sum_to_one():
 
 def test_shapley_values_are_exact_and_add_up():
     table = people()
-    result = rb.assess("adversary-routes", table, scenario=knows(0.5, 0.6, 0.9), population=500)
+    result = assess("adversary-routes", table, scenario=knows(0.5, 0.6, 0.9), population=500)
     found = drivers(result)
     assert found.method == "exact Shapley value"
     assert found.nothing + found.mean.sum() == pytest.approx(result.risk().mean(), abs=1e-12)
@@ -322,23 +341,23 @@ def test_shapley_values_are_exact_and_add_up():
         before = found.nothing
         for step in range(1, 4):
             chosen = {n: p[n] if n in order[:step] else 1e-300 for n in names}
-            after = rb.what_if(result, scenario=knows(*(chosen[n] for n in names))).risk().mean()
+            after = what_if(result, scenario=knows(*(chosen[n] for n in names))).risk().mean()
             total[order[step - 1]] += (after - before) / 6
             before = after
     assert found.mean == pytest.approx([total[n] for n in names], abs=1e-9)
 
 
 def test_without_room_for_all_sets_the_contributions_are_leave_one_out(monkeypatch):
-    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6), population=500)
+    result = assess("adversary-routes", people(), scenario=knows(0.5, 0.6), population=500)
     monkeypatch.setattr("reidbn.attacks.drivers.MOST_CELLS", 1)
     found = drivers(result)
     assert found.method == "leave-one-out"
-    left = rb.what_if(result, scenario=knows(0.5)).risk().mean()
+    left = what_if(result, scenario=knows(0.5)).risk().mean()
     assert found.mean[1] == pytest.approx(result.risk().mean() - left, abs=1e-9)
 
 
 def test_the_most_exposed_come_with_their_route_and_attribute():
-    result = rb.assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.9), population=500)
+    result = assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.9), population=500)
     table = most_exposed(result, 5)
     assert set(table["main_route"]) <= {"prosecutor", "journalist", "marketer"}
     assert set(table["main_group"]) <= {"age", "race", "sex"}
@@ -359,14 +378,14 @@ def test_a_killed_run_goes_on_from_its_finished_blocks(tmp_path, monkeypatch):
 
     monkeypatch.setattr(blocks, "joint", killed_after_two)
     with pytest.raises(KeyboardInterrupt):
-        rb.assess("adversary-routes", people(), **call)
+        assess("adversary-routes", people(), **call)
     assert len(list(tmp_path.glob("*.npy"))) == 2
     monkeypatch.setattr(blocks, "joint", real)
-    resumed = rb.assess("adversary-routes", people(), **call)
-    fresh = rb.assess("adversary-routes", people(), **{**call, "checkpoint": None})
+    resumed = assess("adversary-routes", people(), **call)
+    fresh = assess("adversary-routes", people(), **{**call, "checkpoint": None})
     assert np.array_equal(resumed.subjects, fresh.subjects)
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npy")}
-    rb.assess("adversary-routes", people(), **call)
+    assess("adversary-routes", people(), **call)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npy")} == kept
     assert not list(tmp_path.glob("*.part"))
 
@@ -376,17 +395,17 @@ def test_acting_the_attack_out_on_the_table_agrees(together):
     """A correct program fails with probability 1e-6."""
     known = tuple(Known(n, (n,), (p,), source="s") for n, p in (("age", 0.9), ("race", 0.5)))
     scenario = Scenario("list", knows=Knows(known, Listed("listed", (0.6,), shared=together)))
-    result = rb.assess("adversary-routes", people(30), scenario=scenario, population=500)
+    result = assess("adversary-routes", people(30), scenario=scenario, population=500)
     acted = act_out(result, attempts=40_000, seed=4)
     assert acted.agrees
     assert [c.verdict for c in acted.cells] == ["agrees", "agrees"]
-    wrong = rb.what_if(result, together=not together)
+    wrong = what_if(result, together=not together)
     assert not replace(acted, predicted_right=float(wrong.risk("marketer").mean())).agrees
 
 
 def test_the_worst_case_tells_its_sure_attributes_apart():
     table = people(40)
-    worst = rb.assess("adversary-routes", table, population=500)
+    worst = assess("adversary-routes", table, population=500)
     assert len(worst.groups.placed) == 1
     found = drivers(worst)
     assert found.labels == ("age", "race", "sex", "state")
@@ -397,7 +416,7 @@ def test_the_worst_case_tells_its_sure_attributes_apart():
         before = found.nothing
         for step in range(1, 5):
             known = Scenario("s", knows=Knows(tuple(Known(c, (c,)) for c in order[:step])))
-            after = rb.what_if(worst, scenario=known).risk().mean()
+            after = what_if(worst, scenario=known).risk().mean()
             total[order[step - 1]] += (after - before) / 24
             before = after
     assert found.mean == pytest.approx([total[n] for n in found.labels], abs=1e-9)

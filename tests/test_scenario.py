@@ -8,6 +8,11 @@ from reidbn.attack.knows import Known, Knows, Listed, Lookup
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import load_scenario, read_facts, scenarios, scenarios_folder
 
+UNSPOKEN = {  # what the scenario says nothing about, or gives the table under another name
+    "social-media": ["education", "marital"],
+    "voter-registration": ["education", "marital", "income"],
+    "voter-registration-by-group": ["education", "marital", "income"],
+}
 COLUMNS = ["age", "sex", "state", "race", "ethnicity", "education", "marital", "income"]
 
 
@@ -19,7 +24,10 @@ def people():
 
 @pytest.mark.parametrize("name", scenarios())
 def test_every_shipped_scenario_assesses_the_synthetic_patients(name, people):
-    result = rb.assess("adversary-routes", people, scenario=name, population=6_900_000)
+    result = rb.assess(
+        "adversary-routes", people, scenario=name, population=6_900_000,
+        unknown=UNSPOKEN.get(name, ()),
+    )  # fmt: skip
     risk = result.risk()
     assert ((risk >= 0) & (risk <= 1)).all()
     assert result.inputs.scenario.story
@@ -51,7 +59,10 @@ def test_a_number_is_looked_up_as_the_edge_of_its_band(people):
     facts = {"t": {"age": ["0", "40"], "p": [0.25, 0.75]}}
     look = Lookup("t", "p", ("age",), bands={"age": (0, 40)})
     scenario = Scenario("x", knows=Knows((Known("sex", ("sex",), (look,)),)), facts=facts)
-    result = rb.assess("adversary-routes", people, scenario=scenario, population=5000)
+    result = rb.assess(
+        "adversary-routes", people, scenario=scenario, population=5000,
+        unknown=[c for c in COLUMNS if c != "sex"],
+    )  # fmt: skip
     ages = people.labels("age")[people.codes(["age"])[:, 0]].astype(int)
     assert np.array_equal(result.groups.placed[0].p, np.where(ages >= 40, 0.75, 0.25))
 
@@ -61,18 +72,20 @@ def test_relative_rates_are_capped_at_one_and_others_are_refused(people):
     for relative in (True, False):
         look = Lookup("t", "p", ("sex",), relative=relative)
         scenario = Scenario("x", knows=Knows((Known("age", ("age",), (0.8, look)),)), facts=facts)
+        call = {"scenario": scenario, "unknown": COLUMNS[1:], "population": 5000}
         if relative:
-            result = rb.assess("adversary-routes", people, scenario=scenario, population=5000)
+            result = rb.assess("adversary-routes", people, **call)
             assert set(np.round(result.groups.placed[0].p, 12)) == {1.0, 0.4}
         else:
             with pytest.raises(rb.ModelError, match=r"age: a probability of 1\.2"):
-                rb.assess("adversary-routes", people, scenario=scenario, population=5000)
+                rb.assess("adversary-routes", people, **call)
 
 
 def test_one_shared_list_raises_the_voter_risk(people):
     apart = rb.assess(
-        "adversary-routes", people, scenario="voter-registration", population=6_900_000
-    )
+        "adversary-routes", people, scenario="voter-registration", population=6_900_000,
+        unknown=UNSPOKEN["voter-registration"],
+    )  # fmt: skip
     together = rb.what_if(apart, together=True)
     assert together.risk().mean() > 1.1 * apart.risk().mean()
 

@@ -38,6 +38,14 @@ Chance = tuple[Factor, ...]  # the factors are multiplied
 
 
 @dataclass(frozen=True)
+class InBands:
+    """Known of a column only in bands of a width, such as the decade of an age."""
+
+    of: str
+    width: float
+
+
+@dataclass(frozen=True)
 class Known:
     """Attributes that are learnt together."""
 
@@ -47,6 +55,8 @@ class Known:
     by_profile: Mapping[str, float] = field(default_factory=dict)  # with a Profile parent only
     source: str = ASSUMPTION
     optional: bool = False  # left out, and said so, when the table lacks the columns
+    in_bands: InBands | None = None
+    """Where the table has no column of this name: the bands of a finer one."""
 
     @property
     def constant(self) -> float | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from reidbn.attack.assumptions import is_assumption
 from reidbn.attack.attack import Attack
-from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup
+from reidbn.attack.knows import Chance, InBands, Known, Knows, Listed, Lookup
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node, Question, parse_states
 from reidbn.cpds.protocol import YES, plain
@@ -50,13 +50,19 @@ class Scenario:
             return self
         used = {k.name for k in self.knows.known} | {c for k in self.knows.known for c in k.columns}
         used |= set(self._looked_up_by())
+        used |= {k.in_bands.of for k in self.knows.known if k.in_bands}
         for name in columns:
             if name not in used:
                 raise UsageError(
                     f'scenario {self.name} has no attribute "{name}"; {did_you_mean(name, used)}'
                 )
         known = tuple(
-            replace(k, columns=_renamed_columns(k, columns), chance=_renamed(k.chance, columns))
+            replace(
+                k,
+                columns=_renamed_columns(k, columns),
+                chance=_renamed(k.chance, columns),
+                in_bands=_renamed_bands(k, columns),
+            )
             for k in self.knows.known
         )
         parent = self.knows.parent
@@ -77,6 +83,9 @@ class Scenario:
             return self
         have = [k.name for k in self.knows.known]
         for name in names:
+            if name not in have and self.knows.every_column:
+                said = f"scenario {self.name} knows every column; where one is not known, say "
+                raise UsageError(f'{said}unknown=["{name}"]', in_shell=f"{said}--unknown {name}")
             if name not in have:
                 hint = did_you_mean(name, have)
                 raise UsageError(f'scenario {self.name} knows no "{name}"; {hint}')
@@ -142,6 +151,17 @@ def _renamed_columns(known: Known, columns: Mapping[str, str | Sequence[str]]) -
     if known.name in columns:
         return _listed(columns[known.name])
     return tuple(c for old in known.columns for c in _listed(columns.get(old, old)))
+
+
+def _renamed_bands(known: Known, columns: Mapping[str, str | Sequence[str]]) -> InBands | None:
+    """A column that was named for the attribute, or for the finer one, takes the finer one's place.
+
+    Whether it can be put into bands is asked of the table.
+    """
+    if known.in_bands is None:
+        return None
+    named = _listed(columns.get(known.name, columns.get(known.in_bands.of, known.in_bands.of)))
+    return replace(known.in_bands, of=named[0]) if len(named) == 1 else None
 
 
 def _listed(names: str | Sequence[str]) -> tuple[str, ...]:

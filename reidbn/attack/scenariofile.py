@@ -18,7 +18,16 @@ from reidbn.attack.cells import Number, State, Version, Word
 from reidbn.attack.explain import explain
 from reidbn.attack.fileproblem import FileProblem, in_file, raise_file_problems
 from reidbn.attack.kinds import Part
-from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup, Profile, values_by_key
+from reidbn.attack.knows import (
+    Chance,
+    InBands,
+    Known,
+    Knows,
+    Listed,
+    Lookup,
+    Profile,
+    values_by_key,
+)
 from reidbn.attack.modelfile import models_folder, read_text
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.schema import file_model
@@ -47,6 +56,13 @@ _Factor = Number | LookupSpec
 _Chance = _Factor | tuple[_Factor, ...]
 
 
+class InBandsSpec(Part):
+    """A finer column, of which only the band is known."""
+
+    of: Word = Field(description="the finer column, such as age")
+    width: Number = Field(description="how wide the bands are, such as 10; the first starts at 0")
+
+
 class KnownSpec(Part):
     """Attributes that are learnt together."""
 
@@ -57,6 +73,9 @@ class KnownSpec(Part):
     by_profile: dict[str, Number] = Field({}, description="one probability per attacker profile")
     source: Word = Field(description='where the probability comes from; "assumption" is allowed')
     optional: bool | Word = Field(False, description="left out when the table lacks the columns")
+    in_bands: InBandsSpec | None = Field(
+        None, description="where the table has no such column: the bands of a finer one"
+    )
 
 
 class ListedSpec(Part):
@@ -169,7 +188,7 @@ def _knows(spec: KnowsSpec) -> Knows:
         parent = Profile(spec.profile.node, dict(spec.profile.weights), spec.profile.source)
     known = tuple(
         Known(name, k.columns or (name,), _chance(k.chance), dict(k.by_profile), k.source,
-              _truth(k.optional))
+              _truth(k.optional), InBands(k.in_bands.of, k.in_bands.width) if k.in_bands else None)
         for name, k in spec.attributes.items()
     )  # fmt: skip
     return Knows(known, parent, spec.group, _truth(spec.every_column))
@@ -240,6 +259,10 @@ def _knows_problems(spec: Any, facts: dict[str, dict[str, list[Any]]]) -> list[P
         where: Where = ("knows", "attributes", name)
         found += _chance_problems(known.chance, (*where, "chance"), spec, facts)
         found += _profile_problems(known, where, spec)
+        if known.in_bands and not 0 < known.in_bands.width < float("inf"):
+            found.append(Problem((*where, "in_bands", "width"), "must be a number above 0"))
+        if known.in_bands and len(known.columns or (name,)) > 1:
+            found.append(Problem((*where, "in_bands"), "goes with one column, not with several"))
     if spec.knows.profile:
         total = sum(spec.knows.profile.weights.values())
         if abs(total - 1) > 1e-12:

@@ -60,7 +60,7 @@ def act_out(result: Assessment, *, attempts: int = 20_000, seed: int = 0) -> Act
     rng = np.random.default_rng(seed)
     who = rng.integers(len(result), size=attempts)
     masks = draw_known(result, who, rng)
-    people = result.inputs.people
+    people = result.groups.seen(result.inputs.people)
     right = unique = 0
     for mask in progress(np.unique(masks).tolist(), "acting the attack out"):
         columns = [c for j, g in enumerate(result.groups.columns) if mask >> j & 1 for c in g]

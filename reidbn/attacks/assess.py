@@ -18,6 +18,7 @@ from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.blocks import risks as exact_risks
 from reidbn.attacks.expected_match import journalist_match
+from reidbn.attacks.named import names_of, refuse_unnamed
 from reidbn.attacks.placing import attach, group_to_fill, place
 from reidbn.attacks.population_by_subset import subset_population
 from reidbn.attacks.subject_data import SubjectTable, subject_table, with_records
@@ -46,6 +47,7 @@ def assess(
     subject: Mapping[str, Any] | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     without: Sequence[str] = (),
+    unknown: Sequence[str] = (),
     method: str = "exact",
     trials: int = 100,
     seed: int = 0,
@@ -55,7 +57,9 @@ def assess(
 ) -> Assessment:
     """Risk of every person of a table under an attack and a scenario.
 
-    `columns` maps the scenario's attributes to the table's columns; `without` leaves groups out;
+    Every quasi-identifier of the table is one that the scenario speaks of, or is named in
+    `unknown`: columns that nobody knows.  `columns` maps the scenario's attributes to the table's
+    columns; `without` leaves attributes of the scenario out;
     `method="simulation"` acts the attack out `trials` times per person instead of summing exactly;
     `checkpoint` is a folder that keeps finished blocks, so that a killed run can go on;
     `histories` says that a repeated subject id is a person's history and not a slip;
@@ -78,7 +82,8 @@ def assess(
         given=dict(given or {}),
         subject=dict(subject or {}),
         columns=dict(columns or {}),
-        without=tuple(without),
+        without=names_of(without, "without"),
+        unknown=names_of(unknown, "unknown"),
         method=method,
         trials=trials,
         seed=seed,
@@ -127,11 +132,13 @@ def run(inputs: Inputs) -> Assessment:
     group_to_fill(inputs.attack, knows.group)
     base = scenario.on(with_records(inputs.attack, len(inputs.people), inputs.set))
     filled = group_to_fill(base, knows.group)
-    groups = place(knows, inputs.people, scenario.facts, apart=inputs.apart)
+    where = (knows, inputs.people, scenario.facts)
+    groups = place(*where, apart=inputs.apart, unknown=inputs.unknown)
     if _named_alone(base, inputs, scenario) & {*groups.joined}:
-        groups = place(knows, inputs.people, scenario.facts, apart=True)
+        groups = place(*where, apart=True, unknown=inputs.unknown)
+    said = refuse_unnamed(inputs.people, inputs.scenario.renamed(inputs.columns), groups, inputs)
     attack, own, notes = attach(base, groups, filled)
-    classes = subset_classes(inputs.people, groups.columns)
+    classes = subset_classes(groups.seen(inputs.people), groups.columns)
     population = None
     if inputs.population is not None and "p_unique" in attack.subject:
         population = subset_population(classes, inputs.population)
@@ -157,7 +164,7 @@ def run(inputs: Inputs) -> Assessment:
     return Assessment(
         inputs=inputs,
         attack=attack,
-        groups=replace(groups, notes=(*groups.notes, *notes)),
+        groups=replace(groups, notes=(*groups.notes, *said, *notes)),
         classes=classes,
         table=table,
         population=population,
@@ -237,6 +244,7 @@ def _provenance(inputs: Inputs, attack: Attack) -> dict[str, Any]:
         "scenario": inputs.scenario.name,
         "scenario_fingerprint": inputs.scenario.fingerprint,
         "table_fingerprint": inputs.people.fingerprint,
+        "original_fingerprint": inputs.people.as_read.fingerprint,
         "people": len(inputs.people),
         "population": inputs.population,
         "method": inputs.method,

@@ -48,6 +48,7 @@ class Inputs:
     subject: Mapping[str, Any]
     columns: Mapping[str, str | Sequence[str]]
     without: tuple[str, ...]
+    unknown: tuple[str, ...]
     method: str
     trials: int
     seed: int

@@ -13,7 +13,9 @@ from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.assess import check_population, run
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
+from reidbn.attacks.named import names_of
 from reidbn.errors import UsageError
+from reidbn.microdata.table import People
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,22 +30,29 @@ def what_if(
     given: Mapping[str, str] | None = None,
     generalise: Mapping[str, int] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    suppress: int | None = None,
     population: float | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     without: Sequence[str] | None = None,
+    unknown: Sequence[str] | None = None,
     together: bool | None = None,
     beyond_range: bool = False,
 ) -> Assessment:
     """The assessment with something changed; what is not named stays as it was.
 
     `generalise` takes the level of each column's hierarchy, such as {"age": 1}, and `hierarchies`
-    gives a column one, such as {"age": rb.Bands(10)}; `together` says whether the scenario's
-    list or account is one event for all attributes.
+    gives a column one, such as {"age": rb.Bands(10)}; `suppress` leaves out people who are alike
+    with fewer than that many on all quasi-identifiers.  What is known about a person stays what it
+    was: it depends on the person and not on what is released.  `together` says whether the
+    scenario's list or account is one event for all attributes.  With another scenario, `columns`,
+    `without` and `unknown` are to be said anew.
     """
     inputs = result.inputs
     chosen = inputs.scenario if scenario is None else load_scenario(scenario)
     if scenario is not None and columns is None and without is None:
         inputs = replace(inputs, columns={}, without=())
+    if scenario is not None and unknown is None:
+        inputs = replace(inputs, unknown=())
     if together is not None:
         chosen = chosen.shared(together=together)
     people = inputs.people
@@ -51,20 +60,35 @@ def what_if(
         raise UsageError('name the levels too: generalise={"age": 1}')
     if generalise is not None:
         people = people.generalise(generalise, hierarchies=hierarchies)
+    subject = inputs.subject
+    if suppress is not None:
+        people, subject = _suppressed(people, suppress, subject)
     changed = replace(
         inputs,
         people=people,
+        subject=subject,
         scenario=chosen,
         set={**inputs.set, **(set or {})},
         do={**inputs.do, **(do or {})},
         given={**inputs.given, **(given or {})},
         population=inputs.population if population is None else population,
         columns=inputs.columns if columns is None else dict(columns),
-        without=inputs.without if without is None else tuple(without),
+        without=inputs.without if without is None else names_of(without, "without"),
+        unknown=inputs.unknown if unknown is None else names_of(unknown, "unknown"),
         beyond_range=inputs.beyond_range or beyond_range,
     )
     check_population(changed.population, people)
     return run(changed)
+
+
+def _suppressed(
+    people: People, k: int, subject: Mapping[str, Any]
+) -> tuple[People, Mapping[str, Any]]:
+    """The people in classes of at least k, with what the call says about each of them."""
+    numbered = replace(people, subject_ids=np.arange(len(people))).suppress(k)
+    rows = np.asarray(numbered.subject_ids, dtype=np.intp)
+    kept = replace(people.take(rows), notes=numbered.notes)
+    return kept, {name: np.asarray(values)[rows] for name, values in subject.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ from reidbn.attack.knows import (
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn
 from reidbn.attacks.questions import refuse_dependants, translated
+from reidbn.attacks.seen import can_be_banded, seen
 from reidbn.cpds.match import Probability
 from reidbn.cpds.rows import Row, Rows
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
@@ -35,6 +36,7 @@ Array = NDArray[np.float64]
 FactTable = Mapping[str, Sequence[object]]  # a table of facts: columns by name
 
 EVERYTHING_SURE = "knows_for_sure"
+REGISTER = ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,16 @@ class Groups:
     notes: tuple[str, ...]
     joined: Mapping[str, str] = field(default_factory=dict)
     """Members that were joined with others, and the one that stands for them."""
+    bands: Mapping[str, float] = field(default_factory=dict)
+    """Columns that are known only in bands of a width."""
+    used: frozenset[str] = frozenset()
+    """Columns of which the scenario says how likely they are known, never included."""
+    missed: tuple[Known, ...] = ()
+    """What was left out because the table lacks the columns."""
+
+    def seen(self, people: People) -> People:
+        """The people as the attacker sees them, who knows some columns in bands only."""
+        return seen(people, self.bands)
 
     @property
     def columns(self) -> tuple[tuple[str, ...], ...]:
@@ -65,26 +77,36 @@ class Groups:
 
 
 def place(
-    knows: Knows, people: People, facts: Mapping[str, FactTable], *, apart: bool = False
+    knows: Knows,
+    people: People,
+    facts: Mapping[str, FactTable],
+    *,
+    apart: bool = False,
+    unknown: Sequence[str] = (),
 ) -> Groups:
     """Resolve the knowledge at these people: columns found, look-ups made, sure groups joined.
 
-    `apart` leaves sure groups as members of their own: the same risks, on more subsets.
+    What is known depends on the person and not on what is released: look-ups take the values that
+    were read, also where the table was generalised since.  `apart` leaves sure groups as members of
+    their own: the same risks, on more subsets.  `unknown` are columns that nobody knows.
     """
     notes: list[str] = []
-    known = _with_every_column(knows, people)
+    bands: dict[str, float] = {}
+    known = _with_every_column(knows, people, unknown)
+    known = tuple(_banded(k, known, people, unknown, bands, notes) for k in known)
     _refuse_overlap(known)
     kept = [k for k in known if _has_columns(k, people, notes)]
+    missed = tuple(k for k in known if k not in kept)
     parent, parent_p = knows.parent, None
     extra: Chance = ()
     if isinstance(parent, Listed):
         if parent.shared:
-            parent_p = _chance(parent.chance, people, facts, parent.node)
+            parent_p = _chance(parent.chance, people, facts, parent.node, notes)
         else:
             extra = parent.chance
     placed = []
     for item in kept:
-        p = _member_p(item, extra, parent, people, facts)
+        p = _member_p(item, extra, parent, people, facts, notes)
         if not p.any():
             notes.append(f"{item.name}: known of nobody in this scenario")
             continue
@@ -98,13 +120,50 @@ def place(
     members = tuple(placed) if apart else _joined(placed)
     names = {m.member for m in members}
     joined = {p.member: EVERYTHING_SURE for p in placed if p.member not in names}
-    return Groups(members, shared_parent, parent_p, tuple(notes), joined)
+    used = frozenset(c for k in kept for c in k.columns)
+    return Groups(
+        members,
+        shared_parent,
+        parent_p,
+        tuple(dict.fromkeys(notes)),
+        joined,
+        bands,
+        used=used,
+        missed=missed,
+    )
 
 
-def _with_every_column(knows: Knows, people: People) -> tuple[Known, ...]:
+def _banded(
+    item: Known,
+    known: Sequence[Known],
+    people: People,
+    unknown: Sequence[str],
+    bands: dict[str, float],
+    notes: list[str],
+) -> Known:
+    """An attribute that is known in bands of a finer column, at the column that the table has."""
+    finer = item.in_bands
+    own = item.columns == (item.name,) and item.name in people.quasi_identifiers
+    if finer is None or own:
+        return item
+    taken = {c for k in known if k is not item for c in k.columns}
+    if finer.of in taken or finer.of in unknown or finer.of not in people.quasi_identifiers:
+        return item
+    if can_be_banded(people, finer.of, finer.width):
+        bands[finer.of] = finer.width
+        notes.append(f"{item.name}: people are alike in bands of {finer.width:g} of {finer.of}")
+    else:
+        notes.append(
+            f"{item.name}: {finer.of} is matched as it is written, since its values are not "
+            f"numbers over several bands of {finer.width:g}"
+        )
+    return replace(item, columns=(finer.of,))
+
+
+def _with_every_column(knows: Knows, people: People, unknown: Sequence[str]) -> tuple[Known, ...]:
     if not knows.every_column:
         return knows.known
-    named = {c for k in knows.known for c in k.columns}
+    named = {c for k in knows.known for c in k.columns} | {*unknown}
     rest = (c for c in people.quasi_identifiers if c not in named)
     return (*knows.known, *(Known(c, (c,), source="worst case: known for sure") for c in rest))
 
@@ -129,10 +188,15 @@ def _has_columns(item: Known, people: People, notes: list[str]) -> bool:
         notes.append(f"{item.name}: the table has no {', '.join(missing)}; left out")
         return False
     hint = did_you_mean(missing[0], people.quasi_identifiers)
-    raise DataError(
+    said = (
         f'the scenario knows {item.name} from "{missing[0]}", which is no quasi-identifier of the '
-        f'table; {hint} Map it with columns={{"{item.name}": "your_column"}}, or leave the group '
-        f'out with without=["{item.name}"]'
+        f"table; {hint} Map it with "
+    )
+    raise DataError(
+        f'{said}columns={{"{item.name}": "your_column"}}, or leave the group out with '
+        f'without=["{item.name}"]',
+        in_shell=f"{said}--column {item.name}=YOUR_COLUMN, or leave the group out with "
+        f"--without {item.name}",
     )
 
 
@@ -142,9 +206,10 @@ def _member_p(
     parent: Listed | Profile | None,
     people: People,
     facts: Mapping[str, FactTable],
+    notes: list[str],
 ) -> Array:
     if not isinstance(parent, Profile):
-        return _chance((*extra, *item.chance), people, facts, item.name)
+        return _chance((*extra, *item.chance), people, facts, item.name, notes)
     wrong = set(item.by_profile) ^ set(parent.weights)
     if wrong:
         raise ModelError(
@@ -154,11 +219,13 @@ def _member_p(
     return np.array([item.by_profile[state] for state in parent.weights])[:, None]
 
 
-def _chance(chance: Chance, people: People, facts: Mapping[str, FactTable], name: str) -> Array:
+def _chance(
+    chance: Chance, people: People, facts: Mapping[str, FactTable], name: str, notes: list[str]
+) -> Array:
     """The product of the factors, for everybody (length 1) or for each person."""
     p: Array = np.ones(1)
     for factor in chance:
-        p = p * (look_up(factor, people, facts) if isinstance(factor, Lookup) else factor)
+        p = p * (look_up(factor, people, facts, notes) if isinstance(factor, Lookup) else factor)
     if any(isinstance(factor, Lookup) and factor.relative for factor in chance):
         p = np.minimum(p, 1.0)
     wrong = ~((p >= 0) & (p <= 1))
@@ -167,7 +234,9 @@ def _chance(chance: Chance, people: People, facts: Mapping[str, FactTable], name
     return p
 
 
-def look_up(lookup: Lookup, people: People, facts: Mapping[str, FactTable]) -> Array:
+def look_up(
+    lookup: Lookup, people: People, facts: Mapping[str, FactTable], notes: list[str]
+) -> Array:
     """The value for each person, by the person's own values; keys are compared as text."""
     if lookup.table not in facts:
         hint = did_you_mean(lookup.table, facts)
@@ -178,42 +247,53 @@ def look_up(lookup: Lookup, people: People, facts: Mapping[str, FactTable]) -> A
             hint = did_you_mean(column, table)
             raise ModelError(f'table {lookup.table} has no column "{column}"; {hint}')
     for column in lookup.by:
-        if column not in people.columns:
+        if column not in people.as_read.columns:
+            said = f'the scenario looks {lookup.column} up by "{column}", which the table lacks; '
             raise DataError(
-                f'the scenario looks {lookup.column} up by "{column}", which the table lacks; '
-                f'name the column that holds it with columns={{"{column}": "your_column"}}'
+                f"{said}name the column that holds it with "
+                f'columns={{"{column}": "your_column"}}{REGISTER}',
+                in_shell=f"{said}name the column that holds it with "
+                f"--column {column}=YOUR_COLUMN{REGISTER}",
             )
     values = values_by_key(table, lookup.column, lookup.fact_columns, f"table {lookup.table}")
-    return _look_up_codes(lookup, people, values)
+    keys, ids = _keys(lookup, people)
+    found = [values.get(key, lookup.otherwise) for key in keys]
+    gone = sum(key not in values for key in keys)
+    if gone and lookup.otherwise is not None:
+        notes.append(
+            f"{lookup.column} by {' x '.join(lookup.by)}: {gone:,} of {len(keys):,} values have "
+            f"no row in the table {lookup.table} and count as {lookup.otherwise:g}"
+        )
+    missed = np.array([value is None for value in found])
+    if missed.any():
+        people_missed = int(missed[ids].sum())
+        raise DataError(
+            f"{people_missed:,} people have a {' x '.join(lookup.by)} with no row in the "
+            f"scenario's table {lookup.table} ({int(missed.sum())} of {len(keys)} values); "
+            f"recode them as the table writes them, or give the look-up an `otherwise`; where the "
+            f"values were generalised before they were read, read them as they were and generalise "
+            f"with people.generalise{REGISTER}",
+            in_shell=f"{people_missed:,} people have a {' x '.join(lookup.by)} with no row in the "
+            f"scenario's table {lookup.table} ({int(missed.sum())} of {len(keys)} values); "
+            f"recode them as the table writes them; where the values were generalised before they "
+            f"were read, read them as they were and generalise with --level{REGISTER}",
+        )
+    return np.array([0.0 if value is None else value for value in found])[ids]
 
 
-def _look_up_codes(
-    lookup: Lookup, people: People, values: Mapping[tuple[str, ...], float]
-) -> Array:
-    """Look up once per distinct combination of values."""
+def _keys(lookup: Lookup, people: People) -> tuple[list[tuple[str, ...]], NDArray[np.int64]]:
+    """Distinct combinations of values as the facts would write them, and which each person has."""
+    people = people.as_read.as_written()
     ids, count = people.class_ids(list(lookup.by))
     first = np.empty(count, dtype=np.intp)
     first[ids[::-1]] = np.arange(len(ids))[::-1]
     codes = people.codes(list(lookup.by))[first]
     labels = [people.labels(c) for c in lookup.by]
-    out = np.empty(count)
-    missed = np.zeros(count, dtype=bool)
-    for i, row in enumerate(codes):
-        key = tuple(
-            _key(labels[j][c], lookup.bands.get(name))
-            for (j, c), name in zip(enumerate(row), lookup.fact_columns, strict=True)
-        )
-        found = values.get(key, lookup.otherwise)
-        missed[i] = found is None
-        out[i] = 0.0 if found is None else found
-    if missed.any():
-        people_missed = int(missed[ids].sum())
-        raise DataError(
-            f"{people_missed:,} people have a {' x '.join(lookup.by)} with no row in the "
-            f"scenario's table {lookup.table} ({int(missed.sum())} of {count} values); "
-            f"recode them as the table writes them, or give the look-up an `otherwise`"
-        )
-    return out[ids]
+    edges = [lookup.bands.get(name) for name in lookup.fact_columns]
+    keys = [
+        tuple(_key(labels[j][c], edges[j]) for j, c in enumerate(row)) for row in codes.tolist()
+    ]
+    return keys, ids
 
 
 def _key(value: object, edges: Sequence[float] | None) -> str:

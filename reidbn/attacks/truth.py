@@ -118,6 +118,7 @@ def truth_check(
     table = population.take(rows)
     result = assess(attack, table, scenario=scenario, population=len(population))
     who = rng.integers(len(table), size=attempts)
+    population = result.groups.seen(population)
     masks = draw_known(result, who, rng)
     happened = {route: np.zeros(attempts, dtype=bool) for route in ROUTES}
     for mask in progress(np.unique(masks).tolist(), "acting the attack out"):

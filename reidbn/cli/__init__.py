@@ -119,7 +119,7 @@ def _main(argv: list[str] | None) -> Any:
         problem.show()
         sys.exit(problem.exit_code)
     except ReidbnError as problem:
-        click.echo(f"reidbn: {problem}", err=True)
+        click.echo(f"reidbn: {problem.in_shell}", err=True)
         sys.exit(problem.exit_code)
     except BrokenPipeError:
         sys.stderr.close()

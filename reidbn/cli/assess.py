@@ -15,7 +15,7 @@ from reidbn.cli._options import (
     read_states,
     set_option,
 )
-from reidbn.cli._tables import say_about, table_options
+from reidbn.cli._tables import listed, say_about, table_options
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
               help="The table's column for an attribute of the scenario.")  # fmt: skip
 @click.option("--state-column", metavar="COLUMN", help="The column that holds the state.")
 @click.option("--without", default="", metavar="A,B", help="Attributes that are not known.")
+@click.option("--unknown", default="", metavar="A,B", help="Columns of --qi that nobody knows.")
 @click.option("--together/--apart", default=None, help="One list for all attributes, or not.")
 @click.option("--method", type=click.Choice(["exact", "simulation"]), default="exact",
               show_default=True)  # fmt: skip
@@ -78,7 +79,8 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         set=read_settings(options["settings"]),
         do=read_states(options["do"], "--do"),
         columns=_columns(options["column"], options["state_column"]),
-        without=[n.strip() for n in options["without"].split(",") if n.strip()],
+        without=listed(options["without"]),
+        unknown=listed(options["unknown"]),
         method=options["method"],
         trials=options["trials"],
         seed=options["seed"],

@@ -45,15 +45,18 @@ def generalise(
             table[:, j] = new[table[:, j]]
     notes = (*people.notes, *(f"{name} at level {level}" for name, level in levels.items()))
     if history is None:
-        return replace(people, table=table, schema=tuple(schema), notes=notes)
+        return replace(
+            people, table=table, schema=tuple(schema), notes=notes, original=people.as_read
+        )
     rebuilt = people_of_history(
         replace(history, records=table, schema=tuple(schema)),
         Roles(people.quasi_identifiers, people.sensitive),
         notes,
     )
     return replace(
-        people, table=rebuilt.table, schema=rebuilt.schema, history=rebuilt.history, notes=notes
-    )
+        people, table=rebuilt.table, schema=rebuilt.schema, history=rebuilt.history, notes=notes,
+        original=people.as_read,
+    )  # fmt: skip
 
 
 def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy:

@@ -56,6 +56,8 @@ class People:
     """What was done to the table on its way here, in words, for reports."""
     origin: Ints | None = None
     """The source's row, from 0, of each person's first record; None: person i is row i."""
+    original: People | None = None
+    """The same people as they were read, where values were generalised since."""
 
     def __post_init__(self) -> None:
         names = (*self.quasi_identifiers, *self.sensitive)
@@ -194,9 +196,11 @@ class People:
         ids = None if self.subject_ids is None else self.subject_ids[index]
         history = None if self.history is None else self.history.take(index)
         origin = np.arange(len(self))[index] if self.origin is None else self.origin[index]
+        original = None if self.original is None else self.original.take(index)
         return replace(
-            self, table=table, weights=weights, subject_ids=ids, history=history, origin=origin
-        )
+            self, table=table, weights=weights, subject_ids=ids, history=history, origin=origin,
+            original=original,
+        )  # fmt: skip
 
     def drop(self, rows: ArrayLike) -> People:
         """Everybody but these rows (numbers or a mask)."""
@@ -224,6 +228,11 @@ class People:
         return replace(self, table=table, schema=schema, quasi_identifiers=known, sensitive=secret)
 
     # Coarser
+
+    @property
+    def as_read(self) -> People:
+        """The same people with the values that they were read with."""
+        return self if self.original is None else self.original
 
     def as_written(self) -> People:
         """The same people with every value equal to itself only: matching becomes a partition."""

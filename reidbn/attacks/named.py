@@ -1,0 +1,111 @@
+"""Every column that was named for an attacker is one that the scenario speaks of, or is refused.
+
+A quasi-identifier that no group of the scenario uses would be known of nobody: a verdict about
+everything but that column, in the words of one about everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from reidbn.attack.knows import Known
+from reidbn.attack.scenario import Scenario
+from reidbn.attacks.placing import Groups
+from reidbn.attacks.seen import can_be_banded
+from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.table import People
+
+if TYPE_CHECKING:
+    from reidbn.attacks.assessment import Inputs
+
+MOST = 13  # bands that ages reach over, at most
+
+
+def names_of(given: Sequence[str], argument: str) -> tuple[str, ...]:
+    """Several names; one alone is one name, not its letters."""
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, list | tuple | set | frozenset) or not all(
+        isinstance(name, str) for name in names
+    ):
+        raise UsageError(f'{argument} takes names, such as {argument}=["age"]')
+    return tuple(names)
+
+
+def refuse_unnamed(
+    people: People, scenario: Scenario, groups: Groups, inputs: Inputs
+) -> tuple[str, ...]:
+    """Refuse columns of which nothing is said; a note on those that are said to be unknown."""
+    for name in inputs.unknown:
+        if name not in people.quasi_identifiers:
+            hint = did_you_mean(name, people.quasi_identifiers)
+            raise UsageError(f'unknown names "{name}", which is no quasi-identifier; {hint}')
+        if name in groups.used:
+            raise UsageError(*_contradiction(name, scenario))
+    left_out = _left_out(scenario, inputs.without)
+    spoken_of = groups.used | left_out | {*inputs.unknown}
+    silent = [c for c in people.quasi_identifiers if c not in spoken_of]
+    if silent:
+        python, shell = _remedies(silent, people, groups)
+        listed = " and ".join([", ".join(silent[:-1]), silent[-1]] if silent[1:] else silent)
+        said = (
+            f"scenario {scenario.name} says nothing about {listed}, which the table names as "
+            f"quasi-identifier{'s' if silent[1:] else ''}: {'their' if silent[1:] else 'its'} "
+            f"part of the risk would be left out. "
+        )
+        raise UsageError(said + python, in_shell=said + shell)
+    if not inputs.unknown:
+        return ()
+    return (f"taken as not known to the attacker, by the caller: {', '.join(inputs.unknown)}",)
+
+
+def _contradiction(name: str, scenario: Scenario) -> tuple[str]:
+    known = scenario.knows.known if scenario.knows else ()
+    group = next((k.name for k in known if name in k.columns), name)
+    return (
+        f'"{name}" is said to be unknown, and scenario {scenario.name} knows it as {group}; leave '
+        f'that out with without=["{group}"]',
+    )
+
+
+def _left_out(scenario: Scenario, without: Sequence[str]) -> frozenset[str]:
+    """The columns of the attributes that the caller left out."""
+    known = scenario.knows.known if scenario.knows else ()
+    gone = [k for k in known if k.name in without]
+    finer = {k.in_bands.of for k in gone if k.in_bands}
+    return frozenset({c for k in gone for c in k.columns} | finer)
+
+
+def _remedies(silent: Sequence[str], people: People, groups: Groups) -> tuple[str, str]:
+    """The mapping that would help, and the words for a column that is not known."""
+    pairs = [(item, name) for name in silent if (item := _taker(name, people, groups.missed))]
+    python, shell = "", ""
+    for item, name in pairs:
+        how = f" in bands of {item.in_bands.width:g}" if item.in_bands else ""
+        python += f'{item.name} can take {name}{how}: columns={{"{item.name}": "{name}"}}. '
+        shell += f"{item.name} can take {name}{how}: --column {item.name}={name}. "
+    open_names = [k.name for k in groups.missed if len(k.columns) == 1]
+    if open_names and not pairs:
+        first = open_names[0]
+        said = f"It also knows {', '.join(open_names)}, which the table lacks: map a column with "
+        python += f'{said}columns={{"{first}": "{silent[0]}"}}. '
+        shell += f"{said}--column {first}={silent[0]}. "
+    listed = ", ".join(f'"{name}"' for name in silent)
+    end = "If the attacker does not know it, say "
+    return (
+        f"{python}{end}unknown=[{listed}]",
+        f"{shell}{end}--unknown {','.join(silent)}",
+    )
+
+
+def _taker(name: str, people: People, missed: Sequence[Known]) -> Known | None:
+    """An attribute that the table lacks and that this column may hold."""
+    words = {*name.lower().replace("-", "_").split("_")}
+    for item in missed:
+        if len(item.columns) != 1:
+            continue
+        if item.in_bands and can_be_banded(people, name, item.in_bands.width, most=MOST):
+            return item
+        if words & {*item.name.lower().split("_")}:
+            return item
+    return None
