@@ -106,6 +106,7 @@ PUBLIC: dict[str, str] = {
     "population_uncertainty": "reidbn.attacks.population_uncertainty",
     "Scenario": "reidbn.attack.scenario",
     "load_scenario": "reidbn.attack.scenariofile",
+    "register": "reidbn.attack.register",
     "scenarios": "reidbn.attack.scenariofile",
     "disclosure": "reidbn.attacks.disclosure",
     "disclosure_all": "reidbn.attacks.disclosure",

@@ -114,8 +114,8 @@ def values_by_key(
     {('al',): 0.5, ('ak',): 1.0}
     """
     found: dict[tuple[str, ...], float] = {}
-    keys = zip(*([as_key(v) for v in table[c]] for c in by), strict=True)
-    for row, (key, value) in enumerate(zip(keys, table[column], strict=True), start=1):
+    for row, value in enumerate(table[column], start=1):
+        key = tuple(as_key(table[c][row - 1]) for c in by)
         if key in found:
             raise ModelError(
                 f"{name}: row {row} repeats the {' x '.join(by)} of an earlier row, and it is not "

@@ -29,6 +29,7 @@ from reidbn.attack.knows import (
     values_by_key,
 )
 from reidbn.attack.modelfile import models_folder, read_text
+from reidbn.attack.register import REGISTER, is_register, named_register
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.schema import file_model
 from reidbn.attack.yamltext import Document, read
@@ -135,13 +136,17 @@ def scenarios() -> tuple[str, ...]:
 
 
 def load_scenario(name_or_path: str | os.PathLike[str] | Scenario) -> Scenario:
-    """The scenario in a file: a path, or the name of a shipped one."""
+    """The scenario in a file: a path, the name of a shipped one, or "register:FILE.csv"."""
     if isinstance(name_or_path, Scenario):
         return name_or_path
     name = os.fspath(name_or_path)
+    if is_register(name):
+        return named_register(name)
     path = scenarios_folder() / f"{name}.yaml" if name in scenarios() else Path(name)
     if not path.suffix and not path.exists():
-        raise UsageError(f'no scenario "{name}" is shipped; {did_you_mean(name, scenarios())}')
+        raise UsageError(
+            f'no scenario "{name}" is shipped; {did_you_mean(name, (*scenarios(), REGISTER))}'
+        )
     shown = f"scenarios/{path.name}" if path.parent == scenarios_folder() else name
     return _build(read(read_text(path)), path, shown)
 

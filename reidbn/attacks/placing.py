@@ -25,6 +25,7 @@ from reidbn.attack.knows import (
 )  # fmt: skip
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn
+from reidbn.attack.register import REGISTER
 from reidbn.attacks.questions import refuse_dependants, translated
 from reidbn.attacks.seen import can_be_banded, seen
 from reidbn.cpds.match import Probability
@@ -36,7 +37,6 @@ Array = NDArray[np.float64]
 FactTable = Mapping[str, Sequence[object]]  # a table of facts: columns by name
 
 EVERYTHING_SURE = "knows_for_sure"
-REGISTER = ""
 
 
 @dataclass(frozen=True)
@@ -251,9 +251,9 @@ def look_up(
             said = f'the scenario looks {lookup.column} up by "{column}", which the table lacks; '
             raise DataError(
                 f"{said}name the column that holds it with "
-                f'columns={{"{column}": "your_column"}}{REGISTER}',
+                f'columns={{"{column}": "your_column"}}{_own_list(lookup)}',
                 in_shell=f"{said}name the column that holds it with "
-                f"--column {column}=YOUR_COLUMN{REGISTER}",
+                f"--column {column}=YOUR_COLUMN{_own_list(lookup, typed=True)}",
             )
     values = values_by_key(table, lookup.column, lookup.fact_columns, f"table {lookup.table}")
     keys, ids = _keys(lookup, people)
@@ -272,13 +272,22 @@ def look_up(
             f"scenario's table {lookup.table} ({int(missed.sum())} of {len(keys)} values); "
             f"recode them as the table writes them, or give the look-up an `otherwise`; where the "
             f"values were generalised before they were read, read them as they were and generalise "
-            f"with people.generalise{REGISTER}",
+            f"with people.generalise{_own_list(lookup)}",
             in_shell=f"{people_missed:,} people have a {' x '.join(lookup.by)} with no row in the "
             f"scenario's table {lookup.table} ({int(missed.sum())} of {len(keys)} values); "
             f"recode them as the table writes them; where the values were generalised before they "
-            f"were read, read them as they were and generalise with --level{REGISTER}",
+            f"were read, read them as they were and generalise with --level"
+            f"{_own_list(lookup, typed=True)}",
         )
     return np.array([0.0 if value is None else value for value in found])[ids]
+
+
+def _own_list(lookup: Lookup, *, typed: bool = False) -> str:
+    """The end of a refusal: where no shipped list fits, the user's own."""
+    if lookup.table == REGISTER:
+        return ""
+    how = "--scenario register:FILE.csv" if typed else 'scenario="register:FILE.csv"'
+    return f"; elsewhere, or for another list, take your own: {how}"
 
 
 def _keys(lookup: Lookup, people: People) -> tuple[list[tuple[str, ...]], NDArray[np.int64]]:

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 @click.command()
 @table_options
 @click.option("--attack", default="adversary-routes", show_default=True, help="Model name or file.")
-@click.option("--scenario", default="worst-case", show_default=True, help="Scenario name or file.")
+@click.option(
+    "--scenario",
+    default="worst-case",
+    show_default=True,
+    help="Scenario name or file, or register:FILE.csv.",
+)
 @click.option("--population", type=NUMBER, help="People from whom the table was drawn.")
 @set_option
 @click.option("--do", multiple=True, metavar="NODE=STATE", help="An intervention.")

@@ -1,0 +1,151 @@
+"""A register of your own as a scenario: a table of chances, by any columns.
+
+One row per kind of person.  The column `listed` is the chance to be on the register; `shows age` is
+the chance that the register shows the age of somebody who is on it; every other column is a key, a
+value that the person's own must equal.  A key `age from` holds the lower edges of bands.
+
+    # Population register of the canton, as of 2024; reading room, visited in May
+    region,age from,listed,shows age,shows sex
+    north,0,0,1,1
+    north,18,0.97,1,1
+    south,0,0,0,1
+    south,18,0.91,0,1
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reidbn.attack.assumptions import ASSUMPTION
+from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup, values_by_key
+from reidbn.attack.scenario import Scenario
+from reidbn.errors import ModelError, UsageError
+
+REGISTER = "register"
+LISTED, SHOWS, FROM = "listed", "shows ", " from"
+FORM = (
+    "a column listed (the chance to be on it), columns such as shows age (the chance that it shows "
+    "the age), and the columns to look these up by"
+)
+
+
+def register(
+    table: str | os.PathLike[str] | Mapping[str, Sequence[Any]], *, source: str = ""
+) -> Scenario:
+    """The scenario of a register whose chances stand in a CSV file, a dict or a data frame.
+
+    All attributes meet the register as one event; `.shared(together=False)` lets each meet it on
+    its own.
+
+    >>> own = register({"listed": [0.9], "shows age": [1], "shows sex": [0.5]}, source="visited")
+    >>> [known.name for known in own.knows.known]
+    ['age', 'sex']
+    """
+    if isinstance(table, str | os.PathLike):
+        columns, name, written = _read(Path(table))
+    else:
+        columns, name, written = _columns(table), REGISTER, ""
+    source = source or written or f"{ASSUMPTION}: {name} does not say where its numbers come from"
+    shown = [c for c in columns if c.startswith(SHOWS) and c[len(SHOWS) :].strip()]
+    if LISTED not in columns or not shown:
+        raise ModelError(f"{name} is no register: it needs {FORM}; found {', '.join(columns)}")
+    keys = [c for c in columns if c != LISTED and c not in shown]
+    columns = {**columns, **{c: _edges(columns[c], c, name) for c in keys if c.endswith(FROM)}}
+    _check(columns, keys, [LISTED, *shown], name)
+    known = tuple(
+        Known(
+            column[len(SHOWS) :].strip(),
+            (column[len(SHOWS) :].strip(),),
+            _chance(column, keys, columns),
+            source=source,
+            optional=True,
+        )
+        for column in shown
+    )
+    parent = Listed(LISTED, _chance(LISTED, keys, columns), shared=True, source=source)
+    return Scenario(
+        REGISTER,
+        title=f"A register: {name}",
+        story="Whoever is on the register can be looked up there, with what it shows.",
+        source=source,
+        knows=Knows(known, parent),
+        facts={REGISTER: columns} if keys else {},
+    )
+
+
+def _read(path: Path) -> tuple[dict[str, list[Any]], str, str]:
+    """The table of a file, the file's name, and what its lines that start with # say."""
+    from reidbn.attack.scenariofile import read_facts
+
+    try:
+        columns = read_facts(path)
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as problem:
+        raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
+    said = " ".join(line.lstrip("# ").strip() for line in lines if line.startswith("#"))
+    return columns, path.name, said
+
+
+def _columns(table: Any) -> dict[str, list[Any]]:
+    """The columns of a dict or of a data frame."""
+    if hasattr(table, "to_dict") and not isinstance(table, Mapping):
+        table = table.to_dict("list")
+    if not isinstance(table, Mapping) or not all(
+        isinstance(values, Sequence) and not isinstance(values, str) for values in table.values()
+    ):
+        raise UsageError(
+            f"a register is a CSV file, a dict of columns or a data frame, with {FORM}"
+        )
+    columns = {str(name): list(values) for name, values in table.items()}
+    if len({len(values) for values in columns.values()}) != 1 or not next(iter(columns.values())):
+        raise UsageError("the columns of a register need one length, of at least one row")
+    return columns
+
+
+def _edges(values: Sequence[Any], column: str, name: str) -> list[float]:
+    try:
+        return [float(str(value)) for value in values]
+    except ValueError:
+        raise ModelError(
+            f'{name}: "{column}" holds lower edges of bands; one is no number'
+        ) from None
+
+
+def _check(
+    columns: Mapping[str, Sequence[Any]], keys: Sequence[str], chances: Sequence[str], name: str
+) -> None:
+    if not keys and len(columns[LISTED]) > 1:
+        raise ModelError(f"{name} has several rows and no column to look them up by")
+    for column in chances:
+        for value in values_by_key(columns, column, keys, name).values():
+            if not 0 <= value <= 1:
+                raise ModelError(f'{name}: "{column}" has {value:g}; a chance is from 0 to 1')
+
+
+def _chance(column: str, keys: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> Chance:
+    if not keys:
+        return (float(str(columns[column][0])),)
+    bands = {key: tuple(sorted({*columns[key]})) for key in keys if key.endswith(FROM)}
+    by = tuple(key.removesuffix(FROM) for key in keys)
+    return (Lookup(REGISTER, column, by, bands=bands, keys=tuple(keys)),)
+
+
+def is_register(name: str) -> bool:
+    """Whether a scenario's name asks for a register: "register", or "register:FILE"."""
+    return name == REGISTER or name.startswith(f"{REGISTER}:")
+
+
+def named_register(name: str) -> Scenario:
+    """The register of "register:FILE"."""
+    path = name.partition(":")[2]
+    if not path:
+        raise UsageError(
+            f'a register is a table of your own: scenario="register:chances.csv", or '
+            f"rb.register(table); it needs {FORM}",
+            in_shell=f"a register is a table of your own: --scenario register:chances.csv; it "
+            f"needs {FORM}",
+        )
+    return register(path)
