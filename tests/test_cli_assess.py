@@ -80,7 +80,7 @@ def test_assess_takes_a_scenario_file_and_prints_json(table, tmp_path):
         (("--population", "5000", "--column", "state"), "ATTRIBUTE=COLUMN"),
         (("--population", "5000", "--html", "r.html", "--option", "age=1"), "NAME:COLUMN=LEVEL"),
         (("--population", "5000", "--restricted", "r.txt"), ".csv or .parquet"),
-        ((), "give population=N"),
+        ((), "give --population N"),
     ],
 )
 def test_assess_refuses_with_a_remedy(table, words, said, capsys, tmp_path, monkeypatch):

@@ -29,7 +29,7 @@ def file(tmp_path):
         ("subsets FILE --qi age,sex --most 1 --samples 3", "most=", "leave out --most"),
         ("assess FILE --qi age,sex", "population=N", "give --population N"),
         ("assess FILE --qi age,sex --population 300 --scenario voter-registration", "columns=",
-         "--column state=your_column"),
+         "--column state=YOUR_COLUMN"),
         ("population FILE --qi age --population 300 --model benedetti-franconi", "weights=",
          "needs survey weights: --weights column"),
         ("population FILE --qi age --population 4.5", "population=", "--population 4.5: need"),
@@ -85,4 +85,5 @@ def test_a_table_too_large_to_assess_is_told_what_would_fit(monkeypatch, capsys)
     said = capsys.readouterr().err
     assert done.value.code == 3
     assert "leave attributes out with --without" in said
+    assert "ask about some people with --individuals 1000" in said
     assert "Do not assess a part of the table" in said

@@ -54,6 +54,7 @@ class ActedOut:
 
 def act_out(result: Assessment, *, attempts: int = 20_000, seed: int = 0) -> ActedOut:
     """Attack people of the table for real; compare with the marketer and the prosecutor."""
+    result.refuse_part("an attack on the table")
     for measure in ("marketer", "prosecutor"):
         if measure not in result.risks:
             raise UsageError(f"this attack has no question {measure} to compare a match with")

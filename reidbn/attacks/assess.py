@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import reidbn
 from reidbn.attack.attack import Attack
@@ -54,6 +55,7 @@ def assess(
     checkpoint: str | os.PathLike[str] | None = None,
     histories: bool = False,
     beyond_range: bool = False,
+    individuals: int | ArrayLike | None = None,
 ) -> Assessment:
     """Risk of every person of a table under an attack and a scenario.
 
@@ -64,6 +66,8 @@ def assess(
     `checkpoint` is a folder that keeps finished blocks, so that a killed run can go on;
     `histories` says that a repeated subject id is a person's history and not a slip;
     `beyond_range=True` also takes parameter values outside the ranges that the attack declares.
+    `individuals` asks about that many people drawn at random with `seed` (or about these rows),
+    where a table is too large; their classes are counted among all people.
     """
     if method not in METHODS:
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
@@ -89,6 +93,8 @@ def assess(
         seed=seed,
         checkpoint=None if checkpoint is None else os.fspath(checkpoint),
         beyond_range=beyond_range,
+        individuals=individuals_of(people, individuals, seed),
+        drawn=individuals is not None and np.ndim(individuals) == 0,
     )
     return run(inputs)
 
@@ -138,11 +144,12 @@ def run(inputs: Inputs) -> Assessment:
         groups = place(*where, apart=True, unknown=inputs.unknown)
     said = refuse_unnamed(inputs.people, inputs.scenario.renamed(inputs.columns), groups, inputs)
     attack, own, notes = attach(base, groups, filled)
-    classes = subset_classes(groups.seen(inputs.people), groups.columns)
+    classes = subset_classes(groups.seen(inputs.people), groups.columns, inputs.individuals)
+    asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
     population = None
     if inputs.population is not None and "p_unique" in attack.subject:
         population = subset_population(classes, inputs.population)
-    table = subject_table(attack, classes, population, own, inputs.subject)
+    table = subject_table(attack, classes, population, asked, given)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     questions = _questions(attack, inputs, scenario)
     risks = {}
@@ -172,6 +179,39 @@ def run(inputs: Inputs) -> Assessment:
         risks=risks,
         provenance=_provenance(inputs, attack),
     )
+
+
+def individuals_of(
+    people: People, individuals: int | ArrayLike | None, seed: int
+) -> NDArray[np.int64] | None:
+    """The rows asked about: so many drawn at random, or those named; None for everybody."""
+    if individuals is None:
+        return None
+    wanted = np.asarray(individuals)
+    if wanted.dtype.kind not in "iu" or wanted.ndim > 1 or not wanted.size:
+        raise UsageError("individuals is how many people to draw, or the rows of some")
+    if wanted.ndim == 0:
+        if not 0 < int(wanted) <= len(people):
+            raise UsageError(f"individuals={int(wanted)}; ask for 1 to {len(people)} people")
+        drawn = np.random.default_rng(seed).choice(len(people), int(wanted), replace=False)
+        return np.sort(drawn).astype(np.int64)
+    if wanted.min() < 0 or wanted.max() >= len(people) or np.unique(wanted).size != wanted.size:
+        raise UsageError(f"individuals are rows from 0 to {len(people) - 1}, each once")
+    return wanted.astype(np.int64)
+
+
+def of_individuals(inputs: Inputs, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Columns with one value per person of the table, cut to those who are asked about."""
+    rows = inputs.individuals
+    if rows is None:
+        return columns
+    for name, values in columns.items():
+        if len(np.atleast_1d(values)) != len(inputs.people):
+            raise DataError(
+                f'subject column "{name}" has {len(np.atleast_1d(values)):,} rows for '
+                f"{len(inputs.people):,} people; give one per person of the table, in record order"
+            )
+    return {name: np.asarray(values)[rows] for name, values in columns.items()}
 
 
 def _named_alone(attack: Attack, inputs: Inputs, scenario: Scenario) -> frozenset[str]:
@@ -246,6 +286,7 @@ def _provenance(inputs: Inputs, attack: Attack) -> dict[str, Any]:
         "table_fingerprint": inputs.people.fingerprint,
         "original_fingerprint": inputs.people.as_read.fingerprint,
         "people": len(inputs.people),
+        "individuals": None if inputs.individuals is None else len(inputs.individuals),
         "population": inputs.population,
         "method": inputs.method,
         "seed": inputs.seed,

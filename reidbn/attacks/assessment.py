@@ -18,10 +18,11 @@ from reidbn.attacks.placing import Groups
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.attacks.subset_classes import SubsetClasses
-from reidbn.errors import EngineError
+from reidbn.errors import EngineError, UsageError
 from reidbn.inference.case import Case
 from reidbn.inference.crosscheck import CrossCheck, crosscheck
 from reidbn.inference.query import Query
+from reidbn.microdata.sampled import binomial_interval
 from reidbn.microdata.table import People
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ class Inputs:
     beyond_range: bool = False
     apart: bool = False
     """Sure groups stay members of their own, so that each one's part can be told."""
+    individuals: NDArray[np.int64] | None = None
+    """The rows of those asked about; None: everybody."""
+    drawn: bool = False
+    """Whether they were drawn at random."""
 
 
 ROUNDING = 1e-9  # what sums of products may be off by
@@ -102,9 +107,40 @@ class Assessment:
         """One row per person, in record order: one column per measure."""
         import pandas as pd
 
-        index = self.inputs.people.subject_ids
+        index = self._ids()
         data = {name: values[self.table.of_person] for name, values in self.risks.items()}
         return pd.DataFrame(data, index=None if index is None else pd.Index(index, name="subject"))
+
+    def _ids(self) -> NDArray[Any] | None:
+        ids, rows = self.inputs.people.subject_ids, self.inputs.individuals
+        return ids if ids is None or rows is None else ids[rows]
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only some people of the table were asked about."""
+        return self.inputs.individuals is not None
+
+    def refuse_part(self, what: str) -> None:
+        """Raise where only some people were asked about: nothing is known of the others."""
+        if self.is_part:
+            raise UsageError(
+                f"{len(self):,} of {len(self.inputs.people):,} people were asked about, and {what} "
+                "is about everybody: read .subjects and .shares_above(), or leave individuals= out"
+            )
+
+    def shares_above(self, thresholds: Sequence[float] = THRESHOLDS) -> pd.DataFrame:
+        """The share of people whose risk is above each threshold; of people drawn, its interval.
+
+        The 95 % interval [ClopperPearson34] is for the share among all people of the table.
+        """
+        import pandas as pd
+
+        risk = self.risk()
+        hits = np.array([int((risk > t).sum()) for t in thresholds])
+        columns = {"people": hits, "share": hits / len(risk)}
+        if self.is_part and self.inputs.drawn:
+            columns["low"], columns["high"] = binomial_interval(hits, len(risk))
+        return pd.DataFrame(columns, index=pd.Index(thresholds, name="threshold"))
 
     def risk(self, measure: str = OVERALL) -> Array:
         """The measure of every person, in record order."""
@@ -181,7 +217,7 @@ class Assessment:
 
     def whatif_case(self, measure: str = OVERALL) -> Case:
         """The question that sweep, tornado, solve and uncertainty vary; people alike are one."""
-        ids = self.inputs.people.subject_ids
+        ids = self._ids()
         return Case(
             self.attack,
             self.questions[measure],
@@ -255,7 +291,10 @@ class Assessment:
 
     def __repr__(self) -> str:
         values = self.risk()
+        drawn = ", drawn at random" if self.inputs.drawn else ""
+        part = f" (of {len(self.inputs.people):,}{drawn})" if self.is_part else ""
         return (
             f"<Assessment {self.attack.name} under {self.inputs.scenario.name}: "
-            f"{len(self):,} people, {OVERALL} mean {values.mean():.4g}, highest {values.max():.4g}>"
+            f"{len(self):,} people{part}, {OVERALL} mean {values.mean():.4g}, "
+            f"highest {values.max():.4g}>"
         )

@@ -44,7 +44,7 @@ class SubsetPopulation:
 
 def subset_population(classes: SubsetClasses, population: float) -> SubsetPopulation:
     """Fit every subset together; where there is no best point, the posterior mean, and a note."""
-    n = classes.people
+    n = classes.records
     fits = fit_tables(classes.frequencies, int(population))
     each = [found.size for found in classes.occurring]
     row = np.repeat(np.arange(len(each)), each)

@@ -104,7 +104,7 @@ def _from_table(
     if name == "p_unique":
         return _p_unique(attack, population)
     if name == "records":
-        return np.array([float(classes.people)])
+        return np.array([float(classes.records)])
     raise DataError(
         f'{attack.name} needs the subject column "{name}", which no table provides: '
         f'give it with subject={{"{name}": one value per person}}'

@@ -21,9 +21,12 @@ from reidbn.progress import progress
 
 MEMORY = 2 * 2**30  # bytes that the table of class sizes may take
 REMEDY = (
-    "join attributes that are learnt together, generalise (fewer distinct people), or leave "
-    'attributes out with without=["..."]. Do not assess a part of the table: classes counted in a '
-    "part are smaller than they are"
+    "join attributes that are learnt together, generalise (fewer distinct people), leave "
+    'attributes out with without=["..."]'
+)
+SOME = (
+    ", or ask about some people with individuals=1000: classes are still counted among all. Do not "
+    "assess a part of the table, in which every class is smaller than it is"
 )
 
 
@@ -39,6 +42,8 @@ class SubsetClasses:
     occurring: tuple[NDArray[np.int64], ...]
     """The sizes in `sizes` on each subset, each once."""
     is_partition: bool
+    records: int
+    """People in the table, among whom the classes were counted."""
 
     @property
     def rows(self) -> int:
@@ -46,17 +51,23 @@ class SubsetClasses:
 
     @property
     def people(self) -> int:
+        """Those asked about: everybody, or the individuals named."""
         return len(self.of_person)
 
 
-def subset_classes(people: People, groups: Sequence[tuple[str, ...]]) -> SubsetClasses:
-    """Count the classes on every union of the groups."""
+def subset_classes(
+    people: People, groups: Sequence[tuple[str, ...]], individuals: NDArray[np.int64] | None = None
+) -> SubsetClasses:
+    """Count the classes of everybody, or of some individuals, on every union of the groups.
+
+    Classes are counted among all people either way: a part of them would make each class smaller.
+    """
     refuse_many(len(groups), remedy=REMEDY[0].upper() + REMEDY[1:])
     columns = [c for group in groups for c in group]
     partition = not any(people.column(c).relation is not None for c in columns)
     if partition and people.is_columnwise:
-        return _by_partition(people, groups)
-    return _by_matching(people, groups)
+        return _by_partition(people, groups, individuals)
+    return _by_matching(people, groups, individuals)
 
 
 def _refuse_memory(rows: int, groups: int) -> None:
@@ -64,26 +75,33 @@ def _refuse_memory(rows: int, groups: int) -> None:
         need = rows * 4 * (1 << groups) / 2**30
         raise TooLarge(
             f"class sizes of {rows:,} distinct people on 2^{groups} subsets need {need:.1f} GB and "
-            f"the limit is {MEMORY / 2**30:.0f} GB; {REMEDY}"
+            f"the limit is {MEMORY / 2**30:.0f} GB; {REMEDY}{SOME}"
         )
 
 
-def _by_partition(people: People, groups: Sequence[tuple[str, ...]]) -> SubsetClasses:
+def _by_partition(
+    people: People, groups: Sequence[tuple[str, ...]], individuals: NDArray[np.int64] | None
+) -> SubsetClasses:
     ids = [people.class_ids(list(group)) for group in groups]
     codes = np.asfortranarray(np.column_stack([i.astype(np.int32) for i, _ in ids]))
     rows = distinct_rows(codes, [count for _, count in ids])
-    count = rows.counts.size
-    _refuse_memory(count, len(groups))
-    sizes = np.empty((1 << len(groups), count), dtype=np.uint32)
+    followed, of_person = np.arange(rows.counts.size), rows.of_record
+    if individuals is not None:
+        followed, of_person = np.unique(rows.of_record[individuals], return_inverse=True)
+    _refuse_memory(followed.size, len(groups))
+    sizes = np.empty((1 << len(groups), followed.size), dtype=np.uint32)
     frequencies: list[Frequencies | None] = [None] * len(sizes)
     total = 1 << len(groups)
     for partition in progress(partitions(rows), "classes on every subset", total=total):
-        sizes[partition.subset] = partition.row_sizes
+        own = partition.row_sizes
+        sizes[partition.subset] = own if individuals is None else own[followed]
         found = partition.sizes[partition.sizes > 0]
         frequencies[partition.subset] = _class_frequencies(found)
     done = tuple(f for f in frequencies if f is not None)
     occurring = tuple(f.sizes for f in done)
-    return SubsetClasses(tuple(groups), sizes, rows.of_record, done, occurring, is_partition=True)
+    return SubsetClasses(
+        tuple(groups), sizes, of_person, done, occurring, is_partition=True, records=len(people)
+    )
 
 
 def _class_frequencies(sizes: NDArray[np.int64]) -> Frequencies:
@@ -91,25 +109,28 @@ def _class_frequencies(sizes: NDArray[np.int64]) -> Frequencies:
     return Frequencies(values, counts)
 
 
-def _by_matching(people: People, groups: Sequence[tuple[str, ...]]) -> SubsetClasses:
+def _by_matching(
+    people: People, groups: Sequence[tuple[str, ...]], individuals: NDArray[np.int64] | None
+) -> SubsetClasses:
     """Where a value may match several (or histories compare whole), subset by subset.
 
     Match counts are no class sizes, so population fits get the classes of the values as written.
     """
-    _refuse_memory(len(people), len(groups))
+    asked = np.arange(len(people)) if individuals is None else individuals
+    _refuse_memory(asked.size, len(groups))
     total = 1 << len(groups)
-    sizes = np.empty((total, len(people)), dtype=np.uint32)
+    sizes = np.empty((total, asked.size), dtype=np.uint32)
     written = people.as_written()
     frequencies, occurring = [], []
     for mask in progress(range(total), "matches on every subset"):
         known = [c for j, group in enumerate(groups) if mask >> j & 1 for c in group]
         matched = people.class_sizes(known)
-        sizes[mask] = matched
+        sizes[mask] = matched[asked]
         occurring.append(np.unique(matched).astype(np.int64))
         frequencies.append(written.frequencies(known))
-    everybody = np.arange(len(people))
     columns = [c for group in groups for c in group]
     partition = not any(people.column(c).relation is not None for c in columns)
     return SubsetClasses(
-        tuple(groups), sizes, everybody, tuple(frequencies), tuple(occurring), partition
-    )
+        tuple(groups), sizes, np.arange(asked.size), tuple(frequencies), tuple(occurring),
+        partition, len(people),
+    )  # fmt: skip

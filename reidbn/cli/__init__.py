@@ -72,7 +72,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except ReidbnError as problem:
-            problem.args = (in_shell(str(problem), ctx.meta.get("reidbn.command")),)
+            problem.in_shell = in_shell(problem.in_shell, ctx.meta.get("reidbn.command"))
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -8,6 +8,7 @@ import click
 
 from reidbn.cli._options import (
     NUMBER,
+    WHOLE,
     asked_beyond_range,
     output_options,
     print_json,
@@ -15,7 +16,7 @@ from reidbn.cli._options import (
     read_states,
     set_option,
 )
-from reidbn.cli._tables import listed, say_about, table_options
+from reidbn.cli._tables import about, listed, say_about, table_options
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
     help="Write risk, main route and attribute of everybody (CSV, Parquet). Restricted.",
 )
 @click.option("--histories", is_flag=True, help="A repeated subject id is a person's history.")
+@click.option("--individuals", type=WHOLE, metavar="N",
+              help="Ask about N people at random; classes are counted among all.")  # fmt: skip
 @click.option("--fail-above", type=NUMBER, metavar="RISK", help="Exit 1 if anybody is above.")
 @output_options
 def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
@@ -73,6 +76,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     import reidbn as rb
     from reidbn.attack.scenariofile import load_scenario
 
+    _refuse_of_part(options)
     scenario = load_scenario(options["scenario"])
     if options["together"] is not None:
         scenario = scenario.shared(together=options["together"])
@@ -92,7 +96,10 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         checkpoint=options["checkpoint"],
         histories=options["histories"],
         beyond_range=asked_beyond_range(),
+        individuals=options["individuals"],
     )
+    if result.is_part:
+        return _say_part(people, result, options, as_json=as_json, quiet=quiet)
     if not result.inputs.given:
         result.keep_crosscheck(rows=options["rows"], seed=options["seed"])
     summary = result.summary(options["threshold"])
@@ -108,6 +115,53 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     _write_persons(result, options)
     above = options["fail_above"]
     return int(above is not None and bool((result.risk() > above).any()))
+
+
+_OF_EVERYBODY = ("html", "markdown", "json_report", "restricted", "fail_above")
+
+
+def _refuse_of_part(options: dict[str, Any]) -> None:
+    """What is about everybody is not asked of some."""
+    for name in _OF_EVERYBODY:
+        if options["individuals"] is not None and options[name] is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is about everybody, --individuals asks about some; "
+                "leave one of the two out"
+            )
+
+
+def _say_part(
+    people: People, result: Any, options: dict[str, Any], *, as_json: bool, quiet: bool
+) -> int:
+    """Some people's risks, and what they say about the table: no verdict, which is about all."""
+    from reidbn.report.thresholds import threshold
+
+    result.check(rows=options["rows"], seed=options["seed"])
+    value = threshold(options["threshold"]).value
+    shares = result.shares_above([value])
+    found = {
+        "individuals": len(result), "drawn": "at random", "seed": options["seed"],
+        "mean_risk": {m: float(result.risk(m).mean()) for m in result.measures},
+        "threshold": value,
+        **{f"{name}_above": shares[name].item() for name in ("people", "share", "low", "high")},
+    }  # fmt: skip
+    if as_json:
+        print_json(about(people) | found)
+    else:
+        if not quiet:
+            say_about(people)
+        click.echo(f"{len(result):,} of them, drawn at random, were asked about.")
+        for measure, mean in found["mean_risk"].items():
+            click.echo(f"mean risk, {measure:<28}{mean:>12.6g}")
+        click.echo(
+            f"{found['people_above']:,} of {len(result):,} are above {value:g}; of all people, "
+            f"{found['low_above']:.2%} to {found['high_above']:.2%} are (95 % interval). "
+            "Nothing is said about the highest risk of the others."
+        )
+    if options["out"]:
+        done = result.to_parquet(options["out"])
+        click.echo(f"risks of those asked about (restricted): {done}", err=True)
+    return 0
 
 
 def _columns(pairs: tuple[str, ...], state: str | None) -> dict[str, str]:

@@ -156,4 +156,5 @@ def _crosscheck_line(result: Assessment) -> str:
 
 def summarise(result: Assessment, choice: str | float = 0.09) -> Summary:
     """The summary against a threshold: a preset's name or a value."""
+    result.refuse_part("a verdict")
     return Summary(result, threshold(choice))
