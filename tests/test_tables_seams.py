@@ -186,3 +186,36 @@ def test_what_the_shell_prints_is_what_the_library_counts(missing, tmp_path, cap
     assert found["k"] == min(sizes)
     assert found["uniques"] == sizes.count(1)
     assert found["mean_risk"] == pytest.approx(np.mean(1 / np.array(sizes)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--hierarchy", "age=bands:10", "--level", "age=1"],
+        ["--missing-values", "?"],
+        ["--tidy"],
+        ["--missing-values", "?", "--tidy", "--hierarchy", "age=bands:10", "--level", "age=1"],
+    ],
+)
+def test_the_population_s_own_table_is_read_as_the_table_was(options, tmp_path, capsys):
+    table = rb.datasets.synthetic_patients(900, seed=6)[["age", "sex", "state"]].astype(object)
+    rng = np.random.default_rng(2)
+    table["sex"] = table["sex"].where(rng.random(900) < 0.9, "?")
+    some = table.iloc[:90].copy()
+    some["sex"] = some["sex"].str.upper()  # the release shouts, the register does not
+    if "--tidy" not in options:
+        some["sex"] = table["sex"].iloc[:90]
+    table.to_csv(tmp_path / "register.csv", index=False)
+    some.to_csv(tmp_path / "release.csv", index=False)
+    shown = shell(
+        capsys, "population", tmp_path / "release.csv", "--qi", "age,sex,state", *options,
+        "--population", tmp_path / "register.csv", "--model", "truth", "--json",
+    )  # fmt: skip
+    ages = [age // 10 if "--level" in options else age for age in table["age"]]
+    sexes = [sex if sex != "?" else None for sex in table["sex"]]
+    rows = list(zip(ages, sexes, table["state"], strict=True))
+    alone = [i for i in range(90) if rows[:90].count(rows[i]) == 1]
+    unique = sum(rows.count(rows[i]) == 1 for i in alone)
+    found = json.loads(shown)
+    p_unique = found["fit"]["p_unique"] if "fit" in found else found["p_unique"]
+    assert p_unique == pytest.approx(unique / len(alone), rel=1e-12)

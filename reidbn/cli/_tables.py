@@ -59,6 +59,7 @@ def table_options(function: F) -> F:
         if given.get("quiet"):
             be_quiet()
         own = {name: given.pop(name) for name in _NAMES}
+        click.get_current_context().meta["reidbn.table"] = own
         return function(people=read_people(**own), **given)
 
     wrapped: Any = command
@@ -99,6 +100,27 @@ def read_people(
     ]
     people = people.generalise(levels) if levels else people
     return replace(people, notes=(*people.notes, *notes))
+
+
+def read_alike(table: str, people: People) -> People:
+    """Another table with the same columns, read and generalised as the command's own was."""
+    own = click.get_current_context().meta["reidbn.table"]
+    apart = {"sensitive": "", "subject_id": None, "weights": None, "history": "multiset"}
+    other = read_people(
+        **{**own, **apart, "table": table, "qi": ",".join(people.quasi_identifiers)}
+    )
+    if not own["tidy"]:
+        return other
+    from reidbn.microdata.coding import plainly
+    from reidbn.microdata.columns import object_array
+
+    schema = []
+    for column in other.schema:
+        ours = {plainly(label): label for label in people.labels(column.name).tolist()}
+        spelled = [ours.get(plainly(label), label) for label in column.labels.tolist()]
+        labels = object_array(spelled) if column.labels.dtype == object else column.labels
+        schema.append(replace(column, labels=labels))
+    return replace(other, schema=tuple(schema))
 
 
 def _source(table: str) -> Any:

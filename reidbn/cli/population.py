@@ -11,7 +11,7 @@ from reidbn.cli._tables import (
     about,
     figure_name,
     listed,
-    read_people,
+    read_alike,
     save_figure,
     say_about,
     table_options,
@@ -84,7 +84,7 @@ def _population(text: str, people: People, *, strata: str | None) -> Any:
     if strata is not None:
         return _by_stratum(text, people, strata)
     if Path(text).is_file():
-        return read_people(text, ",".join(people.quasi_identifiers), missing=people.missing)
+        return read_alike(text, people)
     return number(text, "--population")
 
 

@@ -277,7 +277,7 @@ def spellings(codes: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any], 
     """
     if labels.dtype != object or not any(isinstance(value, str) for value in labels.tolist()):
         return codes, labels, 0
-    keys = [_plainly(value) for value in labels.tolist()]
+    keys = [plainly(value) for value in labels.tolist()]
     gone = len(keys) - len(set(keys))
     if not gone:
         return codes, labels, 0
@@ -291,7 +291,7 @@ def spellings(codes: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any], 
     return new[codes], labels[kept], gone
 
 
-def _plainly(value: Any) -> Any:
+def plainly(value: Any) -> Any:
     """A text without what people do not mean by it: capitals, blanks, ways to write an accent."""
     if not isinstance(value, str):
         return value
