@@ -5,19 +5,23 @@ A parent counts when its state is yes; a group counts once per member that is kn
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.cpds.protocol import (
     CPD,
+    NO,
     YES,
     Array,
+    Part,
     Ref,
     Scope,
     Variable,
+    in_steps,
     needs_parents,
     needs_probability,
     needs_reference,
@@ -35,6 +39,11 @@ def _count(scope: Scope) -> Array:
     return total
 
 
+def _missing(scope: Scope, parent: Variable) -> Array:
+    """How many of a parent's inputs are no."""
+    return (len(parent.members) or 1) - scope.number(parent.name)
+
+
 def _inputs(parents: tuple[Variable, ...]) -> int:
     return sum(len(p.members) or 1 for p in parents)
 
@@ -50,6 +59,9 @@ class _Gate(CPD):
                 )
                 found.append(Problem(("kind",), message))
         return found
+
+    def parts(self, child: Variable, parents: tuple[Variable, ...]) -> tuple[Part, ...]:
+        return in_steps(child, parents, (NO, YES), lambda met: self, lambda met: self)
 
 
 @dataclass(frozen=True)
@@ -82,6 +94,10 @@ class Threshold(_Gate):
     def probabilities(self, scope: Scope) -> Array:
         return yes_no(scope.child, _count(scope) >= self.at_least)
 
+    def parts(self, child: Variable, parents: tuple[Variable, ...]) -> tuple[Part, ...]:
+        counts = tuple(str(i) for i in range(self.at_least + 1))
+        return in_steps(child, parents, counts, lambda met: _CountSoFar(), lambda met: self)
+
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         found = super().problems(child, parents)
         inputs = _inputs(parents)
@@ -90,6 +106,18 @@ class Threshold(_Gate):
             message = f"asks for {self.at_least} where {inputs} can be yes; use {most}"
             found.append(Problem(("at_least",), message))
         return found
+
+
+@dataclass(frozen=True)
+class _CountSoFar(CPD):
+    """How many were yes up to here; the last state is "this many or more"."""
+
+    kind: ClassVar[str] = "count-so-far"
+
+    def probabilities(self, scope: Scope) -> Array:
+        most = len(scope.child.states) - 1
+        count = np.minimum(_count(scope), most)
+        return np.asarray(count[..., None] == np.arange(most + 1), dtype=float)
 
 
 @dataclass(frozen=True)
@@ -120,10 +148,37 @@ class _Noisy(_Gate):
             found.append(Problem(("weights",), f"has no weight for the parent {name}"))
         return found
 
-    def _factor(self, scope: Scope, parent: str, failing: NDArray[np.bool_] | Array) -> Array:
-        """(1 - weight) for every input of this parent that counts, multiplied."""
-        w = scope.value(self.weight(parent))
-        return np.where(failing == 0, 1.0, (1.0 - w) ** np.maximum(failing, 1))
+    def parts(self, child: Variable, parents: tuple[Variable, ...]) -> tuple[Part, ...]:
+        own = {p.name for p in parents}
+
+        def over(met: tuple[Variable, ...], leak: Ref) -> CPD:
+            weights = {p.name: self.weight(p.name) if p.name in own else 1.0 for p in met}
+            return replace(self, weights=weights, leak=leak)
+
+        return in_steps(
+            child, parents, (NO, YES), lambda met: over(met, 0.0), lambda met: over(met, self.leak)
+        )
+
+    def _chances(
+        self, scope: Scope, counts: Callable[[Variable], Array]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """P(no input and no leak works), P(any does); `counts` says how many of a parent may.
+
+        The second is not 1 minus the first: under 1e-9 that loses digits, under 1e-17 all of them.
+        """
+        none, log = _all_fail(scope.value(self.leak), np.asarray(1.0))
+        for parent in scope.parents:
+            failing, more = _all_fail(scope.value(self.weight(parent.name)), counts(parent))
+            none, log = none * failing, log + more
+        some = -np.expm1(log)
+        return none, np.where(np.isnan(some), 1.0 - none, some)
+
+
+def _all_fail(p: Array, times: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+    """(1 - p)^times and its logarithm; NaN for a p above 1, as when a curve is read off."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one = np.log1p(-p)
+        return (1.0 - p) ** times, np.where(times == 0, 0.0, np.maximum(times, 1) * one)
 
 
 def _weight_problems(ref: Ref, *where: str) -> list[Problem]:
@@ -141,10 +196,8 @@ class NoisyOr(_Noisy):
     has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
-        p_no = 1.0 - scope.value(self.leak)
-        for parent in scope.parents:
-            p_no = p_no * self._factor(scope, parent.name, scope.number(parent.name))
-        return yes_no(scope.child, 1.0 - p_no)
+        p_no, p_yes = self._chances(scope, lambda parent: scope.number(parent.name))
+        return yes_no(scope.child, p_yes, p_no)
 
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
         """Toss one coin per cause that is present, and one for the leak."""
@@ -167,18 +220,14 @@ class NoisyAnd(_Noisy):
     has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
-        p_yes = 1.0 - scope.value(self.leak)
-        for parent in scope.parents:
-            missing = (len(parent.members) or 1) - scope.number(parent.name)
-            p_yes = p_yes * self._factor(scope, parent.name, missing)
-        return yes_no(scope.child, p_yes)
+        p_yes, p_no = self._chances(scope, lambda parent: _missing(scope, parent))
+        return yes_no(scope.child, p_yes, p_no)
 
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
         """Toss one coin per missing parent (blocked or made up for), and one for the leak."""
         blocked = rng.random(rows) < scope.value(self.leak)
         for parent in scope.parents:
-            missing = (len(parent.members) or 1) - scope.number(parent.name)
-            count = np.broadcast_to(missing, rows).astype(np.intp)
+            count = np.broadcast_to(_missing(scope, parent), rows).astype(np.intp)
             w = np.broadcast_to(scope.value(self.weight(parent.name)), rows)
             blocked = blocked | (rng.binomial(count, w) > 0)
         return np.where(blocked, scope.child.states.index("no"), scope.child.states.index(YES))

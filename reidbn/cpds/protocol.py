@@ -15,7 +15,7 @@ per row).  `probabilities(scope)` answers both; a kind with a story of its own a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from importlib import import_module
@@ -153,6 +153,14 @@ class CPD(ABC):
         """
         return []
 
+    def parts(self, child: Variable, parents: tuple[Variable, ...]) -> tuple[Part, ...]:
+        """The same table in small steps, the node itself last; none when it has no steps.
+
+        Many parents make a table that nobody can write down, though a count or a flag may be all
+        that matters of them.  A kind that knows says here how it is carried from parent to parent.
+        """
+        return ()
+
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
         """Act the story out for `rows` cases; without a story, draw from the table."""
         return draw(rng, self.probabilities(scope), rows)
@@ -181,6 +189,36 @@ class CPD(ABC):
         )
 
 
+@dataclass(frozen=True)
+class Part:
+    """One step of a wide table: a hidden node that only the next step reads, or the node itself."""
+
+    variable: Variable
+    parents: tuple[Variable, ...]
+    cpd: CPD
+
+
+def in_steps(
+    child: Variable,
+    parents: tuple[Variable, ...],
+    states: tuple[str, ...],
+    step: Callable[[tuple[Variable, ...]], CPD],
+    last: Callable[[tuple[Variable, ...]], CPD],
+) -> tuple[Part, ...]:
+    """A chain of hidden nodes with the given states, each over the one before and one parent more.
+
+    A hidden node's name holds a sign that no declared name can; a group starts a chain alone.
+    """
+    first = 1 if parents and parents[0].is_group else 2
+    met = parents[:first]
+    found = []
+    for i, parent in enumerate(parents[first:], start=1):
+        so_far = Variable(f"{child.name}~{i}", states)
+        found.append(Part(so_far, met, step(met)))
+        met = (so_far, parent)
+    return (*found, Part(child, met, last(met))) if found else ()
+
+
 def draw(rng: np.random.Generator, p: Array, rows: int) -> NDArray[np.intp]:
     """One state per row from P(state) on the last axis."""
     p = np.broadcast_to(p, (rows, p.shape[-1]))
@@ -191,8 +229,8 @@ def draw(rng: np.random.Generator, p: Array, rows: int) -> NDArray[np.intp]:
     return np.asarray((u[:, None] >= cumulative).sum(axis=1), dtype=np.intp)
 
 
-def yes_no(child: Variable, p_yes: NDArray[Any]) -> Array:
-    """The table of a yes/no node from P(yes).
+def yes_no(child: Variable, p_yes: NDArray[Any], p_no: NDArray[Any] | None = None) -> Array:
+    """The table of a yes/no node from P(yes); P(no) is what is left, or given with its own digits.
 
     The two states are stored as two whole arrays: the engines read them one state at a time.
     """
@@ -200,7 +238,10 @@ def yes_no(child: Variable, p_yes: NDArray[Any]) -> Array:
     table = np.empty((2, *p_yes.shape))
     yes = child.states.index(YES)
     table[yes] = p_yes
-    np.subtract(1.0, p_yes, out=table[1 - yes, ...])
+    if p_no is None:
+        np.subtract(1.0, p_yes, out=table[1 - yes, ...])
+    else:
+        table[1 - yes] = p_no
     return np.moveaxis(table, 0, -1)
 
 

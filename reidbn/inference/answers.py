@@ -9,11 +9,19 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.errors import ImpossibleEvidence, UsageError, did_you_mean
+from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
-from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
+from reidbn.inference.lowering import (
+    STEPS,
+    WHOLE,
+    Lowering,
+    check_settings,
+    parameter_values,
+    subject_values,
+)
 from reidbn.inference.network import Array, Network, check_mass
 from reidbn.inference.query import Query, read_query
+from reidbn.inference.tensors import BUDGET
 from reidbn.progress import progress
 
 MEMORY = 256 * 2**20  # bytes that the tables of one block of subjects may take
@@ -135,19 +143,76 @@ def joint(
 ) -> Array:
     """P(targets, evidence) for all subjects and settings: axes subject, setting, targets."""
     columns = subject_values(attack, subject)
+    try:
+        return _joint(attack, query, settings or {}, columns, engine=engine, validate=validate)
+    except TooLarge as large:
+        pieces = _in_pieces(attack, settings or {}, large)
+        if engine != "exact" or len(pieces) < 2:
+            raise
+    found = [
+        joint(attack, query, piece, subject, engine=engine, validate=validate)
+        for piece in progress(pieces, "exact inference, some settings at a time")
+    ]
+    return np.concatenate(
+        [np.broadcast_to(v, (v.shape[0], n, *v.shape[2:]))
+         for v, n in zip(found, map(_count_of, pieces), strict=True)], axis=1)  # fmt: skip
+
+
+def _in_pieces(
+    attack: Attack, settings: Mapping[str, Any], large: TooLarge
+) -> list[dict[str, Any]]:
+    """The settings in as many pieces as make what was too large fit; one when that cannot help."""
+    values = parameter_values(attack, settings)
+    count = max((len(v) for v in values.values()), default=1)
+    parts = min(count, -(-large.numbers // BUDGET))
+    cuts = np.array_split(np.arange(count), max(parts, 1))
+    return [
+        {n: values[n][cut] if len(values[n]) > 1 else values[n] for n in settings} for cut in cuts
+    ]
+
+
+def _count_of(settings: Mapping[str, Any]) -> int:
+    return max((len(v) for v in settings.values()), default=1)
+
+
+def _joint(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, Any],
+    columns: Mapping[str, Array],
+    *,
+    engine: str,
+    validate: bool,
+) -> Array:
     names = [*query.targets, *query.given, *query.do]
-    lowering = Lowering(attack, settings, validate=validate, nodes=_upstream(attack, names))
+    quick = engine == "exact"
+    lowering = Lowering(
+        attack, settings, validate=validate, nodes=_upstream(attack, names),
+        whole=STEPS if quick else WHOLE,
+    )  # fmt: skip
     subjects = max((len(v) for v in columns.values()), default=1)
     run = _engine(engine, query, check=validate)
-    blocks = []
-    step = _block(attack, lowering, subjects) if engine == "exact" else subjects
-    for start in progress(range(0, subjects, step), "exact inference"):
+
+    def ask_block(start: int, stop: int) -> list[Array]:
+        """The block at once, or in smaller ones where something on the way would not fit."""
         part = {
-            n: np.ascontiguousarray(v[start : start + step]) if len(v) > 1 else v
-            for n, v in columns.items()
+            n: np.ascontiguousarray(v[start:stop]) if len(v) > 1 else v for n, v in columns.items()
         }
-        values = run(lowering.network(part).do(query.do))
-        blocks.append(np.broadcast_to(values, (min(step, subjects - start), *values.shape[1:])))
+        try:
+            values = run(lowering.network(part).do(query.do))
+        except TooLarge as large:
+            size = (stop - start) // -(-large.numbers // BUDGET) if large.numbers else 0
+            if stop - start < 2 or not (quick and large.numbers):
+                raise
+            size = max(1, size)
+            return [v for at in range(start, stop, size)
+                    for v in ask_block(at, min(at + size, stop))]  # fmt: skip
+        return [np.broadcast_to(values, (stop - start, *values.shape[1:]))]
+
+    step = _block(lowering, subjects) if quick else subjects
+    blocks = []
+    for start in progress(range(0, subjects, step), "exact inference"):
+        blocks += ask_block(start, min(start + step, subjects))
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
 
@@ -183,16 +248,9 @@ def _one_by_one(engine: str, query: Query, network: Network) -> Array:
     return values
 
 
-def _block(attack: Attack, lowering: Lowering, subjects: int) -> int:
+def _block(lowering: Lowering, subjects: int) -> int:
     """Subjects per block: their tables stay within the memory budget."""
-    numbers = 0
-    for node in attack.all_nodes.values():
-        if lowering.wanted is None or node.name in lowering.wanted:
-            size = lowering.variables[node.name].size
-            for parent in node.parents:
-                size *= lowering.variables[parent].size
-            numbers += size
-    per_subject = 8 * 4 * max(numbers, 1)
+    per_subject = 8 * 4 * max(lowering.numbers, 1)
     return max(1, min(subjects, MEMORY // 8 // per_subject))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,14 @@ from reidbn.attack.check import column_shape, describe_shape
 from reidbn.attack.limits import broken_condition, refuse_beyond_range
 from reidbn.attack.parameter import PROBABILITY, Parameter
 from reidbn.attack.slips import growing_class, holds_class_sizes
-from reidbn.cpds.protocol import CPD, Array, Variable
+from reidbn.cpds.protocol import CPD, Array, Part, Variable
 from reidbn.errors import DataError, ModelError, Problem, TooLarge, UsageError, did_you_mean
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
 from reidbn.inference.scopes import GridScope, RowScope
+from reidbn.inference.tensors import BUDGET
+
+WHOLE = 1 << 16  # configurations of parents up to which a table that has steps is written whole
+STEPS = 1 << 8  # the same for the exact engine, which is quicker in steps
 
 LOOKED_AT = 14  # members, and as many people as have no more numbers: their class sizes
 
@@ -139,6 +144,32 @@ def _or(bound: float | None, otherwise: float) -> float:
     return otherwise if bound is None else bound
 
 
+def parts(
+    attack: Attack, name: str, variables: Mapping[str, Variable], whole: int
+) -> tuple[Part, ...]:
+    """A node as it is lowered: one table up to `whole` configurations, else in the kind's steps."""
+    node, child = attack.all_nodes[name], variables[name]
+    parents = tuple(variables[p] for p in node.parents)
+    found: tuple[Part, ...] = ()
+    if prod(p.size for p in parents) > whole:
+        found = node.cpd.parts(child, parents)
+    if found and all(_has_its_columns(attack, part) for part in found):
+        return found
+    return (Part(child, parents, node.cpd),)
+
+
+def _has_its_columns(attack: Attack, part: Part) -> bool:
+    """False when a step would use a column with one value per subset of a group it does not see."""
+    used = [ref[1:] for ref in part.cpd.references() if ref.startswith("@")]
+    seen = {p.name for p in part.parents}
+    return all(attack.subject[c].per in (None, *seen) and not attack.subject[c].each for c in used)
+
+
+def cells(part: Part) -> int:
+    """Numbers in a part's table, of one subject at one setting."""
+    return prod(v.size for v in (part.variable, *part.parents))
+
+
 class Lowering:
     """Lowers one attack at given settings, for any block of subjects.
 
@@ -154,6 +185,7 @@ class Lowering:
         validate: bool = True,
         tables: bool = True,
         nodes: set[str] | None = None,
+        whole: int = WHOLE,
     ) -> None:
         self.attack = attack
         self.parameters = parameter_values(attack, settings)
@@ -170,12 +202,14 @@ class Lowering:
         }
         if tables:
             self._refuse_large_groups()
-        self._shared: dict[str, Factor] = {}
+        wanted = [n for n in attack.all_nodes if nodes is None or n in nodes]
         own = {name: float(attack.parameters[name].value) for name in attack.structural}
         self._resized = {name for name, value in structural.items() if value != own[name]}
-        for name in attack.all_nodes if validate and self._resized else ():
-            if nodes is None or name in nodes:
-                self._refuse_misfit(name)
+        for name in wanted if validate and self._resized else ():
+            self._refuse_misfit(name)
+        self.parts = {n: parts(attack, n, self.variables, whole) for n in wanted} if tables else {}
+        self._refuse_large_tables()
+        self._shared: dict[str, tuple[Factor, ...]] = {}
 
     def _single(self, name: str) -> float:
         values = self.parameters[name]
@@ -211,40 +245,74 @@ class Lowering:
             raise ModelError(f"{name} at {at}: {misfit[0].message}")
 
     def table(self, name: str, subject: Mapping[str, Array]) -> Array:
-        """The checked table of one node."""
-        return checked(name, self._factor(name, subject).table)
+        """The checked table of one node, or of its last step."""
+        return [checked(name, f.table) for f in self._factors(name, subject)][-1]
+
+    def _refuse_large_tables(self) -> None:
+        for name, steps in self.parts.items():
+            for part in steps:
+                numbers = cells(part) * self._settings_of(part.cpd)
+                if numbers > BUDGET:
+                    raise TooLarge(
+                        f"{name}: its table over {len(part.parents)} parents "
+                        f"({_some(p.name for p in part.parents)}) would hold {numbers:,} numbers, "
+                        f"and this stops at {BUDGET:,}. Let some of its parents meet in a node of "
+                        f"their own first, or estimate with engine='sampling'; and, or, threshold "
+                        f"and the noisy gates take any number of parents",
+                        numbers=numbers,
+                    )
+
+    def _settings_of(self, cpd: CPD) -> int:
+        """At how many settings a table differs."""
+        names = {ref.removeprefix("$") for ref in cpd.references()}
+        return max((len(v) for n, v in self.parameters.items() if n in names), default=1)
+
+    @property
+    def numbers(self) -> int:
+        """Numbers in all tables, of one subject at one setting."""
+        return sum(cells(part) for steps in self.parts.values() for part in steps)
 
     def network(self, subject: Mapping[str, Array]) -> Network:
         """The network of a block of subjects, given as arrays with one row each."""
         subjects = max((len(v) for v in subject.values()), default=1)
-        factors = {}
+        factors: dict[str, Factor] = {}
+        states: dict[str, tuple[str, ...]] = {}
         for name in self.attack.all_nodes:
             if self.wanted is None or name in self.wanted:
-                factors[name] = self._factor(name, subject)
+                for factor in self._factors(name, subject):
+                    factors[factor.child] = factor
+                states |= {p.variable.name: p.variable.states for p in self.parts.get(name, ())}
+                states[name] = self.variables[name].states
         return Network(
-            states={n: self.variables[n].states for n in factors},
+            states=states,
             groups={g.name: g.members for g in self.attack.groups.values()},
             factors=factors,
             subjects=subjects,
             settings=self.settings,
         )
 
-    def _factor(self, name: str, subject: Mapping[str, Array]) -> Factor:
+    def _factors(self, name: str, subject: Mapping[str, Array]) -> tuple[Factor, ...]:
+        """A node's table, or the tables of its steps; acted out, it is always the whole node."""
         if name in self._shared:
             return self._shared[name]
         node = self.attack.all_nodes[name]
         parents = tuple(self.variables[p] for p in node.parents)
-        child = self.variables[name]
-        table = np.empty((1, 1, 0))
+        act = self._actor(node.cpd, self.variables[name], parents, subject)
+        found: tuple[Factor, ...] = (Factor(name, node.parents, np.empty((1, 1, 0)), act),)
         if self.tables:
-            scope = GridScope(self.attack, child, parents, self.parameters, subject)
-            table = _full(node.cpd.probabilities(scope), parents, child)
-            if self.validate:
-                checked(name, table)
-        factor = Factor(name, node.parents, table, self._actor(node.cpd, child, parents, subject))
+            found = tuple(self._factor(name, part, act, subject) for part in self.parts[name])
         if not _uses_subject(self.attack, node.cpd):
-            self._shared[name] = factor
-        return factor
+            self._shared[name] = found
+        return found
+
+    def _factor(self, node: str, part: Part, act: Actor, subject: Mapping[str, Array]) -> Factor:
+        child, names = part.variable.name, tuple(p.name for p in part.parents)
+        scope = GridScope(self.attack, part.variable, part.parents, self.parameters, subject)
+        table = _full(part.cpd.probabilities(scope), part.parents, part.variable)
+        if self.validate:
+            checked(node, table)
+        hidden = child != node
+        return Factor(child, names, table, None if hidden else act, is_hidden=hidden)
 
     def _actor(
         self,
@@ -263,6 +331,12 @@ class Lowering:
             return cpd.act(rng, scope, len(who))
 
         return act
+
+
+def _some(names: Iterable[str]) -> str:
+    """The first dozen of some names."""
+    found = list(names)
+    return ", ".join(found[:12]) + (", ..." if len(found) > 12 else "")
 
 
 def _full(table: Array, parents: tuple[Variable, ...], child: Variable) -> Array:

@@ -40,6 +40,7 @@ class Factor:
     parents: tuple[str, ...]
     table: Array
     act: Actor | None = field(default=None, compare=False)
+    is_hidden: bool = False  # a step of a wide table, which no question can name
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,11 @@ class Network:
         for parent in parents:
             found += self.groups.get(parent, (parent,))
         return tuple(dict.fromkeys(found))
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """Steps of wide tables: nodes that the author never wrote."""
+        return frozenset(name for name, factor in self.factors.items() if factor.is_hidden)
 
     def group_of(self, node: str) -> str | None:
         return next((g for g, members in self.groups.items() if node in members), None)

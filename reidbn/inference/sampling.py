@@ -37,7 +37,7 @@ def forward(
     needed = network.ancestors(wanted) if wanted is not None else set(network.factors)
     states: dict[str, States] = {}
     for name, factor in network.factors.items():
-        if name in needed:
+        if name in needed and not factor.is_hidden:  # a node acts whole, not in steps
             if factor.act is None:
                 raise UsageError(f"{name} has a table but no way to act; lower it from an attack")
             states[name] = factor.act(rng, states, subject, setting)
