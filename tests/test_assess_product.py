@@ -157,16 +157,16 @@ def test_records_are_the_tables_people_unless_the_call_says_otherwise():
         rb.assess("leak-partial", two)
 
 
-def test_the_main_question_is_the_one_named_risk_else_the_first():
+def test_the_main_question_is_the_one_named_risk_or_the_only_one():
     attack = worked_example()
-    named = [
-        rb.Question("named", "named=yes"),
-        rb.Question("if_age", "named=yes", {"knows_age": "yes"}),
-    ]
-    other = attack.replace(questions=named)
-    ours = rb.assess(other, people(), scenario=known(age=0.5, town=0.5, sex=0.5))
+    only = attack.replace(questions=[rb.Question("named", "named=yes")])
+    ours = rb.assess(only, people(), scenario=known(age=0.5, town=0.5, sex=0.5))
     theirs = rb.assess(attack, people(), scenario=known(age=0.5, town=0.5, sex=0.5))
     assert np.array_equal(ours.risk(), theirs.risk())
+    second = rb.Question("if_age", "named=yes", {"knows_age": "yes"})
+    several = only.replace(questions=[*only.questions.values(), second])
+    with pytest.raises(UsageError, match="none is called risk: name one of named, if_age"):
+        rb.assess(several, people(), scenario=known(age=0.5, town=0.5, sex=0.5))
 
 
 def test_an_attempt_comes_before_whatever_the_attack_is_about():

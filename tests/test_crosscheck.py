@@ -116,7 +116,7 @@ def test_a_wrong_story_is_caught():
     cpd = Biased("$records", "$leaked", "$class_size")
     Biased.extra = 0.03
     with pytest.raises(CrosscheckFailed, match="disagree"):
-        crosscheck(attack.with_node(replace(node, cpd=cpd)), rows=100_000, seed=4)
+        crosscheck(attack.with_node(replace(node, cpd=cpd)), "identified=yes", rows=100_000, seed=4)
 
 
 def test_a_planted_error_of_the_claimed_size_is_caught(monkeypatch):
@@ -253,15 +253,15 @@ def test_undecided_is_not_failed_and_the_first_line_says_how_much_was_decided(mo
 
 def test_the_same_seed_gives_the_same_cells_and_leaves_numpys_stream_alone():
     state = np.random.get_state()[1].copy()  # noqa: NPY002 - the global stream must not move
-    one, other = (crosscheck(leak(), rows=5000, seed=9) for _ in range(2))
+    one, other = (crosscheck(leak(), "identified=yes", rows=5000, seed=9) for _ in range(2))
     assert one.cells == other.cells
     assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
 
 
 def test_calls_that_cannot_decide_are_refused():
     with pytest.raises(UsageError, match="at least 1,000"):
-        crosscheck(leak(), rows=10)
+        crosscheck(leak(), "identified=yes", rows=10)
     with pytest.raises(UsageError, match='no state "maybe"'):
         crosscheck(leak(), "identified=maybe")
     with pytest.raises(UsageError, match="one setting at a time"):
-        crosscheck(leak(), set={"leaked": [1, 2]})
+        crosscheck(leak(), "identified=yes", set={"leaked": [1, 2]})

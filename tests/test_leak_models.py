@@ -36,7 +36,8 @@ def test_every_engine_gives_every_answer(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_acting_the_story_out_agrees(model):
     """False alarm in one of a million seeds, shared by the cells of a model."""
-    found = rb.crosscheck(model, rows=200_000, seed=20250620)
+    question = next(iter(rb.load(model).questions))
+    found = rb.crosscheck(model, question, rows=200_000, seed=20250620)
     assert found.passed
     assert found.decided >= 0.8
 

@@ -226,8 +226,8 @@ def test_other_slips_of_a_sweep_are_refused_too():
         rb.sweep("leak-single", "identifed=yes", {"leaked": [1]})
     with pytest.raises(UsageError, match="cannot be varied"):
         rb.sweep(3.5, "risk", {"leaked": [1]})
-    with pytest.raises(UsageError, match="say what to ask"):
-        rb.sweep("adversary-routes", None, {"p_c": [1]})
+    with pytest.raises(UsageError, match="none is called risk: name one of all, any"):
+        rb.sweep("leak-targets", None, {"leaked": [1]})
     with pytest.raises(UsageError, match='use "raise" or "null"'):
         rb.sweep("leak-single", "risk", {"leaked": [1]}, impossible="drop")
     with pytest.raises(UsageError, match="leaked=20000 lies outside its range 0 to 10000"):

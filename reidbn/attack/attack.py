@@ -86,8 +86,9 @@ class Attack:
 
     @property
     def main_question(self) -> Question | None:
-        """What the attack is about: the question named "risk", else its first one."""
-        return self.questions.get("risk") or next(iter(self.questions.values()), None)
+        """What the attack is about: the question named "risk", or the only one; else none."""
+        only = next(iter(self.questions.values()), None) if len(self.questions) == 1 else None
+        return self.questions.get("risk") or only
 
     # -- the graph -------------------------------------------------------------------------
 

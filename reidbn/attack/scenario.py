@@ -139,7 +139,8 @@ def _success(attack: Attack, scenario: str) -> str:
     main = attack.main_question
     target = {} if main is None else parse_states(main.target)
     if main is None or main.given or len(target) != 1 or set(target.values()) != {YES}:
-        asked = "it has no question" if main is None else f"its question {main.name} is not so"
+        several = "none of its questions is called risk" if attack.questions else "it has none"
+        asked = several if main is None else f"its question {main.name} is not so"
         raise UsageError(
             f"scenario {scenario} builds on the event that {attack.name} is about, a question such "
             f"as risk: {{target: reidentified=yes}} without evidence; {asked}"

@@ -28,7 +28,7 @@ from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mea
 from reidbn.inference.answers import load_attack
 from reidbn.inference.estimates import AT_ONCE
 from reidbn.inference.lowering import Lowering, check_settings
-from reidbn.inference.query import Query, read_query
+from reidbn.inference.query import Query, default_question, read_query
 from reidbn.inference.sampling import forward, matching
 from reidbn.microdata.table import People
 from reidbn.population.sample import population_size
@@ -230,22 +230,17 @@ def _risks(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) ->
 
 def _questions(attack: Attack, inputs: Inputs, scenario: Scenario) -> dict[str, Query]:
     """The attack's named questions, the main one last and under the name "overall"."""
-    main = attack.main_question
-    if main is None:
-        raise UsageError(
-            f"{attack.name} has no question that can be asked in this scenario: add one to its "
-            f"model file, such as risk: {{target: reidentified=yes}}"
-        )
-    names = [name for name in attack.questions if name != main.name]
+    main = default_question(attack)
+    names = [name for name in attack.questions if name != main]
     found = {}
-    for name in (*names, main.name):
+    for name in (*names, main):
         question = attack.questions[name]
         given = {**question.given, **scenario.given, **inputs.given}
         done = {**scenario.do, **inputs.do}
         _, query = read_query(attack, question.target, given, done)
         if query.is_distribution:
             raise UsageError(f"question {name} asks for a distribution; name a state")
-        found[OVERALL if name == main.name else name] = query
+        found[OVERALL if name == main else name] = query
     return found
 
 

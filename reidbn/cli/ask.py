@@ -72,21 +72,12 @@ def ask(
     }
     if most_probable:
         return _explain(model, question, how, as_json=as_json)
-    target = question or _only_question(model)
-    answer = rb.ask(model, target, engine=engine, rows=rows, seed=seed, **how)
+    answer = rb.ask(model, question, engine=engine, rows=rows, seed=seed, **how)
     if as_json:
         print_json(_as_data(answer))
     else:
         _show(answer, quiet=quiet)
     return int(fail_above is not None and _highest(answer) > fail_above)
-
-
-def _only_question(attack: Attack) -> str:
-    """What is asked when nothing is: the question called risk, or the only one."""
-    if "risk" in attack.questions or len(attack.questions) == 1:
-        return "risk" if "risk" in attack.questions else next(iter(attack.questions))
-    named = ", ".join(attack.questions) or "none of its own"
-    raise UsageError(f"{attack.name}: say what to ask, such as node=state; its questions: {named}")
 
 
 def _explain(attack: Attack, question: str | None, how: dict[str, Any], *, as_json: bool) -> int:

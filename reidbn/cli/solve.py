@@ -14,13 +14,12 @@ from reidbn.cli._options import (
     subject_option,
 )
 from reidbn.cli._whatif import asked, read_ranges, show, statistic_option
+from reidbn.errors import UsageError
 
 
 @click.command()
 @attack_argument
-@click.argument("question")
-@click.argument("parameter")
-@click.argument("target")
+@click.argument("what", nargs=-1, metavar="[QUESTION] PARAMETER TARGET")
 @set_option
 @given_option
 @do_option
@@ -30,9 +29,7 @@ from reidbn.cli._whatif import asked, read_ranges, show, statistic_option
 @output_options
 def solve(
     attack: str,
-    question: str,
-    parameter: str,
-    target: str,
+    what: tuple[str, ...],
     settings: tuple[str, ...],
     given: tuple[str, ...],
     do: tuple[str, ...],
@@ -45,6 +42,13 @@ def solve(
     """Find where the answer to QUESTION is TARGET, and stays under it, as PARAMETER moves."""
     import reidbn as rb
 
+    if len(what) not in (2, 3):
+        raise UsageError(
+            f"solve takes ATTACK, a QUESTION if it is not the attack's own, PARAMETER and TARGET; "
+            f"after the attack there are {len(what)} words"
+        )
+    question = what[0] if len(what) == 3 else None
+    parameter, target = what[-2:]
     how = asked(settings, given, do, subject, quiet=quiet)
     ranges = read_ranges([f"{parameter}={span}"]) if span else None
     result = rb.solve(

@@ -100,7 +100,7 @@ class Answer:
 
 def ask(
     attack: Attack | str,
-    target: str | Mapping[str, str],
+    target: str | Mapping[str, str] | None = None,
     *,
     given: Mapping[str, Any] | None = None,
     do: Mapping[str, Any] | None = None,
@@ -113,6 +113,7 @@ def ask(
 ) -> Answer:
     """P(target | given, do) and P(given | do).
 
+    Without a target: the attack's question called "risk", or its only one.
     `beyond_range=True` also takes values outside the ranges that the attack declares.
 
     >>> a = ask("leak-single", "identified=yes", set={"leaked": 4000, "class_size": 5})

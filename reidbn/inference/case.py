@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,15 @@ from reidbn.attack.parameter import Parameter
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
 from reidbn.inference.answers import joint, load_attack
 from reidbn.inference.degrees import degree_of_answer, holds, nodes_that_matter
-from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
+from reidbn.inference.lowering import (
+    STEPS,
+    Lowering,
+    cells,
+    check_settings,
+    parameter_values,
+    parts,
+    subject_values,
+)
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query, read_query
 
@@ -216,10 +223,11 @@ class Case:
         largest = self.subjects
         for holder in self.holders([n for n in names if not self.is_structural(n)]):
             node = self.attack.all_nodes[holder]
-            cells = prod(self.attack.variable(n, sizes).size for n in (holder, *node.parents))
+            family = {n: self.attack.variable(n, sizes) for n in (holder, *node.parents)}
+            steps = parts(self.attack, holder, family, STEPS)
             group = self.attack.group_of(holder)
-            cells = max(cells, 1 << len(group.members)) if group else cells
-            largest = max(largest, cells)
+            around = 1 << len(group.members) if group else 1
+            largest = max(largest, around, *(cells(step) for step in steps))
         return max(1, MOST_NUMBERS // largest)
 
     def _states(self, changes: Settings) -> dict[str, tuple[str, ...]]:
@@ -322,7 +330,7 @@ class Case:
 
 def make_case(
     attack: Attack | str,
-    target: str | Mapping[str, str],
+    target: str | Mapping[str, str] | None,
     *,
     given: Mapping[str, Any] | None = None,
     do: Mapping[str, Any] | None = None,

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ from reidbn.errors import (
     TooLarge,
     UsageError,
 )
-from reidbn.inference.lowering import Lowering, subject_values
+from reidbn.inference.lowering import Lowering, cells, subject_values
 from reidbn.inference.network import Array
 
 CORNERS = 32
@@ -178,9 +177,8 @@ def _table_problem(
         remedy = "; narrow the range, or use a kind that follows the number of states"
         message = f"at {at} it {_lower(first.message)}{remedy}"
         return replace(first, where=(*where, *first.where), message=message)
-    variables = [lowering.variables[n] for n in (node.name, *node.parents)]
     rows = max((len(v) for v in subject.values()), default=1)
-    if rows * prod(v.size for v in variables) > MOST_CELLS:
+    if rows * max(cells(part) for part in lowering.parts[node.name]) > MOST_CELLS:
         return None
     try:
         lowering.table(node.name, subject)

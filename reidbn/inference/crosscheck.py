@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,9 +177,7 @@ def crosscheck(
     attack = load_attack(attack)
     if rows < 1000:
         raise UsageError(f"{rows} rows decide nothing: cross-check with at least 1,000")
-    if target is None and attack.questions:
-        target = next(iter(attack.questions))
-    attack, query = read_query(attack, target or _last(attack), given, do)
+    attack, query = read_query(attack, target, given, do)
     check_settings(attack, set, beyond_range=beyond_range)
     if any(len(v) > 1 for v in parameter_values(attack, set).values()):
         raise UsageError("cross-check one setting at a time")
@@ -246,10 +245,6 @@ def _index(network: Network, wanted: Mapping[str, str]) -> tuple[int, ...]:
     return tuple(network.state_index(n, s) for n, s in wanted.items())
 
 
-def _last(attack: Attack) -> str:
-    return list(attack.all_nodes)[-1]
-
-
 # -- one subject -------------------------------------------------------------------------------
 
 
@@ -294,7 +289,10 @@ def _one_subject(
 
 def _marginals(network: Network) -> list[_Case]:
     cases = []
+    hidden = network.hidden
     for node, states in network.states.items():
+        if node in hidden:
+            continue
         p = exact.joint(network, [node], {})[0, 0]
         shown = range(1, len(states)) if len(states) == 2 else range(len(states))
         cases += [
@@ -306,10 +304,11 @@ def _marginals(network: Network) -> list[_Case]:
 def _families(network: Network) -> list[_Case]:
     """Every entry P(state | parents) of the small families, from the exact joint."""
     cases = []
+    apart = {*network.groups, *network.hidden}
     for node, factor in network.factors.items():
         parents = factor.parents
         sizes = [network.size(p) for p in parents]
-        if not parents or np.prod(sizes) > FAMILY or any(p in network.groups for p in parents):
+        if not parents or prod(sizes) > FAMILY or not apart.isdisjoint((node, *parents)):
             continue
         states = network.states[node]
         joint = exact.joint(network, [*parents, node], {})[0, 0]

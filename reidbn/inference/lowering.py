@@ -208,7 +208,6 @@ class Lowering:
         for name in wanted if validate and self._resized else ():
             self._refuse_misfit(name)
         self.parts = {n: parts(attack, n, self.variables, whole) for n in wanted} if tables else {}
-        self._refuse_large_tables()
         self._shared: dict[str, tuple[Factor, ...]] = {}
 
     def _single(self, name: str) -> float:
@@ -246,7 +245,8 @@ class Lowering:
 
     def table(self, name: str, subject: Mapping[str, Array]) -> Array:
         """The checked table of one node, or of its last step."""
-        return [checked(name, f.table) for f in self._factors(name, subject)][-1]
+        tables = [checked(name, f.table) for f in self._factors(name, subject)]
+        return tables[-1]
 
     def _refuse_large_tables(self) -> None:
         for name, steps in self.parts.items():
@@ -274,6 +274,7 @@ class Lowering:
 
     def network(self, subject: Mapping[str, Array]) -> Network:
         """The network of a block of subjects, given as arrays with one row each."""
+        self._refuse_large_tables()
         subjects = max((len(v) for v in subject.values()), default=1)
         factors: dict[str, Factor] = {}
         states: dict[str, tuple[str, ...]] = {}

@@ -24,6 +24,7 @@ from reidbn.inference.lowering import check_settings, lower
 from reidbn.inference.network import Array, Network
 from reidbn.inference.plain import plain_nodes
 from reidbn.inference.query import read_query
+from reidbn.inference.tensors import Tensor, contract
 
 MOST_CELLS = 1 << 24  # numbers in the largest table on the way
 
@@ -78,8 +79,11 @@ def most_probable(
             f"one subject at one setting has a most probable case; got {network.subjects} subjects "
             f"and {network.settings} settings"
         )
-    case = best_case(network, query.given)
-    entries = entries_of(network, case)
+    chance = chancy_steps(network)
+    case = best_case(network, query.given, summed=chance)
+    entries = entries_of(network, case, summed=chance)
+    hidden = network.hidden
+    case = {node: state for node, state in case.items() if node not in hidden}
     evidence = 1.0
     if query.given:
         evidence = float(joint(attack, query, set, subject).reshape(()))
@@ -89,23 +93,43 @@ def most_probable(
     return Explanation(case, prod(entries), evidence)
 
 
-def entries_of(network: Network, case: Mapping[str, str]) -> list[float]:
+def chancy_steps(network: Network) -> list[str]:
+    """Hidden steps that chance decides: no part of a case, so they are summed over."""
+    return [n for n in network.hidden if not np.isin(network.factors[n].table, (0.0, 1.0)).all()]
+
+
+def entries_of(
+    network: Network, case: Mapping[str, str], summed: Sequence[str] = ()
+) -> list[float]:
     """P(state | parents' states) of every node in a case; their product is P(case)."""
-    entries = []
+    entries, chains = [], []
     for node in plain_nodes(network):
-        index = [network.state_index(n, case[n]) for n in (*node.parents, node.name)]
-        entries.append(float(node.table[tuple(index)]))
-    return entries
+        names = (*node.parents, node.name)
+        fixed = {n: network.state_index(n, case[n]) for n in names if n not in summed}
+        table = _Table.of(node.table, names, fixed)
+        if table.axes:
+            chains.append(Tensor(table.axes, table.values))
+        else:
+            entries.append(float(table.values))
+    return [*entries, float(contract(chains, ()).values)] if chains else entries
 
 
-def best_case(network: Network, evidence: Mapping[str, str]) -> dict[str, str]:
-    """The most probable states of all nodes, groups spelled out."""
+def best_case(
+    network: Network, evidence: Mapping[str, str], summed: Sequence[str] = ()
+) -> dict[str, str]:
+    """The most probable states of all nodes but those that are summed over, groups spelled out."""
     fixed = {node: network.state_index(node, state) for node, state in evidence.items()}
     room = _Room(network)
     for node in plain_nodes(network):
         room.put(_Table.of(node.table, (*node.parents, node.name), fixed))
+    for name in room.order(summed):
+        product = room.take_product(name)
+        axis = product.axes.index(name)
+        rest = product.axes[:axis] + product.axes[axis + 1 :]
+        room.put(_Table(rest, product.values.sum(axis=axis)))
     taken: list[tuple[str, tuple[str, ...], NDArray[np.intp]]] = []
-    for name in room.order([n for n in network.states if n not in fixed]):
+    left = [n for n in network.states if n not in fixed and n not in summed]
+    for name in room.order(left):
         product = room.take_product(name)
         axis = product.axes.index(name)
         rest = product.axes[:axis] + product.axes[axis + 1 :]
@@ -114,7 +138,7 @@ def best_case(network: Network, evidence: Mapping[str, str]) -> dict[str, str]:
     states = dict(fixed)
     for name, rest, best in reversed(taken):
         states[name] = int(best[tuple(states[a] for a in rest)])
-    return {name: network.states[name][states[name]] for name in network.states}
+    return {name: network.states[name][states[name]] for name in network.states if name in states}
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,37 @@ class Query:
         return f"P({target} | {conditions})" if conditions else f"P({target})"
 
 
+def default_question(attack: Attack) -> str:
+    """What is asked when nothing is named: the question called "risk", or the only one.
+
+    One rule for asking, what-if, assessing and the cross-check, in Python and in the shell.
+    """
+    main = attack.main_question
+    if main is not None:
+        return main.name
+    if not attack.questions:
+        raise UsageError(
+            f"{attack.name} has no question of its own: say what to ask, such as node=state, or "
+            f"add one to the model file, such as risk: {{target: identified=yes}}"
+        )
+    raise UsageError(
+        f"{attack.name} has several questions and none is called risk: name one of "
+        f"{', '.join(attack.questions)}, or an event such as node=state"
+    )
+
+
 def read_query(
     attack: Attack,
-    target: str | Mapping[str, str],
+    target: str | Mapping[str, str] | None,
     given: str | Mapping[str, Any] | None = None,
     do: str | Mapping[str, Any] | None = None,
 ) -> tuple[Attack, Query]:
-    """A question checked against the attack; soft evidence becomes explicit report nodes."""
+    """A question checked against the attack; soft evidence becomes explicit report nodes.
+
+    Without a target it is the attack's default question.
+    """
+    if target is None:
+        target = default_question(attack)
     if given is not None and not isinstance(given, Mapping):
         given = parse_states(given)
     target, given = _named_question(attack, target, given)

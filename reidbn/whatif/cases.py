@@ -44,7 +44,7 @@ def case_of(
 ) -> Case:
     """The case to vary; an attack needs a target: "identified=yes", or a question's name."""
     if isinstance(what, Attack | str):
-        return make_case(what, _target(what, target), given=given, do=do, set=set,
+        return make_case(what, target, given=given, do=do, set=set,
                          subject=subject, beyond_range=beyond_range)  # fmt: skip
     if not brings_case(what):
         raise UsageError(
@@ -61,21 +61,6 @@ def case_of(
             beyond_range=case.beyond_range,
         )  # fmt: skip
     return case.at(set or {}).asked(given=given, do=do)
-
-
-def _target(what: Attack | str, target: Target | None) -> Target:
-    """The target, or the only question that the attack has."""
-    if target is not None:
-        return target
-    from reidbn.inference.answers import load_attack
-
-    attack = load_attack(what)
-    if len(attack.questions) == 1:
-        return next(iter(attack.questions))
-    names = ", ".join(attack.questions) or "none"
-    raise UsageError(
-        f"{attack.name}: say what to ask, such as node=state or a question's name ({names})"
-    )
 
 
 @dataclass(frozen=True)
