@@ -219,3 +219,14 @@ def test_the_population_s_own_table_is_read_as_the_table_was(options, tmp_path, 
     found = json.loads(shown)
     p_unique = found["fit"]["p_unique"] if "fit" in found else found["p_unique"]
     assert p_unique == pytest.approx(unique / len(alone), rel=1e-12)
+
+
+def test_the_leak_reads_a_table_with_the_options_of_the_other_commands(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("sex|name\nF|?\nf|a b\nM|c d\nM|a b\nF|?\n")
+    words = ["--qi", "sex,name", "--delimiter", "|", "--tidy", "--allow-direct"]
+    words += ["--missing-values", "?", "--missing", "drop"]
+    people = json.loads(shell(capsys, "classes", path, *words, "--json"))
+    assert people["people"] == 3
+    leak = json.loads(shell(capsys, "leak", path, *words, "--leaked", "2", "--json"))
+    assert leak["records"] == 3

@@ -12,7 +12,10 @@ from reidbn.errors import UsageError
 if TYPE_CHECKING:
     from reidbn.theory.circle import Classes
 
-_TABLE = ("table", "qi", "sensitive", "subject_id", "missing", "history", "hierarchy", "level")
+_TABLE = (
+    "table", "qi", "sensitive", "subject_id", "missing", "missing_values", "history", "hierarchy",
+    "level", "tidy", "delimiter", "allow_direct",
+)  # fmt: skip
 _NAMES = {
     "leaked": "leaked",
     "risk": "risk of a patient",
@@ -39,6 +42,10 @@ _NAMES = {
     "--hierarchy", multiple=True, metavar="COLUMN=RULE", help="bands:5,10  prefix:4,2 ..."
 )
 @click.option("--level", multiple=True, metavar="COLUMN=N", help="Generalise to a level.")
+@click.option("--missing-values", default="", metavar="?,NA", help="Texts that mean missing.")
+@click.option("--tidy", is_flag=True, help="Take 'F' and 'f ' as one value.")
+@click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given.")
+@click.option("--allow-direct", is_flag=True, help="Keep columns that look like names.")
 @click.option("--classes", metavar="K:COUNT,...", help="Class sizes and how many, without a table.")
 @click.option("--records", type=WHOLE, metavar="D", help="Records, without a table.")
 @click.option("--class-size", type=WHOLE, metavar="K", help="Size of every class, with --records.")
@@ -71,7 +78,7 @@ def leak(context: click.Context, /, as_json: bool, quiet: bool, **options: Any) 
     """
     import reidbn as rb
 
-    classes = _classes(options, quiet=quiet)
+    classes = _classes(options, quiet=quiet or as_json)
     found: dict[str, Any] = {
         "records": classes.records,
         "classes": int(classes.counts.sum()),
