@@ -66,6 +66,37 @@ def same(found, wanted):
         assert np.array_equal(found[name].table, node.table)
 
 
+# -- other readers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", models())
+def test_xmlbif_holds_nothing_that_stops_the_parser_of_pyagrum(model):
+    """A DOCTYPE with its grammar made pyAgrum 3.3 say that there is no BIF element."""
+    text = export_text(model, "xmlbif")
+    assert "<!DOCTYPE" not in text
+    assert "<!ELEMENT" not in text
+    assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n')
+    assert "\n<BIF " in text
+
+
+@pytest.mark.parametrize(("ending", "digits"), [("bifxml", 1e-15), ("bif", 1e-7)])
+@pytest.mark.parametrize("model", models())
+def test_pyagrum_reads_every_number_in_its_place(model, ending, digits, tmp_path):
+    """Of a BIF it keeps single precision, of an XMLBIF every digit."""
+    gum = pytest.importorskip("pyagrum", reason="pyAgrum is not installed")
+    read = gum.loadBN(str(export(model, tmp_path / f"m.{ending}")))
+    nodes = plain_nodes(lower(load(model)))
+    assert set(read.names()) == {node.name for node in nodes}
+    for node in nodes:
+        table = read.cpt(node.name)
+        assert read.variable(node.name).labels() == node.states
+        assert set(table.names) == {node.name, *node.parents}
+        order = [*node.parents, node.name]
+        axes = [list(reversed(table.names)).index(name) for name in order]
+        found = np.transpose(table.toarray(), axes)
+        assert found == pytest.approx(node.table, abs=digits)
+
+
 # -- round trips -----------------------------------------------------------------------------
 
 
