@@ -163,6 +163,8 @@ class _Scan:
         if ends.size:
             if inside is not None:
                 self._refuse_stray(data[: int(stops[ends[-1]]) + 1], stops[ends])
+            if text.count(b"\r") > text.count(b"\r\n"):
+                self._refuse_lone_return(data[: int(stops[ends[-1]]) + 1], inside, stops[ends])
             self._count(data, stops[ends], np.diff(ends, prepend=-1))
             self.held = text[int(stops[ends[-1]]) + 1 :]
         else:
@@ -182,6 +184,20 @@ class _Scan:
             raise DataError(
                 f"{self.name}: line {line} has a quote inside a cell that is not quoted; "
                 "put the cell in quotes and double the ones inside"
+            )
+
+    def _refuse_lone_return(
+        self, data: NDArray[np.uint8], inside: NDArray[np.bool_] | None, at: NDArray[Any]
+    ) -> None:
+        """A carriage return alone ends a line for some programs and none for others."""
+        alone = (data[:-1] == 13) & (data[1:] != 10)
+        if inside is not None:
+            alone &= ~inside[: alone.size]
+        if alone.any():
+            line = self.lines + int(np.searchsorted(at, int(np.argmax(alone)))) + 1
+            raise DataError(
+                f"{self.name}: line {line} holds a carriage return alone, which old Mac files end "
+                "their lines with; save it again as CSV UTF-8"
             )
 
     def _count(self, data: NDArray[np.uint8], at: NDArray[Any], cells: NDArray[Any]) -> None:

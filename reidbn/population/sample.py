@@ -106,7 +106,10 @@ def population_size(population: Any) -> tuple[int, People | None]:
     if isinstance(population, bool | str) or not np.isscalar(population):
         kind = type(population).__name__
         raise UsageError(f"population is a {kind}; give the number of people, or their table")
-    size = float(population)  # type: ignore[arg-type]
+    try:
+        size = float(population)  # type: ignore[arg-type]
+    except (OverflowError, TypeError, ValueError):  # a count of 400 digits, a date
+        size = float("inf")
     if not (size == int(size) if np.isfinite(size) else False) or not 1 <= size <= LARGEST:
         raise UsageError(f"population={size:g}: need a whole number of people, 1 to 2^53")
     return int(size), None
