@@ -351,7 +351,7 @@ BAD = {
             {"quasi_identifiers": ["sex", "town"]},
         ),
         DataError,
-        "1 lines but 2 rows",
+        "line 2 holds a carriage return alone",
     ),
     "not UTF-8": (
         lambda d: (
@@ -608,3 +608,25 @@ def test_numbers_of_one_type_are_coded_as_one_by_one(whole, real):
         assert fast.tolist() == slow.tolist()
         assert labels.tolist() == same.tolist()
         assert labels.dtype == same.dtype or not labels.size
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"age,sex\r30,F\r40,M\r", "do not end in a line feed"),
+        (b"age,sex\n30,F\r40,M\n", "line 2 holds a carriage return alone"),
+        (b"age,sex\r\n30,F\r\n40,M\r50,F\r\n", "line 3 holds a carriage return alone"),
+        (b"age\n30\r40\n30\n", "line 2 holds a carriage return alone"),
+    ],
+)
+def test_a_carriage_return_that_alone_ends_a_line_is_named(content, said, tmp_path):
+    path = tmp_path / "old-mac.csv"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=said):
+        rb.read_table(path, quasi_identifiers=["age"])
+
+
+def test_a_carriage_return_inside_quotes_is_part_of_a_cell(tmp_path):
+    path = tmp_path / "quoted.csv"
+    path.write_bytes(b'age,note\n30,"a\rb"\n30,c\n')
+    assert rb.read_table(path, quasi_identifiers=["age"]).k() == 2
