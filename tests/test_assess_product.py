@@ -175,3 +175,10 @@ def test_an_attempt_comes_before_whatever_the_attack_is_about():
     tried = rb.assess(attack, people(), scenario="controlled-release",
                       do={"motive": "low", "controls": "high"})  # fmt: skip
     assert tried.risk() == pytest.approx(0.05 * plain.risk(), abs=1e-12)
+
+
+def test_a_simulation_leaves_questions_with_evidence_out_by_name():
+    result = rb.assess("marketer", people(), scenario=known(age=0.3, town=0.6, sex=0.5),
+                       method="simulation", trials=20)  # fmt: skip
+    assert result.measures == ("right", "overall")
+    assert result.groups.notes[-1].startswith("question nothing_known is left out")

@@ -139,7 +139,12 @@ def load_scenario(name_or_path: str | os.PathLike[str] | Scenario) -> Scenario:
     """The scenario in a file: a path, the name of a shipped one, or "register:FILE.csv"."""
     if isinstance(name_or_path, Scenario):
         return name_or_path
-    name = os.fspath(name_or_path)
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise UsageError(
+            f"{type(name_or_path).__name__} is no scenario; give the name of a shipped one "
+            f"({', '.join(scenarios())}), the path of a file, or a Scenario"
+        )
+    name = str(os.fspath(name_or_path))
     if is_register(name):
         return named_register(name)
     path = scenarios_folder() / f"{name}.yaml" if name in scenarios() else Path(name)

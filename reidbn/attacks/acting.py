@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.knows import Listed, Profile
+from reidbn.attacks.arguments import whole_number
 from reidbn.attacks.assessment import Array, Assessment
 from reidbn.errors import UsageError
 from reidbn.inference.cells import Cell
@@ -58,7 +59,8 @@ def act_out(result: Assessment, *, attempts: int = 20_000, seed: int = 0) -> Act
     for measure in ("marketer", "prosecutor"):
         if measure not in result.risks:
             raise UsageError(f"this attack has no question {measure} to compare a match with")
-    rng = np.random.default_rng(seed)
+    whole_number(attempts, "attempts", least=1)
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
     who = rng.integers(len(result), size=attempts)
     masks = draw_known(result, who, rng)
     people = result.groups.seen(result.inputs.people)

@@ -14,12 +14,22 @@ from numpy.typing import ArrayLike, NDArray
 import reidbn
 from reidbn.attack.attack import Attack
 from reidbn.attack.knows import Knows
+from reidbn.attack.parts import parse_states
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import load_scenario
+from reidbn.attacks.arguments import (
+    columns_of,
+    names_of,
+    people_columns_of,
+    place_of,
+    settings_of,
+    truth,
+    whole_number,
+)
 from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.blocks import risks as exact_risks
 from reidbn.attacks.expected_match import journalist_match
-from reidbn.attacks.named import names_of, refuse_unnamed
+from reidbn.attacks.named import refuse_unnamed
 from reidbn.attacks.placing import attach, group_to_fill, place
 from reidbn.attacks.population_by_subset import subset_population
 from reidbn.attacks.subject_data import SubjectTable, subject_table, with_records
@@ -43,8 +53,8 @@ def assess(
     scenario: Scenario | str = "worst-case",
     population: float | None = None,
     set: Mapping[str, float] | None = None,
-    do: Mapping[str, str] | None = None,
-    given: Mapping[str, str] | None = None,
+    do: str | Mapping[str, str] | None = None,
+    given: str | Mapping[str, str] | None = None,
     subject: Mapping[str, Any] | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     without: Sequence[str] = (),
@@ -74,25 +84,25 @@ def assess(
     if not isinstance(people, People):
         raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
     check_population(population, people)
-    _check_ids(people, histories=histories)
+    _check_ids(people, histories=truth(histories, "histories"))
     chosen = load_scenario(scenario)
     inputs = Inputs(
         attack=load_attack(attack),
         people=people,
         scenario=chosen,
         population=population,
-        set=dict(set or {}),
-        do=dict(do or {}),
-        given=dict(given or {}),
-        subject=dict(subject or {}),
-        columns=dict(columns or {}),
+        set=settings_of(set),
+        do=parse_states(do or {}),
+        given=parse_states(given or {}),
+        subject=people_columns_of(subject),
+        columns=columns_of(columns),
         without=names_of(without, "without"),
         unknown=names_of(unknown, "unknown"),
         method=method,
-        trials=trials,
-        seed=seed,
-        checkpoint=None if checkpoint is None else os.fspath(checkpoint),
-        beyond_range=beyond_range,
+        trials=whole_number(trials, "trials", least=1),
+        seed=whole_number(seed, "seed", least=0),
+        checkpoint=None if checkpoint is None else place_of(checkpoint, "checkpoint"),
+        beyond_range=truth(beyond_range, "beyond_range"),
         individuals=individuals_of(people, individuals, seed),
         drawn=individuals is not None and np.ndim(individuals) == 0,
     )
@@ -152,6 +162,12 @@ def run(inputs: Inputs) -> Assessment:
     table = subject_table(attack, classes, population, asked, given)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     questions = _questions(attack, inputs, scenario)
+    for measure, query in list(questions.items()):
+        if inputs.method == "simulation" and query.given and measure != OVERALL:
+            del questions[measure]
+            notes.append(
+                f"question {measure} is left out: it has evidence, and acting runs forward"
+            )
     risks = {}
     for measure, query in list(questions.items()):
         try:

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.scenario import Scenario
+from reidbn.attacks.arguments import probabilities_of, whole_number
 from reidbn.attacks.parquet import write_frames
 from reidbn.attacks.placing import Groups
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.attacks.subset_classes import SubsetClasses
-from reidbn.errors import EngineError, UsageError
+from reidbn.errors import EngineError, UsageError, did_you_mean
 from reidbn.inference.case import Case
 from reidbn.inference.crosscheck import CrossCheck, crosscheck
 from reidbn.inference.query import Query
@@ -135,6 +136,7 @@ class Assessment:
         """
         import pandas as pd
 
+        thresholds = probabilities_of(thresholds, "thresholds")
         risk = self.risk()
         hits = np.array([int((risk > t).sum()) for t in thresholds])
         columns = {"people": hits, "share": hits / len(risk)}
@@ -144,6 +146,8 @@ class Assessment:
 
     def risk(self, measure: str = OVERALL) -> Array:
         """The measure of every person, in record order."""
+        if measure not in self.risks:
+            raise UsageError(f'no measure "{measure}"; {did_you_mean(str(measure), self.risks)}')
         return self.risks[measure][self.table.of_person]
 
     @property
@@ -153,10 +157,11 @@ class Assessment:
     def __len__(self) -> int:
         return len(self.table.of_person)
 
-    def above(self, thresholds: Sequence[float] = THRESHOLDS) -> pd.DataFrame:
+    def above(self, thresholds: float | Sequence[float] = THRESHOLDS) -> pd.DataFrame:
         """How many people are above each threshold, by measure."""
         import pandas as pd
 
+        thresholds = probabilities_of(thresholds, "thresholds")
         counts = self.table.counts
         rows = [
             {"threshold": t, **{m: int(counts[v > t].sum()) for m, v in self.risks.items()}}
@@ -166,7 +171,8 @@ class Assessment:
 
     def most_at_risk(self, count: int = 10, measure: str = OVERALL) -> pd.DataFrame:
         """The people with the highest risk, with every measure; ties in record order."""
-        order = np.argsort(-self.risk(measure), kind="stable")[:count]
+        order = np.argsort(-self.risk(measure), kind="stable")
+        order = order[: whole_number(count, "count", least=1)]
         return self.subjects.iloc[order]
 
     def summary(self, threshold: str | float = 0.09) -> Any:
@@ -197,6 +203,7 @@ class Assessment:
     def _checked(self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
         query = self.questions[OVERALL]
         exact = self.inputs.method == "exact"
+        whole_number(subjects, "subjects", least=1)
         return crosscheck(
             self.attack,
             query.wanted,
@@ -204,8 +211,8 @@ class Assessment:
             given=query.given,
             set=self.inputs.set,
             subject=self.table.columns,
-            rows=rows,
-            seed=seed,
+            rows=whole_number(rows, "rows", least=1),
+            seed=whole_number(seed, "seed", least=0),
             subjects=subjects,
             printed=self.risks[OVERALL] if exact else None,
             beyond_range=self.inputs.beyond_range,
@@ -217,6 +224,7 @@ class Assessment:
 
     def whatif_case(self, measure: str = OVERALL) -> Case:
         """The question that sweep, tornado, solve and uncertainty vary; people alike are one."""
+        self.risk(measure)  # refuses one that is not there
         ids = self._ids()
         return Case(
             self.attack,

@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.attack.parts import parse_states
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import load_scenario
+from reidbn.attacks.arguments import (
+    columns_of,
+    mapping_of,
+    names_of,
+    settings_of,
+    truth,
+    whole_number,
+)
 from reidbn.attacks.assess import check_population, run
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
-from reidbn.attacks.named import names_of
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 
@@ -26,8 +34,8 @@ def what_if(
     *,
     set: Mapping[str, float] | None = None,
     scenario: Scenario | str | None = None,
-    do: Mapping[str, str] | None = None,
-    given: Mapping[str, str] | None = None,
+    do: str | Mapping[str, str] | None = None,
+    given: str | Mapping[str, str] | None = None,
     generalise: Mapping[str, int] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     suppress: int | None = None,
@@ -47,38 +55,52 @@ def what_if(
     scenario's list or account is one event for all attributes.  With another scenario, `columns`,
     `without` and `unknown` are to be said anew.
     """
-    inputs = result.inputs
+    inputs = assessed(result).inputs
     chosen = inputs.scenario if scenario is None else load_scenario(scenario)
     if scenario is not None and columns is None and without is None:
         inputs = replace(inputs, columns={}, without=())
     if scenario is not None and unknown is None:
         inputs = replace(inputs, unknown=())
     if together is not None:
-        chosen = chosen.shared(together=together)
+        chosen = chosen.shared(together=truth(together, "together"))
     people = inputs.people
     if hierarchies is not None and generalise is None:
         raise UsageError('name the levels too: generalise={"age": 1}')
     if generalise is not None:
-        people = people.generalise(generalise, hierarchies=hierarchies)
+        named = mapping_of(hierarchies, "hierarchies", '{"age": rb.Bands(10)}') or None
+        people = people.generalise(
+            mapping_of(generalise, "generalise", '{"age": 1}'), hierarchies=named
+        )
     subject = inputs.subject
     if suppress is not None:
-        people, subject = _suppressed(people, suppress, subject)
+        if inputs.individuals is not None:
+            raise UsageError("suppress= changes who is in the table: assess all people, not some")
+        people, subject = _suppressed(people, whole_number(suppress, "suppress", least=1), subject)
     changed = replace(
         inputs,
         people=people,
         subject=subject,
         scenario=chosen,
-        set={**inputs.set, **(set or {})},
-        do={**inputs.do, **(do or {})},
-        given={**inputs.given, **(given or {})},
+        set={**inputs.set, **settings_of(set)},
+        do={**inputs.do, **parse_states(do or {})},
+        given={**inputs.given, **parse_states(given or {})},
         population=inputs.population if population is None else population,
-        columns=inputs.columns if columns is None else dict(columns),
+        columns=inputs.columns if columns is None else columns_of(columns),
         without=inputs.without if without is None else names_of(without, "without"),
         unknown=inputs.unknown if unknown is None else names_of(unknown, "unknown"),
         beyond_range=inputs.beyond_range or beyond_range,
     )
     check_population(changed.population, people)
     return run(changed)
+
+
+def assessed(given: Any) -> Assessment:
+    """An assessment; anything else is refused."""
+    if not isinstance(given, Assessment):
+        raise UsageError(
+            f"{type(given).__name__} is no assessment; make one: rb.assess(attack, people, ...)"
+        )
+    return given
 
 
 def _suppressed(
@@ -165,4 +187,4 @@ class Comparison:
 
 def compare_assessments(before: Assessment, after: Assessment) -> Comparison:
     """Person by person, what the change did to every measure."""
-    return Comparison(before, after)
+    return Comparison(assessed(before), assessed(after))

@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 MOST = 13  # bands that ages reach over, at most
 
 
-def names_of(given: Sequence[str], argument: str) -> tuple[str, ...]:
-    """Several names; one alone is one name, not its letters."""
-    names = (given,) if isinstance(given, str) else given
-    if not isinstance(names, list | tuple | set | frozenset) or not all(
-        isinstance(name, str) for name in names
-    ):
-        raise UsageError(f'{argument} takes names, such as {argument}=["age"]')
-    return tuple(names)
-
-
 def refuse_unnamed(
     people: People, scenario: Scenario, groups: Groups, inputs: Inputs
 ) -> tuple[str, ...]:

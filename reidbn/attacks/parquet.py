@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reidbn.attacks.arguments import place_of
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def write_frames(path: Any, frames: Iterable[pd.DataFrame]) -> Path:
     """Write frames of the same columns, one after the other, as one Parquet file."""
     import duckdb
 
-    place = Path(path)
+    place = Path(place_of(path, "path"))
     if not place.parent.is_dir():
         raise UsageError(f"cannot write {place.name}: its folder is not there")
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from reidbn.attacks.arguments import place_of
 from reidbn.attacks.assessment import OVERALL, Assessment
 from reidbn.attacks.drivers import most_exposed
 from reidbn.attacks.parquet import write_frames
@@ -13,7 +14,7 @@ from reidbn.errors import UsageError
 
 def write_restricted(result: Assessment, path: Any, measure: str = OVERALL) -> Path:
     """Write all people, highest risk first, keyed by the subject's id; CSV or Parquet."""
-    place = Path(path)
+    place = Path(place_of(path, "path"))
     if place.suffix not in (".csv", ".parquet"):
         raise UsageError(f"{place.name}: end the name in .csv or .parquet")
     table = most_exposed(result, len(result), measure).reset_index(names="subject")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -329,6 +330,11 @@ def positions(attack: Attack, query: Query, settings: Mapping[str, Any]) -> list
 def load_attack(attack: Attack | str) -> Attack:
     if isinstance(attack, Attack):
         return attack
+    if not isinstance(attack, str | PathLike):
+        raise UsageError(
+            f"{type(attack).__name__} is no attack; give the name of a shipped one, the path of a "
+            f"model file, or an Attack"
+        )
     from reidbn.attack.modelfile import load
 
     loaded: Attack = load(attack)

@@ -288,5 +288,5 @@ def fit_pitman(sample: Any, *, model: str) -> PitmanFit:
 
 def check_level(level: float) -> None:
     """Refuse a level outside (0, 1)."""
-    if not 0 < level < 1:
-        raise UsageError(f"level={level:g} is not between 0 and 1; 0.95 is usual")
+    if not isinstance(level, int | float | np.number) or not 0 < level < 1:
+        raise UsageError(f"level={level} is not between 0 and 1; 0.95 is usual")

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,8 @@ def _cell(text: str) -> str:
 
 def write(text: str, path: str | Path) -> Path:
     """Write a page."""
+    if not isinstance(path, str | PathLike):
+        raise UsageError("path is the path of a file")
     place = Path(path)
     try:
         place.write_text(text, encoding="utf-8", newline="\n")

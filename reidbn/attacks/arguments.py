@@ -1,0 +1,99 @@
+"""What a call may be given, checked before the work starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from reidbn.errors import UsageError
+
+
+def mapping_of(given: Any, argument: str, example: str) -> dict[str, Any]:
+    """A mapping by name; nothing is an empty one."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise UsageError(f"{argument} is a mapping by name, such as {argument}={example}")
+    return dict(given)
+
+
+def names_of(given: Sequence[str], argument: str) -> tuple[str, ...]:
+    """Several names; one alone is one name, not its letters."""
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, list | tuple | set | frozenset) or not all(
+        isinstance(name, str) for name in names
+    ):
+        raise UsageError(f'{argument} takes names, such as {argument}=["age"]')
+    return tuple(names)
+
+
+def columns_of(given: Any) -> dict[str, str | tuple[str, ...]]:
+    """The table's column, or columns, for each attribute of a scenario."""
+    found = mapping_of(given, "columns", '{"state": "residence"}')
+    return {
+        name: columns if isinstance(columns, str) else names_of(columns, f"columns: {name}")
+        for name, columns in found.items()
+    }
+
+
+def settings_of(given: Any) -> dict[str, float]:
+    """One number for each parameter: an assessment is made at one setting."""
+    found = mapping_of(given, "set", '{"p_c": 0.2}')
+    for name, value in found.items():
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not np.isfinite(value):
+            raise UsageError(
+                f"set: {name} needs one number; several settings are the business of rb.sweep"
+            )
+    return found
+
+
+def people_columns_of(given: Any) -> dict[str, Any]:
+    """Numbers about each person, by subject column."""
+    found = mapping_of(given, "subject", '{"p_unique": one value per person}')
+    for name, values in found.items():
+        try:
+            found[name] = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise UsageError(
+                f"subject: {name} needs numbers, one (or one row) per person"
+            ) from None
+        if not np.isfinite(found[name]).all():
+            raise UsageError(f"subject: {name} has a value that is not a finite number")
+    return found
+
+
+def whole_number(given: Any, argument: str, *, least: int) -> int:
+    """A whole number, not a truth value."""
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        raise UsageError(f"{argument} is a whole number, at least {least:,}")
+    return int(given)
+
+
+def probabilities_of(given: Any, argument: str) -> list[float]:
+    """Numbers from 0 to 1; one alone is a list of one."""
+    values = [given] if isinstance(given, int | float | np.number) else given
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
+        raise UsageError(f"{argument} takes numbers from 0 to 1, such as [0.05, 0.2]")
+    found = list(values)
+    for value in found:
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not 0 <= value <= 1:
+            raise UsageError(f"{argument} takes numbers from 0 to 1, such as [0.05, 0.2]")
+    return found
+
+
+def truth(given: Any, argument: str) -> bool:
+    if not isinstance(given, bool | np.bool_):
+        raise UsageError(f"{argument} is True or False")
+    return bool(given)
+
+
+def place_of(given: Any, argument: str) -> str:
+    """A path as text."""
+    if not isinstance(given, str | os.PathLike):
+        raise UsageError(f"{argument} is the path of a file or folder")
+    return str(os.fspath(given))

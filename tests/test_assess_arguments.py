@@ -1,0 +1,101 @@
+"""Wrong types in the calls of an assessment end in the product's own errors."""
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.attacks.acting import act_out
+from reidbn.errors import ReidbnError, UsageError
+
+
+@pytest.fixture(scope="module")
+def people():
+    return rb.read_table(
+        rb.datasets.synthetic_patients(60, seed=5), quasi_identifiers=["age", "sex"]
+    )
+
+
+@pytest.fixture(scope="module")
+def result(people):
+    return rb.assess("adversary-routes", people, population=500)
+
+
+ASSESS = [
+    ("attack", 5), ("attack", None), ("people", None), ("scenario", 5),
+    ("scenario", ["worst-case"]),
+    ("population", "many"), ("population", float("nan")), ("population", True),
+    ("set", ["p_m"]), ("set", {"p_m": "high"}), ("set", {"p_m": None}),
+    ("set", {"p_m": [0.1, 0.2]}),
+    ("set", {3: 1}), ("set", {"p_m": float("nan")}),
+    ("do", ["a"]), ("do", {"claims": 3}), ("given", 5), ("given", {"claims": 5}),
+    ("subject", 5), ("subject", {"p_unique": ["a"] * 60}), ("subject", {"p_unique": None}),
+    ("subject", {"p_unique": [[0.1, float("nan")]] * 60}),
+    ("columns", ["age"]), ("columns", {"age": 5}), ("columns", {"age": None}),
+    ("without", 5), ("unknown", [5]), ("method", 5), ("trials", 0), ("trials", "x"),
+    ("trials", 1.5),
+    ("seed", -1), ("seed", "x"), ("checkpoint", 5), ("histories", "yes"), ("beyond_range", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("argument", "value"), ASSESS, ids=lambda x: repr(x)[:24])
+def test_assess_refuses_what_it_cannot_take(argument, value, people):
+    call = {"attack": "adversary-routes", "people": people, "population": 500, argument: value}
+    if argument == "columns":
+        call["scenario"] = "social-media"
+    with pytest.raises(ReidbnError):
+        rb.assess(call.pop("attack"), call.pop("people"), **call)
+
+
+WHAT_IF = [
+    {"generalise": ["age"]}, {"generalise": {"age": 1}, "hierarchies": [1]}, {"suppress": "x"},
+    {"suppress": 0}, {"together": "x"}, {"population": "x"}, {"set": 3}, {"scenario": 3}, {"do": 3},
+    {"columns": 3}, {"without": 3}, {"unknown": 3},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", WHAT_IF, ids=str)
+def test_what_if_refuses_what_it_cannot_take(call, result):
+    with pytest.raises(ReidbnError):
+        rb.what_if(result, **call)
+
+
+ASKED = {
+    "no assessment": lambda r: rb.what_if(None),
+    "no such measure": lambda r: r.risk("nope"),
+    "measure by number": lambda r: r.risk(3),
+    "threshold as text": lambda r: r.above(["x"]),
+    "threshold that is no number": lambda r: r.above([float("nan")]),
+    "threshold in percent": lambda r: r.above([9]),
+    "count below one": lambda r: r.most_at_risk(0),
+    "count as text": lambda r: r.most_at_risk("x"),
+    "rows as text": lambda r: r.check(rows="x"),
+    "subjects as text": lambda r: r.check(subjects="x"),
+    "case of no measure": lambda r: r.whatif_case("nope"),
+    "compare with a number": lambda r: r.compare_with(3),
+    "reduction of no measure": lambda r: rb.compare(r, r).reduction("nope"),
+    "level as text": lambda r: r.population_uncertainty("x"),
+    "parquet to a number": lambda r: r.to_parquet(5),
+    "restricted to a number": lambda r: r.to_restricted(5),
+    "page to a number": lambda r: r.to_html(5),
+    "attempts as text": lambda r: act_out(r, attempts="x"),
+    "scenario by number": lambda r: rb.load_scenario(5),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_an_assessment_refuses_what_it_cannot_answer(name, result):
+    with pytest.raises(ReidbnError):
+        ASKED[name](result)
+
+
+def test_evidence_and_interventions_may_be_written_as_in_the_shell(people, result):
+    one = rb.assess("adversary-routes", people, population=500, do="claims=no")
+    other = rb.what_if(result, do={"claims": "no"})
+    assert np.array_equal(one.risk(), other.risk())
+    assert result.above(0.2).index.tolist() == [0.2]
+
+
+def test_suppression_of_a_table_of_which_only_some_were_asked_about_is_refused(people):
+    some = rb.assess("adversary-routes", people, population=500, individuals=20)
+    with pytest.raises(UsageError, match="assess all people, not some"):
+        rb.what_if(some, suppress=2)
