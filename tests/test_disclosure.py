@@ -112,6 +112,30 @@ def test_leaving_one_out_equals_the_search_without_it(table):
         assert (weakest.gain >= 0).all()
 
 
+@given(tables(most_columns=4, most_rows=10), st.sampled_from([0.0, 0.25, 0.5]), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_poac_with_one_left_out_equals_the_search_without_it(table, q, matched):
+    columns = range(len(table[0]))
+    secret = len(columns) - 1
+    if secret < 2 or len({row[secret] for row in table}) < 2:
+        return
+    blur = {"tolerance": {"a": 0}} if matched else {}
+    d = rb.disclosure(people_of(table), NAMES[secret], q=q, **blur)
+    for reading in ("full", "weakest"):
+        found = d.leave_one_out_poac(reading)
+        for v in range(secret):
+            rest = [c for c in range(secret) if c != v]
+            for i in range(len(table)):
+                told = (
+                    by_hand.alternatives(table, i, secret, rest, Fraction(q))
+                    if reading == "full"
+                    else by_hand.fewest_alternatives(table, i, secret, rest, Fraction(q))
+                )
+                assert found.alternatives[v, i] == told
+        level = d.poac()[0 if reading == "full" else 1]
+        assert np.allclose(found.gain, found.poac - level, atol=0)
+
+
 @given(tables(), st.data())
 @settings(max_examples=30, deadline=None)
 def test_a_scenario_is_the_mean_over_what_may_be_known(table, data):

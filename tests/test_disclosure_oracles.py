@@ -84,6 +84,17 @@ def test_leaving_one_out_equals_the_oracle_in_both_readings(case):
                 assert np.array_equal(found.npp[place] * den, num * found.peers[place])
 
 
+def test_poac_with_one_left_out_equals_the_oracle(case):
+    oracle, names, everything = case
+    for j, name in enumerate(names):
+        full = everything[name].leave_one_out_poac("full", q=0)
+        weakest = everything[name].leave_one_out_poac("weakest", q=0)
+        for place, other in enumerate(full.columns):
+            told = oracle["lovo_alts_max_q0"][j, names.index(other)]
+            assert np.array_equal(full.alternatives[place], told)
+            assert np.array_equal(weakest.alternatives[place], told)
+
+
 def test_matching_row_by_row_equals_the_oracle_too(case):
     """The road for tolerances and samples, on equality, where the oracle knows the answer."""
     oracle, names, everything = case

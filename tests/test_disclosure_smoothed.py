@@ -195,6 +195,44 @@ def test_where_the_truth_is_a_tree_the_learnt_tree_forecasts_best():
     assert (np.diff(found["log_loss"]) >= 0).all()
 
 
+def test_a_smoothed_verdict_can_fail_and_p_0_is_refused():
+    """Twenty alike people with one value: the attacker may be 95 % sure, and that is told."""
+    codes = [[0, 0]] * 30 + [[1, i % 2] for i in range(30)]
+    people = People.from_codes(codes, ["age", "sick"])
+    found = rb.smoothed_disclosure(people, "sick")
+    assert found.p == 0.05
+    assert found.share_upward() == 0.5
+    for ask in (lambda: rb.smoothed_disclosure(people, "sick", p=0), lambda: found.share_upward(0)):
+        with pytest.raises(UsageError, match="everybody would pass"):
+            ask()
+
+
+def test_held_out_scores_come_with_their_errors():
+    codes = table_like(12, rows=200)
+    found = rb.disclosure_calibration(People.from_codes(codes, NAMES), "sick", folds=4, seed=2,
+                                      strengths=[1.0, 8.0])  # fmt: skip
+    assert (found["behind"][0], found["behind_error"][0]) == (0, 0)
+    fold = np.random.default_rng(2).permutation(200) % 4
+    losses = {}
+    for weight in (1.0, 8.0):
+        own = np.empty(200)
+        for i in range(200):
+            learnt = codes[fold != fold[i]]
+            counts = np.bincount(learnt[:, 3], minlength=3) + 0.5
+            alike = learnt[(learnt[:, :3] == codes[i, :3]).all(axis=1), 3]
+            posterior = np.bincount(alike, minlength=3) + weight * counts / counts.sum()
+            own[i] = posterior[codes[i, 3]] / (alike.size + weight)
+        losses[weight] = -np.log(own)
+    rows = found.set_index(["posterior", "strength"])
+    for weight, loss in losses.items():
+        error = rows.loc[("dirichlet", weight), "log_loss_error"]
+        assert error == pytest.approx(loss.std(ddof=1) / np.sqrt(200), abs=1e-12)
+    apart = rows["behind"]["dirichlet"][1.0] - rows["behind"]["dirichlet"][8.0]
+    assert apart == pytest.approx((losses[1.0] - losses[8.0]).mean(), abs=1e-12)
+    assert rows.loc[("counts", 0.0), "log_loss_error"] == float("inf")
+    assert not found.isna().any().any()
+
+
 def test_bad_calls_say_what_would_be_right():
     people = People.from_codes(table_like(11), NAMES)
     with pytest.raises(UsageError, match='did you mean "network"'):

@@ -125,6 +125,80 @@ def test_the_search_tries_every_start_value_and_one_inner_width(positions):
             assert (widths[1:-1] == width).all()
 
 
+@given(cases(), st.sampled_from([0.0, 0.25]), st.integers(1, 5), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_the_optimum_leaves_nobody_in_a_category_that_is_too_small(case, p, smallest, empty):
+    """The best of all partitions whose every category has that many people; none is invented."""
+    table, weights = case
+    names = [*NAMES[: len(table[0]) - 1], "secret"]
+    people = People.from_codes(np.array(table), names, weights=weights)
+    each, secret = weights or [1.0] * len(table), len(table[0]) - 1
+    values = max(row[0] for row in table) + 1
+    worth = {}
+    for last in partitions(values):
+        category = {v: next(i for i, end in enumerate(last) if v <= end) for v in range(values)}
+        coarse = [(category[row[0]], *row[1:]) for row in table]
+        sizes = [sum(row[0] == c for row in coarse) for c in range(len(last))]
+        if min(sizes) >= smallest:
+            worth[last] = sum(
+                weight
+                for i, weight in enumerate(each)
+                if by_hand.weakest(coarse, i, secret, range(secret), empty=empty)[0] > Fraction(p)
+            )
+    if not worth:
+        with pytest.raises(UsageError, match="smallest=1"):
+            rb.best_generalisation(people, "age", "secret", p=p, smallest=smallest, empty=empty)
+        return
+    found = rb.best_generalisation(people, "age", "secret", p=p, smallest=smallest, empty=empty)
+    assert set(found.table["categories"]) == {len(last) for last in worth}
+    for row in found.table.to_dict("records"):
+        assert row["smallest"] >= smallest
+        assert row["protected"] == max(
+            w for last, w in worth.items() if len(last) == row["categories"]
+        )
+        assert sum(part.people for part in row["partition"]) == len(table)
+
+
+def test_four_people_are_not_put_alone_in_a_category():
+    """Merging all others hides them best; the four old ones would be handed over."""
+    ages = [90] * 4 + [20 + i % 30 for i in range(120)]
+    sick = [1] * 4 + [int(i % 30 == 0 and i > 0) for i in range(120)]
+    people = rb.read_table(
+        {"age": ages, "sick": sick}, quasi_identifiers=["age"], sensitive=["sick"]
+    )
+    free = rb.best_generalisation(people, "age", "sick", smallest=1)
+    assert min(part.people for part in free.partition(2)) < 10
+    kept = rb.best_generalisation(people, "age", "sick")
+    assert (kept.table["smallest"] >= 10).all()
+    with pytest.raises(UsageError, match="categories of at least 10 people"):
+        rb.best_generalisation(people, "age", "sick", categories=[31])
+    several = rb.generalise_several(
+        People.from_codes(
+            np.random.default_rng(2).integers(0, (9, 6, 3), (80, 3)), ["age", "children", "sick"]
+        ),
+        {"age": 3, "children": 2}, "sick",
+    )  # fmt: skip
+    assert all(part.people >= 10 for parts in several.partitions.values() for part in parts)
+
+
+def test_only_the_individuals_asked_about_count_in_the_share():
+    codes = np.random.default_rng(9).integers(0, (5, 2, 3), (40, 3))
+    people = People.from_codes(codes, ["age", "b", "secret"])
+    rows = np.arange(0, 40, 3)
+    found = rb.best_generalisation(people, "age", "secret", smallest=1, individuals=rows)
+    d = rb.disclosure(people, "secret", individuals=rows)
+    assert found.table["share"].iloc[-1] == pytest.approx(d.share_upward(), abs=1e-12)
+
+
+def test_categories_are_not_searched_where_values_match_others():
+    people = rb.read_table(
+        {"age": [1, None, 2, 3], "sick": [0, 1, 0, 1]},
+        quasi_identifiers=["age"], sensitive=["sick"], missing="matches-anything",
+    )  # fmt: skip
+    with pytest.raises(UsageError, match="as_written"):
+        rb.best_generalisation(people, "age", "sick", smallest=1)
+
+
 def test_text_needs_an_order_and_the_order_decides():
     source = {"size": ["L", "M", "S", "S"], "sick": [0, 1, 1, 0]}
     people = rb.read_table(source, quasi_identifiers=["size"], sensitive=["sick"])

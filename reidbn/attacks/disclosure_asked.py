@@ -355,7 +355,7 @@ def histories_of(
 
 def sampling_pays(people: int, individuals: int, columns: int) -> bool:
     """Whether comparing each individual with everybody beats walking over all subsets."""
-    walk = 2.0**columns * people * 4
+    walk = 2.0**columns * people * 2
     compare = individuals * (people * (columns + 4.0) + 2.0**columns * columns * 4)
     return compare < walk
 

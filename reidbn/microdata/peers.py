@@ -58,6 +58,24 @@ class Cells:
         people = np.bincount(ids, minlength=count).astype(np.float64)
         return cls(columns, tuple(int(c) for c in cardinalities), people), ids
 
+    def merged(self, columns: Sequence[int]) -> tuple[Cells, Ints]:
+        """Rows alike on these columns made one, the others empty; and each row's new number.
+
+        >>> one, two = np.array([0, 0, 1]), np.array([0, 1, 1])
+        >>> cells, row = Cells((one, two), (2, 2), np.array([5.0, 1.0, 2.0])).merged([0])
+        >>> cells.people[row]
+        array([6., 6., 2.])
+        """
+        codes = np.stack([self.columns[j].astype(np.int32) for j in columns], axis=1)
+        ids, count = class_ids(np.asfortranarray(codes), [self.cardinalities[j] for j in columns])
+        some = np.empty(count, dtype=np.int64)
+        some[ids] = np.arange(ids.size)
+        none = np.empty(0, dtype=np.int64)
+        kept = tuple(
+            column[some] if j in columns else none for j, column in enumerate(self.columns)
+        )
+        return Cells(kept, self.cardinalities, _people(ids, self.people, count)), ids
+
     @property
     def rows(self) -> int:
         return int(self.people.size)
@@ -192,58 +210,85 @@ def asked_slab(
 ) -> None:
     """`class_size_slab` for some rows only: `out` is subsets x asked.
 
-    On the way down, rows in nobody's class are dropped, so a few people among millions cost little.
+    On the way down, rows in nobody's class are dropped, and rows that differ only in columns that
+    are not looked at any more are merged, so a few people among millions cost little.
     """
-    reach = _Reach(np.zeros(cells.rows, dtype=np.int32), None, np.zeros(asked.size, np.int32), 1)
-    for column in sorted(fixed, key=lambda j: -cells.cardinalities[j]):
-        reach = reach.refine(cells, asked, column)
-    out[0] = reach.people(cells)
     last = len(low) - 1
-    todo = [(reach, 0, j) for j in range(last, -1, -1)]
-    while todo:
-        reach, place, j = todo.pop()
-        here = place | 1 << (last - j)
-        finer = reach.refine(cells, asked, low[j])
-        out[here] = finer.people(cells)
-        todo += [(finer, here, i) for i in range(last, j, -1)]
+    if not low:
+        out[0] = _reach(cells, asked, fixed).sizes(cells, asked, None)
+    for j in range(len(low)):
+        cells, row_of = cells.merged([*low[j:], *fixed])
+        asked = row_of[asked]
+        start = _reach(cells, asked, fixed)
+        if j == 0:
+            out[0] = start.sizes(cells, asked, None)
+        todo = [(start, 0, j)]
+        while todo:
+            reach, place, i = todo.pop()
+            here = place | 1 << (last - i)
+            if i == last:
+                out[here] = reach.sizes(cells, asked, low[i])
+                continue
+            finer = reach.refine(cells, asked, low[i])
+            out[here] = finer.sizes(cells, asked, None)
+            todo += [(finer, here, k) for k in range(last, i, -1)]
 
 
 @dataclass(frozen=True, eq=False)
 class _Reach:
     """The rows that share a class with an asked row, and the classes, numbered from 0."""
 
-    ids: NDArray[np.int32]
-    kept: NDArray[np.int32] | None
+    ids: Ints
+    kept: Ints | None
     """Which rows; None for all."""
-    own: NDArray[np.int32]
+    own: Ints
     """The class of each asked row."""
+    people: Floats
     classes: int
 
-    def refine(self, cells: Cells, asked: Ints, column: int) -> _Reach:
+    def _keys(self, cells: Cells, asked: Ints, column: int) -> tuple[Ints, Ints]:
         values, size = cells.columns[column], cells.cardinalities[column]
-        key = self.ids.astype(np.int64) * size
+        key = self.ids * size
         key += values if self.kept is None else values.take(self.kept)
-        mine = self.own.astype(np.int64) * size + values.take(asked)
-        if self.classes * size > 8 * cells.rows + 4096:
+        return key, self.own * size + values.take(asked)
+
+    def sizes(self, cells: Cells, asked: Ints, column: int | None) -> Floats:
+        """The people in each asked row's class, on one more column if it is named."""
+        if column is None:
+            return _people(self.ids, self.people, self.classes).take(self.own)
+        key, mine = self._keys(cells, asked, column)
+        span = self.classes * cells.cardinalities[column]
+        if span > 8 * cells.rows + 4096:
+            return self.refine(cells, asked, column).sizes(cells, asked, None)
+        return _people(key, self.people, span).take(mine)
+
+    def refine(self, cells: Cells, asked: Ints, column: int) -> _Reach:
+        key, mine = self._keys(cells, asked, column)
+        span = self.classes * cells.cardinalities[column]
+        if span > 8 * cells.rows + 4096:
             wanted, own = np.unique(mine, return_inverse=True)
             place = np.minimum(np.searchsorted(wanted, key), wanted.size - 1)
-            hit = wanted.take(place) == key
-            ids, classes = place[hit], wanted.size
+            hit, classes = wanted.take(place) == key, int(wanted.size)
         else:
-            here = np.zeros(self.classes * size, dtype=bool)
+            here = np.zeros(span, dtype=bool)
             here[mine] = True
             number = np.cumsum(here) - 1
             hit, own, classes = here.take(key), number.take(mine), int(number[-1]) + 1
-            ids = number.take(key if hit.all() else key[hit])
-        kept = self.kept
-        if not hit.all():
-            kept = np.flatnonzero(hit).astype(np.int32) if kept is None else kept[hit]
-        return _Reach(ids.astype(np.int32), kept, own.astype(np.int32), classes)
+            place = number.take(key)
+        if hit.all():
+            return _Reach(place, self.kept, own, self.people, classes)
+        stay = np.flatnonzero(hit)
+        kept = stay if self.kept is None else self.kept.take(stay)
+        return _Reach(place.take(stay), kept, own, self.people.take(stay), classes)
 
-    def people(self, cells: Cells) -> Floats:
-        """The people in each asked row's class."""
-        people = cells.people if self.kept is None else cells.people.take(self.kept)
-        return _people(self.ids.astype(np.int64), people, self.classes).take(self.own)
+
+def _reach(cells: Cells, asked: Ints, fixed: Sequence[int]) -> _Reach:
+    zeros = np.zeros(cells.rows, dtype=np.int64)
+    own = np.zeros(asked.size, dtype=np.int64)
+    reach = _Reach(zeros, None, own, cells.people, 1)
+    for column in sorted(fixed, key=lambda j: -cells.cardinalities[j]):
+        reach = reach.refine(cells, asked, column)
+    return reach
 
 
 @dataclass(frozen=True, eq=False)

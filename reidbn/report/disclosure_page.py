@@ -22,7 +22,7 @@ from reidbn.attacks.disclosure_source import Reading
 from reidbn.errors import UsageError
 from reidbn.report import disclosure_figures as figures
 from reidbn.report.disclosure_words import Exactly, Rounded, Said
-from reidbn.report.words import one_in, per_cent
+from reidbn.report.words import one_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,12 +98,13 @@ def verdict(d: Disclosure, said: Said | None = None) -> list[str]:
     if d.status == "constant":
         return [f"Everybody in the table has the same {d.secret}: it is known of all of them."]
     sure, others = int(d.sure.sum()), int(d.sure_without_own.sum())
+    about = "" if said.exact else "about "
     known = "the auxiliary" if len(d.known) == 1 else f"the {len(d.known)} auxiliaries"
     sentences = [
         f"{said.people(int(d.upward().sum()))} keep their {d.secret} uncertain (PPP above {d.p:g}) "
         f"whatever an attacker knows of {known}.",
-        f"Somebody who knows all of them is sure about {said.people(sure)}: {said.count(others)} "
-        f"because the others alike all have it, too, and {said.count(sure - others)} because they "
+        f"Somebody who knows all of them is sure about {said.people(sure)}: {about}"
+        f"{said.count(others)} because the others alike all have it, too, the rest because they "
         "are alone and their own record says it.",
         *_commonest(d, said),
         f"The best guess, the commonest value among the people alike, is right with "
@@ -121,8 +122,8 @@ def verdict(d: Disclosure, said: Said | None = None) -> list[str]:
         low, high = d.interval("upward")
         sentences.append(
             f"These are {said.count(len(d))} of {said.count(d.drawn_from)} people drawn at random; "
-            f"among all of those the protected share lies between {per_cent(low)} and "
-            f"{per_cent(high)} (at 95 %)."
+            f"among all of those the protected share lies between {said.percent(low)} and "
+            f"{said.percent(high)} (at 95 %)."
         )
     elif d.rows is not None:
         sentences.append(
@@ -142,7 +143,7 @@ def _commonest(d: Disclosure, said: Said) -> list[str]:
         f"Of these, {said.count(int(first['sure']))} have the commonest value of {d.secret}, "
         "which "
         f"{said.share_of(float(first['prior']))} of the table have anyway: being sure of it is "
-        f"{1 / float(first['prior']):.3g} times what was believed before."
+        f"{1 / said.value(float(first['prior'])):.3g} times what was believed before."
     ]
 
 
@@ -227,8 +228,7 @@ def _values(d: Disclosure, said: Said) -> Section:
             said.share_of(float(row["prior"])),
             said.count(int(row["sure"])),
             said.count(int(row["sure_without_own"])),
-            said.mean(float(row["posterior"])),
-            f"{row['lift']:.3g}",
+            *said.among(float(row["posterior"]), float(row["prior"]), int(row["people"])),
         ]
         for value, row in named.iterrows()
     ]
@@ -328,7 +328,8 @@ def _scenario(d: Disclosure, said: Said) -> Section:
     text = [
         "In the scenario a guess drawn from the people alike is wrong with probability "
         f"{said.mean(float(d.expected_ppp.mean()))} on average, and the chance that somebody's "
-        f"{d.secret} is broken (PPP at or below {d.p:g}) is {one_in(float(breach.mean()))}.",
+        f"{d.secret} is broken (PPP at or below {d.p:g}) is "
+        f"{one_in(said.value(float(breach.mean())))}.",
     ]
     cuts = [0.0, 0.05, 0.09, 0.2, 0.33, 0.5]
     rows = [[f"above {cut:g}", said.count(int((breach > cut).sum()))] for cut in cuts]

@@ -1,7 +1,8 @@
 """How numbers of people are said: exactly in the house, rounded in what leaves it.
 
 A count that one person changes tells whether that person is there.  So outside the house counts
-are rounded to tens, shares come from the rounded counts, and means keep three digits.
+are rounded to tens, and shares are made of the rounded counts.  A mean over people is a count over
+people, too (the mean of 0 and 1 is a share), so it is rounded in the same steps.
 """
 
 from __future__ import annotations
@@ -51,8 +52,19 @@ class Exactly:
     def shares(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.asarray(counts / counts.sum())
 
+    def value(self, mean: float) -> float:
+        """A mean over the people asked about."""
+        return mean
+
     def mean(self, value: float) -> str:
         return f"{value:.4f}"
+
+    def among(self, posterior: float, prior: float, people: int) -> tuple[str, str]:
+        """Mean posterior and lift of some people."""
+        return f"{posterior:.4f}", f"{posterior / prior:.3g}"
+
+    def percent(self, share: float) -> str:
+        return f"{100 * share:.3g} %"
 
     def fraction(self, value: float) -> str:
         return f"{value:.4f}"
@@ -67,20 +79,20 @@ class Exactly:
 
 @dataclass(frozen=True)
 class Rounded:
-    """Counts to tens, shares from them, means to three digits: what may leave the house.
+    """Counts to tens, shares and means from them: what may leave the house.
 
     >>> said = Rounded(789)
     >>> said.people(566), said.people(4), said.people(788), said.mean(0.12345)
     ('570 of 790 people (72 %)', 'fewer than 10 of 790 people', 'all but fewer than 10 of 790 \
-people', '0.123')
+people', '0.127')
     """
 
     total: int
     exact = False
     smallest = SMALLEST
     limits: tuple[str, ...] = (
-        f"Counts of people are rounded to tens, shares are made of the rounded counts and means "
-        f"have three digits; values that fewer than {SMALLEST} people have are not named.",
+        "Counts of people are rounded to tens, and shares and means are made of the rounded "
+        f"counts; values that fewer than {SMALLEST} people have are not named.",
     )
 
     def __post_init__(self) -> None:
@@ -119,11 +131,26 @@ people', '0.123')
         return self.share(round(share * self.total))
 
     def shares(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        tens = np.array([self._tens(count) for count in counts])
-        return np.asarray(tens / max(1, tens.sum()))
+        """Shares of a row of counts: what lies below each edge is rounded, so they add up to 1."""
+        below = [self._tens(count) for count in np.cumsum(counts)]
+        return np.asarray(np.diff(below, prepend=0) / max(1, below[-1]))
+
+    def value(self, mean: float) -> float:
+        return self.part(mean * self.total)
 
     def mean(self, value: float) -> str:
-        return f"{value:.3g}"
+        return f"{self.value(value):.3g}"
+
+    def among(self, posterior: float, prior: float, people: int) -> tuple[str, str]:
+        """Of few people only the fifth that the posterior lies in, and no lift."""
+        if people < 10 * SMALLEST:
+            low = min(0.8, int(5 * posterior) / 5)
+            return f"{low:g} to {low + 0.2:.1g}", ""
+        few = Rounded(people).value(posterior)
+        return f"{few:.3g}", f"{few / self.value(prior):.2g}"
+
+    def percent(self, share: float) -> str:
+        return f"{100 * share:.0f} %"
 
     def fraction(self, value: float) -> str:
         return f"{value:.3f}"
