@@ -20,6 +20,7 @@ from reidbn.attack.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parent.parent
 POPULATION = 100_000_000
+MODEL = "pitman"  # the study's, by maximum likelihood; not the one that is recommended
 SIZES = (1_000, 4_000, 7_000, 20_000, 40_000)
 SAMPLES = 10
 NEIGHBOURS = ["KY", "AL", "MS", "AR", "NC", "GA", "VA"]
@@ -125,7 +126,9 @@ def table3(frame, rng, sizes, samples):
         found = {name: [] for name in scenarios}
         for _ in range(samples):
             people = draw(frame, n, rng)
-            worst = rb.assess("adversary-routes", people, population=POPULATION)
+            worst = rb.assess(
+                "adversary-routes", people, population=POPULATION, population_model=MODEL
+            )
             for name, scenario in scenarios.items():
                 other = rb.what_if(worst, scenario=scenario, unknown=unspoken(scenario))
                 found[name].append([
@@ -144,7 +147,7 @@ def overall_by_setting(people, scenario):
     """Overall risk of every person at all 81 settings: people x 81."""
     unknown = unspoken(scenario)
     result = rb.assess("adversary-routes", people, scenario=scenario, population=POPULATION,
-                       unknown=unknown)  # fmt: skip
+                       population_model=MODEL, unknown=unknown)  # fmt: skip
     case = result.whatif_case()
     changes = {name: GRID[:, i] for i, name in enumerate(PARAMETERS)}
     return result, case.each(case.answers(changes))
@@ -181,7 +184,12 @@ def check_simulation(frame, rng):
     """`method="simulation"` is that binomial count: shown once, on one sample and setting."""
     people = draw(frame, 1_000, rng)
     scenario = voter("listed_2008")
-    call = {"scenario": scenario, "population": POPULATION, "unknown": unspoken(scenario)}
+    call = {
+        "scenario": scenario,
+        "population": POPULATION,
+        "population_model": MODEL,
+        "unknown": unspoken(scenario),
+    }
     exact = rb.assess("adversary-routes", people, **call)
     acted = rb.assess("adversary-routes", people, **call,
                       method="simulation", trials=100, seed=1)  # fmt: skip
@@ -289,6 +297,10 @@ WHY = """## What agrees, what does not, and why
   social-media scenario; with independent attributes the voter scenario's reduction is larger than
   printed, so the printed figures speak for one event "on the list".  Prosecutor and journalist fall to
   nothing for at least three people in four; the marketer's reduction grows with the sample.
+- **The study's model of the population**, Pitman's by maximum likelihood (`population_model="pitman"`),
+  not the one that an assessment takes by default.  What is said of larger subsets is raised to what
+  their parts say; of all figures here that moves the journalist's first quartile at n = 1,000 (12.03
+  and 29.92 without it).
 - **Noisy at n = 1,000**: almost every subset of so small a table has all its people unique or
   nearly so, the population fits end on their boundary, and the journalist's tiny risks in the
   scenario can exceed those of the worst case for some people: its first quartile varies from
@@ -312,7 +324,7 @@ def figure2(frame, rng, path):
     from matplotlib.figure import Figure
 
     people = draw(frame, 1_000, rng)
-    worst = rb.assess("adversary-routes", people, population=POPULATION)
+    worst = rb.assess("adversary-routes", people, population=POPULATION, population_model=MODEL)
     figure = Figure(figsize=(8, 4), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     for place, (name, scenario) in zip(

@@ -74,8 +74,9 @@ def test_json_holds_the_same_numbers(files):
         if row["p_unique"] is not None:
             assert row["p_unique"] == pytest.approx(model.p_unique, rel=1e-12)
     assert given["fit"]["population"] == 4_000
-    low, high = given["fit"]["prediction_interval"]
-    assert low <= given["fit"]["expected_uniques"] <= high
+    assert given["fit"]["model"] == compared.loc[compared["recommended"], "model"].item()
+    known = {row["model"]: row for row in given["models"]}["pitman-bayes"]
+    assert known["lower"] <= known["expected_uniques"] <= known["upper"]
 
 
 def test_one_model_by_name_and_its_confidence(files):

@@ -239,7 +239,7 @@ def by_minimising(cells, variant, terms, effects):
 
 
 @pytest.mark.parametrize("effects", ["categories", "values"])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if v != "predictive"])
 @pytest.mark.parametrize("terms", [[(0,), (1,), (2,)], [(0, 1), (1, 2)]])
 def test_each_variant_is_the_maximum_of_its_likelihood(variant, terms, effects):
     cells = some_cells()

@@ -31,7 +31,7 @@ from reidbn.attacks.blocks import risks as exact_risks
 from reidbn.attacks.expected_match import journalist_match
 from reidbn.attacks.named import refuse_unnamed
 from reidbn.attacks.placing import attach, group_to_fill, place
-from reidbn.attacks.population_by_subset import subset_population
+from reidbn.attacks.population_by_subset import DEFAULT_MODEL, check_model, subset_population
 from reidbn.attacks.subject_data import SubjectTable, subject_table, with_records
 from reidbn.attacks.subset_classes import subset_classes
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
@@ -52,6 +52,7 @@ def assess(
     *,
     scenario: Scenario | str = "worst-case",
     population: float | None = None,
+    population_model: str = DEFAULT_MODEL,
     set: Mapping[str, float] | None = None,
     do: str | Mapping[str, str] | None = None,
     given: str | Mapping[str, str] | None = None,
@@ -69,6 +70,8 @@ def assess(
 ) -> Assessment:
     """Risk of every person of a table under an attack and a scenario.
 
+    `population_model` names the model of rb.population.fit that says who is unique in the
+    population (docs/population.md).
     Every quasi-identifier of the table is one that the scenario speaks of, or is named in
     `unknown`: columns that nobody knows.  `columns` maps the scenario's attributes to the table's
     columns; `without` leaves attributes of the scenario out;
@@ -84,6 +87,7 @@ def assess(
     if not isinstance(people, People):
         raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
     check_population(population, people)
+    check_model(population_model)
     _check_ids(people, histories=truth(histories, "histories"))
     chosen = load_scenario(scenario)
     inputs = Inputs(
@@ -91,6 +95,7 @@ def assess(
         people=people,
         scenario=chosen,
         population=population,
+        population_model=population_model,
         set=settings_of(set),
         do=parse_states(do or {}),
         given=parse_states(given or {}),
@@ -154,11 +159,15 @@ def run(inputs: Inputs) -> Assessment:
         groups = place(*where, apart=True, unknown=inputs.unknown)
     said = refuse_unnamed(inputs.people, inputs.scenario.renamed(inputs.columns), groups, inputs)
     attack, own, notes = attach(base, groups, filled)
-    classes = subset_classes(groups.seen(inputs.people), groups.columns, inputs.individuals)
+    seen = groups.seen(inputs.people)
+    classes = subset_classes(seen, groups.columns, inputs.individuals)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
     population = None
     if inputs.population is not None and "p_unique" in attack.subject:
-        population = subset_population(classes, inputs.population)
+        population = subset_population(
+            seen, classes, inputs.population,
+            model=inputs.population_model, individuals=inputs.individuals,
+        )  # fmt: skip
     table = subject_table(attack, classes, population, asked, given)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     questions = _questions(attack, inputs, scenario)
@@ -299,6 +308,7 @@ def _provenance(inputs: Inputs, attack: Attack) -> dict[str, Any]:
         "people": len(inputs.people),
         "individuals": None if inputs.individuals is None else len(inputs.individuals),
         "population": inputs.population,
+        "population_model": inputs.population_model if inputs.population is not None else None,
         "method": inputs.method,
         "seed": inputs.seed,
     }

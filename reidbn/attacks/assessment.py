@@ -44,6 +44,7 @@ class Inputs:
     people: People
     scenario: Scenario
     population: float | None
+    population_model: str
     set: Mapping[str, float]
     do: Mapping[str, str]
     given: Mapping[str, str]

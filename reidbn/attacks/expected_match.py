@@ -42,24 +42,15 @@ def journalist_match(
         nodes=[*attack.nodes.values(), node],
     )
     _, query = read_query(asked, {NODE: "yes"}, None, do)
-    sizes = table.columns["class_size"]
+    rows = population.classes.of_person[table.first]
     out = np.empty(table.subjects)
-    step = max(1, CELLS // sizes.shape[1])
+    step = max(1, CELLS // len(population.status))
     for start in progress(range(0, table.subjects, step), "expected match in the population"):
         block = slice(start, start + step)
         columns: dict[str, Any] = {
             n: v[block] if len(v) > 1 else v for n, v in table.columns.items()
         }
-        columns[COLUMN] = _match(sizes[block], population)
+        columns[COLUMN] = population.match(rows[block])
         values = joint(asked, query, settings, columns)
         out[block] = values[:, 0, 1]
-    return out
-
-
-def _match(sizes: Any, population: SubsetPopulation) -> Array:
-    """E[1/F] for every subject and subset of a block."""
-    out = np.empty(sizes.shape)
-    for mask in range(sizes.shape[1]):
-        place = np.searchsorted(population.sizes[mask], sizes[:, mask])
-        out[:, mask] = population.p_match[mask][place]
     return out

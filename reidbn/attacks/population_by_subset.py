@@ -1,77 +1,422 @@
-"""Population uniqueness on every subset of groups: one fit each, from the same class counts."""
+"""What a table says about the population, for every person on every subset of groups.
+
+One model speaks on each subset, as `rb.population.fit` has it.  "log-linear", the default, tells
+people of one subset apart: somebody with rare values is more likely to be unique.  Where only one
+column parts people it has nothing to multiply, and the posterior of Pitman's model speaks.  The
+other models know class sizes alone and say one number per subset (and class size).
+
+Then subsets are made to agree, person by person (population/coherence.py).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.subset_classes import SubsetClasses
+from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.table import People
+from reidbn.population.coherence import falls_within, raise_to_parts
+from reidbn.population.fitting import MODELS, fit_sample
+from reidbn.population.margins import alone_on, match_on, share_alike
+from reidbn.population.sample import Sample
 from reidbn.population.subsets import SubsetFits, fit_tables
+from reidbn.progress import progress
 from reidbn.theory.class_size import mean_inverse
+from reidbn.theory.frequencies import FrequencyTable
+from reidbn.theory.loglinear import mean_inverse_beside
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LOG_LINEAR, POSTERIOR = "log-linear", "pitman-bayes"
+DEFAULT_MODEL = LOG_LINEAR
+"""The model of assessments: nearest to what happened in the truth check (docs/truth-check.md)."""
+BY_CLASS_SIZE = ("pitman", POSTERIOR, "ewens", "zayatz", "snb", "dankar")
+IN_CACHE = 1 << 17  # subset x person cells that are worked on at a time
+EXACT = 1 << 26  # cells kept in double precision; more are kept in single, 7 digits
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What the models say before the subsets are made to agree.
+
+    `p_unique[mask]` and `p_match[mask]` (for each of `sizes[mask]`) are numbers by class size.
+    `share[group, row]`, where the log-linear model speaks, is the share of the people outside the
+    table who are like a distinct row on a group; `spread[mask]` says on which subsets.
+    """
+
+    outside: float
+    p_unique: Array
+    sizes: Sequence[Ints]
+    p_match: Sequence[Array]
+    share: Array | None = None
+    spread: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    floor: tuple[Array, Array] | None = None
+    """Per group and row, the largest P(unique) and E[1/F] that one column of a group says alone."""
+    bound: np.ufunc | None = None
+    """np.minimum or np.maximum: combined with the numbers by class size on `bounded` subsets."""
+    bounded: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+    def unique(self, rows: Any, sizes: NDArray[np.uint32]) -> Array:
+        """P(unique in the population | unique in the table): subset x person."""
+        if self.share is None:
+            return np.asarray(np.tile(self.p_unique[:, None], (1, sizes.shape[1])))
+        beside = self._beside(self.share[:, rows])
+        np.exp(np.negative(beside, out=beside), out=beside)
+        return self._combined(beside, lambda mask: self.p_unique[mask], rows, which=0)
+
+    def match(self, rows: Any, sizes: NDArray[np.uint32]) -> Array:
+        """E[1/F]: subset x person."""
+
+        def by_class(mask: int) -> Array:
+            place = np.searchsorted(self.sizes[mask], sizes[mask])
+            return np.asarray(self.p_match[mask][place], dtype=np.float64)
+
+        if self.share is None:
+            return np.stack([by_class(mask) for mask in range(len(sizes))])
+        found = mean_inverse_beside(sizes, self._beside(self.share[:, rows]))
+        return self._combined(found, by_class, rows, which=1)
+
+    def _beside(self, share: Array) -> Array:
+        """How many people outside the table are expected to be like each person, by subset."""
+        expected = np.empty((1 << len(share), share.shape[1]))
+        expected[0] = self.outside
+        for j, known in enumerate(share):
+            np.multiply(expected[: 1 << j], known, out=expected[1 << j : 2 << j])
+        return expected
+
+    def _combined(
+        self, found: Array, by_class: Callable[[int], Any], rows: Any, *, which: int
+    ) -> Array:
+        """By class size where the log-linear model does not speak, within bounds, on the floor."""
+        for mask in np.flatnonzero(~self.spread):
+            found[mask] = by_class(int(mask))
+        if self.bound is not None:
+            for mask in np.flatnonzero(self.spread & self.bounded):
+                found[mask] = self.bound(found[mask], by_class(int(mask)))
+        if self.floor is not None:
+            single = 1 << np.arange(len(self.floor[which]))
+            found[single] = np.maximum(found[single], self.floor[which][:, rows])
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class SubsetPopulation:
-    """Pitman's fit on every subset (by mask), and what follows for a person of the table."""
+    """One model on every subset (by mask), and what follows for each person of the table.
 
+    `theta`, `alpha` and `status` are those of Pitman's likelihood on the subset, whichever model
+    speaks: they tell how much its class sizes say, and carry the intervals.
+    """
+
+    model: str
     population: float
-    people: int
+    classes: SubsetClasses
+    said: Said
     theta: Array
     alpha: Array
     status: tuple[str, ...]
     fallback: NDArray[np.bool_]
-    """Where the likelihood has no best point and the posterior mean stands in."""
-    p_unique: Array
-    """P(unique in the population | unique in the table)."""
-    sizes: tuple[NDArray[np.int64], ...]
-    """The class sizes that occur on each subset."""
-    p_match: tuple[Array, ...]
-    """E[1 / population class size] for each of them."""
-    notes: tuple[str, ...]
+    """Where the likelihood has no best point."""
+    by: tuple[str, ...]
+    """The model that speaks on each subset."""
+    about: tuple[str, ...] = ()
 
     @property
-    def statuses(self) -> Mapping[str, int]:
-        """How many subsets have which status."""
-        return Counter(self.status)
+    def people(self) -> int:
+        """In the table, among whom classes were counted."""
+        return self.classes.records
+
+    @property
+    def statuses(self) -> Counter[str]:
+        """How many subsets have which status; where nothing is known there is nothing to fit."""
+        return Counter(self.status[1:])
+
+    @cached_property
+    def _unique(self) -> tuple[Array, Array, Array]:
+        """Subset x row (one row where all are alike); per subset the mean before and after."""
+        subsets, rows = self.classes.sizes.shape
+        uniques = np.array([_uniques(f) for f in self.classes.frequencies], dtype=float)
+        if not self._may_disagree(uniques):
+            return self.said.p_unique[:, None], self.said.p_unique, self.said.p_unique
+        out = np.empty((subsets, rows), np.float64 if subsets * rows <= EXACT else np.float32)
+        people = np.bincount(self.classes.of_person, minlength=rows).astype(float)
+        sums = np.zeros((3, subsets))  # of people unique in the table; before and after
+        for block in self._blocks():
+            sizes, weight = self.classes.sizes[:, block], people[block]
+            found = self.said.unique(block, sizes)
+            alone = (sizes == 1).astype(float)
+            sums[0] += alone @ weight
+            np.multiply(found, alone, out=alone)
+            sums[1] += alone @ weight
+            raise_to_parts(alone)  # whoever is alone on a part is alone here: only they are raised
+            sums[2] += alone @ weight
+            np.maximum(found, alone, out=out[:, block], casting="same_kind")
+        some = np.maximum(sums[0], 1)
+        before, after = (np.where(sums[0] > 0, s / some, self.said.p_unique) for s in sums[1:])
+        return out, before, after
+
+    def _may_disagree(self, uniques: Array) -> bool:
+        """Whether people of one subset differ, or a subset says less than its parts."""
+        if self.said.share is not None:
+            return True
+        return falls_within(np.where(uniques > 0, self.said.p_unique, 0.0))
+
+    @property
+    def p_unique(self) -> Array:
+        """P(unique in the population | unique in the table), by subset: the mean of its uniques."""
+        return self._unique[2]
+
+    def unique(self, rows: NDArray[np.intp]) -> Array:
+        """P(unique in the population | unique in the table): person x subset, for distinct rows.
+
+        One row where the model says the same of everybody.
+        """
+        found = self._unique[0]
+        if found.shape[1] == 1 or np.array_equal(rows, np.arange(found.shape[1])):
+            return found.T
+        return found[:, rows].T
+
+    def match(self, rows: NDArray[np.intp]) -> Array:
+        """E[1/F] of distinct rows of the table: person x subset."""
+        out = np.empty((len(rows), len(self.classes.sizes)))
+        for start in range(0, len(rows), self._step):
+            some = rows[start : start + self._step]
+            found = self.said.match(some, self.classes.sizes[:, some])
+            out[start : start + self._step] = raise_to_parts(found).T
+        return out
+
+    @property
+    def _step(self) -> int:
+        return max(1, IN_CACHE // len(self.classes.sizes))
+
+    def _blocks(self) -> Iterator[slice]:
+        rows = self.classes.rows
+        steps = range(0, rows, self._step)
+        for start in progress(steps, "who is unique in the population"):
+            yield slice(start, min(start + self._step, rows))
+
+    @cached_property
+    def raised(self) -> dict[int, tuple[float, float]]:
+        """Subsets whose uniques were raised to what their parts say: mean before and after."""
+        _, before, after = self._unique
+        moved = np.flatnonzero(after > before * (1 + 1e-6) + 1e-12)
+        return {int(mask): (float(before[mask]), float(after[mask])) for mask in moved}
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to bear in mind about these numbers."""
+        if not self.raised:
+            return self.about
+        most = sorted(self.raised, key=lambda m: self.raised[m][0] - self.raised[m][1])[:3]
+        told = "; ".join(
+            f"{self.known(mask)} from {self.raised[mask][0]:.2g} to {self.raised[mask][1]:.2g}"
+            for mask in most
+        )
+        note = (
+            f"whoever is unique on some attributes is unique on more: on {len(self.raised):,} of "
+            f"{len(self.status):,} subsets the chance to be unique in the population was raised to "
+            f"the largest that a part of the subset says, which is the cautious side (mean of the "
+            f"subset's uniques, most: {told})"
+        )
+        return (*self.about, note)
+
+    def known(self, mask: int) -> str:
+        """The columns that are known on a subset, in words."""
+        groups = [g for j, g in enumerate(self.classes.groups) if mask >> j & 1]
+        return "+".join(c for group in groups for c in group) or "nothing"
+
+    def table(self) -> pd.DataFrame:
+        """Per subset: which model speaks, the status of Pitman's likelihood, and what is said.
+
+        `p_unique` is the mean over the table's unique people; `before` is without (1) of
+        population/coherence.py.
+        """
+        import pandas as pd
+
+        _, before, after = self._unique
+        return pd.DataFrame(
+            {
+                "known": [self.known(mask) for mask in range(len(self.status))],
+                "model": self.by,
+                "status": self.status,
+                "uniques": [_uniques(f) for f in self.classes.frequencies],
+                "before": before,
+                "p_unique": after,
+            }
+        )
 
 
-def subset_population(classes: SubsetClasses, population: float) -> SubsetPopulation:
-    """Fit every subset together; where there is no best point, the posterior mean, and a note."""
-    n = classes.records
-    fits = fit_tables(classes.frequencies, int(population))
-    each = [found.size for found in classes.occurring]
-    row = np.repeat(np.arange(len(each)), each)
-    sizes = np.concatenate(classes.occurring)
+def _uniques(frequencies: Any) -> int:
+    return int(frequencies.counts[frequencies.sizes == 1].sum())
+
+
+def subset_population(
+    people: People,
+    classes: SubsetClasses,
+    population: float,
+    *,
+    model: str = DEFAULT_MODEL,
+    individuals: Ints | None = None,
+) -> SubsetPopulation:
+    """Ask the model about every subset together; `individuals` are those in the classes."""
+    check_model(model)
+    n, N = classes.records, int(population)
+    fits = fit_tables(classes.frequencies, N, estimate=_estimate(model))
+    spread = np.zeros(len(fits), dtype=bool)
+    if population > n and model == LOG_LINEAR:
+        spread = _parted_by_several(people, classes)
+    by = tuple(LOG_LINEAR if own else _instead(model) for own in spread)
+    about = list(_notes(classes, fits.fallback, spread))
     if population == n:  # the table is the population: nothing is left to estimate
-        p_unique, p_match = np.ones(len(each)), 1.0 / sizes
+        said = Said(0.0, np.ones(len(fits)), classes.occurring,
+                    tuple(1.0 / sizes for sizes in classes.occurring))  # fmt: skip
+    elif model == LOG_LINEAR:
+        said = _log_linear(people, classes, population, spread, individuals)
     else:
-        p_unique, p_match = fits.p_unique, _expected_match(fits, sizes, row)
-    edges = np.cumsum([0, *each])
-    parts = [slice(a, b) for a, b in pairwise(edges)]
+        said, told = _by_class_size(classes, fits, model)
+        about += told
     return SubsetPopulation(
+        model=model,
         population=float(population),
-        people=n,
+        classes=classes,
+        said=said,
         theta=fits.theta,
         alpha=fits.alpha,
         status=fits.status,
         fallback=fits.fallback,
-        p_unique=np.clip(p_unique, 0.0, 1.0),
-        sizes=tuple(sizes[p] for p in parts),
-        p_match=tuple(np.clip(p_match[p], 0.0, 1.0) for p in parts),
-        notes=_notes(classes, fits.fallback),
+        by=by,
+        about=tuple(about),
     )
+
+
+def check_model(model: str) -> None:
+    """Refuse a model that an assessment cannot ask."""
+    known = (LOG_LINEAR, *BY_CLASS_SIZE)
+    if not isinstance(model, str):
+        raise UsageError(f"population_model is a {type(model).__name__}; name a model: {known[0]}")
+    if model in known:
+        return
+    if model in MODELS:
+        raise UsageError(
+            f'population_model="{model}" needs more than the number of people in the population, '
+            f"which is all that an assessment knows; choose one of {', '.join(known)}, or ask "
+            f'rb.population.fit(..., model="{model}")'
+        )
+    raise UsageError(f'no population model "{model}"; {did_you_mean(model, known)}')
+
+
+def _instead(model: str) -> str:
+    return POSTERIOR if model == LOG_LINEAR else model
+
+
+def _estimate(model: str) -> str:
+    return "posterior" if model == POSTERIOR else "maximum likelihood"
+
+
+def _parted_by_several(people: People, classes: SubsetClasses) -> NDArray[np.bool_]:
+    """The subsets on which two columns or more part people."""
+    parting = [
+        sum(people.as_written().frequencies([c]).counts.sum() > 1 for c in group)
+        for group in classes.groups
+    ]
+    masks = np.arange(1 << len(parting))
+    count = sum(((masks >> j) & 1) * k for j, k in enumerate(parting))
+    return np.asarray(count) > 1
+
+
+def _log_linear(
+    people: People,
+    classes: SubsetClasses,
+    population: float,
+    spread: NDArray[np.bool_],
+    individuals: Ints | None,
+) -> Said:
+    """Main effects where several columns part people, Pitman's posterior elsewhere.
+
+    Columns that are learnt together are one group, and what one of them says alone, though no
+    subset of the scenario knows it alone, is the least that the group says.
+    """
+    first = np.empty(classes.rows, dtype=np.intp)
+    first[classes.of_person[::-1]] = np.arange(classes.people)[::-1]
+    if individuals is not None:
+        first = individuals[first]
+    shape = (len(classes.groups), classes.rows)
+    share, floor = np.ones(shape), (np.zeros(shape), np.zeros(shape))
+    written, N = people.as_written(), int(population)
+    for j, column in ((j, c) for j, group in enumerate(classes.groups) for c in group):
+        found = written.frequencies([column])
+        values = FrequencyTable(found.sizes, found.counts)
+        alike = people.class_sizes([column])[first]
+        share[j] *= share_alike(alike, values, N)
+        if len(classes.groups[j]) > 1 and values.classes > 1:
+            told = np.where(alike == 1, alone_on(values, N), 0.0)
+            np.maximum(floor[0][j], told, out=floor[0][j])
+            np.maximum(floor[1][j], match_on(alike, values, N), out=floor[1][j])
+    p_unique = np.zeros(len(spread))
+    p_match: list[Array] = [np.empty(0)] * len(spread)
+    for mask in np.flatnonzero(~spread).tolist():
+        known = classes.frequencies[mask]
+        values = FrequencyTable(known.sizes, known.counts)
+        p_unique[mask] = alone_on(values, N)
+        p_match[mask] = match_on(classes.occurring[mask], values, N)
+    outside = population - classes.records
+    return Said(outside, p_unique, classes.occurring, p_match, share, spread, floor)
+
+
+def _by_class_size(
+    classes: SubsetClasses, fits: SubsetFits, model: str
+) -> tuple[Said, Sequence[str]]:
+    """One number per subset, and E[1/F] per class size."""
+    told: list[str] = []
+    p_unique, behind = fits.p_unique, fits
+    if model not in ("pitman", POSTERIOR):
+        p_unique, told = _one_by_one(classes, fits.N, model)
+        behind = fit_tables(classes.frequencies, fits.N, estimate="posterior")
+        told.append(
+            f"{model} has no law of class sizes: E[1/F] is that of {POSTERIOR}, and at least the "
+            f"chance to be unique"
+        )
+    each = [found.size for found in classes.occurring]
+    row = np.repeat(np.arange(len(each)), each)
+    found = _expected_match(behind, np.concatenate(classes.occurring), row)
+    p_match = np.split(np.clip(found, 0.0, 1.0), np.cumsum(each)[:-1])
+    p_unique = np.clip(p_unique, 0.0, 1.0)
+    for mask, sizes in enumerate(classes.occurring):
+        p_match[mask] = np.where(sizes == 1, np.maximum(p_match[mask], p_unique[mask]),
+                                 p_match[mask])  # fmt: skip
+    return Said(float(fits.N - classes.records), p_unique, classes.occurring, p_match), told
+
+
+def _one_by_one(classes: SubsetClasses, N: int, model: str) -> tuple[Array, list[str]]:
+    """A model without a way of fitting many tables at once; pitman-bayes where it has no answer."""
+    p_unique, without = np.empty(len(classes.frequencies)), 0
+    for mask, found in enumerate(progress(classes.frequencies, f"{model} on every subset")):
+        sample = Sample(FrequencyTable(found.sizes, found.counts), N)
+        try:
+            p_unique[mask] = fit_sample(sample, model).p_unique
+        except UsageError:
+            without += 1
+            p_unique[mask] = fit_sample(sample, POSTERIOR).p_unique
+    if not without:
+        return p_unique, []
+    return p_unique, [
+        f"{model} has no answer on {without:,} of {len(p_unique):,} subsets; {POSTERIOR} stands in"
+    ]
 
 
 def _expected_match(fits: SubsetFits, sizes: NDArray[np.int64], row: NDArray[np.intp]) -> Array:
     """E[1/F] of every class size: in one go where the fit is a point, else over its posterior."""
-    point = ~fits.fallback[row]
+    point = np.array([nodes.weight.size == 1 for nodes in fits.nodes])[row]
     at = row[point]
     out = np.empty(sizes.size)
     out[point] = mean_inverse(
@@ -82,18 +427,18 @@ def _expected_match(fits: SubsetFits, sizes: NDArray[np.int64], row: NDArray[np.
     return out
 
 
-def _notes(classes: SubsetClasses, fallback: NDArray[np.bool_]) -> tuple[str, ...]:
-    notes = []
+def _notes(
+    classes: SubsetClasses, fallback: NDArray[np.bool_], spread: NDArray[np.bool_]
+) -> Iterator[str]:
     if not classes.is_partition:
-        notes.append(
+        yield (
             "some values match several others, so people do not fall into classes; the population "
             "fits compare values as they are written (approximation as-written)"
         )
-    open_ended = int(fallback[1:].sum())  # where nothing is known there is nothing to fit
+    open_ended = int((fallback & ~spread)[1:].sum())  # where nothing is known nothing is fitted
     if open_ended:
-        notes.append(
+        yield (
             f"on {open_ended:,} of {fallback.size:,} subsets everybody or nobody in the table is "
             f"unique and the fit has no best point: the posterior mean, which leans on its prior, "
             f"stands in"
         )
-    return tuple(notes)

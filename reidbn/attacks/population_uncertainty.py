@@ -11,6 +11,11 @@ rise together has the sum of their quantiles as its quantile, so for the journal
 interval is exact under that dependence, and it is wider than if errors cancelled.  It holds what
 the table leaves open about the fit's two parameters; it does not hold whether Pitman's model suits
 the table.
+
+The log-linear model has no such posterior: its parameters are known well and its structure is not.
+There the interval runs, person by person, from the lower of its own answer and the low end of
+Pitman's fit to the higher of its own answer and the high end: as far as the two models disagree.
+Both ends are made to agree over the subsets like the estimate itself.
 """
 
 from __future__ import annotations
@@ -20,12 +25,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.attack.attack import Attack
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.blocks import risks
 from reidbn.attacks.expected_match import journalist_match
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.errors import UsageError
+from reidbn.inference.query import Query
 from reidbn.population.pitman import check_level
 from reidbn.progress import progress
 from reidbn.theory.class_size import mean_inverse
@@ -39,7 +46,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_SUBSETS = 512  # posteriors that are integrated; the others stay at their estimates
-MATCH = "journalist_match"
+MATCH, COLUMN = "journalist_match", "p_unique"
+FURTHER = (np.minimum, np.maximum)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +72,13 @@ class PopulationUncertainty:
             rows.append({"measure": measure, "mean": mean, "low": ends[0], "high": ends[1]})
         return pd.DataFrame(rows).set_index("measure")
 
+    @property
+    def statuses(self) -> str:
+        """How many subsets have which status of Pitman's likelihood, in words."""
+        assert self.result.population is not None  # noqa: S101 - intervals are of its fits
+        found = self.result.population.statuses.most_common()
+        return ", ".join(f"{status} on {count:,}" for status, count in found)
+
     def of_people(self, end: dict[str, Array], measure: str = OVERALL) -> Array:
         """One end of the measure for every person, in record order."""
         return end[measure][self.result.table.of_person]
@@ -72,6 +87,7 @@ class PopulationUncertainty:
         lines = [f"{100 * self.level:g} % intervals of the mean risk from the population fits"]
         for name, row in self.table().iterrows():
             lines.append(f"  {name!s:18}{row['mean']:10.4g}  ({row.low:.4g} to {row.high:.4g})")
+        lines.append(f"  status of the fits: {self.statuses}")
         if self.subsets < self.of:
             lines.append(f"  the {self.subsets} of {self.of} subsets with most unique people vary")
         return "\n".join(lines)
@@ -83,7 +99,7 @@ def population_uncertainty(result: Assessment, level: float = 0.95) -> Populatio
     """Ask again with every fit at the low and at the high end of its posterior."""
     check_level(level)
     fits = result.population
-    if fits is None or "p_unique" not in result.table.columns:
+    if fits is None or COLUMN not in result.table.columns:
         raise UsageError("this assessment estimates nothing about a population")
     chosen = _chosen(result)
     tails = ((1 - level) / 2, (1 + level) / 2)
@@ -108,43 +124,68 @@ def _ends(
     result: Assessment, fits: SubsetPopulation, chosen: list[int], tails: tuple[float, float]
 ) -> tuple[SubsetPopulation, SubsetPopulation]:
     """The fits at both ends."""
-    unique = [fits.p_unique.copy(), fits.p_unique.copy()]
-    match = [list(fits.p_match), list(fits.p_match)]
+    said = fits.said
+    unique = [said.p_unique.copy(), said.p_unique.copy()]
+    match = [list(said.p_match), list(said.p_match)]
     n, population = fits.people, fits.population
     frequencies = result.classes.frequencies
     tables = [FrequencyTable(frequencies[m].sizes, frequencies[m].counts) for m in chosen]
     top = maximise(Packed.of(tables))
     varied = chosen if population > n else []
+    alone = np.zeros(len(fits.status), dtype=bool)  # where no number by class size is said yet
+    alone[: said.spread.size] = said.spread
     for i, mask in enumerate(progress(varied, "posterior of every fit")):
         nodes = posterior(Region(tables[i], population, top.one(i)))
         at = stays_unique(n, population, theta=nodes.theta, alpha=nodes.alpha)
         inverse = mean_inverse(
-            fits.sizes[mask].astype(float)[:, None],
+            said.sizes[mask].astype(float)[:, None],
             n, population, theta=nodes.theta, alpha=nodes.alpha,
         )  # fmt: skip
-        for end, (tail, further) in enumerate(zip(tails, (np.minimum, np.maximum), strict=True)):
+        for end, (tail, further) in enumerate(zip(tails, FURTHER, strict=True)):
+            one, several = (
+                nodes.quantile(at, tail),
+                np.array([nodes.quantile(v, tail) for v in inverse]),
+            )
             # A fit on its boundary may lie outside: the estimate itself is always inside.
-            quantiles = np.array([nodes.quantile(v, tail) for v in inverse])
-            unique[end][mask] = further(unique[end][mask], nodes.quantile(at, tail))
-            match[end][mask] = further(match[end][mask], quantiles)
-    return (
-        replace(fits, p_unique=unique[0], p_match=tuple(match[0])),
-        replace(fits, p_unique=unique[1], p_match=tuple(match[1])),
-    )
+            unique[end][mask] = one if alone[mask] else further(unique[end][mask], one)
+            match[end][mask] = several if alone[mask] else further(match[end][mask], several)
+    bounded = np.zeros(len(fits.status), dtype=bool)
+    bounded[varied] = True
+    low, high = (
+        replace(fits, said=replace(said, p_unique=unique[end], p_match=match[end],
+                                   bound=FURTHER[end], bounded=bounded,
+                                   floor=said.floor if end else None))
+        for end in (0, 1)
+    )  # fmt: skip
+    return low, high
 
 
 def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
     """Every measure that depends on the population, at one end."""
-    columns: dict[str, Any] = {**result.table.columns, "p_unique": fits.p_unique[None, :]}
+    rows = fits.classes.of_person[result.table.first]
+    columns: dict[str, Any] = {**result.table.columns, COLUMN: fits.unique(rows)}
     table = SubjectTable(columns, result.table.of_person)
-    out = {}
-    for measure, query in result.questions.items():
-        found = risks(result.attack, query, result.inputs.set, table)
-        if not np.array_equal(found, result.risks[measure]):
-            out[measure] = found
+    out = {
+        measure: risks(result.attack, query, result.inputs.set, table)
+        for measure, query in result.questions.items()
+        if _asks_the_population(result.attack, query)
+    }
     if MATCH in result.risks:
         out[MATCH] = journalist_match(
             result.attack, fits, table, result.inputs.set, result.inputs.do
         )
-    order = [m for m in result.measures if m in out]
-    return {m: out[m] for m in order}
+    return {m: out[m] for m in result.measures if m in out}
+
+
+def _asks_the_population(attack: Attack, query: Query) -> bool:
+    """Whether the question rests on who is unique in the population, whatever the numbers are."""
+    todo, seen = [*query.targets, *query.given], set()
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            node = attack.all_nodes[name]
+            if f"@{COLUMN}" in node.cpd.references():
+                return True
+            todo += [] if name in query.do else attack.parent_nodes(node)
+    return False

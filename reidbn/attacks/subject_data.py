@@ -1,7 +1,8 @@
 """Filling an attack's subject columns from a table: what each name means, and who provides it.
 
     class_size     per group   people of the table who match on the known attributes
-    p_unique       per group   P(unique in the population | unique in the table) on them
+    p_unique       per group   P(unique in the population | unique in the table) on them; one row
+                               where the population model says the same of everybody
     p_known        each        P(the attacker knows this group), from the scenario
     records        (scalar)    people in the table
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,11 @@ class SubjectTable:
     @property
     def subjects(self) -> int:
         return int(self.of_person.max()) + 1
+
+    @cached_property
+    def first(self) -> NDArray[np.intp]:
+        """One person of each distinct subject."""
+        return np.unique(self.of_person, return_index=True)[1]
 
     @property
     def counts(self) -> NDArray[np.intp]:
@@ -102,7 +109,7 @@ def _from_table(
         everybody = np.array_equal(rows, np.arange(classes.rows))
         return (classes.sizes if everybody else classes.sizes[:, rows]).T
     if name == "p_unique":
-        return _p_unique(attack, population)
+        return _p_unique(attack, population, classes.of_person[first])
     if name == "records":
         return np.array([float(classes.records)])
     raise DataError(
@@ -111,13 +118,13 @@ def _from_table(
     )
 
 
-def _p_unique(attack: Attack, population: SubsetPopulation | None) -> Array:
+def _p_unique(attack: Attack, population: SubsetPopulation | None, rows: NDArray[np.intp]) -> Array:
     if population is None:
         raise UsageError(
             f"{attack.name} asks who is unique in the population: give population=N, the number "
             f"of people from whom the table was drawn (its own size, if it is everybody)"
         )
-    return population.p_unique[None, :]
+    return population.unique(rows)
 
 
 def _distinct(

@@ -25,6 +25,7 @@ from reidbn.attack.scenario import Scenario
 from reidbn.attacks.acting import draw_known
 from reidbn.attacks.assess import assess
 from reidbn.attacks.assessment import Array, Assessment
+from reidbn.attacks.population_by_subset import DEFAULT_MODEL
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.progress import progress
@@ -95,13 +96,20 @@ class TruthCheck:
                 placed = self.result.groups.placed
                 yield {
                     "known": "+".join(p.label for j, p in enumerate(placed) if mask >> j & 1),
+                    "model": population.by[mask],
                     "status": population.status[mask],
-                    "predicted": float(population.p_unique[mask]),
+                    "predicted": self._predicted(people, mask),
                     "true": hits / people.size,
                     "low": low,
                     "high": high,
                     "uniques": people.size,
                 }
+
+    def _predicted(self, people: NDArray[np.intp], mask: int) -> float:
+        """Mean over some people of what was said of them on a subset."""
+        said = np.asarray(self.result.table.columns["p_unique"])
+        who = self.result.table.of_person[people] if len(said) > 1 else [0]
+        return float(said[who, mask].mean())
 
 
 def truth_check(
@@ -110,13 +118,15 @@ def truth_check(
     *,
     scenario: Scenario | str,
     attack: Attack | str = "adversary-routes",
+    population_model: str = DEFAULT_MODEL,
     attempts: int = 200_000,
     seed: int = 0,
 ) -> TruthCheck:
     """Draw the table `rows` from the population, assess it, and act the attack out for real."""
     rng = np.random.default_rng(seed)
     table = population.take(rows)
-    result = assess(attack, table, scenario=scenario, population=len(population))
+    result = assess(attack, table, scenario=scenario, population=len(population),
+                    population_model=population_model)  # fmt: skip
     who = rng.integers(len(table), size=attempts)
     population = result.groups.seen(population)
     masks = draw_known(result, who, rng)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     help="Scenario name or file, or register:FILE.csv.",
 )
 @click.option("--population", type=NUMBER, help="People from whom the table was drawn.")
+@click.option("--population-model", metavar="NAME", default="log-linear", show_default=True,
+              help="The model that says who is unique in the population.")  # fmt: skip
 @set_option
 @click.option("--do", multiple=True, metavar="NODE=STATE", help="An intervention.")
 @click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
@@ -85,6 +87,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         people,
         scenario=scenario,
         population=options["population"],
+        population_model=options["population_model"],
         set=read_settings(options["settings"]),
         do=read_states(options["do"], "--do"),
         columns=_columns(options["column"], options["state_column"]),

@@ -68,7 +68,10 @@ def population(people: People, **options: Any) -> None:
         if options["model"] is None or options["plot_models"]:
             table = room.compare(people, level=options["confidence"], **shared)
         fit = room.fit(people, model=options["model"] or _recommended(table), **shared)
-    _show(people, fit, table, options)
+    tried = fit
+    if options["rehearse"] and options["model"] is None and not options["strata"]:
+        tried = room.fit(people, model="pitman-bayes", **shared)
+    _show(people, fit, table, tried, options)
     _draw(people, fit, table, options, shared)
 
 
@@ -100,7 +103,11 @@ def _by_stratum(text: str, people: People, strata: str) -> dict[Any, Any]:
 
 
 def _show(
-    people: People, fit: Uniqueness, table: pd.DataFrame | None, options: dict[str, Any]
+    people: People,
+    fit: Uniqueness,
+    table: pd.DataFrame | None,
+    tried: Uniqueness,
+    options: dict[str, Any],
 ) -> None:
     compared = table if options["model"] is None else None
     if options["as_json"]:
@@ -111,7 +118,7 @@ def _show(
     for name, value in _summary(fit, options["confidence"]):
         click.echo(f"{name:<46}{value:>24}")
     if options["rehearse"]:
-        click.echo(f"\n{_rehearsed(fit)}")
+        click.echo(f"\n{_rehearsed(tried)}")
     if compared is not None:
         click.echo()
         _show_models(compared)
@@ -168,7 +175,7 @@ def _rehearsed(fit: Uniqueness) -> str:
         raise UsageError("--rehearse needs a Pitman model: --model pitman")
     found = fit.rehearse()
     return (
-        f"Rehearsal: from parts of {found.part:,} people the model predicts "
+        f"Rehearsal: from parts of {found.part:,} people {fit.model} predicts "
         f"{sum(found.predicted) / len(found.predicted):,.1f} unique rows of this table; it has "
         f"{found.counted:,} (ratio {found.ratio:.2f})."
     )

@@ -13,10 +13,17 @@ from numpy.typing import NDArray
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import class_ids
 from reidbn.microdata.table import People
+from reidbn.population.margins import share_alike
 from reidbn.population.result import Uniqueness
 from reidbn.population.sample import Sample
-from reidbn.theory.loglinear import Cells, Risk, risk
+from reidbn.theory.frequencies import FrequencyTable
+from reidbn.theory.loglinear import Cells, Risk, mean_inverse_beside, risk
 from reidbn.theory.survey import individual_risk, individual_risk_approximate
+
+PREDICTIVE = "predictive"
+WITHIN_TWO = ((0.0, 88), (0.0075, 92), (0.03, 95), (0.08, 96), (0.2, 98), (0.6, 100))
+"""By sampling fraction, from: % of the estimates on real tables that were within a factor of two
+(benchmarks/results/real_populations.md)."""
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -70,10 +77,12 @@ class SurveyFit(Uniqueness):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogLinearFit(Uniqueness):
-    """A log-linear Poisson model of the cells, in one of five published variants."""
+    """A log-linear Poisson model of the cells: `predictive`, or a published variant by name."""
 
     variant: str
     found: Risk
+    counts: Floats
+    """People of the table in each occupied cell."""
 
     @property
     def model(self) -> str:
@@ -89,6 +98,17 @@ class LogLinearFit(Uniqueness):
         return float(self.found.p_unique.mean()) if self.uniques else 0.0
 
     @property
+    def expected_uniques(self) -> float:
+        """The table's unique rows that stay unique, each counted 1/(its chance to be sampled)."""
+        return self.found.expected_uniques
+
+    @cached_property
+    def expected_match(self) -> float:
+        """Mean over the table's people of E[1/F | f]: the journalist's chance of a right match."""
+        f = self.counts
+        return float(f @ mean_inverse_beside(f, self.found.outside)) / self.n
+
+    @property
     def tau(self) -> tuple[float, float]:
         """Expected population uniques and expected correct matches among the unique rows."""
         return self.found.tau
@@ -99,10 +119,19 @@ class LogLinearFit(Uniqueness):
         return self.found.published_shares
 
     def _remarks(self) -> list[str]:
-        return [
+        trust = (
             "the model's fit is taken on trust; main effects alone overlook how attributes go "
             "together"
-        ]
+        )
+        if self.variant != PREDICTIVE or self.sample.is_complete:
+            return [trust]
+        if self.sample.parting < 2:
+            return [
+                "one attribute leaves this model nothing to multiply, and its uniques are too few: "
+                'believe model="pitman-bayes"'
+            ]
+        good = [share for start, share in WITHIN_TWO if self.sampling_fraction >= start][-1]
+        return [f"{trust}: on real tables {good} % of such estimates were within a factor of two"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,18 +179,25 @@ def fit_survey(sample: Sample) -> SurveyFit:
 def fit_loglinear(
     sample: Sample,
     *,
-    variant: str = "default",
+    variant: str | None = None,
     interactions: Sequence[Sequence[str]] | None = None,
     effects: str = "categories",
 ) -> LogLinearFit:
-    """Fit a variant; `interactions` are the sets of columns that go together."""
+    """Fit a variant; `interactions` are the sets of columns that go together.
+
+    Without a variant it is `predictive`, or "default" where interactions or effects are named.
+    """
+    if variant is None:
+        plain = interactions is None and effects == "categories"
+        variant = PREDICTIVE if plain else "default"
     people = _people(sample, "log-linear")
     columns = list(sample.columns)
     terms = None
     if interactions is not None:
         terms = [tuple(columns.index(c) for c in people.names(list(s))) for s in interactions]
-    cells = _cells(people, columns, sample.N)
-    return LogLinearFit(sample, variant, risk(cells, variant=variant, terms=terms, effects=effects))
+    cells = _cells(people, columns, sample.N, predictive=variant == PREDICTIVE)
+    found = risk(cells, variant=variant, terms=terms, effects=effects)
+    return LogLinearFit(sample, variant, found, cells.counts)
 
 
 def fit_truth(sample: Sample) -> Truth:
@@ -202,7 +238,7 @@ def _on_labels(people: People, register: People, columns: list[str]) -> Any:
     return np.asfortranarray(np.column_stack(both).astype(np.int32))
 
 
-def _cells(people: People, columns: list[str], N: int) -> Cells:
+def _cells(people: People, columns: list[str], N: int, *, predictive: bool) -> Cells:
     ids, count = people.class_ids(columns)
     weights = people.weights
     if weights is None:
@@ -221,7 +257,15 @@ def _cells(people: People, columns: list[str], N: int) -> Cells:
         weights=np.bincount(ids, weights=weights, minlength=count).astype(np.float64),
         inclusion=np.bincount(ids, weights=1 / weights, minlength=count).astype(np.float64),
         values=_numbers(present),
+        shares=tuple(_shares(column, N) for column in compact.T) if predictive else None,
     )
+
+
+def _shares(codes: Ints, N: int) -> Floats:
+    """Each value's share of the people outside the table."""
+    held = np.bincount(codes)
+    sizes, counts = np.unique(held, return_counts=True)
+    return share_alike(held, FrequencyTable.of(sizes, counts), N)
 
 
 def _numbers(present: list[NDArray[Any]]) -> tuple[Floats, ...] | None:

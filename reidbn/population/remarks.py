@@ -14,6 +14,8 @@ CROWDED = ((0.01, 47, 72), (0.03, 33, 86), (0.1, 18, 97), (0.3, 9, 100))
 held the truth and % of estimates that were too high (benchmarks/results/real_populations.md)."""
 ROOM = 0.1
 """Share of the value combinations in use from which boundary fits were too high, not too low."""
+EWENS = ((0.0, 97), (0.1, 89))
+"""By share of the value combinations in use, from: % of Ewens's estimates that were too low."""
 WIDE = 10.0
 
 
@@ -21,7 +23,7 @@ def pitman_remarks(fit: PitmanFit) -> list[str]:
     """Reasons for care, most fundamental first."""
     if fit.sample.is_complete:
         return ["the table is the whole population: its uniques are counted, not estimated"]
-    found = [_of_status(fit), _of_zero(fit), _of_domain(fit), _of_width(fit)]
+    found = [_of_status(fit), _of_zero(fit), _of_record(fit), _of_width(fit)]
     return [remark for remark in found if remark]
 
 
@@ -37,16 +39,6 @@ def _of_status(fit: PitmanFit) -> str:
             "everybody in the table is alike, so the parameters are not identifiable; point values "
             "are means over the posterior, which leans on its prior"
         )
-    if fit.status == BOUNDARY:
-        told = "the likelihood is highest at alpha = 0 (Ewens's case) and would rise beyond it"
-        share = fit.sample.domain_share
-        if fit.model != "pitman" or (share is not None and share >= ROOM):
-            return told
-        return (
-            f"{told}; 88 % of such fits on real tables were too low unless a tenth of all "
-            'combinations of values was in use, the mean over parameters (model="pitman-bayes") '
-            "about as often too high as too low"
-        )
     return ""
 
 
@@ -56,8 +48,35 @@ def _of_zero(fit: PitmanFit) -> str:
     return ""
 
 
-def _of_domain(fit: PitmanFit) -> str:
+def _of_record(fit: PitmanFit) -> str:
+    """What estimates like this one turned out to be on real tables: one direction, or none."""
     share = fit.sample.domain_share
+    if fit.model == "ewens":
+        return _of_ewens(share)
+    if fit.status != BOUNDARY:
+        return _of_domain(share)
+    edge = "the likelihood is highest at alpha = 0 (Ewens's case) and would rise beyond it"
+    if share is not None and share >= ROOM:
+        return f"{edge}; {_of_domain(share)}"
+    if fit.model == "pitman":
+        told = (
+            "88 % of such fits on real tables were too low, the mean over parameters "
+            '(model="pitman-bayes") 61 %'
+        )
+    else:
+        told = "61 % of such estimates on real tables were too low"
+    unless = " (with a tenth of all combinations of values in use: too high)"
+    return f"{edge}; {told}{unless if share is None else ''}"
+
+
+def _of_ewens(share: float | None) -> str:
+    low = [low for start, low in EWENS if share is not None and share >= start]
+    if not low or (share is not None and share >= CROWDED[-1][0]):
+        return ""
+    return f"{low[-1]} % of Ewens's estimates on real tables like this were too low"
+
+
+def _of_domain(share: float | None) -> str:
     known = [row for row in CROWDED if share is not None and share >= row[0]]
     if not known:
         return ""

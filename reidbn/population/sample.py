@@ -55,6 +55,13 @@ class Sample:
         return self.n == self.N
 
     @cached_property
+    def parting(self) -> int:
+        """How many of the columns part people; 0 where the table itself was not given."""
+        if self.people is None:
+            return 0
+        return sum(self.people.frequencies([c]).counts.sum() > 1 for c in self.columns)
+
+    @cached_property
     def domain_share(self) -> float | None:
         """Classes that occur among all combinations of the values that occur, where known."""
         if self.people is None or not self.people.is_columnwise:

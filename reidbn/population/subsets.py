@@ -18,6 +18,7 @@ from reidbn.microdata.subsets import frequencies_by_mask
 from reidbn.microdata.table import People
 from reidbn.population.partition import as_partition
 from reidbn.population.sample import Sample, population_size
+from reidbn.progress import progress
 from reidbn.theory.class_size import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.pitman import expected_uniques_given, stays_unique
@@ -128,7 +129,7 @@ def fit_tables(
     no_point = np.isin(top.status, [STATUSES.index(s) for s in (NO_MAXIMUM, NOT_IDENTIFIABLE)])
     averaged = no_point | (estimate == "posterior")
     nodes = []
-    for i, table in enumerate(unique):
+    for i, table in enumerate(progress(unique, "population fits")):
         if averaged[i]:
             nodes.append(posterior(Region(table, float(population), top.one(i))))
         else:

@@ -1,4 +1,4 @@
-"""Log-linear Poisson models of a table's cells [SkinnerHolmes98], in five published variants.
+"""Log-linear Poisson models of a table's cells [SkinnerHolmes98]: six variants.
 
 The sample count of cell k is Poisson with mean mu_k, log-linear in the attributes, and the
 population's is Poisson with mean lambda_k = mu_k/pi_k, so that the people of the cell outside
@@ -6,6 +6,11 @@ the sample are Poisson with mean v_k = (1 - pi_k) lambda_k, and over the cells w
 
     tau_1 = sum exp(-v_k)                 expected sample uniques that are population uniques
     tau_2 = sum (1 - exp(-v_k))/v_k       expected correct matches of sample uniques     (1)
+
+A population unique is in the sample with probability pi_k, so that the population's uniques are
+estimated by the sample's, each counted 1/pi_k times,
+
+    U = sum exp(-v_k)/pi_k                over the cells with one record                 (2)
 
 The widely used implementation [Templ17] enters mu_k itself for lambda_k and divides by the
 number of occupied cells; `Risk.published_shares` are these two figures.
@@ -16,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +32,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Terms: TypeAlias = Sequence[tuple[int, ...]]
 
-VARIANTS = ("default", "CE", "PML", "weightedLLM", "IPF")
+VARIANTS = ("predictive", "default", "CE", "PML", "weightedLLM", "IPF")
 _MOST_CELLS = 4_000_000
 
 
@@ -44,6 +49,8 @@ class Cells:
     """Sum of 1/weight over the cell's records: for one record, its chance to be sampled."""
     values: tuple[Floats, ...] | None = None
     """The codes' values as numbers, for `effects="values"`."""
+    shares: tuple[Floats, ...] | None = None
+    """Per column, each value's share of the people outside the table, for "predictive"."""
 
     def grid(self) -> tuple[Floats, Floats]:
         """Counts and weights over all cells, the empty ones too."""
@@ -75,6 +82,10 @@ class Risk:
     """exp(-v_k) of the cells with one record."""
     mean_inverse: Floats
     """(1 - exp(-v_k))/v_k of the cells with one record."""
+    expected_uniques: float
+    """Equation (2)."""
+    outside: Floats
+    """v_k of the occupied cells."""
     published_shares: tuple[float, float]
 
     @property
@@ -92,6 +103,8 @@ def risk(
 ) -> Risk:
     """Fit a variant and read the risk of the sample uniques off it.
 
+    - predictive: main effects with the shares of values that the cells bring, which know that the
+      table has not seen every value of an attribute; default takes the table's own shares.
     - default: maximum likelihood. IPF: the same by iterative proportional fitting.
     - CE: with the offset ln(count/weight + 0.1) [CloggEliason87].
     - PML: pseudo maximum likelihood, on the rounded, rescaled weights instead of counts.
@@ -102,9 +115,10 @@ def risk(
     """
     mu = expected_counts(cells, variant=variant, terms=terms, effects=effects)
     single = cells.counts == 1
-    pi = np.minimum(cells.inclusion[single], 1.0)
+    chance = np.minimum(cells.inclusion / cells.counts, 1.0)
+    outside = (1 - chance) * mu / chance
+    pi, v = chance[single], outside[single]
     published = (1 - pi) * mu[single]
-    v = published / pi
     shares = np.exp(-published).sum(), _share_matched(published).sum()
     occupied = cells.counts.size
     return Risk(
@@ -112,6 +126,8 @@ def risk(
         expected=mu,
         p_unique=np.exp(-v),
         mean_inverse=_share_matched(v),
+        expected_uniques=float((np.exp(-v) / pi).sum()),
+        outside=outside,
         published_shares=(float(shares[0] / occupied), float(shares[1] / occupied)),
     )
 
@@ -128,6 +144,12 @@ def expected_counts(
         raise UsageError(f'no variant "{variant}"; {did_you_mean(variant, VARIANTS)}')
     if effects not in ("categories", "values"):
         raise UsageError(f'effects is "{effects}"; it must be categories or values')
+    if variant == "predictive":
+        if cells.shares is None or terms is not None or effects != "categories":
+            raise UsageError(
+                'variant "predictive" has main effects of categories alone; use variant="default"'
+            )
+        return _predictive(cells, cells.shares)
     columns = len(cells.cardinalities)
     terms = [(j,) for j in range(columns)] if terms is None else [tuple(t) for t in terms]
     if effects == "values" and variant != "IPF":
@@ -175,6 +197,14 @@ def _independent(cells: Cells, target: Floats) -> Floats:
         margin = np.bincount(cells.codes[:, j], weights=target, minlength=cardinality)
         mu = mu * (margin[cells.codes[:, j]] / total)
     return np.asarray(mu, dtype=np.float64)
+
+
+def _predictive(cells: Cells, shares: Sequence[Floats]) -> Floats:
+    """The number of records times the product of the shares."""
+    mu: Floats = np.full(cells.counts.shape, cells.counts.sum(), dtype=np.float64)
+    for j, share in enumerate(shares):
+        mu = mu * share[cells.codes[:, j]]
+    return mu
 
 
 def _rescaled(cells: Cells, weights: Floats | None = None) -> Floats:
@@ -241,6 +271,41 @@ def _poisson_regression(predictors: Floats, target: Floats, offset: Floats) -> F
         if abs(step).max() < 1e-12:
             return np.asarray(np.exp(X @ beta + offset), dtype=np.float64)
     raise ModelError("the Poisson regression did not settle; leave out an attribute or a term")
+
+
+_DEEP, _SHALLOW, _LARGE = 16, 6, 64.0
+
+
+def mean_inverse_beside(f: NDArray[Any], v: Floats) -> Floats:
+    """E[1/(f + X)] for a Poisson number X of people outside the table, mean v.
+
+    For f = 1 this is (1 - exp(-v))/v.  Else the Stieltjes transform of the Poisson law at -f, by
+    the continued fraction of its orthogonal (Charlier) polynomials,
+
+        1/(f + v - v/(f + v + 1 - 2v/(f + v + 2 - ...)))                                     (3)
+
+    with 16 levels, or 6 where f + v >= 64: right to 8 digits, and to 15 where f >= 10.
+
+    >>> mean_inverse_beside(np.array([1, 2]), np.array([3.0, 3.0])).round(8)
+    array([0.31673764, 0.22775412])
+    """
+    v = np.asarray(v, dtype=np.float64)
+    at = f + v
+    out = _fraction(at, v, _SHALLOW)
+    near = (at < _LARGE) & (f > 1)
+    out[near] = _fraction(at[near], v[near], _DEEP)
+    alone = f == 1
+    out[alone] = _share_matched(v[alone])
+    return out
+
+
+def _fraction(at: Floats, v: Floats, depth: int) -> Floats:
+    """Equation (3) from its last level to its first."""
+    level = at + depth
+    for k in range(depth, 0, -1):
+        np.divide(k * v, level, out=level)
+        np.subtract(at + (k - 1), level, out=level)
+    return np.reciprocal(level, out=level)
 
 
 def _share_matched(v: Floats) -> Floats:
