@@ -58,8 +58,8 @@ def test_the_methods_have_their_names(run):
 def test_designing_backwards_is_said_in_words(run):
     out = run("--records", 10_000, "--class-size", 5, "--leaked", 4_000, "--smallest-k", 0.09,
               "--largest-leak", 0.09)[1]  # fmt: skip
-    assert "4,000 leaked: classes of 12 keep the risk at or under 0.09" in out
-    assert "a leak of 1,126 keeps the risk at or under 0.09" in out
+    assert "4,000 leaked: classes of 12 or more keep the risk at or under 0.09" in out
+    assert "every leak of up to 1,126 keeps the risk at or under 0.09" in out
     out = run("--classes", "5:40", "--leaked", 50, "--targets", 3, "--question", "any",
               "--largest-leak", 0.2)[1]  # fmt: skip
     assert "keeps the chance that any of 3 targets is identified at or under 0.2" in out

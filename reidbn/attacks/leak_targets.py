@@ -17,8 +17,13 @@ from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.theory.agreement import interval
 from reidbn.theory.circle import Classes
 from reidbn.theory.leak_recursion import log_recursion
-from reidbn.theory.leak_simulation import act_out
-from reidbn.theory.number_identified import log_number_identified
+from reidbn.theory.leak_simulation import act_out, share_with_room
+from reidbn.theory.number_identified import expected_identified as mean_identified
+from reidbn.theory.number_identified import (
+    log_none_identified,
+    log_number_identified,
+    seconds_of_law,
+)
 from reidbn.theory.targets import log_all_identified
 
 if TYPE_CHECKING:
@@ -28,6 +33,8 @@ Floats = NDArray[np.float64]
 Method = Literal["exact", "recursion", "simulation"]
 METHODS: tuple[Method, ...] = ("exact", "recursion", "simulation")
 MOST_TARGETS = 500
+MOST_SECONDS = 600.0  # about: a distribution that takes longer is refused before the work
+RARE, QUICK = 1e-5, 5.0
 
 
 class Estimate(float):
@@ -87,7 +94,7 @@ def joint_risk(
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
     if method == "simulation":
         found = simulate(what, leaked=leaked, targets=n, reading=reading, runs=runs, seed=seed)
-        return float(np.log(found.all_identified)) if log else found.all_identified
+        return found.log_all_identified if log else found.all_identified
     sizes, weights = _leak_sizes(leaked, what.records)
     if reading == "from the leak" and np.any(sizes < n):
         raise UsageError(f"{n} targets cannot come from a leak of {sizes.min()}")
@@ -193,18 +200,66 @@ def number_identified(
     >>> round(found.mean, 6), round(found.at_least(1), 6), f"{found.exactly(15):.6e}"
     (2.767445, 0.95309, '9.715426e-12')
     """
+    what, n, sizes, weights = _asked(classes, leaked, targets)
+    seconds = sum(seconds_of_law(what, size, n) for size in sizes)
+    if seconds > MOST_SECONDS:
+        raise TooLarge(
+            f"the whole distribution for {n} targets, {len(what.sizes)} class sizes and "
+            f"{len(sizes)} leak sizes would take about {seconds / 60:,.0f} minutes; ask "
+            f"any_identified() and expected_identified(), which need no distribution, or simulate()"
+        )
+    logs = [log_number_identified(what, size, n, removed=removed) for size in sizes]
+    mixed = np.logaddexp.reduce(np.array(logs) + np.log(weights)[:, None])
+    return NumberIdentified(n, np.asarray(mixed))
+
+
+def any_identified(classes: ClassesLike, *, leaked: LeakSize, targets: int) -> float:
+    """Probability that at least one of n targets is identified in one leak.
+
+    The first number of `number_identified`'s distribution, without the rest: far quicker for a
+    table of many class sizes.  The same whether identified patients are removed or not.
+
+    >>> round(any_identified({5: 2000}, leaked=4_000, targets=15), 6)
+    0.95309
+    """
+    what, n, sizes, weights = _asked(classes, leaked, targets)
+    found = [_any(what, size, n) for size in sizes]
+    return float(np.dot(weights, found))
+
+
+def _any(classes: Classes, leaked: int, n: int) -> float:
+    """1 - P(nobody); where that would lose digits, from the distribution if that is quick."""
+    found = float(-np.expm1(log_none_identified(classes, leaked, n)))
+    if found > RARE or seconds_of_law(classes, leaked, n) > QUICK:
+        return min(1.0, max(0.0, found))
+    return float(np.exp(log_number_identified(classes, leaked, n)[1:]).sum())
+
+
+def expected_identified(
+    classes: ClassesLike, *, leaked: LeakSize, targets: int, removed: bool = True
+) -> float:
+    """The expected number of n targets that are identified in one leak.
+
+    >>> round(expected_identified({5: 2000}, leaked=4_000, targets=15), 6)
+    2.767445
+    """
+    what, n, sizes, weights = _asked(classes, leaked, targets)
+    found = [mean_identified(what, size, n, removed=removed) for size in sizes]
+    return float(np.dot(weights, found))
+
+
+def _asked(
+    classes: ClassesLike, leaked: LeakSize, targets: int
+) -> tuple[Classes, int, list[int], Floats]:
+    """The classes, how many targets, and the leak sizes with their weights: one, or a prior."""
     what = classes_of(classes)
     n = checked_targets(targets, what.records)
     if n > MOST_TARGETS:
         raise TooLarge(f"{n} targets are more than {MOST_TARGETS}; ask for fewer, or use simulate")
     sizes, weights = _leak_sizes(leaked, what.records)
-    if weights is None:
-        if sizes.ndim:
-            raise UsageError("leaked must be one number or one prior here, not several numbers")
-        return NumberIdentified(n, log_number_identified(what, int(sizes), n, removed=removed))
-    logs = [log_number_identified(what, int(size), n, removed=removed) for size in sizes]
-    mixed = np.logaddexp.reduce(np.array(logs) + np.log(weights)[:, None])
-    return NumberIdentified(n, np.asarray(mixed))
+    if weights is None and sizes.ndim:
+        raise UsageError("leaked must be one number or one prior here, not several numbers")
+    return what, n, sizes.reshape(-1).tolist(), np.ones(1) if weights is None else weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,16 +272,37 @@ class Simulation:
     seed: int
     chance: Floats
     """Per run, the probability that all its targets are identified (zero if one is not in)."""
+    log_unit: float
+    """Log of P(all identified) if every run had room: equation (1) of `leak_simulation`."""
+    room: int
+    """How many runs had room for all their targets among the leaked."""
     counts: NDArray[np.int64]
     """How many runs had 0, 1, .., n targets identified."""
 
     @property
     def all_identified(self) -> Estimate:
-        """P(all identified): the mean over runs of the product of the guesses' chances."""
-        error = float(self.chance.std(ddof=1) / np.sqrt(self.runs)) if self.runs > 1 else np.inf
-        mean = float(self.chance.mean())
-        low, high = max(0.0, mean - 1.96 * error), min(1.0, mean + 1.96 * error)
-        return Estimate(mean, error, low, high, self.runs, self.reading)
+        """P(all identified): a share of the runs in a unit, with its Clopper-Pearson interval."""
+        share, unit = self._share(self.room), float(np.exp(self.log_unit))
+        return Estimate(
+            min(1.0, unit * share), unit * share.standard_error, min(1.0, unit * share.low),
+            min(1.0, unit * share.high), self.runs, self.reading,
+        )  # fmt: skip
+
+    @property
+    def log_all_identified(self) -> Estimate:
+        """The natural logarithm of it, also where the probability is too small for a float."""
+        share = self._share(self.room)
+        if share.low <= 0:
+            raise TooLarge(
+                f"{self.room} of {self.runs:,} runs had room for all {self.targets} targets: the "
+                f"logarithm is under {np.log(share.high) + self.log_unit:.4g}, and how far is not "
+                f'told by so few; take more runs, or method="exact"'
+            )
+        low, value, high = (
+            float(np.log(x)) + self.log_unit for x in (share.low, share, share.high)
+        )
+        error = share.standard_error / share
+        return Estimate(value, error, low, min(0.0, high), self.runs, self.reading)
 
     def exactly(self, number: int) -> Estimate:
         """P(this many identified) by counting runs, with its Clopper-Pearson interval."""
@@ -280,4 +356,7 @@ def simulate(
     rng = np.random.default_rng(seed)
     found = act_out(what, size, n, runs, rng, from_leak=reading != "unconditional", removed=removed)
     counts = np.bincount(found.identified, minlength=n + 1)
-    return Simulation(reading, n, runs, seed, found.chance, counts)
+    room = share_with_room(what, size, n, runs, rng, removed=removed)
+    total = what.records if reading == "unconditional" else size
+    log_unit = n * np.log(float(what.counts.sum())) - float(np.log(total - np.arange(n)).sum())
+    return Simulation(reading, n, runs, seed, found.chance, float(log_unit), room, counts)

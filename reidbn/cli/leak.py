@@ -62,7 +62,7 @@ _NAMES = {
     "--smallest-k", type=NUMBER, metavar="P", help="Class size that keeps the risk under P."
 )
 @click.option("--largest-leak", type=NUMBER, metavar="P", help="Leak that keeps the risk under P.")
-@click.option("--question", type=click.Choice(["all", "any", "share"]), default="all",
+@click.option("--question", type=click.Choice(["any", "all", "share"]), default="any",
               show_default=True, help="The risk of several targets to keep under P.")  # fmt: skip
 @click.option("--figures", metavar="FOLDER", help="Write the paper's figures, redrawn (SVG).")
 @click.option(
@@ -151,8 +151,11 @@ def _row(classes: Classes, leaked: int, options: dict[str, Any]) -> dict[str, An
     row |= {"all": rb.leak.joint_risk(classes, method=options["method"], **asked)}
     row |= {"log_all": None if log == float("-inf") else log}
     if options["method"] == "exact" and reading == "unconditional":
-        law = rb.leak.number_identified(classes, leaked=leaked, targets=n)
-        row |= {"at_least_one": law.at_least(1), "expected": law.mean}
+        of_many = {"leaked": leaked, "targets": n}
+        row |= {
+            "at_least_one": rb.leak.any_identified(classes, **of_many),
+            "expected": rb.leak.expected_identified(classes, **of_many),
+        }
     return row
 
 
@@ -184,10 +187,12 @@ def _say(found: dict[str, Any], options: dict[str, Any]) -> None:
     what = _asked_for(found["targets"], options["question"])
     for leaked, k in found.get("smallest_k", {}).items():
         limit = options["smallest_k"]
-        click.echo(f"{int(leaked):,} leaked: classes of {k} keep {what} at or under {limit:g}")
+        kept = f"classes of {k} or more keep {what} at or under {limit:g}"
+        click.echo(f"{int(leaked):,} leaked: {kept}")
     if "largest_leak" in found:
         limit = options["largest_leak"]
-        click.echo(f"a leak of {found['largest_leak']:,} keeps {what} at or under {limit:g}")
+        kept = f"keeps {what} at or under {limit:g}"
+        click.echo(f"every leak of up to {found['largest_leak']:,} {kept}")
     for name in found.get("figures", ()):
         click.echo(f"wrote {name}")
 

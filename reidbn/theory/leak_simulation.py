@@ -10,6 +10,14 @@ Sections 2.2 and 2.3 of [Antoniou22] as simulations, with what their text leaves
 Only the targets' classes are drawn, one after the other, each from what the classes before have
 left of the leak: nobody asks about the others, so a run costs the same in a table of any size.
 Members of a class are alike, so the leaked ones may be called 0..h-1 once h is drawn.
+
+That all are identified is far too rare to be counted, and a mean of small and of rare large chances
+has no honest interval.  But the orders of the targets cancel the guesses (see `targets`): with C
+classes, and a class for each target drawn uniformly among these instead of by its people,
+
+    P(all) = C^n / D (D-1) ... (D-n+1)  P(every class has at least as many leaked as were drawn) (1)
+
+and the last is a share of runs, with the exact interval of one.
 """
 
 from __future__ import annotations
@@ -62,6 +70,57 @@ def act_out(
         parts.append(story.guess(rng, removed=removed))
     identified = np.concatenate([part.identified for part in parts])
     return Runs(identified, np.concatenate([part.chance for part in parts]))
+
+
+def share_with_room(
+    classes: Classes,
+    leaked: int,
+    targets: int,
+    runs: int,
+    rng: np.random.Generator,
+    *,
+    removed: bool = True,
+) -> int:
+    """How many of the runs had room for all: the event of equation (1).
+
+    Without `removed`, each target also names one of the leaked of its class, and all must differ.
+    """
+    if classes.records >= _MOST_RECORDS:
+        raise TooLarge(f"{classes.records:,} records are too many to act out; 1e9 is the limit")
+    block, hits = max(1, _HELD // (targets * targets)), 0
+    number = int(classes.counts.sum())
+    last = np.cumsum(classes.counts)
+    for first in range(0, runs, block):
+        here = min(block, runs - first)
+        class_of = rng.integers(0, number, (here, targets))
+        size = classes.sizes[np.searchsorted(last, class_of, side="right")]
+        class_leaked = _leaked_of(class_of, size, classes.records, leaked, rng)
+        alike = class_of[:, :, None] == class_of[:, None, :]
+        fits = (alike.sum(axis=2) <= class_leaked).all(axis=1)
+        if not removed:
+            named = np.floor(rng.random(class_of.shape) * class_leaked)
+            same = (alike & (named[:, :, None] == named[:, None, :])).sum(axis=(1, 2))
+            fits &= same == targets
+        hits += int(fits.sum())
+    return hits
+
+
+def _leaked_of(
+    class_of: Ints, size: Ints, records: int, leaked: int, rng: np.random.Generator
+) -> Ints:
+    """How many of each target's class leaked, one class after the other from what is left."""
+    runs, targets = class_of.shape
+    out = np.zeros_like(class_of)
+    rest, left = np.full(runs, records), np.full(runs, leaked)
+    for t in range(targets):
+        alike = class_of == class_of[:, [t]]
+        new = ~alike[:, :t].any(axis=1)
+        other = np.where(new, size[:, t], 0)
+        h = rng.hypergeometric(other, rest - other, left)
+        rest, left = rest - other, left - h
+        copied = np.take_along_axis(out, alike.argmax(axis=1)[:, None], 1)[:, 0]
+        out[:, t] = np.where(new, h, copied)
+    return out
 
 
 @dataclass(frozen=True)
