@@ -1,0 +1,339 @@
+"""Random model files, as text: graphs, groups, kinds, numbers that size states, and questions."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+STATES = (["no", "yes"], ["low", "mid", "high"], ["0", "1", "2"], ["2", "5"])
+GRID = (0, 0.125, 0.2, 0.25, 0.5, 0.7, 0.75, 1)
+
+
+@dataclass
+class Writer:
+    """Writes one file; what has been written so far can be a parent."""
+
+    rng: np.random.Generator
+    parameters: dict[str, Any] = field(default_factory=dict)
+    subject: dict[str, Any] = field(default_factory=dict)
+    groups: dict[str, Any] = field(default_factory=dict)
+    nodes: dict[str, Any] = field(default_factory=dict)
+    example: dict[str, Any] = field(default_factory=dict)
+    states: dict[str, list[str] | str] = field(default_factory=dict)
+    yes_no: list[str] = field(default_factory=list)
+
+    # -- small choices -------------------------------------------------------------------------
+
+    def chance(self, p: float = 0.5) -> bool:
+        return bool(self.rng.random() < p)
+
+    def pick(self, of: Any) -> Any:
+        return of[int(self.rng.integers(len(of)))]
+
+    def some(self, of: list[Any], most: int) -> list[Any]:
+        count = int(self.rng.integers(0, min(most, len(of)) + 1))
+        return [of[i] for i in sorted(self.rng.permutation(len(of))[:count])]
+
+    def whole(self, low: int, high: int) -> int:
+        return int(self.rng.integers(low, high + 1))
+
+    # -- numbers -------------------------------------------------------------------------------
+
+    def probability(self) -> Any:
+        """A number, or a parameter that a question may change."""
+        if self.chance(0.6):
+            return self.pick(GRID)
+        return "$" + self.parameter(self.pick(GRID), [0, 1])
+
+    def parameter(self, value: float, span: list[float], unit: str = "probability") -> str:
+        name = f"x{len(self.parameters)}"
+        spec = {"value": value, "range": span, "source": "assumption"}
+        self.parameters[name] = spec | ({} if unit == "probability" else {"unit": unit})
+        return name
+
+    def size(self, group: str | None = None) -> str:
+        """A class size: a number, a parameter, or a column (per subset of a group)."""
+        if group is not None:
+            name = f"c{len(self.subject)}"
+            self.subject[name] = {"per": group, "unit": "records", "range": [0, 9]}
+            count = 2 ** len(self.groups[group]["members"])
+            self.example[name] = [self.whole(0, 4) for _ in range(count)]
+            return f"@{name}"
+        if self.chance():
+            return "$" + self.parameter(self.whole(1, 4), [0, 9], "records")
+        name = f"c{len(self.subject)}"
+        self.subject[name] = {"unit": "records", "range": [0, 9]}
+        self.example[name] = self.whole(0, 4)
+        return f"@{name}"
+
+    def row(self, states: list[str]) -> Any:
+        """One row of a table: a list or a mapping, often with `rest`."""
+        weights = self.rng.integers(0, 4, len(states)).astype(float)
+        weights[self.whole(0, len(states) - 1)] += 1
+        cells: list[Any] = [float(w) for w in weights / weights.sum()]
+        if len(states) == 2 and self.chance(0.4):
+            p = self.probability()
+            return dict(zip(self.pick([states, states[::-1]]), (p, "rest"), strict=True))
+        cells[self.whole(0, len(states) - 1)] = "rest"
+        return cells if self.chance() else dict(zip(states, cells, strict=True))
+
+    # -- groups --------------------------------------------------------------------------------
+
+    def group(self) -> None:
+        name = f"g{len(self.groups)}"
+        members = [f"{name}_{'abc'[j]}" for j in range(self.whole(1, 3))]
+        spec: dict[str, Any] = {"members": members, "source": "assumption"}
+        tables = [n for n, s in self.states.items() if isinstance(s, list)]
+        parents = self.some(tables, 1) if self.chance(0.6) else []
+        if parents:
+            spec["parents"] = parents
+            states = self.states[parents[0]]
+            spec["rows"] = [
+                {"when": {parents[0]: states[0]}, "p": self._known(name, members)},
+                {"p": self._known(name, members)},
+            ]
+        else:
+            spec["probability"] = self._known(name, members)
+        self.groups[name] = spec
+        for member in members:
+            self.states[member] = ["no", "yes"]
+            self.yes_no.append(member)
+
+    def _known(self, name: str, members: list[str]) -> Any:
+        if self.chance(0.2):
+            column = f"c{len(self.subject)}"
+            self.subject[column] = {"each": name, "unit": "probability", "range": [0, 1]}
+            self.example[column] = [self.pick(GRID) for _ in members]
+            return f"@{column}"
+        return self.probability() if self.chance() else [self.probability() for _ in members]
+
+    # -- nodes ---------------------------------------------------------------------------------
+
+    def node(self) -> None:
+        name = f"n{len(self.nodes)}"
+        kinds = ["rows", "rows", "table", "empirical", "uniform", "probability", "leak"]
+        if self.yes_no:
+            kinds += ["gate", "gate", "gate", "noisy", "noisy", "mixture", "lookup", "copy"]
+        if self.groups:
+            kinds += ["gate", "noisy", "class", "class", "class", "table"]
+        if any(isinstance(s, str) or s[0].isdigit() for s in self.states.values()):
+            kinds += ["counted", "counted", "near"]
+        getattr(self, "_" + self.pick(kinds))(name)
+
+    def put(self, name: str, spec: dict[str, Any], states: Any = None) -> None:
+        states = ["no", "yes"] if states is None else states
+        if states != ["no", "yes"]:
+            spec["states"] = states
+        self.nodes[name] = spec | {"source": "assumption"}
+        self.states[name] = states
+        if states == ["no", "yes"]:
+            self.yes_no.append(name)
+
+    def _labelled(self, most: int = 2) -> list[str]:
+        return self.some([n for n, s in self.states.items() if isinstance(s, list)], most)
+
+    def _rows(self, name: str) -> None:
+        parents, states = self._labelled(), self.pick(STATES)
+        rows = []
+        for parent in parents:
+            here = self.states[parent]
+            want = self.pick([here[0], here[-1], [here[0]], here[:-1] or "*"])
+            rows.append({"when": {parent: want}, "p": self.row(states)})
+        rows.append({"p": self.row(states)})
+        self.put(name, {"parents": parents, "rows": rows}, states)
+
+    def _configurations(self, parents: list[str]) -> int:
+        sizes = [2 ** len(self.groups[p]["members"]) if p in self.groups else len(self.states[p])
+                 for p in parents]  # fmt: skip
+        return int(np.prod(sizes, initial=1))
+
+    def _full(self, name: str, key: str) -> None:
+        parents, states = self._labelled(), self.pick(STATES)
+        if self.groups and self.chance():
+            taken = [p for p in parents if not p.startswith("g")]
+            parents = [*taken[:1], self.pick(list(self.groups))]
+        rows = []
+        for _ in range(self._configurations(parents)):
+            counts = self.rng.integers(0, 4, len(states))
+            counts[self.whole(0, len(states) - 1)] += 1
+            binary = counts * (8 // counts.sum()) if key == "p" else counts
+            if key == "p":
+                binary[0] += 8 - binary.sum()
+                rows.append([float(c) / 8 for c in binary])
+            else:
+                rows.append([int(c) for c in counts])
+        cpd = {"kind": "table" if key == "p" else "empirical", key: rows}
+        if key != "p" and self.chance():
+            cpd["prior"] = 0.5
+        self.put(name, {"parents": parents, "cpd": cpd}, states)
+
+    def _table(self, name: str) -> None:
+        self._full(name, "p")
+
+    def _empirical(self, name: str) -> None:
+        self._full(name, "counts")
+
+    def _uniform(self, name: str) -> None:
+        self.put(name, {"cpd": {"kind": "uniform"}}, self.pick(STATES))
+
+    def _probability(self, name: str) -> None:
+        parents = self.some(self.yes_no, 2)
+        p: Any = self.probability()
+        if self.groups and self.chance(0.4):
+            group = self.pick(list(self.groups))
+            column = f"c{len(self.subject)}"
+            self.subject[column] = {"per": group, "unit": "probability", "range": [0, 1]}
+            self.example[column] = [self.pick(GRID) for _ in range(self._configurations([group]))]
+            p, parents = f"@{column}", [q for q in parents if not q.startswith("g")]
+            self.put(name, {
+                "parents": [*parents, group],
+                "cpd": {"kind": "probability", "p": p, "only_if": parents},
+            })  # fmt: skip
+            return
+        cpd = {"kind": "probability", "p": p, "only_if": parents}
+        self.put(name, {"parents": parents, "cpd": cpd})
+
+    def _inputs(self) -> list[str]:
+        """Parents of a gate: nodes, members, whole groups, never a member beside its group."""
+        groups = self.some(list(self.groups), 3) if self.chance(0.7) else []
+        own = {m for g in groups for m in self.groups[g]["members"]}
+        rest = [n for n in self.yes_no if n not in own]
+        found = groups + self.some(rest, 2)
+        return found or [self.pick(self.yes_no)]
+
+    def _count(self, parents: list[str]) -> int:
+        return sum(len(self.groups[p]["members"]) if p in self.groups else 1 for p in parents)
+
+    def _gate(self, name: str) -> None:
+        parents = self._inputs()
+        kind = self.pick(["and", "or", "threshold"])
+        cpd: dict[str, Any] = {"kind": kind}
+        if kind == "threshold":
+            cpd["at_least"] = self.whole(1, self._count(parents))
+        self.put(name, {"parents": parents, "cpd": cpd})
+
+    def _noisy(self, name: str) -> None:
+        parents = self._inputs()
+        cpd: dict[str, Any] = {"kind": self.pick(["noisy-or", "noisy-and"])}
+        one = self.chance(0.3)
+        cpd["weights"] = self.probability() if one else {p: self.probability() for p in parents}
+        if self.chance():
+            cpd["leak"] = self.probability()
+        self.put(name, {"parents": parents, "cpd": cpd})
+
+    def _mixture(self, name: str) -> None:
+        parents = self._inputs()
+        parts = [{"kind": self.pick(["and", "or"])}, {"kind": "noisy-or", "weights": 0.5}]
+        cpd = {"kind": "mixture", "weights": [self.probability(), "rest"], "components": parts}
+        self.put(name, {"parents": parents, "cpd": cpd})
+
+    def _lookup(self, name: str) -> None:
+        parent = self.pick([n for n, s in self.states.items() if isinstance(s, list)])
+        states = self.pick(STATES)
+        cpd = {"kind": "lookup", "to": [self.pick(states) for _ in self.states[parent]]}
+        self.put(name, {"parents": [parent], "cpd": cpd}, states)
+
+    def _copy(self, name: str) -> None:
+        parent = self.pick([n for n, s in self.states.items() if isinstance(s, list)])
+        cpd = {"kind": "noisy-copy", "same": self.probability()}
+        self.put(name, {"parents": [parent], "cpd": cpd}, list(self.states[parent]))
+
+    def _class(self, name: str) -> None:
+        """A class size per subset of a group: unique, one-over."""
+        group = self.pick(list(self.groups))
+        own = self.groups[group]["members"]
+        gates = self.some([n for n in self.yes_no if n not in own], 1)
+        size = self.size(group)
+        if self.chance():
+            spec = {"kind": "one-over", "of": size, "only_if": gates}
+            self.put(name, {"parents": [*gates, group], "cpd": spec})
+        else:
+            cpd = {"kind": "unique", "of": size, "stays": self.probability()}
+            self.put(name, {"parents": [group], "cpd": cpd})
+
+    def _leak(self, name: str) -> None:
+        """How much of a class leaked: states sized by a parameter that a question may change."""
+        size = self.parameter(self.whole(1, 3), [0, 4], "records")
+        records = self.parameter(self.whole(6, 9), [5, 12], "records")
+        leaked = self.parameter(self.whole(0, 5), [0, 5], "records")
+        cpd = {"kind": "hypergeometric-leak", "records": f"${records}", "leaked": f"${leaked}",
+               "class_size": f"${size}"}  # fmt: skip
+        self.put(name, {"cpd": cpd}, f"0..${size}")
+
+    def _numbers(self) -> list[str]:
+        return [n for n, s in self.states.items() if isinstance(s, str) or s[0].isdigit()]
+
+    def _counted(self, name: str) -> None:
+        """A parent's state, or how many members are known, read as a number."""
+        parent = self.pick([*self._numbers(), *self.groups])
+        gates = [g for g in self.some(self.yes_no, 1) if not g.startswith("g")]
+        if self.chance():
+            cpd = {"kind": "one-over", "of": parent, "only_if": gates}
+            self.put(name, {"parents": [parent, *gates], "cpd": cpd})
+        else:
+            whole = "$" + self.parameter(self.whole(4, 6), [4, 9], "records")
+            cpd = {"kind": "share", "part": parent, "whole": whole}
+            self.put(name, {"parents": [parent], "cpd": cpd})
+
+    def _near(self, name: str) -> None:
+        fixed = [n for n in self._numbers() if isinstance(self.states[n], list)]
+        if not fixed:
+            self._uniform(name)
+            return
+        parent = self.pick(fixed)
+        within = self.pick([0, 1, 3])
+        cpd = {"kind": "near-copy", "within": within}
+        self.put(name, {"parents": [parent], "cpd": cpd}, list(self.states[parent]))
+
+    # -- the file and its questions --------------------------------------------------------------
+
+    def file(self) -> dict[str, Any]:
+        groups, nodes = self.whole(0, 3), self.whole(2, 5)
+        steps = self.rng.permutation([*["group"] * groups, *["node"] * nodes])
+        for step in steps:
+            getattr(self, step)()
+        self.node()
+        used = json.dumps([self.groups, self.nodes])
+        for told, sign in ((self.parameters, "$"), (self.subject, "@")):
+            for name in [n for n in told if not re.search(rf"\{sign}{n}\b", used)]:
+                del told[name]
+                self.example.pop(name, None)
+        found = {
+            "schema_version": 1, "name": "random", "title": "Random", "story": "Made up.",
+            "parameters": self.parameters, "subject": self.subject, "groups": self.groups,
+            "nodes": {n: {k: v for k, v in s.items() if v != []} for n, s in self.nodes.items()},
+            "example": self.example,
+        }  # fmt: skip
+        return {k: v for k, v in found.items() if v != {}}
+
+    def settings(self) -> dict[str, Any]:
+        """Other values within the ranges, whole numbers included."""
+        found: dict[str, Any] = {}
+        for name, spec in self.parameters.items():
+            low, high = spec["range"]
+            if self.chance(0.3):
+                whole = spec.get("unit") == "records"
+                found[name] = self.whole(low, high) if whole else self.pick(GRID)
+        return found
+
+    def question(self, states: dict[str, list[str]]) -> tuple[dict, dict, dict]:
+        """A target, evidence and an intervention, on nodes and members alike."""
+        order = [str(n) for n in self.rng.permutation(list(states))]
+        counts = [1 + self.chance(0.3), self.whole(0, 2), int(self.chance(0.3))]
+        parts: list[dict[str, str]] = []
+        for count in counts:
+            names, order = order[:count], order[count:]
+            parts.append({n: self.pick(states[n]) for n in names})
+        if parts[0] == {}:
+            parts[0] = parts[1] or parts[2]
+        return parts[0], parts[1], parts[2]
+
+
+def random_file(rng: np.random.Generator) -> tuple[str, Writer]:
+    """The text of a random model file, and its writer, who knows what to ask."""
+    writer = Writer(rng)
+    return json.dumps(writer.file(), indent=1), writer

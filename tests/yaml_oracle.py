@@ -1,0 +1,333 @@
+"""A second reading of model files: the text itself, enumerated in rationals.
+
+Nothing of reidbn is imported.  The language is read as docs/model-files.md tells it, one world at
+a time: a world gives every node and every member a state, and its probability is the product of
+what each node's story says.  Slow and plain, so that it is wrong in other ways, if it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import comb, prod
+from typing import Any
+
+from ruamel.yaml import YAML
+
+World = dict[str, str]
+ONE, ZERO = Fraction(1), Fraction(0)
+
+
+def exactly(number: Any) -> Fraction:
+    """A number as it is written: 0.1 is a tenth."""
+    return Fraction(str(number))
+
+
+def text(state: Any) -> str:
+    return str(state)
+
+
+@dataclass
+class Model:
+    """One file, and the numbers that a question brings along."""
+
+    file: Mapping[str, Any]
+    set: Mapping[str, Any] = field(default_factory=dict)
+    subject: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, words: str, **more: Any) -> Model:
+        return cls(YAML(typ="safe", pure=True).load(words), **more)
+
+    # -- what stands in the file -------------------------------------------------------------
+
+    @property
+    def nodes(self) -> Mapping[str, Any]:
+        return self.file.get("nodes", {})
+
+    @property
+    def groups(self) -> Mapping[str, Any]:
+        return self.file.get("groups", {})
+
+    def group_of(self, name: str) -> str | None:
+        return next((g for g, group in self.groups.items() if name in group["members"]), None)
+
+    def states(self, name: str) -> list[str]:
+        if self.group_of(name):
+            return ["no", "yes"]
+        found = self.nodes[name].get("states", ["no", "yes"])
+        if isinstance(found, str):
+            low, high = found.split("..")
+            return [str(i) for i in range(self._end(low), self._end(high) + 1)]
+        return [text(s) for s in found]
+
+    def _end(self, words: str) -> int:
+        return int(self.parameter(words[1:])) if words.startswith("$") else int(words)
+
+    def parameter(self, name: str) -> Fraction:
+        if name in self.set:
+            return exactly(self.set[name])
+        return exactly(self.file["parameters"][name]["value"])
+
+    def parents(self, name: str) -> list[str]:
+        group = self.group_of(name)
+        return list((self.groups[group] if group else self.nodes[name]).get("parents", []))
+
+    def columns_of(self, name: str) -> Any:
+        return self.subject.get(name, self.file.get("example", {}).get(name))
+
+    # -- who comes before whom ---------------------------------------------------------------
+
+    def nodes_of(self, parent: str) -> list[str]:
+        return list(self.groups[parent]["members"]) if parent in self.groups else [parent]
+
+    def upstream(self, wanted: Sequence[str], cut: Mapping[str, str]) -> list[str]:
+        """Everything that can matter, parents before children."""
+        done: list[str] = []
+
+        def visit(name: str) -> None:
+            if name in done:
+                return
+            if name not in cut:
+                for parent in self.parents(name):
+                    for node in self.nodes_of(parent):
+                        visit(node)
+            done.append(name)
+
+        for name in wanted:
+            visit(name)
+        return done
+
+    # -- numbers -----------------------------------------------------------------------------
+
+    def number(self, name: str, world: World) -> Fraction:
+        """A parent's state as a number; a group's is how many of its members are yes."""
+        if name in self.groups:
+            return Fraction(sum(world[m] == "yes" for m in self.groups[name]["members"]))
+        state = world[name]
+        return ONE if state == "yes" else ZERO if state == "no" else Fraction(state)
+
+    def cell(self, cell: Any, world: World, member: int | None = None) -> Fraction:
+        """A number, $parameter, @column or a parent's name."""
+        if not isinstance(cell, str):
+            return exactly(cell)
+        if cell.startswith("$"):
+            return self.parameter(cell[1:])
+        if cell.startswith("@"):
+            return self.column(cell[1:], world, member)
+        return self.number(cell, world)
+
+    def column(self, name: str, world: World, member: int | None) -> Fraction:
+        value, spec = self.columns_of(name), self.file["subject"][name] or {}
+        if "each" in spec:
+            assert member is not None
+            return exactly(value[member])
+        if "per" in spec:
+            members = self.groups[spec["per"]]["members"]
+            return exactly(value[sum((world[m] == "yes") << j for j, m in enumerate(members))])
+        return exactly(value)
+
+    def fits(self, when: Mapping[str, Any], world: World) -> bool:
+        for parent, wanted in when.items():
+            if wanted == "*":
+                continue
+            allowed = wanted if isinstance(wanted, list) else [wanted]
+            if world[parent] not in [text(s) for s in allowed]:
+                return False
+        return True
+
+    # -- P(state | what came before) ---------------------------------------------------------
+
+    def chances(self, name: str, world: World) -> dict[str, Fraction]:
+        group = self.group_of(name)
+        if group:
+            p = self._member(group, name, world)
+            return {"no": ONE - p, "yes": p}
+        node = self.nodes[name]
+        cpd = node.get("cpd") or {"kind": "rows", "rows": node["rows"]}
+        return self.story(name, cpd, world)
+
+    def _member(self, group: str, name: str, world: World) -> Fraction:
+        spec = self.groups[group]
+        place = spec["members"].index(name)
+        if "probability" in spec:
+            p = spec["probability"]
+        else:
+            p = next(r["p"] for r in spec["rows"] if self.fits(r.get("when", {}), world))
+        return self.cell(p[place] if isinstance(p, list) else p, world, place)
+
+    def story(self, name: str, cpd: Mapping[str, Any], world: World) -> dict[str, Fraction]:
+        states, kind = self.states(name), cpd["kind"]
+        found = getattr(self, "kind_" + kind.replace("-", "_"))(name, cpd, world)
+        if isinstance(found, dict):
+            return {s: found.get(s, ZERO) for s in states}
+        if isinstance(found, list):
+            return dict(zip(states, [*found, *[ZERO] * (len(states) - len(found))], strict=True))
+        return {"no": ONE - found, "yes": found}
+
+    def inputs(self, name: str, world: World) -> Iterator[tuple[str, bool]]:
+        """Every yes/no input of a gate with the parent it came by."""
+        for parent in self.parents(name):
+            for node in self.nodes_of(parent):
+                yield parent, world[node] == "yes"
+
+    def kind_rows(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
+        states = self.states(name)
+        row = next(r for r in cpd["rows"] if self.fits(r.get("when", {}), world))["p"]
+        cells = row if isinstance(row, dict) else dict(zip(states, row, strict=True))
+        found = {text(s): self.cell(c, world) for s, c in cells.items() if c != "rest"}
+        left = ONE - sum(found.values(), ZERO)
+        return found | {text(s): left for s, c in cells.items() if c == "rest"}
+
+    def kind_and(self, name: str, cpd: Any, world: World) -> Fraction:
+        return Fraction(all(yes for _, yes in self.inputs(name, world)))
+
+    def kind_or(self, name: str, cpd: Any, world: World) -> Fraction:
+        return Fraction(any(yes for _, yes in self.inputs(name, world)))
+
+    def kind_threshold(self, name: str, cpd: Any, world: World) -> Fraction:
+        return Fraction(sum(yes for _, yes in self.inputs(name, world)) >= cpd["at_least"])
+
+    def _unweighted(self, name: str, cpd: Any, world: World, *, state: bool) -> Fraction:
+        weights = cpd.get("weights", {})
+        left = ONE - self.cell(cpd.get("leak", 0), world)
+        for parent, yes in self.inputs(name, world):
+            if yes is state:
+                weight = weights[parent] if isinstance(weights, dict) else weights
+                left *= ONE - self.cell(weight, world)
+        return left
+
+    def kind_noisy_or(self, name: str, cpd: Any, world: World) -> Fraction:
+        return ONE - self._unweighted(name, cpd, world, state=True)
+
+    def kind_noisy_and(self, name: str, cpd: Any, world: World) -> Fraction:
+        return self._unweighted(name, cpd, world, state=False)
+
+    def _only(self, cpd: Any, world: World) -> bool:
+        return all(world[p] == "yes" for p in cpd.get("only_if", []))
+
+    def kind_probability(self, name: str, cpd: Any, world: World) -> Fraction:
+        return self.cell(cpd["p"], world) if self._only(cpd, world) else ZERO
+
+    def kind_unique(self, name: str, cpd: Any, world: World) -> Fraction:
+        return self.cell(cpd.get("stays", 1), world) if self.cell(cpd["of"], world) == 1 else ZERO
+
+    def kind_one_over(self, name: str, cpd: Any, world: World) -> Fraction:
+        of = self.cell(cpd["of"], world)
+        return ONE / of if of >= 1 and self._only(cpd, world) else ZERO
+
+    def kind_share(self, name: str, cpd: Any, world: World) -> Fraction:
+        part, whole = (self.cell(cpd[k], world) for k in ("part", "whole"))
+        return min(ONE, part / whole) if whole > 0 else ZERO
+
+    def kind_uniform(self, name: str, cpd: Any, world: World) -> list[Fraction]:
+        return [Fraction(1, len(self.states(name)))] * len(self.states(name))
+
+    def kind_one_of(self, name: str, cpd: Any, world: World) -> list[Fraction]:
+        n, states = self.cell(cpd["n"], world), self.states(name)
+        return [ONE / n] * (len(states) - 1) + [ONE - (len(states) - 1) / n]
+
+    def kind_noisy_copy(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
+        states, same = self.states(name), self.cell(cpd["same"], world)
+        seen = world[self.parents(name)[0]]
+        return {s: same if s == seen else (ONE - same) / (len(states) - 1) for s in states}
+
+    def kind_near_copy(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
+        here, within = self.number(self.parents(name)[0], world), self.cell(cpd["within"], world)
+        near = [s for s in self.states(name) if abs(Fraction(s) - here) <= within]
+        return {s: Fraction(1, len(near)) for s in near}
+
+    def kind_lookup(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
+        parent = self.parents(name)[0]
+        return {text(cpd["to"][self.states(parent).index(world[parent])]): ONE}
+
+    def _row_of(self, name: str, world: World) -> int:
+        """Which row of a full table: the last parent varies fastest; a group by its counter."""
+        row = 0
+        for parent in self.parents(name):
+            if parent in self.groups:
+                members = self.groups[parent]["members"]
+                mask = sum((world[m] == "yes") << j for j, m in enumerate(members))
+                row = row * 2 ** len(members) + mask
+            else:
+                states = self.states(parent)
+                row = row * len(states) + states.index(world[parent])
+        return row
+
+    def kind_table(self, name: str, cpd: Any, world: World) -> list[Fraction]:
+        return [exactly(x) for x in cpd["p"][self._row_of(name, world)]]
+
+    def kind_empirical(self, name: str, cpd: Any, world: World) -> list[Fraction]:
+        prior = exactly(cpd.get("prior", 0))
+        counts = [exactly(c) + prior for c in cpd["counts"][self._row_of(name, world)]]
+        return [c / sum(counts) for c in counts]
+
+    def kind_mixture(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
+        weights = [None if w == "rest" else self.cell(w, world) for w in cpd["weights"]]
+        left = ONE - sum((w for w in weights if w is not None), ZERO)
+        total = dict.fromkeys(self.states(name), ZERO)
+        for weight, component in zip(weights, cpd["components"], strict=True):
+            for state, p in self.story(name, component, world).items():
+                total[state] += (left if weight is None else weight) * p
+        return total
+
+    def kind_hypergeometric_leak(self, name: str, cpd: Any, world: World) -> list[Fraction]:
+        records, leaked, size = (
+            int(self.cell(cpd[k], world)) for k in ("records", "leaked", "class_size")
+        )
+        ways = comb(records, leaked)
+        possible = range(min(size, leaked) + 1)
+        return [Fraction(comb(size, h) * comb(records - size, leaked - h), ways) for h in possible]
+
+    # -- questions ---------------------------------------------------------------------------
+
+    def worlds(
+        self, order: Sequence[str], cut: Mapping[str, str], seen: Mapping[str, Any]
+    ) -> Iterator[tuple[World, Fraction]]:
+        """Every world that agrees with the evidence, with its probability."""
+        world: World = {}
+
+        def go(i: int, p: Fraction) -> Iterator[tuple[World, Fraction]]:
+            if i == len(order):
+                yield world, p
+                return
+            name = order[i]
+            chances = {cut[name]: ONE} if name in cut else self.chances(name, world)
+            for state, q in chances.items():
+                told = seen.get(name, state)
+                weight = exactly(told.get(state, 0)) if isinstance(told, Mapping) else told == state
+                if q and weight:
+                    world[name] = state
+                    yield from go(i + 1, p * q * weight)
+                    del world[name]
+
+        yield from go(0, ONE)
+
+    def ask(
+        self,
+        target: Mapping[str, str],
+        given: Mapping[str, Any] | None = None,
+        do: Mapping[str, str] | None = None,
+    ) -> tuple[Fraction, Fraction]:
+        """P(target and given | do) and P(given | do); soft evidence is a mapping of chances."""
+        given, do = given or {}, do or {}
+        order = self.upstream([*target, *given], do)
+        joint = evidence = ZERO
+        for world, p in self.worlds(order, do, given):
+            evidence += p
+            if all(world[n] == s for n, s in target.items()):
+                joint += p
+        return joint, evidence
+
+
+def read_target(words: str) -> dict[str, str]:
+    """The target of a question as it is written: node=state, several with commas."""
+    parts = re.split(r"\s*,\s*", words.strip())
+    return {n.strip(): s.strip() for n, _, s in (part.partition("=") for part in parts)}
+
+
+def cells(model: Model, order: Sequence[str]) -> int:
+    """How many worlds there are at most."""
+    return prod(len(model.states(n)) for n in order)
