@@ -12,7 +12,7 @@ from tests.random_files import random_file
 from tests.yaml_oracle import Model, cells, read_target
 
 ROOT = Path(__file__).resolve().parent.parent
-MOST_WORLDS = 30_000
+MOST_WORLDS = 100_000
 QUESTIONS_A_FILE = 8
 
 
