@@ -1,18 +1,14 @@
 """How a model file looks: content as YAML text that a person can read aloud.
 
-Short things stand on one line (`{kind: and}`, `[no, yes]`), long stories are folded, long tables
-get one row per line; nothing is wider than 100 columns unless a single word is.
+ruamel.yaml writes; what is decided here is what stands on one line (`{kind: and}`, `[no, yes]`),
+where long stories are folded, and that tables get one row per line.
 """
 
 from __future__ import annotations
 
-import json
-import math
-import re
-from collections.abc import Iterator
+import textwrap
+from io import StringIO
 from typing import Any
-
-from reidbn.attack.yamltext import YamlBool, scalar
 
 WIDTH = 100
 MODELINE = "# yaml-language-server: $schema=./model.schema.json\n"
@@ -20,9 +16,6 @@ MODELINE = "# yaml-language-server: $schema=./model.schema.json\n"
 _ROOMS = ("parameters", "subject", "groups", "nodes")
 # Where a numeral is a name: it is read as it is written, so it needs no quotes.
 _NUMERALS = ("states", "when", "given", "to")
-_FIRST = set("-?:,[]{}#&*!|>'\"%@`=<~")
-_ODD = re.compile(r"[^\S ]|[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|[\ud800-\udfff]")
-_OTHER_NUMBERS = re.compile(r"[-+]?0[xob]")
 
 
 def layout(content: dict[str, Any]) -> str:
@@ -37,155 +30,97 @@ def layout(content: dict[str, Any]) -> str:
         source: assumption
     <BLANKLINE>
     """
-    lines: list[str] = []
-    for key, value in content.items():
-        if key == "sources" and isinstance(value, list):
-            lines += [f"{key}:", *_items(value, 2, numerals=False)]
-        elif key in _ROOMS and isinstance(value, dict):
-            lines.append(f"{key}:")
-            for name, thing in value.items():
-                lines += _entry(name, thing, 2, flat=False)
-        elif isinstance(value, dict):
-            lines += [f"{_word(key, numerals=True)}:", *_block(value, 2)]
-        else:
-            lines += _entry(key, value, 0)
-    return MODELINE + "\n".join(lines) + "\n"
+    text = _written(_laid_out(content, (), numerals=False), WIDTH)
+    return MODELINE + "".join(line.rstrip(" ") + "\n" for line in text.split("\n")[:-1])
 
 
-def _block(mapping: dict[str, Any], indent: int) -> Iterator[str]:
-    for key, value in mapping.items():
-        yield from _entry(key, value, indent)
+def _written(value: Any, width: int) -> str:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.emitter import Emitter
+    from ruamel.yaml.representer import RoundTripRepresenter
+
+    class Quotes(Emitter):  # double ones, which can hold anything
+        def choose_scalar_style(self) -> Any:
+            style = super().choose_scalar_style()
+            odd = style == "" and self.flow_level and ":" in self.event.value
+            return '"' if odd or style == "'" else style
+
+    class Words(RoundTripRepresenter):  # nothing is a word of its own
+        def represent_none(self, data: None) -> Any:
+            return self.represent_scalar("tag:yaml.org,2002:null", "null")
+
+    Words.add_representer(type(None), Words.represent_none)
+    yaml = YAML()
+    yaml.Emitter, yaml.Representer = Quotes, Words
+    yaml.width = width
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    out = StringIO()
+    yaml.dump(value, out)
+    return out.getvalue()
 
 
-def _entry(
-    key: str, value: Any, indent: int, *, inside: bool = False, flat: bool = True
-) -> Iterator[str]:
-    """`key: value` on one line if it fits (and may be `flat`), else on several."""
-    numerals = inside or (flat and key in _NUMERALS)
-    head = " " * indent + _word(key, numerals=True) + ":"
-    line = f"{head} {_flow(value, numerals=numerals)}"
-    table = isinstance(value, list) and any(isinstance(v, dict | list) for v in value)
-    fits = len(line) <= WIDTH and not table and "\\n" not in line
-    if fits and (flat or not value):
-        text = isinstance(value, str)
-        yield f"{head} {_word(value, numerals=numerals)}" if text else line
-    elif isinstance(value, dict) and value:
-        yield head
-        for inner, item in value.items():
-            yield from _entry(inner, item, indent + 2, inside=numerals)
-    elif table:
-        yield head
-        yield from _items(value, indent + 2, numerals=numerals)
-    elif isinstance(value, list) and value:
-        yield from _wrapped(head, value, indent, numerals=numerals)
-    elif isinstance(value, str) and _folds(value):
-        yield f"{head} >-"
-        yield from _folded(value, indent + 2)
-    else:
-        yield f"{head} {_flow(value, numerals=numerals)}"
+def _laid_out(value: Any, where: tuple[str | int, ...], *, numerals: bool) -> Any:
+    """The value as ruamel's own kinds, which know how they are to be written."""
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-
-def _items(values: list[Any], indent: int, *, numerals: bool) -> Iterator[str]:
-    """A block list: one line per item, or one block per item that does not fit."""
-    dash = " " * indent + "- "
-    for value in values:
-        line = dash + _flow(value, numerals=numerals, flow=not isinstance(value, str))
-        if len(line) <= WIDTH or not isinstance(value, dict | list) or not value:
-            yield line
-        elif isinstance(value, dict):
-            first, *rest = _block(value, indent + 2)
-            yield dash + first[indent + 2 :]
-            yield from rest
-        else:
-            yield from _wrapped(" " * indent + "-", value, indent, numerals=numerals)
-
-
-def _wrapped(head: str, values: list[Any], indent: int, *, numerals: bool) -> Iterator[str]:
-    """A flow list over several lines."""
-    line = f"{head} ["
-    for i, value in enumerate(values):
-        last = i == len(values) - 1
-        cell = _flow(value, numerals=numerals) + ("]" if last else ",")
-        if len(line) + len(cell) + 1 > WIDTH and not line.endswith("["):
-            yield line
-            line = " " * (indent + 2) + cell
-        else:
-            line += cell if line.endswith("[") else f" {cell}"
-    yield line
-
-
-def _flow(value: Any, *, numerals: bool = False, flow: bool = True) -> str:
-    """A value on one line."""
-    if isinstance(value, dict):
-        pairs = (
-            f"{_word(k, numerals=True, flow=True)}: {_flow(v, numerals=numerals or k in _NUMERALS)}"
-            for k, v in value.items()
-        )
-        return "{" + ", ".join(pairs) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_flow(v, numerals=numerals) for v in value) + "]"
+    key = where[-1] if where else ""
     if isinstance(value, str):
-        return _word(value, numerals=numerals, flow=flow)
-    return _number(value)
+        return int(value) if numerals and _canonical(value) else _folded(value, where)
+    numerals = numerals or (key in _NUMERALS and not (where[0] in _ROOMS and len(where) == 2))
+    if isinstance(value, dict):
+        out = CommentedMap()
+        for name, item in value.items():
+            word = int(name) if _canonical(name) else name
+            out[word] = _laid_out(item, (*where, name), numerals=numerals)
+        named = bool(value) and len(where) < (3 if where and where[0] in _ROOMS else 2)
+        table = any(isinstance(v, list) and _is_table(v) for v in value.values())
+        flows = not named and not table
+    elif isinstance(value, list | tuple):
+        rows = CommentedSeq(
+            _laid_out(v, (*where, i), numerals=numerals) for i, v in enumerate(value)
+        )
+        return rows if _is_table(value) or (value and key == "sources") else _flow(rows)
+    else:
+        return value if value is None else float(value) if isinstance(value, float) else int(value)
+    return _flow(out) if flows and _fits(out, where) else out
 
 
-def _number(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, float) and not math.isfinite(value):
-        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-    return repr(value)
+def _canonical(numeral: str) -> bool:
+    return numeral.isascii() and numeral.isdecimal() and str(int(numeral)) == numeral
 
 
-def _word(text: str, *, numerals: bool = False, flow: bool = False) -> str:
-    """Text without quotes where YAML reads it back as the same text, else in double quotes."""
-    meaning = scalar(text)
-    is_text = isinstance(meaning, str) and not isinstance(meaning, YamlBool)
-    if numerals and isinstance(meaning, int | float):
-        is_text = True
-    if is_text and not _needs_quotes(text, flow=flow):
+def _is_table(values: Any) -> bool:
+    return any(isinstance(v, dict | list | tuple) for v in values)
+
+
+def _flow(value: Any) -> Any:
+    value.fa.set_flow_style()
+    return value
+
+
+def _indent(where: tuple[str | int, ...]) -> int:
+    """Columns in front of what stands at an address."""
+    return 2 * (len(where) - 1) + (2 if isinstance(where[-1], int) else len(str(where[-1])) + 2)
+
+
+def _fits(mapping: Any, where: tuple[str | int, ...]) -> bool:
+    from copy import deepcopy
+
+    line = _written(_flow(deepcopy(mapping)), 1_000_000)
+    return _indent(where) + len(line.rstrip("\n")) <= WIDTH
+
+
+def _folded(text: str, where: tuple[str | int, ...]) -> Any:
+    """Long text folded at its single blanks; text that folding would change stays as it is."""
+    from ruamel.yaml.scalarstring import FoldedScalarString
+
+    long = _indent(where) + len(text) > WIDTH
+    if not (long and text == " ".join(text.split()) and text.isprintable()):
         return text
-    quoted = json.dumps(text, ensure_ascii=False)
-    return _ODD.sub(lambda odd: f"\\u{ord(odd[0]):04x}", quoted)
-
-
-def _needs_quotes(text: str, *, flow: bool) -> bool:
-    return (
-        (text[0] in _FIRST and not isinstance(scalar(text), int | float))
-        or text != text.strip()
-        or text.endswith(":")
-        or ": " in text
-        or " #" in text
-        or text.startswith("...")
-        or _ODD.search(text) is not None
-        or _OTHER_NUMBERS.match(text) is not None
-        or (flow and any(sign in text for sign in ",[]{}:"))
-    )
-
-
-def _folds(text: str) -> bool:
-    """Folding keeps single blanks between words and line breaks between paragraphs, no more."""
-    paragraphs = text.split("\n")
-    whole = bool(paragraphs[0] and paragraphs[-1])
-    return whole and all(p == " ".join(p.split(" ")) and _plain(p) for p in paragraphs)
-
-
-def _plain(paragraph: str) -> bool:
-    return not _ODD.search(paragraph) and "  " not in paragraph and paragraph == paragraph.strip()
-
-
-def _folded(text: str, indent: int) -> Iterator[str]:
-    """The lines of a folded block; an empty line between paragraphs."""
-    blank = " " * indent
-    for i, paragraph in enumerate(text.split("\n")):
-        if i:
-            yield ""
-        line = ""
-        for word in paragraph.split(" ") if paragraph else ():
-            if line and indent + len(line) + 1 + len(word) > WIDTH:
-                yield blank + line
-                line = word
-            else:
-                line = f"{line} {word}" if line else word
-        if line:
-            yield blank + line
+    found = FoldedScalarString(text)
+    ends: list[int] = []
+    for line in textwrap.wrap(text, WIDTH - 2 * len(where), break_long_words=False,
+                              break_on_hyphens=False)[:-1]:  # fmt: skip
+        ends.append((ends[-1] + 1 if ends else 0) + len(line))
+    found.fold_pos = ends
+    return found
