@@ -61,7 +61,11 @@ class Writer:
             name = f"c{len(self.subject)}"
             self.subject[name] = {"per": group, "unit": "records", "range": [0, 9]}
             count = 2 ** len(self.groups[group]["members"])
-            self.example[name] = [self.whole(0, 4) for _ in range(count)]
+            drawn = [self.whole(0, 4) for _ in range(count)]  # a class never grows with knowledge
+            self.example[name] = [
+                min(drawn[less] for less in range(count) if less & mask == less)
+                for mask in range(count)
+            ]
             return f"@{name}"
         if self.chance():
             return "$" + self.parameter(self.whole(1, 4), [0, 9], "records")
@@ -72,9 +76,8 @@ class Writer:
 
     def row(self, states: list[str]) -> Any:
         """One row of a table: a list or a mapping, often with `rest`."""
-        weights = self.rng.integers(0, 4, len(states)).astype(float)
-        weights[self.whole(0, len(states) - 1)] += 1
-        cells: list[Any] = [float(w) for w in weights / weights.sum()]
+        eighths = self.rng.multinomial(8, [1 / len(states)] * len(states))
+        cells: list[Any] = [int(e) / 8 for e in eighths]
         if len(states) == 2 and self.chance(0.4):
             p = self.probability()
             return dict(zip(self.pick([states, states[::-1]]), (p, "rest"), strict=True))
