@@ -4,6 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("reidbn", deadline=None)  # a busy machine is no fault of the product
+settings.load_profile("reidbn")
 
 ROOT = Path(__file__).resolve().parent.parent
 
