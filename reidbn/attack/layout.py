@@ -42,8 +42,9 @@ def _written(value: Any, width: int) -> str:
     class Quotes(Emitter):  # double ones, which can hold anything
         def choose_scalar_style(self) -> Any:
             style = super().choose_scalar_style()
-            odd = style == "" and self.flow_level and ":" in self.event.value
-            return '"' if odd or style == "'" else style
+            text = self.event.value
+            misread = style == "" and self.flow_level and (":" in text or text[:1] in ("?", "-"))
+            return '"' if misread or style == "'" else style
 
     class Words(RoundTripRepresenter):  # nothing is a word of its own
         def represent_none(self, data: None) -> Any:
