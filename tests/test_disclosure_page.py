@@ -352,6 +352,17 @@ def test_one_person_more_does_not_show_on_the_page():
     assert "202" in own
 
 
+def test_how_many_have_a_sensitive_value_is_not_told_exactly():
+    people = people_like(11)
+    d = rb.disclosure(people, "diagnosis", sensitive_values=["condition2"])
+    assert len(d) % 10
+    assert f"{len(d)} individuals" in disclosure_page(d, own_copy=True)
+    page = disclosure_page(d)
+    assert not re.search(
+        rf">[^<]*\b{len(d)}\b[^<]*<", re.sub(r"<svg.*?</svg>", "", page, flags=re.S)
+    )
+
+
 def test_the_page_says_that_a_row_is_a_person_only_where_it_is_taken_so():
     table = {"id": [1, 1, 2, 3] * 10, "sex": ["m", "m", "m", "f"] * 10,
              "code": ["a", "b", "a", "b"] * 10}  # fmt: skip

@@ -71,6 +71,8 @@ def test_three_men_whose_records_all_hold_cancer_are_disclosed():
     assert by.loc["acne", ["people", "sure", "posterior"]].tolist() == [1, 0, 1 / 3]
     with pytest.raises(UsageError, match="by_value"):
         d.readings()
+    with pytest.raises(UsageError, match="one each"):
+        rb.disclosure_crosscheck(d)
 
 
 @st.composite

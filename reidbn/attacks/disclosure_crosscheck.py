@@ -15,7 +15,7 @@ import numpy as np
 
 from reidbn.attacks.disclosure_result import Disclosure
 from reidbn.attacks.records import RecordNetwork, record_network
-from reidbn.errors import CrosscheckFailed
+from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.inference.answers import ask
 from reidbn.microdata.table import People
 
@@ -40,6 +40,10 @@ def disclosure_crosscheck(d: Disclosure, *, individuals: int = 10, seed: int = 0
 
     For tables of up to 500 people; raises `CrosscheckFailed` at the first difference.
     """
+    if d.several:
+        raise UsageError(
+            f'people have several values of "{d.secret}", and the record network holds one each'
+        )
     codes = d.source.codes
     people = People.from_codes(codes, d.names)
     net = record_network(people, engine="pgmpy")

@@ -173,9 +173,10 @@ def _page(
 
 def _measures(d: Disclosure, said: Said) -> Section:
     full, least = d.poac()
+    base = d.source.baseline(d.column)
     rows = [
         ["people asked about", said.count(len(d))],
-        ["values of the secret", f"{int(d.falsehoods.max()) + 1}"],
+        [said.values, f"{int((np.rint(base * len(d.people)) >= said.smallest).sum())}"],
         [f"share with {d.p:g}-upward privacy", said.share(int(d.upward().sum()))],
         [f"share with {d.q:g}-downward privacy", said.share(int(d.downward().sum()))],
         ["best guess right, nothing known", said.mean(d.best_guess_prior)],
@@ -228,26 +229,21 @@ def _values(d: Disclosure, said: Said) -> Section:
             said.share_of(float(row["prior"])),
             said.count(int(row["sure"])),
             said.count(int(row["sure_without_own"])),
+            said.count(int(row["upward"])),
             *said.among(float(row["posterior"]), float(row["prior"]), int(row["people"])),
         ]
         for value, row in named.iterrows()
     ]
     heads = [d.secret, "people", "share of the table", "sure", "of these by others' records alone",
-             "mean posterior", "lift"]  # fmt: skip
+             "protected", "mean posterior", "lift"]  # fmt: skip
     text = [
-        "Sure: all their peers share the value, all auxiliaries known. The posterior is the "
+        "Sure: all their peers share the value, all auxiliaries known. Protected: PPP above "
+        f"{d.p:g} whatever is known. The posterior is the "
         "value's share among the peers of the people who have it; lift is posterior / share of "
         "the table, so 1 says that nothing was learnt."
     ]
     if len(named) < len(table):
-        text.append(
-            f"{len(table) - len(named)} rarer values are not shown"
-            + (
-                f" (those of fewer than {said.smallest} people never are)."
-                if not said.exact
-                else "."
-            )
-        )
+        text.append(said.rarer(len(table) - len(named)))
     return Section("By value", text, [Shown(f"What is known, by value of {d.secret}", heads, rows)])
 
 
@@ -346,7 +342,8 @@ def _every(d: Disclosure, every: DisclosureAll, said: Said) -> Section:
     p = d.p
     caption = "Least PPP of each variable as the secret"
     picture = figures.heat_map(every, p=p) if said.exact else None
-    title = "Every variable as the secret"
+    all_in_turn = set(every) >= {*d.known, d.secret}
+    title = "Every variable as the secret" if all_in_turn else "The secrets asked about"
     if same:
         text = [
             "The same columns, known in the same way, each in turn as the secret and the others "
@@ -354,11 +351,15 @@ def _every(d: Disclosure, every: DisclosureAll, said: Said) -> Section:
         ]
     else:
         one = every[d.secret] if d.secret in every else next(iter(every.values()))
-        title += f" - another question: {one.secret} given {one.question}"
-        text = [f"Counted otherwise than the rest of this page, which has {d.question}."]
+        title += f" - another question: {one.secret} given {said.note(str(one.question))}"
+        text = [_otherwise(d, said)]
     if {len(x) for x in every.values()} != {len(d)}:
         text.append("Secrets that some people lack are counted among the others.")
     return Section(title, text, [_banded(caption, rows, p, "secret", said, picture)])
+
+
+def _otherwise(d: Disclosure, said: Said) -> str:
+    return f"Counted otherwise than the rest of this page, which has {said.note(str(d.question))}."
 
 
 def _generalised(
@@ -374,8 +375,8 @@ def _generalised(
     if best.question == d.question:
         text.append(f"As it is, {said.share_of(d.share_upward())} are protected.")
     else:
-        title += f" - another question: {best.question}"
-        text.append(f"Counted otherwise than the rest of this page, which has {d.question}.")
+        title += f" - another question: {said.note(str(best.question))}"
+        text.append(_otherwise(d, said))
     if paper is not None:
         paper = replace(paper, table=said.protected(paper.table))
         own = paper.table.set_index("categories")[["share", "worst"]]
@@ -419,7 +420,7 @@ def _origin(d: Disclosure, said: Said) -> list[str]:
     return [
         f"reidbn {reidbn.__version__}; measures of Kroes et al. 2021, counted exactly over all "
         f"{2 ** len(d.known) - 1:,} non-empty subsets of {len(d.known)} auxiliaries.",
-        f"Asked: {d.secret} given {d.question}; q = {d.q:g}.",
+        f"Asked: {d.secret} given {said.note(str(d.question))}; q = {d.q:g}.",
         f"Table: {said.count(len(d.people))} people, SHA-256 {d.people.fingerprint}.",
     ]
 

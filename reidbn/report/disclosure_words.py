@@ -29,6 +29,7 @@ class Exactly:
     total: int
     exact = True
     smallest = 1
+    values = "values of the secret"
     limits: tuple[str, ...] = (
         "These are exact counts, small ones too: the custodian's own copy, not to be passed on.",
     )
@@ -76,6 +77,9 @@ class Exactly:
     def note(self, text: str) -> str:
         return text
 
+    def rarer(self, values: int) -> str:
+        return f"{values} rarer values are not shown."
+
 
 @dataclass(frozen=True)
 class Rounded:
@@ -90,6 +94,7 @@ people', '0.127')
     total: int
     exact = False
     smallest = SMALLEST
+    values = f"values of the secret that {SMALLEST} people or more have"
     limits: tuple[str, ...] = (
         "Counts of people are rounded to tens, and shares and means are made of the rounded "
         f"counts; values that fewer than {SMALLEST} people have are not named.",
@@ -163,6 +168,9 @@ people', '0.127')
                 found[name] = [self.part(x * self.total) for x in table[name]]
         found["smallest"] = [self.count(x) for x in table["smallest"]]
         return found
+
+    def rarer(self, values: int) -> str:
+        return f"Rarer values are not shown; those of fewer than {SMALLEST} people never are."
 
     def note(self, text: str) -> str:
         """A remark with its numbers of people rounded."""
