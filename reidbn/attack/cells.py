@@ -70,6 +70,15 @@ def _reference(value: Any) -> float | str:
     raise needs(REFERENCE)
 
 
+def _evidence(value: Any) -> str | dict[str, float]:
+    if not isinstance(value, dict):
+        return _state(value)
+    found = {_state(state): _float(p) for state, p in value.items()}
+    if not all(0 <= p <= 1 for p in found.values()):
+        raise needs("for every state how likely it makes what was seen, between 0 and 1")
+    return found
+
+
 _TEXT = WithJsonSchema({"type": ["string", "number"]})
 Word = Annotated[str, BeforeValidator(_word), _TEXT]
 State = Annotated[str, BeforeValidator(_state), _TEXT]
@@ -77,6 +86,17 @@ Number = Annotated[int | float, BeforeValidator(_number), WithJsonSchema({"type"
 Float = Annotated[float, BeforeValidator(_float), WithJsonSchema({"type": "number"})]
 Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer"})]
 Version = Annotated[Literal[1], BeforeValidator(_plain)]
+Evidence = Annotated[
+    Any,
+    BeforeValidator(_evidence),
+    WithJsonSchema({
+        "anyOf": [
+            {"type": ["string", "number"]},
+            {"type": "object", "additionalProperties": {"type": "number"}},
+        ],
+        "description": "a state, or for every state P(what was seen | state)",
+    }),
+]  # fmt: skip
 Reference = Annotated[
     float | str,
     BeforeValidator(_reference),

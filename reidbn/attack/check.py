@@ -22,6 +22,7 @@ from reidbn.attack.slips import growing_class, holds_class_sizes, slips
 from reidbn.cpds.function import Function
 from reidbn.cpds.mixture import Mixture
 from reidbn.cpds.protocol import CPD, Variable
+from reidbn.cpds.report import left_out
 from reidbn.cpds.rows import Rows
 from reidbn.errors import WARNING, Problem, ReidbnError, TooLarge, did_you_mean
 
@@ -309,18 +310,22 @@ def _questions(facts: _Facts) -> Iterator[Problem]:
     for question in facts.attack.questions.values():
         where = ("questions", question.name)
         targets: dict[str, str] = {}
-        for key, states in (("target", question.target), ("given", question.given)):
-            try:
-                named = parse_states(states)
-            except ReidbnError as problem:
-                yield Problem((*where, key), str(problem))
-                continue
-            for node, state in named.items():
-                inner = (*where, key, node) if key == "given" else (*where, key)
+        try:
+            targets = parse_states(question.target)
+        except ReidbnError as problem:
+            yield Problem((*where, "target"), str(problem))
+        for node, state in targets.items():
+            yield from _known_state(facts, (*where, "target"), node, state)
+        for node, known in question.given.items():
+            inner = (*where, "given", node)
+            for state in (known,) if isinstance(known, str) else known:
                 yield from _known_state(facts, inner, node, state)
-                if key == "given" and node in targets:
-                    yield Problem(inner, f"{node} is both asked for and given", at_key=True)
-            targets = targets or named
+            if not isinstance(known, str) and facts.has_sound_states(node):
+                missing = [s for s in facts.variable(node).states if s not in known]
+                if missing:
+                    yield Problem(inner, left_out(node, missing))
+            if node in targets and isinstance(known, str):
+                yield Problem(inner, f"{node} is both asked for and given", at_key=True)
 
 
 def _known_state(

@@ -116,7 +116,10 @@ def _row(row: Row) -> Content:
 
 
 def _question(question: Question) -> Content:
-    return {"target": question.target, **_kept(given=dict(question.given), story=question.story)}
+    return {
+        "target": question.target,
+        **_kept(given=_number(plain(dict(question.given))), story=question.story),
+    }
 
 
 def _cells(p: Any) -> Any:

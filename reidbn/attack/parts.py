@@ -15,6 +15,7 @@ from reidbn.errors import TooLarge, UsageError
 
 NAME = re.compile(r"[^\W\d]\w*\Z")
 MOST_STATES = 1_000_000
+Given = str | Mapping[str, float]  # what is known of a node: its state, or how likely each makes it
 _SPAN = re.compile(r"(\d+|\$\w+)\.\.(\d+|\$\w+)\Z")
 
 
@@ -134,16 +135,18 @@ class Group:
 
 @dataclass(frozen=True)
 class Question:
-    """A named question: a target such as "reidentified=yes", and evidence if any."""
+    """A named question: a target such as "reidentified=yes", and evidence if any.
+
+    What is known of a node is its state, or a likelihood for each of its states.
+    """
 
     name: str
     target: str
-    given: dict[str, str] = field(default_factory=dict)
+    given: Mapping[str, Given] = field(default_factory=dict)
     story: str = ""
 
     def __post_init__(self) -> None:
-        given = {str(node): _state(state) for node, state in self.given.items()}
-        object.__setattr__(self, "given", FrozenDict(given))
+        object.__setattr__(self, "given", FrozenDict(parse_given(self.given)))
 
 
 def _several_names(thing: Any, *names: str) -> None:
@@ -174,6 +177,58 @@ def parse_states(text: str | Mapping[str, str]) -> dict[str, str]:
             raise UsageError(f'"{node}" is named twice in "{text}"')
         found[node] = state
     return found
+
+
+def parse_given(text: str | Mapping[str, Any]) -> dict[str, Given]:
+    """Read evidence: states by node, or P(what was seen | state) for every state of a node.
+
+    >>> parse_given("in_leak=yes, age=young:0.8,old:0.1")
+    {'in_leak': 'yes', 'age': {'young': 0.8, 'old': 0.1}}
+    """
+    if not isinstance(text, str):
+        if not isinstance(text, Mapping):
+            return dict(parse_states(text))  # which refuses it
+        return {str(node): _evidence(str(node), value) for node, value in text.items()}
+    parts: list[str] = []
+    for part in text.split(","):
+        if parts and "=" not in part and ":" in part and ":" in parts[-1].partition("=")[2]:
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    found: dict[str, Given] = {}
+    for part in parts:
+        if "," in part:
+            node, _, states = part.partition("=")
+            pairs = [pair.rpartition(":")[::2] for pair in states.split(",")]
+            value: Any = {state.strip(): p.strip() for state, p in pairs}
+            if len(value) < len(pairs):
+                raise UsageError(f'"{part.strip()}" names a state twice')
+            named: dict[str, Given] = {node.strip(): _evidence(node.strip(), value)}
+        else:
+            named = dict(parse_states(part))
+        twice = [node for node in named if node in found]
+        if twice:
+            raise UsageError(f'"{twice[0]}" is named twice in "{text}"')
+        found |= named
+    return found
+
+
+def _evidence(node: str, value: Any) -> Given:
+    """A state, or likelihoods by state; whether the states are the node's is seen later."""
+    if not isinstance(value, Mapping):
+        return _state(value)
+    found = {}
+    for state, p in value.items():
+        try:
+            number = float(p)
+        except (TypeError, ValueError):
+            number = float("nan")
+        if not 0 <= number <= 1:  # also what is no number
+            raise UsageError(
+                f"{node}: a likelihood P(what was seen | {_state(state)}) must lie between 0 and 1"
+            )
+        found[_state(state)] = number
+    return FrozenDict(found)
 
 
 def _state(state: object) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, create_model
 
-from reidbn.attack.cells import Number, Reference, State, Tag, Version, Word
+from reidbn.attack.cells import Evidence, Number, Reference, State, Tag, Version, Word
 from reidbn.attack.content import SCHEMA_VERSION
 from reidbn.attack.kinds import Models, Part
 from reidbn.attack.parts import GroupRow
@@ -84,7 +84,9 @@ class QuestionSpec(Part):
     """A named question, such as {target: identified=yes}."""
 
     target: Word = Field(description="node=state, or several with commas")
-    given: dict[str, State] = Field({}, description="what is known, as node: state")
+    given: dict[str, Evidence] = Field(
+        {}, description="what is known, as node: state, or node: {state: likelihood}"
+    )
     story: Word = Field("", description="the question in words")
 
 

@@ -170,7 +170,7 @@ def run(inputs: Inputs) -> Assessment:
         )  # fmt: skip
     table = subject_table(attack, classes, population, asked, given)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
-    questions = _questions(attack, inputs, scenario)
+    attack, questions = _questions(attack, inputs, scenario)
     for measure, query in list(questions.items()):
         if inputs.method == "simulation" and query.given and measure != OVERALL:
             del questions[measure]
@@ -253,8 +253,13 @@ def _risks(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) ->
     return _simulated(attack, query, inputs, table)
 
 
-def _questions(attack: Attack, inputs: Inputs, scenario: Scenario) -> dict[str, Query]:
-    """The attack's named questions, the main one last and under the name "overall"."""
+def _questions(
+    attack: Attack, inputs: Inputs, scenario: Scenario
+) -> tuple[Attack, dict[str, Query]]:
+    """The attack's named questions, the main one last and under the name "overall".
+
+    Soft evidence adds its report nodes to the attack, which no other question sees.
+    """
     main = default_question(attack)
     names = [name for name in attack.questions if name != main]
     found = {}
@@ -262,11 +267,11 @@ def _questions(attack: Attack, inputs: Inputs, scenario: Scenario) -> dict[str, 
         question = attack.questions[name]
         given = {**question.given, **scenario.given, **inputs.given}
         done = {**scenario.do, **inputs.do}
-        _, query = read_query(attack, question.target, given, done)
+        attack, query = read_query(attack, question.target, given, done)
         if query.is_distribution:
             raise UsageError(f"question {name} asks for a distribution; name a state")
         found[OVERALL if name == main else name] = query
-    return found
+    return attack, found
 
 
 def _simulated(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:

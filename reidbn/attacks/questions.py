@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Group, Question, parse_states
+from reidbn.attack.parts import Given, Group, Question, parse_states
 from reidbn.errors import UsageError
 
-States = Mapping[str, str]
+States = Mapping[str, Given]
 
 
 class _LeftOut(Exception):
@@ -57,13 +57,15 @@ def translated(
     return kept, notes
 
 
-def _states(states: States, new: tuple[str, ...], joined: States, group: Group) -> dict[str, str]:
+def _states(
+    states: States, new: tuple[str, ...], joined: Mapping[str, str], group: Group
+) -> dict[str, Given]:
     """The states of a question by the members that are there now."""
     if _names_all(states, group, new):
         state = states[group.members[0]]
         others = {node: s for node, s in states.items() if node not in group.members}
         return {**others, **dict.fromkeys(new, state)}
-    found: dict[str, str] = {}
+    found: dict[str, Given] = {}
     for node, state in states.items():
         name = node
         if node in group.members and node not in new:

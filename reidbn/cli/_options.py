@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,7 +48,10 @@ def set_option(function: F) -> F:
 
 
 given_option = click.option(
-    "--given", multiple=True, metavar="NODE=STATE", help="What is known (evidence)."
+    "--given",
+    multiple=True,
+    metavar="NODE=STATE",
+    help="What is known (evidence); or NODE=STATE:P,STATE:P,... how likely each state makes it.",
 )
 do_option = click.option(
     "--do", multiple=True, metavar="NODE=STATE", help="What is brought about (an intervention)."
@@ -153,17 +156,20 @@ def _span(text: str, what: str) -> list[Number]:
     return [int(v) if float(v).is_integer() else v for v in values]
 
 
-def read_states(texts: Iterable[str], option: str) -> dict[str, str]:
-    """States of `--given` and `--do`.
+def read_states(texts: Iterable[str], option: str) -> dict[str, Any]:
+    """States of `--given` and `--do`; what is given may also be likelihoods of every state.
 
-    >>> read_states(["in_leak=yes,claims=no"], "--given")
+    >>> read_states(["in_leak=yes,claims=no"], "--do")
     {'in_leak': 'yes', 'claims': 'no'}
+    >>> read_states(["in_leak=yes:0.8,no:0.1", "claims=no"], "--given")
+    {'in_leak': {'yes': 0.8, 'no': 0.1}, 'claims': 'no'}
     """
-    from reidbn.attack.parts import parse_states
+    from reidbn.attack.parts import parse_given, parse_states
 
-    found: dict[str, str] = {}
+    read: Callable[[str], Mapping[str, Any]] = parse_given if option == "--given" else parse_states
+    found: dict[str, Any] = {}
     for text in texts:
-        for node, state in parse_states(text).items():
+        for node, state in read(text).items():
             _once(node, found, option)
             found[node] = state
     return found

@@ -294,8 +294,7 @@ def to_answer(
         share = float((evidence <= 0).mean())
         where = "" if np.size(evidence) == 1 else f" for {share:.1%} of subjects and settings"
         raise ImpossibleEvidence(
-            f"{attack.name}: the evidence "
-            f"{', '.join(f'{n}={s}' for n, s in query.given.items())} has probability 0{where}"
+            f"{attack.name}: the evidence {', '.join(query.known)} has probability 0{where}"
         )
     if query.wanted:
         index = positions(attack, query, settings)

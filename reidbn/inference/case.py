@@ -279,7 +279,7 @@ class Case:
         first = int(np.argmin(values.possible.all(axis=0)))
         numbers = {n: np.ravel(np.asarray(v, dtype=float)) for n, v in changes.items()}
         where = ", ".join(f"{n}={v[min(first, len(v) - 1)]:g}" for n, v in numbers.items())
-        given = ", ".join(f"{n}={s}" for n, s in self.query.given.items())
+        given = ", ".join(self.query.known)
         share = 1 - float(values.possible[:, first].mean())
         whose = f" for {share:.1%} of subjects" if self.subjects > 1 else ""
         at = f" at {where}" if where else ""
@@ -325,6 +325,7 @@ class Case:
             return self
         known, done = {**self.query.given, **(given or {})}, {**self.query.do, **(do or {})}
         attack, query = read_query(self.attack, dict(self.query.wanted), known, done)
+        query = replace(query, reports={**self.query.reports, **query.reports})
         return replace(self, attack=attack, query=query)
 
 

@@ -88,7 +88,7 @@ def most_probable(
     if query.given:
         evidence = float(joint(attack, query, set, subject).reshape(()))
     if min(entries) <= 0 or evidence <= 0:  # a product of many small ones may vanish in floats
-        named = ", ".join(f"{n}={s}" for n, s in query.given.items())
+        named = ", ".join(query.known)
         raise ImpossibleEvidence(f"{attack.name}: the evidence {named} has probability 0")
     return Explanation(case, prod(entries), evidence)
 

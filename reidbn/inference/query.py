@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Node, parse_states
+from reidbn.attack.parts import Given, Node, parse_given, parse_states
 from reidbn.cpds.protocol import NO, YES
-from reidbn.cpds.rows import REST, Row, Rows
+from reidbn.cpds.report import Report, left_out
 from reidbn.errors import UsageError, did_you_mean
 
 
@@ -21,6 +21,12 @@ class Query:
     wanted: Mapping[str, str]
     given: Mapping[str, str]
     do: Mapping[str, str]
+    reports: Mapping[str, str] = field(default_factory=dict)  # soft evidence in words, by node
+
+    @property
+    def known(self) -> list[str]:
+        """What is given, in words."""
+        return [self.reports.get(n, f"{n}={s}") for n, s in self.given.items()]
 
     @property
     def is_distribution(self) -> bool:
@@ -28,7 +34,7 @@ class Query:
 
     def describe(self) -> str:
         target = ", ".join(f"{n}={s}" for n, s in self.wanted.items()) or ", ".join(self.targets)
-        given = ", ".join(f"{n}={s}" for n, s in self.given.items())
+        given = ", ".join(self.known)
         do = ", ".join(f"do {n}={s}" for n, s in self.do.items())
         conditions = ", ".join(c for c in (given, do) if c)
         return f"P({target} | {conditions})" if conditions else f"P({target})"
@@ -65,10 +71,9 @@ def read_query(
     """
     if target is None:
         target = default_question(attack)
-    if given is not None and not isinstance(given, Mapping):
-        given = parse_states(given)
-    target, given = _named_question(attack, target, given)
-    attack, hard = with_soft_evidence(attack, given or {})
+    known = parse_given(given or {})
+    target, known = _named_question(attack, target, known)
+    attack, hard, words = with_soft_evidence(attack, known)
     done = parse_states(do or {})
     if isinstance(target, str) and "=" not in target:
         targets = tuple(t.strip() for t in target.split(","))
@@ -82,41 +87,66 @@ def read_query(
         if node not in attack.all_nodes:
             hint = did_you_mean(node, attack.all_nodes)
             raise UsageError(f'{attack.name} has no node "{node}"; {hint}')
-    return attack, Query(targets, wanted, hard, done)
+    return attack, Query(targets, wanted, hard, done, words)
 
 
 def _named_question(
-    attack: Attack, target: str | Mapping[str, str], given: Mapping[str, Any] | None
-) -> tuple[str | Mapping[str, str], Mapping[str, Any] | None]:
+    attack: Attack, target: str | Mapping[str, str], given: dict[str, Given]
+) -> tuple[str | Mapping[str, str], dict[str, Given]]:
     """A bare word that names a question of the attack, and no node, stands for that question."""
     if isinstance(target, str) and target in attack.questions and target not in attack.all_nodes:
         question = attack.questions[target]
-        return question.target, {**question.given, **(given or {})}
+        return question.target, {**question.given, **given}
     return target, given
 
 
-def with_soft_evidence(attack: Attack, given: Mapping[str, Any]) -> tuple[Attack, dict[str, str]]:
-    """Evidence `node: {state: likelihood}` as a node "node_report" that was seen to say yes.
+def with_soft_evidence(
+    attack: Attack, given: Mapping[str, Given]
+) -> tuple[Attack, dict[str, str], dict[str, str]]:
+    """Evidence `node: {state: likelihood}` as a report on the node that was seen to say yes.
 
-    P(report = yes | state) is the likelihood, so P(evidence) stays a probability.
+    P(report = yes | state) is the likelihood, so P(evidence) stays a probability.  Returned are the
+    attack with its reports, the states that are given, and the reports in words.
     """
     hard: dict[str, str] = {}
+    words: dict[str, str] = {}
     for node, value in given.items():
-        if not isinstance(value, Mapping):
-            hard |= parse_states({node: value})
+        if isinstance(value, str):
+            hard[node] = value
             continue
         if node not in attack.all_nodes:
             raise UsageError(f'no node "{node}"; {did_you_mean(node, attack.all_nodes)}')
-        if not all(0 <= float(p) <= 1 for p in value.values()):
-            raise UsageError(f"{node}: a likelihood P(report | state) must lie between 0 and 1")
-        rows = tuple(Row((REST, float(p)), {node: str(s)}) for s, p in value.items())
+        _check_states(attack.all_nodes[node], value)
         report = Node(
-            f"{node}_report", (NO, YES), Rows((*rows, Row((1.0, 0.0)))), (node,),
+            _free_name(attack, f"{node}_report"), (NO, YES), Report(dict(value)), (node,),
             story=f"An uncertain report about {node}", source="evidence of the question",
         )  # fmt: skip
-        states = attack.all_nodes[node].states
-        if not isinstance(states, str) and set(states) <= {str(s) for s in value}:
-            report = replace(report, cpd=Rows(rows))
         attack = attack.with_node(report)
         hard[report.name] = YES
-    return attack, hard
+        words[report.name] = f"{node}=" + ",".join(f"{s}:{p:.12g}" for s, p in value.items())
+    return attack, hard, words
+
+
+def _check_states(node: Node, likelihood: Mapping[str, float]) -> None:
+    """All states are named, and no others; of a span only what no parameter can change."""
+    if isinstance(node.states, str):
+        odd = [state for state in likelihood if not state.lstrip("-").isdigit()]
+        if odd or not likelihood:
+            raise UsageError(f"{node.name} has the states {node.states}, not {', '.join(odd)}")
+        return
+    unknown = [state for state in likelihood if state not in node.states]
+    if unknown:
+        hint = did_you_mean(unknown[0], node.states)
+        raise UsageError(f'{node.name} has no state "{unknown[0]}"; {hint}')
+    missing = [state for state in node.states if state not in likelihood]
+    if missing:
+        raise UsageError(left_out(node.name, missing))
+
+
+def _free_name(attack: Attack, wanted: str) -> str:
+    """A name that nothing of the author's has."""
+    taken = {*attack.all_nodes, *attack.groups, *attack.parameters, *attack.subject}
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name

@@ -33,7 +33,7 @@ def sentence(answer: Answer) -> str:
             f"{what} has a mean probability of {one_in(float(p.mean()))} over {p.size:,} answers, "
             f"the highest {one_in(float(p.max()))}"
         )
-    conditions = [f"given that {_listed(query.given)}"] if query.given else []
+    conditions = [f"given that {', '.join(query.known)}"] if query.given else []
     conditions += [f"when {_listed(query.do)} is brought about"] if query.do else []
     return f"{', '.join([found, *conditions])}."
 

@@ -12,7 +12,7 @@ import numpy as np
 from reidbn.attack.attack import Attack
 from reidbn.attack.cards import Source, cards, edges, sources
 from reidbn.attack.modelfile import load
-from reidbn.attack.parts import parse_states
+from reidbn.attack.parts import parse_given, parse_states
 from reidbn.errors import UsageError
 from reidbn.inference.answers import ask
 from reidbn.inference.interchange.dot import write_dot
@@ -82,12 +82,13 @@ def draw(
     attack = load(attack)
     check_settings(attack, set, beyond_range=beyond_range)
     values = parameter_values(attack, set)
-    seen, done = parse_states(given or {}), parse_states(do or {})
+    known, done = parse_given(given or {}), parse_states(do or {})
+    seen = {node: state for node, state in known.items() if isinstance(state, str)}
     chances: Chances = {}
     if marginals:
-        question = {"given": seen, "do": done, "set": set, "subject": subject}
+        question = {"given": known, "do": done, "set": set, "subject": subject}
         chances = _chances(attack, {**question, "beyond_range": beyond_range})
-    elif seen or done:
+    elif known or done:
         raise UsageError("evidence and interventions show in the chances: add marginals=True")
     boxes = {c.name: CardBox(c, chances, seen, done) for c in cards(attack, values)}
     listed = sources(attack, values) if numbers is None else list(numbers)
