@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 import reidbn
 from reidbn.attack.attack import Attack
 from reidbn.attack.knows import Knows
-from reidbn.attack.parts import parse_states
+from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.arguments import (
@@ -98,7 +98,7 @@ def assess(
         population_model=population_model,
         set=settings_of(set),
         do=parse_states(do or {}),
-        given=parse_states(given or {}),
+        given=parse_given(given or {}),
         subject=people_columns_of(subject),
         columns=columns_of(columns),
         without=names_of(without, "without"),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.parts import Given
 from reidbn.attack.scenario import Scenario
 from reidbn.attacks.arguments import probabilities_of, whole_number
 from reidbn.attacks.parquet import write_frames
@@ -47,7 +48,7 @@ class Inputs:
     population_model: str
     set: Mapping[str, float]
     do: Mapping[str, str]
-    given: Mapping[str, str]
+    given: Mapping[str, Given]
     subject: Mapping[str, Any]
     columns: Mapping[str, str | Sequence[str]]
     without: tuple[str, ...]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reidbn.attack.parts import parse_states
+from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.arguments import (
@@ -84,7 +84,7 @@ def what_if(
         scenario=chosen,
         set={**inputs.set, **settings_of(set)},
         do={**inputs.do, **parse_states(do or {})},
-        given={**inputs.given, **parse_states(given or {})},
+        given={**inputs.given, **parse_given(given or {})},
         population=inputs.population if population is None else population,
         population_model=inputs.population_model if population_model is None else population_model,
         columns=inputs.columns if columns is None else columns_of(columns),
