@@ -29,6 +29,7 @@ from reidbn.attacks.leak_single import (
     homogeneity,
     risk,
 )
+from reidbn.attacks.leak_table import history_risks, homogeneity_risks
 from reidbn.attacks.leak_targets import (
     Estimate,
     NumberIdentified,
@@ -56,7 +57,9 @@ __all__ = [
     "equal_classes",
     "expected_identified",
     "given_target",
+    "history_risks",
     "homogeneity",
+    "homogeneity_risks",
     "information_loss",
     "joint_risk",
     "k_curve",

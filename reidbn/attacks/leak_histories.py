@@ -45,6 +45,8 @@ def _risks(records: int, leaked: int, shown: Floats) -> Floats:
     if leaked == 0:
         return np.zeros(k)
     distinct, place = np.unique(shown, return_inverse=True)
+    if len(distinct) == 1:
+        return np.full(k, _alike(records, leaked, k, float(distinct[0])))
     # The others of the class that leak, given that the target does.
     others = leaked_pmf(max(records - 1, 1), leaked - 1, k - 1, longest=k - 1)
     found = np.empty(distinct.size)
@@ -53,6 +55,21 @@ def _risks(records: int, leaked: int, shown: Floats) -> Floats:
         rivals = _seen_given_leaked(np.delete(shown, first)) @ (1 / np.arange(1, k + 1))
         found[i] = leaked / records * w * (others @ rivals)
     return np.asarray(found[place])
+
+
+def _alike(records: int, leaked: int, k: int, w: float) -> float:
+    """The risk of members who are all seen with the same chance.
+
+    Of j others that leaked Binomial(j, w) are seen, and one of all who are is picked:
+
+        E 1 / (1 + Binomial(j, w)) = (1 - (1 - w)^(j + 1)) / (j + 1) w
+    """
+    if w == 0:
+        return 0.0
+    others = leaked_pmf(max(records - 1, 1), leaked - 1, k - 1, longest=k - 1)
+    j = np.arange(k) + 1.0
+    some = -np.expm1(j * np.log1p(-w)) if w < 1 else np.ones(k)
+    return float(leaked / records * (others @ (some / j)))
 
 
 def _seen_given_leaked(shown: Floats) -> Floats:
@@ -78,9 +95,10 @@ def _check(counts: Floats, seen: float, records: int) -> None:
         raise UsageError("histories must be one whole number of records per member of the class")
     if counts.size > records:
         raise UsageError(f"histories name {counts.size} members of a table of {records} patients")
-    if counts.size > _LARGEST:
+    if counts.size > _LARGEST and np.any(counts != counts[0]):
         raise TooLarge(
-            f"a class of {counts.size} is too large to follow every history; at most {_LARGEST}"
+            f"a class of {counts.size} with histories of several lengths is too large to follow; "
+            f"at most {_LARGEST}"
         )
     if not 0 <= seen <= 1:
         raise UsageError(f"seen is {seen:g}; it must be a probability")

@@ -109,7 +109,21 @@ class Written(click.ParamType[Number]):
         return int(found)
 
 
+class Limit(Written):
+    """A number, or the name of a threshold that somebody has used before: ema, cell-11."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Number:
+        if isinstance(value, str) and value.strip()[:1].isalpha():
+            from reidbn.report.thresholds import threshold
+
+            return threshold(value.strip()).value
+        return super().convert(value, param, ctx)
+
+
 NUMBER = Written()
+LIMIT = Limit()
 WHOLE = Written(whole=True)
 
 

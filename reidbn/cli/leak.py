@@ -6,10 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import NUMBER, WHOLE, number, output_options, print_json, print_table
+from reidbn.cli._leak_more import (
+    asked_more,
+    highest,
+    more_options,
+    named_leak,
+    read_leaks,
+    read_sizes,
+    refuse_misplaced,
+    say_more,
+)
+from reidbn.cli._options import LIMIT, WHOLE, output_options, print_json, print_table
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
+    from reidbn.microdata.table import People
     from reidbn.theory.circle import Classes
 
 _TABLE = (
@@ -49,7 +60,12 @@ _NAMES = {
 @click.option("--classes", metavar="K:COUNT,...", help="Class sizes and how many, without a table.")
 @click.option("--records", type=WHOLE, metavar="D", help="Records, without a table.")
 @click.option("--class-size", type=WHOLE, metavar="K", help="Size of every class, with --records.")
-@click.option("--leaked", required=True, metavar="L[,L...]", help="Records in the leak.")
+@click.option(
+    "--leaked",
+    required=True,
+    metavar="L[,L...]",
+    help="Records in the leak; 1000:0.5,4000:0.5 for a prior, 1000-4000 for all alike.",
+)
 @click.option("--targets", type=WHOLE, default=1, show_default=True, help="Patients looked for.")
 @click.option("--method", type=click.Choice(["exact", "recursion", "simulation"]), default="exact",
               show_default=True, help="How all targets are reckoned.")  # fmt: skip
@@ -59,15 +75,22 @@ _NAMES = {
 @click.option("--runs", type=WHOLE, default=100_000, show_default=True, help="Of a simulation.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of a simulation.")
 @click.option(
-    "--smallest-k", type=NUMBER, metavar="P", help="Class size that keeps the risk under P."
+    "--smallest-k", type=LIMIT, metavar="P|NAME", help="Class size that keeps the risk under P."
 )
-@click.option("--largest-leak", type=NUMBER, metavar="P", help="Leak that keeps the risk under P.")
+@click.option(
+    "--largest-leak", type=LIMIT, metavar="P|NAME", help="Leak that keeps the risk under P."
+)
+@click.option("--k-curve", metavar="K,K,...", help="The risk at these class sizes, all alike.")
 @click.option("--question", type=click.Choice(["any", "all", "share"]), default="any",
               show_default=True, help="The risk of several targets to keep under P.")  # fmt: skip
 @click.option("--figures", metavar="FOLDER", help="Write the paper's figures, redrawn (SVG).")
 @click.option(
-    "--fail-above", type=NUMBER, metavar="P", help="Exit 1 when a patient's risk is above."
+    "--fail-above",
+    type=LIMIT,
+    metavar="P|NAME",
+    help="Exit 1 when a patient's risk is above; ema, cell-11 ... are thresholds by name.",
 )
+@more_options
 @output_options
 @click.pass_context
 def leak(context: click.Context, /, as_json: bool, quiet: bool, **options: Any) -> None:
@@ -76,40 +99,62 @@ def leak(context: click.Context, /, as_json: bool, quiet: bool, **options: Any) 
     TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients; or give --classes, or
     --records and --class-size.
     """
-    import reidbn as rb
-
-    classes = _classes(options, quiet=quiet or as_json)
+    people, classes = _classes(options, quiet=quiet or as_json)
+    refuse_misplaced(people, options)
+    leaks = read_leaks(options["leaked"], options["method"])
     found: dict[str, Any] = {
         "records": classes.records,
         "classes": int(classes.counts.sum()),
         "k": int(classes.sizes.min()),
         "targets": options["targets"],
         "method": options["method"],
-        "leaks": [_row(classes, leaked, options) for leaked in _numbers(options["leaked"])],
+        "leaks": [_row(classes, leaked, options) for leaked in leaks],
     }
-    asked = {"targets": options["targets"], "question": options["question"]}
-    if options["smallest_k"] is not None:
-        found["smallest_k"] = {
-            str(row["leaked"]): rb.leak.smallest_k(
-                records=classes.records, leaked=row["leaked"], target=options["smallest_k"], **asked
-            )
-            for row in found["leaks"]
-        }
-    if options["largest_leak"] is not None:
-        limit = rb.leak.largest_leak(classes, target=options["largest_leak"], **asked)
-        found["largest_leak"] = limit
+    found |= _designed(classes, leaks, options)
+    found |= asked_more(people, classes, leaks, options)
     if options["figures"]:
         from reidbn.report.leak_figures import draw_all
 
         found["figures"] = [path.name for path in draw_all(options["figures"])]
-    print_json(found) if as_json else _say(found, options)
-    worst = max(row["worst"] for row in found["leaks"])
+    if as_json:
+        print_json(found)
+    else:
+        _say(found, options)
+        say_more(found)
+    worst = max([*(row["worst"] for row in found["leaks"]), *highest(found)])
     if options["fail_above"] is not None and worst > options["fail_above"]:
         context.exit(1)
 
 
-def _classes(options: dict[str, Any], *, quiet: bool) -> Classes:
-    """The classes of the table, or those that were named."""
+def _designed(classes: Classes, leaks: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Class sizes and leaks that keep the risk under a limit."""
+    import reidbn as rb
+
+    asked = {"targets": options["targets"], "question": options["question"]}
+    found: dict[str, Any] = {}
+    if options["smallest_k"] is not None:
+        found["smallest_k"] = {
+            named_leak(leaked): rb.leak.smallest_k(
+                records=classes.records, leaked=leaked, target=options["smallest_k"], **asked
+            )
+            for leaked in leaks
+        }
+    if options["largest_leak"] is not None:
+        limit = rb.leak.largest_leak(classes, target=options["largest_leak"], **asked)
+        found["largest_leak"] = limit
+    if options["k_curve"]:
+        sizes = read_sizes(options["k_curve"], "--k-curve")
+        found["k_curve"] = {
+            named_leak(leaked): rb.leak.k_curve(
+                records=classes.records, leaked=leaked, class_sizes=sizes, **asked
+            ).to_dict("records")
+            for leaked in leaks
+        }
+    return found
+
+
+def _classes(options: dict[str, Any], *, quiet: bool) -> tuple[People | None, Classes]:
+    """The table and its classes, or classes that were named."""
     from reidbn.attacks.leak_classes import classes_of, equal_classes
     from reidbn.cli._tables import read_people, say_about
 
@@ -117,27 +162,27 @@ def _classes(options: dict[str, Any], *, quiet: bool) -> Classes:
     if sum(name is not None for name in named) != 1:
         raise UsageError("give one of: a TABLE with --qi, --classes, --records with --class-size")
     if options["classes"]:
-        return classes_of(_pairs(options["classes"]))
+        return None, classes_of(_pairs(options["classes"]))
     if options["records"] is not None:
         if options["class_size"] is None:
             raise UsageError("--records needs --class-size")
-        return equal_classes(options["records"], options["class_size"])
+        return None, equal_classes(options["records"], options["class_size"])
     if not options["qi"]:
         raise UsageError("name the columns that an attacker may know with --qi A,B,C")
     people = read_people(**{name: options[name] for name in _TABLE})
     if not quiet:
         say_about(people)
-    return classes_of(people)
+    return people, classes_of(people)
 
 
-def _row(classes: Classes, leaked: int, options: dict[str, Any]) -> dict[str, Any]:
+def _row(classes: Classes, leaked: Any, options: dict[str, Any]) -> dict[str, Any]:
     """What a leak of this size means."""
     import reidbn as rb
 
     n = options["targets"]
     smallest = int(classes.sizes.min())
     row: dict[str, Any] = {
-        "leaked": leaked,
+        "leaked": named_leak(leaked) if isinstance(leaked, dict) else leaked,
         "risk": rb.leak.risk(classes, leaked=leaked),
         "worst": rb.leak.risk(records=classes.records, leaked=leaked, class_size=smallest),
     }
@@ -188,7 +233,8 @@ def _say(found: dict[str, Any], options: dict[str, Any]) -> None:
     for leaked, k in found.get("smallest_k", {}).items():
         limit = options["smallest_k"]
         kept = f"classes of {k} or more keep {what} at or under {limit:g}"
-        click.echo(f"{int(leaked):,} leaked: {kept}")
+        shown = f"{int(leaked):,}" if leaked.isdigit() else leaked
+        click.echo(f"{shown} leaked: {kept}")
     if "largest_leak" in found:
         limit = options["largest_leak"]
         kept = f"keeps {what} at or under {limit:g}"
@@ -210,14 +256,9 @@ def _asked_for(targets: int, question: str) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return "impossible"
+    if isinstance(value, str):
+        return value
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
-
-
-def _numbers(text: str) -> list[int]:
-    values = [number(part.strip(), "--leaked") for part in text.split(",") if part.strip()]
-    if not values or any(value != int(value) for value in values):
-        raise UsageError(f'--leaked: "{text}" is not a whole number, or several between commas')
-    return [int(value) for value in values]
 
 
 def _pairs(text: str) -> dict[int, int]:

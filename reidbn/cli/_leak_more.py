@@ -1,0 +1,317 @@
+"""What `reidbn leak` also answers: secrets, knowledge, parts of histories, claims, one target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+import numpy as np
+
+from reidbn.cli._options import NUMBER, WHOLE, number, print_table
+from reidbn.cli._tables import listed
+from reidbn.errors import UsageError
+
+if TYPE_CHECKING:
+    from reidbn.microdata.table import People
+    from reidbn.theory.circle import Classes
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--knowledge", multiple=True, metavar="A=P|A+B=P",
+                 help="Chance that A is known, or A and B together; nothing else is."),
+    click.option("--scenario", metavar="NAME|FILE.yaml", help="What is known, from a scenario."),
+    click.option("--sensitive-known", type=NUMBER, metavar="P",
+                 help="Chance that a --sensitive value is known and filters the candidates."),
+    click.option("--homogeneity", is_flag=True,
+                 help="What the leak tells of every --sensitive column of a table."),
+    click.option("--alike", type=WHOLE, metavar="S",
+                 help="The same without a table: S of --class-size share the target's secret."),
+    click.option("--seen", type=NUMBER, metavar="Q",
+                 help="Each record of a leaked person comes out with chance Q only."),
+    click.option("--histories", metavar="N,N,...",
+                 help="With --seen and --records: records of each member of one class."),
+    click.option("--claims", metavar="guess|only-one|P",
+                 help="When the attacker claims; how often that is right."),
+    click.option("--in-table", type=NUMBER, default=1.0, metavar="P",
+                 help="With --claims: chance that the target is in the table."),
+    click.option("--known-in-leak", is_flag=True,
+                 help="With --claims: the attacker knows that the target leaked."),
+    click.option("--target-risk", is_flag=True,
+                 help="What the risk of one target in the smallest class can turn out as."),
+)  # fmt: skip
+_OF_A_TABLE = ("sensitive", "sensitive_known", "homogeneity", "knowledge", "scenario")
+_OF_A_CLASS = ("alike", "histories")
+_SECRET = {
+    "disclosed": "disclosed",
+    "believed": "believed",
+    "identified": "identified",
+    "either": "disclosed or identified",
+}
+
+
+def more_options(function: F) -> F:
+    """The options of these questions."""
+    for decorate in reversed(_OPTIONS):
+        function = decorate(function)
+    return function
+
+
+def read_leaks(text: str, method: str) -> list[Any]:
+    """Leak sizes, or one prior over them: 1000:0.5,4000:0.5, or 1000-4000 where all are alike."""
+    import reidbn as rb
+
+    if ":" not in text and "-" not in text:
+        return list(read_sizes(text, "--leaked"))
+    if method != "exact":
+        raise UsageError("a prior of the leak size is reckoned exactly: leave --method out")
+    if ":" not in text:
+        ends = [_whole(part, "--leaked") for part in text.split("-")]
+        if len(ends) != 2:
+            raise UsageError(f'--leaked: "{text}" is not of the form LOWEST-HIGHEST')
+        return [rb.leak.between(*ends)]
+    prior: dict[int, float] = {}
+    for part in text.split(","):
+        size, _, chance = part.partition(":")
+        if _whole(size, "--leaked") in prior:
+            raise UsageError(f"--leaked: {size.strip()} is named twice")
+        prior[_whole(size, "--leaked")] = float(number(chance.strip(), "--leaked"))
+    return [prior]
+
+
+def named_leak(leaked: Any) -> str:
+    """A leak size, or a prior, as it is shown."""
+    if not isinstance(leaked, dict):
+        return str(leaked)
+    mean = sum(size * p for size, p in leaked.items())
+    return f"{min(leaked):,}-{max(leaked):,} (mean {mean:,.1f})"
+
+
+def _whole(text: str, option: str) -> int:
+    value = number(text.strip(), option)
+    if value != int(value):
+        raise UsageError(f'{option}: "{text.strip()}" is not a whole number')
+    return int(value)
+
+
+def read_sizes(text: str, option: str) -> list[int]:
+    """Whole numbers between commas."""
+    values = [_whole(part, option) for part in text.split(",") if part.strip()]
+    if not values:
+        raise UsageError(f'{option}: "{text}" is not a whole number, or several between commas')
+    return values
+
+
+def refuse_misplaced(people: People | None, options: dict[str, Any]) -> None:
+    """No option is dropped silently."""
+    wrong = _OF_A_CLASS if people is not None else _OF_A_TABLE
+    for name in wrong:
+        if options[name] not in (None, "", (), False):
+            needs = "--records with --class-size" if people is not None else "a TABLE"
+            raise UsageError(f"--{name.replace('_', '-')} needs {needs}")
+    if people is None and options["seen"] is not None and not options["histories"]:
+        raise UsageError("--seen needs a TABLE, or --histories with --records")
+    if options["histories"] and (options["records"] is None or options["seen"] is None):
+        raise UsageError("--histories needs --records and --seen")
+    if options["alike"] is not None and options["class_size"] is None:
+        raise UsageError("--alike needs --records with --class-size")
+    for name in ("sensitive_known", "homogeneity"):
+        if options[name] not in (None, False) and not options["sensitive"]:
+            raise UsageError(f"--{name.replace('_', '-')} needs --sensitive")
+    if options["knowledge"] and options["scenario"]:
+        raise UsageError("--knowledge and --scenario both say what is known; choose one")
+    if not options["claims"] and (options["known_in_leak"] or options["in_table"] != 1):
+        raise UsageError("--in-table and --known-in-leak are about --claims; name a rule")
+
+
+def asked_more(
+    people: People | None, classes: Classes, leaks: list[Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """The answers to what was also asked, by what they are about; one per leak size."""
+    found: dict[str, Any] = {}
+    parts = {
+        "known": _known, "homogeneity": _homogeneity, "partial_histories": _partial,
+        "claims": _claims, "target": _target,
+    }  # fmt: skip
+    for name, part in parts.items():
+        rows = [part(people, classes, leaked, options) for leaked in leaks]
+        if rows[0]:
+            found[name] = [{"leaked": named_leak(leaked)} | answer
+                           for leaked, answer in zip(leaks, rows, strict=True)]  # fmt: skip
+    return found
+
+
+def _known(
+    people: People | None, classes: Classes, leaked: Any, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Every person's risk when not everything is known, or a secret is: mean and highest."""
+    import reidbn as rb
+
+    known = _knowledge(options)
+    secret = options["sensitive_known"]
+    if people is None or (known is None and secret is None):
+        return {}
+    filters: list[dict[str, Any]] = [{}]
+    if secret is not None:
+        filters = [{"sensitive": name, "sensitive_known": secret}
+                   for name in listed(options["sensitive"])]  # fmt: skip
+    out = {}
+    for more in filters:
+        risks = rb.leak.risks(people, leaked=leaked, known=known, **more)
+        name = f"with {more['sensitive']}" if more else "risk"
+        out[name] = {"mean": float(risks.mean()), "highest": float(risks.max())}
+    return out
+
+
+def _knowledge(options: dict[str, Any]) -> Any:
+    if options["scenario"]:
+        from reidbn.attack.scenariofile import load_scenario
+
+        return load_scenario(options["scenario"])
+    groups = {}
+    for text in options["knowledge"]:
+        name, equals, chance = (part.strip() for part in text.partition("="))
+        if not (name and equals and chance):
+            raise UsageError(f'--knowledge: "{text}" is not of the form A=P or A+B=P')
+        columns = [part.strip() for part in name.split("+")]
+        groups[name] = (columns, float(number(chance, f"--knowledge {name}")))
+    return groups or None
+
+
+def _homogeneity(
+    people: People | None, classes: Classes, leaked: Any, options: dict[str, Any]
+) -> dict[str, Any]:
+    import reidbn as rb
+
+    if people is not None:
+        if not options["homogeneity"]:
+            return {}
+        return {
+            name: _means(rb.leak.homogeneity_risks(people, leaked=leaked, sensitive=name))
+            for name in listed(options["sensitive"])
+        }
+    if options["alike"] is None:
+        return {}
+    if isinstance(leaked, dict):
+        raise UsageError("--alike takes leak sizes, not a prior of them")
+    asked = {"records": classes.records, "class_size": options["class_size"]}
+    found = rb.leak.homogeneity(leaked=leaked, alike=options["alike"], **asked)
+    return {"the secret": _means(found)}
+
+
+def _means(found: Any) -> dict[str, float]:
+    means = {name: float(np.mean(getattr(found, name))) for name in _SECRET}
+    return means | {"highest": float(np.max(found.either))}
+
+
+def _partial(
+    people: People | None, classes: Classes, leaked: Any, options: dict[str, Any]
+) -> dict[str, Any]:
+    import reidbn as rb
+
+    seen = options["seen"]
+    if seen is None:
+        return {}
+    if people is not None:
+        risks = rb.leak.history_risks(people, leaked=leaked, seen=seen)
+        return {"mean": float(risks.mean()), "highest": float(risks.max())}
+    if not options["histories"]:
+        return {}
+    lengths = [float(number(part, "--histories")) for part in listed(options["histories"])]
+    asked = {"records": classes.records, "leaked": leaked, "seen": seen}
+    risks = rb.leak.partial_histories(histories=lengths, **asked)
+    return {"members": risks.tolist(), "highest": float(risks.max())}
+
+
+def _claims(
+    people: People | None, classes: Classes, leaked: Any, options: dict[str, Any]
+) -> dict[str, Any]:
+    import reidbn as rb
+
+    if not options["claims"]:
+        return {}
+    if isinstance(leaked, dict):
+        raise UsageError("--claims takes leak sizes, not a prior of them")
+    text = options["claims"].strip().replace("-", " ")
+    rule = text if text[:1].isalpha() else float(number(options["claims"], "--claims"))
+    more = {"in_table": options["in_table"], "known_in_leak": options["known_in_leak"]}
+    return dict(rb.leak.claims(classes, leaked=leaked, rule=rule, **more).table().iloc[0])
+
+
+def _target(
+    people: People | None, classes: Classes, leaked: Any, options: dict[str, Any]
+) -> dict[str, Any]:
+    import reidbn as rb
+
+    if not options["target_risk"]:
+        return {}
+    if isinstance(leaked, dict):
+        raise UsageError("--target-risk takes leak sizes, not a prior of them")
+    k = int(classes.sizes.min())
+    found = rb.leak.given_target(records=classes.records, leaked=leaked, class_size=k)
+    return {"class_size": k, "outcomes": found.table().to_dict("records")}
+
+
+def highest(found: dict[str, Any]) -> list[float]:
+    """The highest risks of persons among these answers, for an exit code."""
+    out = [row["highest"] for row in found.get("partial_histories", ())]
+    for part in ("known", "homogeneity"):
+        for row in found.get(part, ()):
+            out += [answer["highest"] for answer in row.values() if isinstance(answer, dict)]
+    return out
+
+
+# -- in words ------------------------------------------------------------------------------------
+
+
+def say_more(found: dict[str, Any]) -> None:
+    """The same answers in words."""
+    parts = {"known": _say_known, "homogeneity": _say_secrets, "partial_histories": _say_partial,
+             "claims": _say_claims, "target": _say_target}  # fmt: skip
+    for name, part in parts.items():
+        for row in found.get(name, ()):
+            if len(found[name]) > 1:
+                click.echo(f"{row['leaked']} leaked:")
+            part({what: answer for what, answer in row.items() if what != "leaked"})
+    for leaked, curve in found.get("k_curve", {}).items():
+        click.echo(f"{leaked} leaked, all classes alike:")
+        names = ("class_size", "risk", "drop", "left")
+        print_table(names, ([f"{row[n]:.6g}" for n in names] for row in curve))
+
+
+def _say_known(row: dict[str, Any]) -> None:
+    for name, answer in row.items():
+        what = "risk with what is known" if name == "risk" else f"risk {name} known"
+        _pair(f"{what}, mean", answer["mean"])
+        _pair("  highest", answer["highest"])
+
+
+def _say_secrets(row: dict[str, Any]) -> None:
+    for column, answer in row.items():
+        for name, words in _SECRET.items():
+            _pair(f"{column} {words}, mean", answer[name])
+        _pair("  highest", answer["highest"])
+
+
+def _say_partial(row: dict[str, Any]) -> None:
+    for i, risk in enumerate(row.get("members", ()), start=1):
+        _pair(f"partly seen: member {i}", risk)
+    if "mean" in row:
+        _pair("partly seen: risk, mean", row["mean"])
+    _pair("  highest", row["highest"])
+
+
+def _say_claims(row: dict[str, Any]) -> None:
+    for name, value in row.items():
+        _pair(f"claims: {name.replace('_', ' ')}", value)
+
+
+def _say_target(row: dict[str, Any]) -> None:
+    click.echo(f"the risk of a target in a class of {row['class_size']} turns out as")
+    cells = [(f"{o['risk']:.6g}", f"{o['probability']:.6g}") for o in row["outcomes"]]
+    print_table(("risk", "with probability"), cells)
+
+
+def _pair(words: str, value: float) -> None:
+    click.echo(f"{words:<40}{value:>14.6g}")
