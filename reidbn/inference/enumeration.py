@@ -6,6 +6,7 @@ The oracle of the other engines, and a lesson: it shares nothing with them but t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log10, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,11 @@ def cases(network: Network) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """All nodes, and one row of state positions for every case of the story."""
     names = tuple(network.factors)
     sizes = [network.size(n) for n in names]
-    total = int(np.prod(np.array(sizes, dtype=float), initial=1.0))
+    total = prod(sizes)
     if total > MOST_CASES:
         raise TooLarge(
-            f"enumeration would write down {total:,} cases and stops at {MOST_CASES:,}; "
-            f"use the exact engine"
+            f"enumeration would write down 10^{log10(total):.0f} cases and stops at "
+            f"{MOST_CASES:,}; use the exact engine"
         )
     return names, np.indices(sizes, dtype=np.intp).reshape(len(names), -1)
 

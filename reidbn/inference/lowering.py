@@ -251,7 +251,9 @@ class Lowering:
     def _refuse_large_tables(self) -> None:
         for name, steps in self.parts.items():
             for part in steps:
-                numbers = cells(part) * self._settings_of(part.cpd)
+                numbers = cells(part) * self.settings
+                if numbers > BUDGET:  # looked at closely only then
+                    numbers = cells(part) * self._settings_of(part.cpd)
                 if numbers > BUDGET:
                     raise TooLarge(
                         f"{name}: its table over {len(part.parents)} parents "

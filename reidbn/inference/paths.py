@@ -17,19 +17,20 @@ Path = list[tuple[int, ...]]
 
 def largest(
     tables: Sequence[Axes], out: Axes, sizes: Mapping[str, int], path: Sequence[tuple[int, ...]]
-) -> Axes:
-    """The axes of the largest table that is made on a path."""
+) -> tuple[Axes, int]:
+    """The axes of the largest table that is made on a path, and all multiplications of it."""
     left = [frozenset(axes) for axes in tables]
     uses = _uses(left)
-    widest, most = tuple(sorted(out)), prod(sizes[a] for a in out)
+    widest, most, work = tuple(sorted(out)), prod(sizes[a] for a in out), 0
     for positions in path:
         taken = [left.pop(i) for i in sorted(positions, reverse=True)]
+        work += prod(sizes[a] for a in frozenset().union(*taken))
         made = _joined(taken, uses, out)
         left.append(made)
         numbers = prod(sizes[a] for a in made)
         if numbers > most:
             widest, most = tuple(sorted(made)), numbers
-    return widest
+    return widest, work
 
 
 def by_elimination(tables: Sequence[Axes], out: Axes, sizes: Mapping[str, int]) -> Path:

@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 SUBJECT, SETTING = "<subject>", "<setting>"
 BATCH = (SUBJECT, SETTING)
 BUDGET = 1 << 27  # numbers in the largest table that exact inference may make: 1 GiB
+MOST_WORK = 1 << 35  # multiplications for one subject at one setting: some minutes
 COMFORTABLE = 1 << 12  # numbers in a table, above which a second way is tried
 
 
@@ -98,6 +99,17 @@ def refuse_wide(axes: Sequence[str], sizes: Mapping[str, int], what: str) -> Non
         )
 
 
+def _refuse_long(work: int, widest: Sequence[str]) -> None:
+    """Refuse what fits in memory and would still take hours, for one subject at one setting."""
+    if work > MOST_WORK:
+        among = ", ".join(a for a in widest if a not in BATCH)
+        raise TooLarge(
+            f"the exact answer takes about {work:,} multiplications for one subject at one "
+            f"setting, and this stops at {MOST_WORK:,}: the most meet at {among}. Give evidence on "
+            f"some of them, let fewer nodes meet in one, or estimate with engine='sampling'"
+        )
+
+
 def _memory(numbers: int) -> str:
     return f"{8 * numbers / 2**30:,.3g} GiB"
 
@@ -116,12 +128,11 @@ def _expression(
     equation = f"{terms}->{''.join(symbols[a] for a in out)}"
     # `auto` never falls into the slow exhaustive path search.
     path, _ = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize="auto")
-    widest = largest(axes, out, sizes, path)
+    widest, work = largest(axes, out, sizes, path)
     if prod(sizes[a] for a in widest) > COMFORTABLE:
         other = by_elimination(axes, out, sizes)
-        path, widest = min(
-            (path, widest), (other, largest(axes, out, sizes, other)),
-            key=lambda found: prod(sizes[a] for a in found[1]),
-        )  # fmt: skip
+        ways = ((path, widest, work), (other, *largest(axes, out, sizes, other)))
+        path, widest, work = min(ways, key=lambda way: prod(sizes[a] for a in way[1]))
     refuse_wide(widest, sizes, "On the way to the exact answer there")
+    _refuse_long(work // prod(sizes.get(a, 1) for a in BATCH), widest)
     return opt_einsum.contract_expression(equation, *shapes, optimize=path)
