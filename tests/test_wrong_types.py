@@ -216,7 +216,10 @@ def test_no_wrong_type_of_many_ends_in_a_foreign_error(name, tmp_path, monkeypat
             lambda: rb.ask("breakfast", "risk", engine="sampling", seed=-1),
             "seed=-1: it must lie between 0",
         ),
-        (lambda: rb.OneOver([2]), "OneOver: of is a tuple with an int in it; it takes a number or text"),
+        (
+            lambda: rb.OneOver([2]),
+            "OneOver: of is a tuple with an int in it; it takes a number or text",
+        ),
         (lambda: rb.Node("n", 2, HALF), "Node: states is an int; it takes text or a list"),
         (lambda: rb.Attack("a", nodes=3), "attack a: nodes is an int; it takes Nodes"),
         (lambda: rb.OneOver(math.inf), "one-over: of holds a number that is not finite"),
