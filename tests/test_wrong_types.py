@@ -228,3 +228,15 @@ def test_no_wrong_type_of_many_ends_in_a_foreign_error(name, tmp_path, monkeypat
 def test_the_error_says_which_argument_and_what_it_takes(call, message):
     with pytest.raises(rb.UsageError, match=message):
         call()
+
+
+@pytest.mark.parametrize("population", [math.inf, math.nan, 10**400, -1, "many", [5000]])
+def test_a_population_that_is_no_number_of_people_is_refused(population):
+    table = {"sex": ["F", "M", "M"], "age": [30, 40, 40]}
+    people = rb.read_table(table, quasi_identifiers=["sex", "age"])
+    for call in (
+        lambda: rb.assess("adversary-routes", people, population=population),
+        lambda: rb.population.fit(people, population=population),
+    ):
+        with pytest.raises(rb.UsageError, match="number of people"):
+            call()
