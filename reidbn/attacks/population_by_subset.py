@@ -43,6 +43,8 @@ DEFAULT_MODEL = LOG_LINEAR
 """The model of assessments: nearest to what happened in the truth check (docs/truth-check.md)."""
 BY_CLASS_SIZE = ("pitman", POSTERIOR, "ewens", "zayatz", "snb", "dankar")
 IN_CACHE = 1 << 16  # subset x person cells that are worked on at a time
+COMPARED = 0.005
+"""The smallest sampling fraction at which models were held against real populations."""
 EXACT = 1 << 26  # cells kept in double precision; more are kept in single, 7 digits
 
 
@@ -289,6 +291,12 @@ def subset_population(
         spread = _parted_by_several(people, classes)
     by = tuple(LOG_LINEAR if own else _instead(model) for own in spread)
     about = list(_notes(classes, fits.fallback, spread))
+    if n / population < COMPARED:
+        about.append(
+            f"{n / population:.2g} of the population is in the table, and models of it were held "
+            f"against real populations from {COMPARED:g} on: below, {model} is an extrapolation, "
+            f"and the interval of population_uncertainty() says more than the number"
+        )
     if population == n:  # the table is the population: nothing is left to estimate
         said = Said(0.0, np.ones(len(fits)), classes.occurring,
                     tuple(1.0 / sizes for sizes in classes.occurring))  # fmt: skip
