@@ -155,7 +155,7 @@ def test_options_are_told_by_risk_and_information_lost(voter, tmp_path):
         options[f"level {level}"] = rb.what_if(
             voter, generalise={"age": level}, hierarchies={"age": bands}
         )
-    found = rb.risk_utility(options, threshold="cell-11")
+    found = rb.risk_utility(options, threshold={"overall": 0.09})
     lost, above = found.table["information_lost"], found.table["above"]
     assert lost.iloc[0] == 0
     assert lost.is_monotonic_increasing

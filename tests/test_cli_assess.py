@@ -50,7 +50,7 @@ def test_assess_prints_a_summary_and_writes_every_file(table, tmp_path):
         "--subject-id", "patient_id", "--hierarchy", "age=bands:10", "--option", "bands:age=1",
         *named,
     )  # fmt: skip
-    assert "Above the threshold" in done.stdout
+    assert "Does not pass the rule for a public release by ema" in done.stdout
     assert "cross-check of adversary-routes: passed" in done.stdout
     assert "report:" in done.stderr
     assert "<td" in files["--html"].read_text()

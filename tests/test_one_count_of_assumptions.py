@@ -7,6 +7,7 @@ import pytest
 import reidbn as rb
 from reidbn.attacks.register import assumed, register
 from reidbn.report.assessment_threat import assumptions, threat_model
+from reidbn.report.telling import Telling
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def test_verdict_register_and_figure_count_the_same_assumptions(people, scenario
     told = result.summary().assumptions
     page = assumptions(result)
     assert page.text[0].startswith(f"{len(told)} of these {len(page.shown[0].rows)} entries")
-    figure = threat_model(result).shown[0].svg
+    figure = threat_model(result, Telling()).shown[0].svg
     assert f"({len(told)} assumptions)" in re.sub(r"<[^>]+>", "", figure)
     names = [entry.name for entry in register(result)]
     assert len(names) == len(set(names))  # nothing is counted twice

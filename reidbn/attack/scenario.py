@@ -18,7 +18,6 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.knows import Chance, InBands, Known, Knows, Listed, Lookup
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node, Question, parse_states
-from reidbn.calls import check_fields
 from reidbn.cpds.protocol import YES, plain
 from reidbn.errors import UsageError, did_you_mean
 
@@ -42,9 +41,6 @@ class Scenario:
     parameters: tuple[Parameter, ...] = ()
     nodes: tuple[Node, ...] = ()
     questions: tuple[Question, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     # -- changing by copying ---------------------------------------------------------------
 

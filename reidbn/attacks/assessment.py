@@ -177,11 +177,15 @@ class Assessment:
         order = order[: whole_number(count, "count", least=1)]
         return self.subjects.iloc[order]
 
-    def summary(self, threshold: str | float = 0.09) -> Any:
-        """The result in words and numbers against a threshold, cross-checked."""
+    def summary(self, threshold: Any = None, release: str | None = None) -> Any:
+        """The result in words and numbers by one rule, cross-checked; the custodian's own copy.
+
+        A threshold is a precedent ("ema"), a limit of your own on 1/class (0.09), or one on a
+        measure ({"overall": 0.09}); a release is "public" or "controlled".
+        """
         from importlib import import_module
 
-        return import_module("reidbn.report.summary").summarise(self, threshold)
+        return import_module("reidbn.report.summary").summarise(self, threshold, release)
 
     # -- checks ----------------------------------------------------------------------------
 
@@ -279,12 +283,12 @@ class Assessment:
         room = import_module("reidbn.report.assessment_report")
         return self._if_checked(room.write_markdown(self, path, **options))
 
-    def to_json(self, path: Any, threshold: str | float = 0.09) -> Any:
+    def to_json(self, path: Any, threshold: Any = None, **options: Any) -> Any:
         """Write every number of the report as JSON."""
         from importlib import import_module
 
         room = import_module("reidbn.report.assessment_report")
-        return self._if_checked(room.write_json(self, path, threshold))
+        return self._if_checked(room.write_json(self, path, threshold, **options))
 
     def to_parquet(self, path: Any) -> Path:
         """Write the risks of every person, keyed by the subject's id; restricted."""

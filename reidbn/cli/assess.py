@@ -49,10 +49,16 @@ if TYPE_CHECKING:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--rows", default=1_000_000, show_default=True, help="Sampled by the cross-check.")
 @click.option("--checkpoint", metavar="FOLDER", help="Keep finished blocks, to go on after a kill.")
-@click.option("--threshold", default="0.09", show_default=True, help="A value or a preset's name.")
+@click.option("--release", type=click.Choice(["public", "controlled"]),
+              help="Public: k alike in every class; controlled: mean, nobody unique.")  # fmt: skip
+@click.option("--threshold", metavar="NAME|NUMBER|MEASURE=NUMBER",
+              help="A precedent (ema), your own limit on 1/class, or on a measure.")  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write the report (aggregates only).")
 @click.option("--markdown", metavar="FILE", help="Write the report as Markdown.")
 @click.option("--json-report", metavar="FILE", help="Write the report's numbers as JSON.")
+@click.option(
+    "--custodian", is_flag=True, help="Reports with exact counts: they stay in the house."
+)
 @click.option(
     "--option",
     multiple=True,
@@ -68,12 +74,16 @@ if TYPE_CHECKING:
 @click.option("--histories", is_flag=True, help="A repeated subject id is a person's history.")
 @click.option("--individuals", type=WHOLE, metavar="N",
               help="Ask about N people at random; classes are counted among all.")  # fmt: skip
-@click.option("--fail-above", type=NUMBER, metavar="RISK", help="Exit 1 if anybody is above.")
+@click.option(
+    "--fail-above", type=NUMBER, metavar="RISK", help="Exit 1 if anybody's overall risk is above."
+)
 @output_options
 def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     """The re-identification risk of every person of TABLE under an attack and a scenario.
 
-    TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients.
+    TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients.  With --release or
+    --threshold the exit code is 1 where the verdict does not pass; 3 where the cross-check fails.
+    What is printed is the custodian's own copy; the reports round what they tell.
     """
     import reidbn as rb
     from reidbn.attack.scenariofile import load_scenario
@@ -105,7 +115,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         return _say_part(people, result, options, as_json=as_json, quiet=quiet)
     if not result.inputs.given:
         result.keep_crosscheck(rows=options["rows"], seed=options["seed"])
-    summary = result.summary(options["threshold"])
+    summary = result.summary(options["threshold"], options["release"])
     if as_json:
         print_json(summary.to_dict())
     else:
@@ -117,10 +127,12 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         result.crosscheck.raise_on_failure()
     _write_persons(result, options)
     above = options["fail_above"]
-    return int(above is not None and bool((result.risk() > above).any()))
+    is_above = above is not None and bool((result.risk() > above).any())
+    return int(is_above or (summary.rule.named and not summary.passes))
 
 
-_OF_EVERYBODY = ("html", "markdown", "json_report", "restricted", "fail_above")
+_OF_EVERYBODY = ("html", "markdown", "json_report", "restricted", "fail_above", "release")
+LEVEL = 0.09  # of the overall risk, where no other is named
 
 
 def _refuse_of_part(options: dict[str, Any]) -> None:
@@ -140,7 +152,7 @@ def _say_part(
     from reidbn.report.thresholds import threshold
 
     result.check(rows=options["rows"], seed=options["seed"])
-    value = threshold(options["threshold"]).value
+    value = threshold(options["threshold"] or LEVEL).value
     shares = result.shares_above([value])
     found = {
         "individuals": len(result), "drawn": "at random", "seed": options["seed"],
@@ -180,13 +192,14 @@ def _columns(pairs: tuple[str, ...], state: str | None) -> dict[str, str]:
 def _write(result: Any, options: dict[str, Any]) -> None:
     from reidbn.report.assessment_report import write_html, write_json, write_markdown
 
-    asked = {"threshold": options["threshold"], "options": _releases(result, options["option"])}
+    rule = {k: options[k] for k in ("threshold", "release", "custodian")}
+    asked = {**rule, "options": _releases(result, options["option"])}
     reports = {"html": write_html, "markdown": write_markdown}
     for kind, write in reports.items():
         if options[kind]:
             click.echo(f"report: {write(result, options[kind], **asked)}", err=True)
     if options["json_report"]:
-        done = write_json(result, options["json_report"], threshold=options["threshold"])
+        done = write_json(result, options["json_report"], **rule)
         click.echo(f"report: {done}", err=True)
 
 

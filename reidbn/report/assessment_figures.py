@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.report.suppression import SMALLEST
+from reidbn.report.telling import Telling
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,29 +33,19 @@ def _figure(width: float, height: float) -> tuple[Figure, Any]:
         return figure, figure.add_subplot()
 
 
-def in_steps(count: Any, total: int) -> Any:
-    """Counts to the nearest step of the smallest cell; all of them stay all.
-
-    >>> in_steps(np.array([0, 4, 17, 100]), 100)
-    array([  0,   0,  20, 100])
-    """
-    rounded = np.minimum((np.asarray(count) + SMALLEST // 2) // SMALLEST * SMALLEST, total)
-    return np.where(np.asarray(count) == total, total, rounded)
-
-
-def risk_curves(risks: dict[str, Array], thresholds: Sequence[float]) -> Figure:
+def risk_curves(risks: dict[str, Array], thresholds: Sequence[float], telling: Telling) -> Figure:
     """The share of people whose risk is above each value, by measure: lower curves are safer.
 
-    Drawn in steps of the smallest cell, so that no small count can be read off the curve.
+    Outwards drawn from rounded counts, so that no small one can be read off the curve.
     """
     figure, axes = _figure(7.2, 3.8)
     grid = np.geomspace(1e-5, 1, 241)
     for (name, values), colour, dash in zip(risks.items(), SERIES, DASHES, strict=False):
         ordered = np.sort(values)
         count = len(ordered) - np.searchsorted(ordered, grid, side="right")
-        above = in_steps(count, len(ordered)) / len(ordered)
+        above = telling.steps(count, len(ordered))
         wide, dash = (2.4, "-") if name == "overall" else (1.4, dash)
-        axes.step(grid, 100 * above, where="post", color=colour, ls=dash, lw=wide,
+        axes.step(grid, above, where="post", color=colour, ls=dash, lw=wide,
                   label=name.replace("_", " "))  # fmt: skip
     for t in thresholds:
         axes.axvline(t, color=LINE, lw=0.7)
@@ -100,12 +90,14 @@ def heat_map(table: NDArray[np.object_], bands: Sequence[str], before: str, afte
     return figure
 
 
-def options_figure(names: Sequence[str], risk: Sequence[float], loss: Sequence[float]) -> Figure:
-    """Each option's share of people above the threshold against its loss of information."""
+def options_figure(
+    names: Sequence[str], risk: Sequence[float], loss: Sequence[float], beyond: str
+) -> Figure:
+    """Each option's share of people beyond the limit against its loss of information."""
     figure, axes = _figure(6.0, 3.6)
     axes.scatter(loss, risk, color=SERIES[0], zorder=3)
     for name, x, y in zip(names, loss, risk, strict=True):
         axes.annotate(name, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=8)
-    axes.set(xlabel="information lost, % (non-uniform entropy)", ylabel="% of people above")
+    axes.set(xlabel="information lost, % (non-uniform entropy)", ylabel=f"% of {beyond}")
     axes.margins(0.15)
     return figure

@@ -1,7 +1,7 @@
 """The report of an assessment, in twelve sections; aggregates only, no person's values.
 
-Counts below the smallest cell are suppressed, with complementary suppression.  Risks of single
-persons go to a separate file (`result.subjects`), which is for the custodian alone.
+What leaves the house is rounded (see telling.py); `custodian=True` writes the custodian's own copy.
+Risks of single persons go to a separate file (`result.subjects`), for the custodian alone.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from reidbn.attacks.assessment import OVERALL, Assessment
+from reidbn.attacks.assessment import Assessment
 from reidbn.attacks.changes import what_if
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
+from reidbn.report.assessment_sure import fit_status, how_sure_of, number
 from reidbn.report.page import SAFE, UNSAFE, Page, Section, Shown, html, markdown, write
-from reidbn.report.summary import Summary, summarise
-from reidbn.report.suppression import SMALLEST
-from reidbn.report.thresholds import NOT_LEGAL_ADVICE, PRESETS
-from reidbn.report.words import one_in
+from reidbn.report.summary import OWN_COPY, Summary, summarise, told_provenance
+from reidbn.report.telling import Telling
+from reidbn.report.thresholds import PRESETS, Choice
 
 NOT_STATED = "not stated"
 _CONTEXT = (
@@ -44,6 +44,7 @@ class Request:
     options: Mapping[str, Assessment] = field(default_factory=dict)
     context: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
+    telling: Telling = Telling()  # noqa: RUF009 - frozen
 
 
 def write_html(result: Assessment, path: str | Path, **options: Any) -> Path:
@@ -56,36 +57,42 @@ def write_markdown(result: Assessment, path: str | Path, **options: Any) -> Path
     return write(markdown(report(result, **options)), path)
 
 
-def write_json(result: Assessment, path: str | Path, threshold: str | float = 0.09) -> Path:
-    """Write every number of the report as JSON; small counts are null."""
-    found = summarise(result, threshold)
-    numbers = found.to_dict() | {"verdict": found.public_verdict}
-    for counts in numbers["people_above"].values():
-        for measure, count in counts.items():
-            counts[measure] = None if 0 < count < SMALLEST else count
-    numbers["crosscheck"] = {k: v for k, v in (numbers["crosscheck"] or {}).items() if k != "cells"}
-    text = json.dumps(numbers, indent=1, default=float)
-    return write(text + "\n", path)
+def write_json(
+    result: Assessment,
+    path: str | Path,
+    threshold: Choice | None = None,
+    *,
+    release: str | None = None,
+    custodian: bool = False,
+) -> Path:
+    """Write every number of the report as JSON; counts that are not told are null."""
+    numbers = summarise(result, threshold, release).told(Telling(custodian=custodian))
+    return write(json.dumps(numbers, indent=1, default=float) + "\n", path)
 
 
 def report(
     result: Assessment,
     *,
-    threshold: str | float = 0.09,
+    threshold: Choice | None = None,
+    release: str | None = None,
     options: Mapping[str, Assessment] | None = None,
     context: Mapping[str, str] | None = None,
     title: str = "",
+    custodian: bool = False,
 ) -> Page:
-    """The report against a threshold.
+    """The report by one rule: a threshold, and a release ("public" or "controlled").
 
+    `custodian` gives exact counts and values, for a copy that stays in the house.
     `options` are other assessments to compare (other releases, scenarios or controls); `context`
     says who receives the data and how: recipient, purpose, environment, controls, agreement.
     """
     worst = result
     if result.inputs.scenario.name != "worst-case":
         worst = what_if(result, scenario="worst-case", columns={}, without=())
-    summary = summarise(result, threshold)
-    asked = Request(result, summary, worst, options or {}, context or {}, title)
+    telling = Telling(custodian=custodian)
+    summary = summarise(result, threshold, release)
+    rule = summary.rule
+    asked = Request(result, summary, worst, options or {}, context or {}, title, telling)
     return Page(
         title=title
         or f"Re-identification risk: {result.inputs.attack.title or result.attack.name}",
@@ -95,13 +102,13 @@ def report(
             _statement(asked),
             threat.assumptions(result),
             _context(asked),
-            results.data(result),
-            threat.threat_model(result),
+            results.data(result, telling),
+            threat.threat_model(result, telling),
             _threshold(asked),
-            results.results(result, worst, summary),
-            results.sensitivity(result, summary.threshold.value),
-            results.adversarial_test(result),
-            results.options_compared({"this release": result, **asked.options}, summary.threshold),
+            results.results(result, worst, summary, telling),
+            results.sensitivity(result, summary, telling),
+            results.adversarial_test(result, telling),
+            results.options_compared({"this release": result, **asked.options}, rule, telling),
             _governance(),
             _provenance(asked),
         ),
@@ -110,36 +117,46 @@ def report(
 
 def _verdict(asked: Request) -> list[str]:
     s = asked.summary
-    mean, worst = s.measures[OVERALL]["mean"], asked.worst.risk().mean()
     if s.failure:
-        return [s.failure, *(line.strip() for line in str(asked.result.crosscheck).splitlines())]
+        lines = str(asked.result.crosscheck).splitlines()
+        return [s.failure, *(x.strip() for x in (lines if asked.telling.custodian else lines[:2]))]
     return [
-        s.public_verdict,
-        f"The average person's risk is {one_in(mean)}; with everything known it would be "
-        f"{one_in(float(worst))}.",
-        f"The threshold of {s.threshold.value:g} ({s.threshold.recipient}): {s.threshold.source}. "
-        f"{NOT_LEGAL_ADVICE}",
+        s.told_verdict(asked.telling),
+        *s.rule.notes,
+        s.told_risk(asked.telling),
+        s.threshold.about,
+        *([OWN_COPY] if asked.telling.custodian else []),
     ]
 
 
 def _statement(asked: Request) -> Section:
-    s = asked.summary
-    rows = [[m.replace("_", " "), one_in(v["mean"]), one_in(v["q50"]), one_in(v["q95"]),
-             one_in(v["max"])] for m, v in s.measures.items()]  # fmt: skip
-    unique = bool((asked.result.classes.sizes[-1] == 1).any())
+    s, telling = asked.summary, asked.telling
+    sure = how_sure_of(asked.result, telling)
+    rows = []
+    for name in s.measures:
+        values = asked.result.risk(name)
+        row = sure.get(name)
+        rows.append([
+            name.replace("_", " "), telling.mean_in_words(values),
+            f"{number(row['low'])} to {number(row['high'])}" if row else "-",
+            telling.quantile_in_words(values, 0.5), telling.quantile_in_words(values, 0.95),
+            telling.highest_in_words(values),
+        ])  # fmt: skip
+    status = fit_status(asked.result)
+    fits = (
+        f"The journalist's numbers stand on fits of the population: {status}. The interval is what "
+        f"the table leaves open about the fits; whether the model suits the table is not in it."
+    )
     return Section(
         "Statement and verdict",
-        text=[s.public_verdict],
+        text=[s.told_verdict(telling), s.told_risk(telling)],
         bullets=[
-            f"Maximum risk (public release): {one_in(s.measures[OVERALL]['max'])}.",
-            f"Average risk (controlled release): {one_in(s.measures[OVERALL]['mean'])}.",
-            "Strict average: "
-            + ("not met, because some people are unique on everything that may be known."
-               if unique else "met, because nobody is unique on everything that may be known."),
+            f"The rule of this report: {s.rule.asks}.",
+            *([fits] if status else []),
             "Valid until: ____________    Signed: ____________    Role: ____________",
         ],
-        shown=[Shown("Risk by route", ("measure", "mean", "median", "95 % are below", "highest"),
-                     rows)],
+        shown=[Shown("Risk by route", ("measure", "mean", "95 % interval of the mean", "median",
+                                       "95 % are below", "highest"), rows)],
     )  # fmt: skip
 
 
@@ -155,18 +172,26 @@ def _context(asked: Request) -> Section:
 
 
 def _threshold(asked: Request) -> Section:
-    chosen = asked.summary.threshold
-    rows = [[t.name, f"{t.value:g}", t.recipient, t.source] for t in PRESETS.values()]
+    s = asked.summary
+    other = s.other
+    rows = [[t.name, str(t.k), f"{t.value:g}", t.release or "either", t.recipient, t.source]
+            for t in PRESETS.values()]  # fmt: skip
     return Section(
         "Threshold",
         text=[
-            f"This report uses {chosen.value:g} ({chosen.recipient}): {chosen.source}. "
-            f"{NOT_LEGAL_ADVICE}",
-            "A public release is judged by the maximum over people; a controlled one by the "
-            "average, provided that nobody is unique.",
+            f"The rule: {s.rule.title}. It asks that {s.rule.asks}.",
+            s.threshold.about,
+            f"Precedents are about people alike on every quasi-identifier when an attempt is "
+            f"certain. For comparison only, a rule that this report does not use: "
+            f"{_lower(other.sentence(asked.telling))}",
         ],
-        details=[Shown("Precedents", ("name", "threshold", "for", "source"), rows)],
-    )
+        details=[Shown("Precedents", ("name", "alike", "1/class", "release", "for", "source"),
+                       rows)],
+    )  # fmt: skip
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
 def _governance() -> Section:
@@ -183,8 +208,8 @@ def _governance() -> Section:
 
 
 def _provenance(asked: Request) -> Section:
-    result = asked.result
-    about = dict(result.provenance)
+    result, telling = asked.result, asked.telling
+    about = told_provenance(result.provenance, telling)
     about |= {name: version(name) for name in ("numpy", "scipy", "pandas", "pgmpy")}
     rows = [[k.replace("_", " "), f"{v:,.0f}" if isinstance(v, float) else str(v)]
             for k, v in about.items()]  # fmt: skip
@@ -192,8 +217,10 @@ def _provenance(asked: Request) -> Section:
     text = ["Anyone with the table, the model and the scenario can make these numbers again."]
     if not result.inputs.given:
         first, *checks = (line.strip() for line in str(result.crosscheck).splitlines())
-        text.append(f"{first[:1].upper()}{first[1:]}:")
-        details.append(_cells(result.crosscheck))
+        text.append(f"{first[:1].upper()}{first[1:]}.")
+        if not telling.custodian:  # what would be caught depends on single people's risks
+            checks = [c for c in checks if not c.startswith("an error of")]
+        details.append(_cells(result.crosscheck, telling))
     return Section(
         "Provenance and cross-check",
         text=text,
@@ -203,13 +230,14 @@ def _provenance(asked: Request) -> Section:
     )
 
 
-def _cells(check: CrossCheck) -> Shown:
-    """The verdicts on the mean and the tenths; single people stay with the custodian."""
+def _cells(check: CrossCheck, telling: Telling) -> Shown:
+    """The verdicts on the mean and the tenths of people; the numbers stay with the custodian."""
+    kept = [c for c in check.cells if not c.what.startswith("risk of a subject")]
+    caption = "Cross-check of the mean and of the tenths of people by risk"
+    if not telling.custodian:
+        return Shown(caption, ("what", "verdict"), [[c.what, c.verdict] for c in kept])
     rows = [
-        [c.what, f"{c.exact:.4g}", f"{c.sampled or 0:.4g}", check.verdicts[c.what],
-         f"{c.would_catch:.2g}"]
-        for c in check.cells
-        if not c.what.startswith("risk of a subject")
-    ]  # fmt: skip
-    caption = "Cross-check of the mean and of the tenths by risk"
+        [c.what, f"{c.exact:.4g}", f"{c.sampled or 0:.4g}", c.verdict, f"{c.would_catch:.2g}"]
+        for c in kept
+    ]
     return Shown(caption, ("what", "exact", "sampled", "verdict", "would catch"), rows)

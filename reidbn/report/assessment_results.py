@@ -9,16 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.acting import act_out
-from reidbn.attacks.assessment import THRESHOLDS, Assessment
+from reidbn.attacks.assessment import OVERALL, THRESHOLDS, Assessment
+from reidbn.inference.responses import one_at_a_time
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import SURE, how_sure
+from reidbn.report.margins import fitted_table
 from reidbn.report.options import information_lost
 from reidbn.report.page import Section, Shown, svg_of
 from reidbn.report.summary import Summary
-from reidbn.report.suppression import SMALLEST, share, shown, suppressed, suppressed_table
-from reidbn.report.thresholds import Threshold
-from reidbn.report.words import one_in, per_cent
-from reidbn.whatif.bars import Bar
+from reidbn.report.telling import BASE, Telling, in_words, nearest
+from reidbn.report.thresholds import Rule
+from reidbn.report.verdict import Judged, changes, judge
+from reidbn.report.words import per_cent
+from reidbn.whatif.bars import Bar, tornado
 
 EDGES = (0.0, 0.01, 0.05, 0.09, 0.2, 0.33, 1.0)
 BANDS = ("up to 0.01", "to 0.05", "to 0.09", "to 0.2", "to 0.33", "above 0.33")
@@ -31,64 +34,87 @@ MISSING = {
 }
 
 
-def data(result: Assessment) -> Section:
+def data(result: Assessment, telling: Telling) -> Section:
     """What the table holds, without a single value of a person."""
     people = result.inputs.people
     population = result.inputs.population
     used = {c for g in result.groups.columns for c in g}
     rows = [
         [name, "quasi-identifier" if name in people.quasi_identifiers else "sensitive",
-         f"{people.cardinalities([name])[0]:,}", "yes" if name in used else "no"]
+         _values(result, name, telling), "yes" if name in used else "no"]
         for name in people.columns
     ]  # fmt: skip
-    sizes = result.classes.sizes[-1][result.classes.of_person]
+    sizes = people.class_sizes()
     counts = [int(((sizes >= low) & (sizes <= (high or 1 << 62))).sum()) for low, high in SIZES]
     names = [f"{low}" if low == high else f"{low} to {high}" if high else f"{low} or more"
              for low, high in SIZES]  # fmt: skip
-    alike = [[n, shown(c)] for n, c in zip(names, suppressed(counts), strict=True)]
-    text = [f"{len(people):,} people; {MISSING[people.missing]}."]
+    alike = [[n, in_words(c)] for n, c in zip(names, telling.bands(counts), strict=True)]
+    text = [f"{telling.counted(len(people))} people; {MISSING[people.missing]}."]
     if population:
+        known = len(people) if telling.custodian else nearest(len(people))
         text.append(
             f"Drawn from a population of {population:,.0f}: a sampling fraction of "
-            f"{per_cent(len(people) / population)}."
+            f"{per_cent(known / population)}."
         )
+    coarse = [f"{c} at level {people.column(c).level} of its hierarchy" for c in people.columns
+              if people.column(c).level]  # fmt: skip
+    heads = ("column", "role", "values" if telling.custodian else f"values held by {BASE} or more",
+             "may be known")  # fmt: skip
     return Section(
         "Data",
         text=text,
-        bullets=list(people.notes),
+        bullets=list(people.notes) if telling.custodian else coarse,
         shown=[
-            Shown("Columns", ("column", "role", "values", "may be known"), rows),
-            Shown("People by the number who are alike on everything that may be known",
+            Shown("Columns", heads, rows),
+            Shown("People by the number who are alike on every quasi-identifier",
                   ("people alike", "people"), alike),
         ],
     )  # fmt: skip
 
 
-def results(result: Assessment, worst: Assessment, summary: Summary) -> Section:
-    """Distribution by route, counts above thresholds, worst case beside scenario, subgroups."""
+def _values(result: Assessment, name: str, telling: Telling) -> str:
+    """How many values a column has; outwards, values that enough people hold."""
+    people = result.inputs.people
+    if telling.custodian:
+        return f"{people.cardinalities([name])[0]:,}"
+    counts = np.bincount(people.codes([name])[:, 0])
+    return f"{int((counts >= BASE).sum()):,}"
+
+
+def results(result: Assessment, worst: Assessment, summary: Summary, telling: Telling) -> Section:
+    """Distribution by route, counts above levels, worst case beside scenario, subgroups."""
     routes = {m: result.risk(m) for m in result.measures if m != "journalist_match"}
     text = []
-    parts = [_curves(routes), _bands(result)]
+    parts = [_curves(routes, telling), _bands(result, telling)]
     if worst is not result:
-        parts.append(_heat_map(result, worst))
+        parts.append(_heat_map(result, worst, telling))
         text.append(
             "The worst case, in which everything is known, is the initial risk; the scenario's is "
             "the residual one."
         )
-    parts += [_attributes(summary), *_subgroups(result)]
-    text.append(
-        f"Counts below {SMALLEST} are suppressed, and a second one with a single one; curves are "
-        f"drawn in steps of {SMALLEST} people."
-    )
+    parts += [_attributes(summary, telling), *_subgroups(result, telling)]
+    text.append(how_told(telling))
     return Section("Results", text=text, shown=parts)
 
 
-def _curves(routes: dict[str, Any]) -> Shown:
+def how_told(telling: Telling) -> str:
+    """How the numbers about people are told."""
+    if telling.custodian:
+        return "The custodian's own copy: every number is exact. It may not leave the house."
+    return (
+        f"Counts are to the nearest {BASE}, and those below {BASE} are not told; shares, curves "
+        f"and quantiles are worked out from these rounded counts. A mean is told in steps of what "
+        f"{BASE} people add to it, and of a maximum a level that fewer than {BASE} people exceed. "
+        f"The custodian's own copy has the exact numbers."
+    )
+
+
+def _curves(routes: dict[str, Any], telling: Telling) -> Shown:
     levels = (0.001, 0.01, *THRESHOLDS, 0.5)
-    rows = [[f"{t:g}", *(share(int((v > t).sum()), len(v)) for v in routes.values())]
+    rows = [[f"{t:g}", *(telling.share(int((v > t).sum()), len(v)) for v in routes.values())]
             for t in levels]  # fmt: skip
-    figure = figures.risk_curves(routes, (0.05, 0.09, 0.2, 0.33))
-    said = "; ".join(f"{m}: mean {one_in(float(v.mean()))}" for m, v in routes.items())
+    figure = figures.risk_curves(routes, (0.05, 0.09, 0.2, 0.33), telling)
+    said = "; ".join(f"{m}: mean {telling.mean_in_words(v)}" for m, v in routes.items())
     return Shown(
         "How many people have how much risk, by route",
         ("people above", *(m.replace("_", " ") for m in routes)),
@@ -102,61 +128,212 @@ def _band_of(risk: Any) -> NDArray[np.intp]:
     return np.asarray(np.clip(found, 0, len(BANDS) - 1), dtype=np.intp)
 
 
-def _bands(result: Assessment) -> Shown:
-    counts = np.bincount(_band_of(result.risk()), minlength=len(BANDS)).tolist()
-    rows = [[b, shown(c)] for b, c in zip(BANDS, suppressed(counts), strict=True)]
+def _in_bands(risk: Any, telling: Telling) -> list[int | None]:
+    """People in each band, the least risky first; counted from the riskiest."""
+    counts = np.bincount(_band_of(risk), minlength=len(BANDS))[::-1].tolist()
+    return telling.bands(counts)[::-1]
+
+
+def _bands(result: Assessment, telling: Telling) -> Shown:
+    told = _in_bands(result.risk(), telling)
+    rows = [[b, in_words(c)] for b, c in zip(BANDS, told, strict=True)]
     return Shown("People by overall risk", ("overall risk", "people"), rows)
 
 
-def _heat_map(result: Assessment, worst: Assessment) -> Shown:
+def _heat_map(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
     counts = np.zeros((len(BANDS), len(BANDS)), dtype=np.int64)
     np.add.at(counts, (_band_of(result.risk()), _band_of(worst.risk())), 1)
-    table = suppressed_table(counts)
-    rows = [[b, *(shown(c) for c in row)] for b, row in zip(BANDS, table, strict=True)]
-    figure = figures.heat_map(table, BANDS, "worst-case", result.inputs.scenario.name)
-    less = float((result.risk() < worst.risk()).mean())
+    table = counts
+    if not telling.custodian:
+        rows_told, columns_told = (_margin(r.risk()) for r in (result, worst))
+        table = fitted_table(counts, rows_told, columns_told, BASE)
+    shown = [[None if not telling.custodian and not c else int(c) for c in row] for row in table]
+    cells = np.array(shown, dtype=object)
+    rows = [[b, *(in_words(c) for c in row)] for b, row in zip(BANDS, shown, strict=True)]
+    figure = figures.heat_map(cells, BANDS, "worst-case", result.inputs.scenario.name)
+    less = int((result.risk() < worst.risk()).sum())
+    share = telling.share(less, len(result))
     return Shown(
         "Worst case against scenario",
         (f"{result.inputs.scenario.name} / worst case", *BANDS),
         rows,
         svg_of(figure, "Worst case against scenario",
-               f"People by overall risk in both; {per_cent(less)} have less risk in the scenario."),
+               f"People by overall risk in both; {share} have less risk in the scenario."),
     )  # fmt: skip
 
 
-def _attributes(summary: Summary) -> Shown:
-    table = summary.drivers.table()
-    rows = [[str(r.group), f"{r.contribution:.4g}"] for r in table.itertuples()]
+def _margin(risk: Any) -> list[int]:
+    """Rounded counts of the bands, that add up to the rounded whole."""
+    counts = np.bincount(_band_of(risk), minlength=len(BANDS))[::-1]
+    return [int(n) for n in np.diff([nearest(int(c)) for c in np.cumsum([0, *counts])])[::-1]]
+
+
+def _attributes(summary: Summary, telling: Telling) -> Shown:
     method = summary.drivers.method
-    figure = figures.attribute_bars(list(table["group"]), list(table["contribution"]), method)
-    first = table["group"].iloc[0]
+    labels = [label for label, _ in summary.contributions]
+    rows = [[label, telling.mean_in_words(v)] for label, v in summary.contributions]
+    told = [telling.mean(v) or 0.0 for _, v in summary.contributions]
+    figure = figures.attribute_bars(labels, told, method)
     return Shown(
         f"Most exposed attributes ({method})",
         ("attributes", "added to the mean risk"),
         rows,
-        svg_of(figure, "Most exposed attributes", f"{first} adds most to the mean risk."),
+        svg_of(figure, "Most exposed attributes", f"{labels[0]} adds most to the mean risk."),
     )
 
 
-def _subgroups(result: Assessment) -> list[Shown]:
-    """Mean risk by each column with few values; groups below the smallest cell are suppressed."""
+def _subgroups(result: Assessment, telling: Telling) -> list[Shown]:
+    """Mean risk by each column with few values; outwards small groups are taken together."""
     people, risk, out = result.inputs.people, result.risk(), []
     for name in people.quasi_identifiers:
         column = people.column(name)
         if column.relation is not None or not 2 <= column.cardinality <= MOST_VALUES:
             continue
         ids = people.codes([name])[:, 0]
-        counts = np.bincount(ids, minlength=column.cardinality)
-        means = np.bincount(ids, weights=risk, minlength=column.cardinality)
+        labels = ["missing" if v is None else str(v) for v in people.labels(name)]
+        groups = [[i] for i in range(len(labels)) if (ids == i).any()]
+        if not telling.custodian:
+            groups = large_enough([int((ids == i).sum()) for i in range(len(labels))])
+        counts = [int(np.isin(ids, group).sum()) for group in groups]
         rows = []
-        for label, count, told, total in zip(
-            people.labels(name), counts, suppressed(counts.tolist()), means, strict=True
-        ):
-            if count:
-                mean = one_in(total / count) if told is not None else "suppressed"
-                rows.append(["missing" if label is None else str(label), shown(told), mean])
+        for group, told in zip(groups, telling.bands(counts), strict=True):
+            label = labels[group[0]] if len(group) == 1 else f"{len(group)} others"
+            mean = telling.mean_in_words(risk[np.isin(ids, group)])
+            rows.append([label, in_words(told), mean])
         out.append(Shown(f"Risk by {name}", (name, "people", "mean overall risk"), rows))
     return out
+
+
+def large_enough(counts: list[int]) -> list[list[int]]:
+    """Values with enough people each; the others together, with the next smallest if need be.
+
+    >>> large_enough([50, 3, 400, 0, 4, 60])
+    [[2], [5], [0, 1, 4]]
+    """
+    order = sorted((i for i, c in enumerate(counts) if c), key=lambda i: counts[i])
+    few = [i for i in order if counts[i] < BASE]
+    rest = order[len(few) :]
+    while few and rest and sum(counts[i] for i in few) < BASE:
+        few.append(rest.pop(0))
+    found = [[i] for i in sorted(rest)]
+    return [*found, sorted(few)] if few else found
+
+
+def sensitivity(result: Assessment, summary: Summary, telling: Telling) -> Section:
+    """What would flip this verdict, and how far each assumption moves the risk."""
+    rule = summary.rule
+    text, bullets, shown = [], [], []
+    if rule.on_classes:
+        text.append(
+            "The verdict counts who is alike, and takes an attempt as certain: no assumption about "
+            "the attacker moves it, and only the table can. The overall risk below does depend on "
+            "assumptions."
+        )
+    shown.append(_changes(result, summary, telling))
+    if not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
+        text.append("Every number of this attack is fixed.")
+        return Section("Sensitivity", text=text, shown=shown)
+    statistic, limit, measure = "mean", None, OVERALL
+    if not rule.on_classes:
+        limit, measure = rule.limit.value, rule.limit.measure
+        statistic = "max" if rule.is_public else "mean"
+    if measure in result.questions:
+        bars, flips = _bars(result, measure, statistic, limit, telling)
+        shown.append(bars)
+        bullets += flips
+    text += [
+        f"If one assumption changes over its whole range while the others stay, the {statistic} of "
+        f"the {measure.replace('_', ' ')} risk moves from end to end of its bar.",
+        *SURE,
+    ]
+    return Section("Sensitivity", text, bullets, [*shown, *how_sure(result, telling)])
+
+
+def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
+    """The table changed in one place, and whether the verdict flips."""
+    rule, people = summary.rule, result.inputs.people
+    on_table = rule if rule.on_classes else rule.other()
+    now = summary.judged if rule.on_classes else summary.other
+    rows = [["as it is", now.hangs_on(telling), _word(now), "-"]]
+    for change in changes(people, on_table):
+        flips = "yes" if change.after.passes != now.passes else "no"
+        told = change.after.hangs_on(telling)
+        rows.append([change.what, told, _word(change.after), flips])
+    if on_table.is_public and not now.passes:
+        k = on_table.limit.k
+        count = round(people.suppression_rate(k) * len(people))
+        left_out = f"{telling.of(count, len(people))} left out"
+        end = ["passes", "yes"] if count < len(people) else ["nobody is left", "-"]
+        rows.append([f"leaving people out until {k} are alike", left_out, *end])
+    asked = f"fewer than {on_table.limit.k} alike" if on_table.is_public else "mean and unique"
+    return Shown(
+        f"What would flip the verdict for {on_table.title}",
+        ("change of the table", asked, "verdict", "flips"),
+        rows,
+    )
+
+
+def _word(judged: Judged) -> str:
+    return "passes" if judged.passes else "does not pass"
+
+
+def _bars(
+    result: Assessment, measure: str, statistic: str, limit: float | None, telling: Telling
+) -> tuple[Shown, list[str]]:
+    """The tornado, with the values at which a limit of the user's own is crossed."""
+    from reidbn.report.whatif_figures import draw_tornado
+
+    case = result.whatif_case(measure)
+    bars = tornado(case, threshold=limit, statistic=statistic)
+    ends = one_at_a_time(case, {b.parameter: np.array([b.low, b.high]) for b in bars})
+    rows, told = [], []
+    for b in bars:
+        each = [case.each(ends[b.parameter].probability[:, i]) for i in (0, 1)]
+        each = [np.broadcast_to(v, len(result)) for v in each]
+        texts = [_statistic(v, statistic, telling) for v in each]
+        values = [telling.mean(v) or 0.0 for v in each]
+        told.append(values)
+        rows.append([b.parameter, f"{b.low:g} to {b.high:g}", *texts,
+                     _crosses(b), b.source])  # fmt: skip
+    flips = [
+        f"The verdict flips where {b.parameter} reaches {b.crossings[0]:.3g}."
+        for b in bars
+        if b.crossings
+    ]
+    if limit is not None and not flips:
+        seen = "" if all(_crosses(b) == "never" for b in bars) else ", at the values looked at"
+        flips = [f"No single assumption moves the {statistic} across {limit:g}{seen}."]
+    heads = ["parameter", "range", f"{statistic} at the low end", "at the high end", "source"]
+    if limit is None:
+        rows = [[*row[:4], row[5]] for row in rows]
+    else:
+        heads.insert(4, f"crosses {limit:g} at")
+    figure = ""
+    drawn = bars if telling.custodian else _rounded(bars, told, telling, result.risk(measure))
+    if (telling.custodian or statistic == "mean") and any(b.swing > 0 for b in drawn):
+        figure = svg_of(
+            draw_tornado(drawn), "Tornado of the risk",
+            f"If one assumption changes: the longest bar is {bars.bars[0].parameter}.",
+        )  # fmt: skip
+    return Shown("If this assumption changes", heads, rows, figure), flips
+
+
+def _statistic(values: Any, statistic: str, telling: Telling) -> str:
+    if statistic == "max":
+        return telling.highest_in_words(values)
+    told = telling.mean(values)
+    return "suppressed" if told is None else f"{told:.4g}" if telling.custodian else f"{told:g}"
+
+
+def _rounded(bars: Any, told: list[list[float]], telling: Telling, risk: Any) -> Any:
+    """The bars of a figure that leaves the house: their ends as the table tells them."""
+    from dataclasses import replace
+
+    found = tuple(
+        replace(b, at_low=low, at_high=high, lowest=min(low, high), highest=max(low, high))
+        for b, (low, high) in zip(bars, told, strict=True)
+    )
+    return replace(bars, bars=found, answer=telling.mean(risk) or 0.0)
 
 
 def _crosses(bar: Bar) -> str:
@@ -166,46 +343,16 @@ def _crosses(bar: Bar) -> str:
     return "never" if bar.is_proven and not bar.undecided else "not seen"
 
 
-def sensitivity(result: Assessment, threshold: float) -> Section:
-    """Tornado of the mean risk, with the values at which the verdict flips."""
-    from reidbn.report.whatif_figures import draw_tornado
-    from reidbn.whatif.bars import tornado
-
-    if not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
-        return Section("Sensitivity", text=["Every number of this attack is fixed."])
-    bars = tornado(result, threshold=threshold)
-    rows = [
-        [b.parameter, f"{b.low:g} to {b.high:g}", f"{b.at_low:.4g} to {b.at_high:.4g}",
-         _crosses(b), b.source]
-        for b in bars
-    ]  # fmt: skip
-    flips = [
-        f"The verdict on the mean flips where {b.parameter} reaches {b.crossings[0]:.3g}."
-        for b in bars
-        if b.crossings
-    ]
-    seen = "" if all(_crosses(b) == "never" for b in bars) else ", at the values looked at"
-    figure = svg_of(
-        draw_tornado(bars), "Tornado of the mean risk",
-        f"If one assumption changes: the longest bar is {bars.bars[0].parameter}.",
-    ) if len(bars) else ""  # fmt: skip
-    return Section(
-        "Sensitivity",
-        text=["If one assumption changes over its whole range while the others stay, the mean "
-              "risk moves from end to end of its bar; the ends are exact.", *SURE],
-        bullets=flips or [f"No single assumption moves the mean risk across {threshold:g}{seen}."],
-        shown=[Shown("If this assumption changes",
-                     ("parameter", "range", "mean risk", f"crosses {threshold:g} at", "source"),
-                     rows, figure), *how_sure(result)],
-    )  # fmt: skip
-
-
-def adversarial_test(result: Assessment) -> Section:
+def adversarial_test(result: Assessment, telling: Telling) -> Section:
     """The attack acted out on the table, beside what the model predicts."""
     if not {"marketer", "prosecutor"} <= set(result.risks):
         return Section("Adversarial test", text=["This attack has no match that can be acted out."])
     acted = act_out(result)
-    rows = [[c.what, one_in(c.exact), one_in(c.sampled or 0.0), c.verdict] for c in acted.cells]
+    rows = []
+    for c, measure in zip(acted.cells, ("marketer", "prosecutor"), strict=True):
+        risk = result.risk(measure)
+        sampled = telling.derived(c.sampled or 0.0, risk)
+        rows.append([c.what, telling.mean_in_words(risk), sampled, c.verdict])
     return Section(
         "Adversarial test",
         text=[
@@ -218,31 +365,26 @@ def adversarial_test(result: Assessment) -> Section:
     )  # fmt: skip
 
 
-def options_compared(options: Mapping[str, Assessment], threshold: Threshold) -> Section:
-    """Each option's risk, and what it costs in information against the first one."""
+def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Telling) -> Section:
+    """Each option by the same rule, its risk, and what it costs in information."""
     first = next(iter(options.values()))
     rows, names, risks, losses = [], [], [], []
     for name, option in options.items():
-        risk = option.risk()
-        count = int((risk > threshold.value).sum())
+        judged, risk = judge(option, rule), option.risk()
+        count = int(judged.beyond.sum())
         loss = information_lost(first, option)
         lost = "-" if loss is None else per_cent(loss)
-        mean, highest = one_in(float(risk.mean())), one_in(float(risk.max()))
-        rows.append([name, mean, highest, share(count, len(risk)), lost])
+        share = telling.share(count, len(risk))
+        mean, highest = telling.mean_in_words(risk), telling.highest_in_words(risk)
+        rows.append([name, _word(judged), share, mean, highest, lost])
         if loss is not None:
             names.append(name)
-            risks.append(100 * float(figures.in_steps(count, len(risk))) / len(risk))
+            risks.append(float(telling.steps(np.array([count]), len(risk))[0]))
             losses.append(100 * loss)
     figure = ""
     if len(names) > 1:
-        drawn = figures.options_figure(names, risks, losses)
-        figure = svg_of(drawn, "Options", "People above the threshold against information lost.")
+        drawn = figures.options_figure(names, risks, losses, rule.beyond)
+        figure = svg_of(drawn, "Options", f"{rule.beyond} against information lost.")
     caption = "Options" if len(options) > 1 else "No other option was given"
-    heads = (
-        "option",
-        "mean risk",
-        "highest",
-        f"people above {threshold.value:g}",
-        "information lost",
-    )
+    heads = ("option", "verdict", rule.beyond, "mean risk", "highest risk", "information lost")
     return Section("Options compared", shown=[Shown(caption, heads, rows, figure)])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from reidbn.attacks.assessment import OVERALL, Assessment
 from reidbn.report.page import Shown
-from reidbn.report.words import one_in
+from reidbn.report.telling import Telling
 from reidbn.whatif.distributions import uncertainty
 
 SAMPLES = 20_000
@@ -15,27 +17,63 @@ SURE = (
 )
 
 
-def how_sure(result: Assessment) -> list[Shown]:
+def how_sure(result: Assessment, telling: Telling) -> list[Shown]:
     """Two tables: what the parameters leave open, and what the estimate of the population does."""
-    return [*_priors(result), *_population(result)]
+    return [*_priors(result, telling), *_population(result, telling)]
 
 
-def _priors(result: Assessment) -> list[Shown]:
+def _priors(result: Assessment, telling: Telling) -> list[Shown]:
     if not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
         return []
     found = uncertainty(result, samples=SAMPLES)
-    rows = [["mean", one_in(found.mean)]]
-    rows += [[f"{100 * q:g} % of draws below", one_in(e.value)] for q, e in found.quantiles.items()]
+    risk = result.risk()
+    rows = [["mean", telling.derived(found.mean, risk)]]
+    rows += [
+        [f"{100 * q:g} % of draws below", telling.derived(e.value, risk)]
+        for q, e in found.quantiles.items()
+    ]
     caption = "What the parameters leave open"
     return [Shown(caption, ("figure", "mean overall risk"), rows)]
 
 
-def _population(result: Assessment) -> list[Shown]:
-    if result.population is None or "p_unique" not in result.table.columns:
+def _population(result: Assessment, telling: Telling) -> list[Shown]:
+    if not _is_estimated(result):
         return []
-    found = result.population_uncertainty()
-    rows = [[str(name).replace("_", " "), one_in(row["mean"]), f"{row.low:.3g} to {row.high:.3g}"]
-            for name, row in found.table().iterrows()]  # fmt: skip
+    rows = [
+        [name.replace("_", " "), number(row["mean"]),
+         f"{number(row['low'])} to {number(row['high'])}", fit_status(result)]
+        for name, row in how_sure_of(result, telling).items()
+    ]  # fmt: skip
     caption = "What the estimate of the population leaves open"
-    heads = ("measure", "mean", "95 % interval of the mean")
-    return [Shown(caption, heads, rows or [[OVERALL, "-", "does not depend on the population"]])]
+    heads = ("measure", "mean", "95 % interval of the mean", "how the fits stand")
+    return [Shown(caption, heads, rows or [[OVERALL, "-", "does not depend on it", "-"]])]
+
+
+def number(value: float | None) -> str:
+    return "suppressed" if value is None else f"{value:.3g}"
+
+
+def _is_estimated(result: Assessment) -> bool:
+    return result.population is not None and "p_unique" in result.table.columns
+
+
+def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any]]:
+    """Per measure that stands on the population: its mean and the interval of that mean."""
+    if not _is_estimated(result) or result.inputs.given:
+        return {}
+    found = result.population_uncertainty()
+    out = {}
+    for name in found.low:
+        low, high = (found.of_people(end, name) for end in (found.low, found.high))
+        ends = {"low": telling.mean(low), "high": telling.mean(high)}
+        out[str(name)] = {"mean": telling.mean(result.risk(name)), **ends}
+    return out
+
+
+def fit_status(result: Assessment) -> str:
+    """How the fits of the population stand, in words: "15 of 16 boundary".  Empty without one."""
+    if result.population is None or not _is_estimated(result):
+        return ""
+    status = result.population.statuses
+    told = [f"{count} {name}" for name, count in sorted(status.items(), key=lambda i: -i[1])]
+    return f"{', '.join(told)} (of {len(result.population.status)} subsets)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.attack.cards import Source
 from reidbn.attack.knows import Profile
@@ -10,7 +11,7 @@ from reidbn.attacks.assessment import Assessment
 from reidbn.attacks.register import register
 from reidbn.report.drawing import draw
 from reidbn.report.page import Section, Shown, inline
-from reidbn.report.words import one_in
+from reidbn.report.telling import Telling
 
 
 def assumptions(result: Assessment) -> Section:
@@ -31,7 +32,7 @@ def assumptions(result: Assessment) -> Section:
     )
 
 
-def threat_model(result: Assessment) -> Section:
+def threat_model(result: Assessment, telling: Telling) -> Section:
     """The adversary's story, the picture of the attack, and what may be known."""
     attack, scenario = result.attack, result.inputs.scenario
     base = result.inputs.attack
@@ -45,7 +46,7 @@ def threat_model(result: Assessment) -> Section:
         rows,
         inline(picture.svg, f"Graph of {base.name}", f"{base.title}. {base.story}"),
     )
-    knows = [[p.label, ", ".join(p.columns), one_in(_mean(result, i)), p.source]
+    knows = [[p.label, ", ".join(p.columns), telling.mean_in_words(_each(result, i)), p.source]
              for i, p in enumerate(result.groups.placed)]  # fmt: skip
     return Section(
         "Threat model",
@@ -59,12 +60,11 @@ def threat_model(result: Assessment) -> Section:
     )  # fmt: skip
 
 
-def _mean(result: Assessment, i: int) -> float:
+def _each(result: Assessment, i: int) -> NDArray[np.float64]:
+    """The chance that this attribute is known, of every person."""
     placed, parent = result.groups.placed[i], result.groups.parent
     if isinstance(parent, Profile):
         weights = np.array(list(parent.weights.values()))
-        return float(placed.p[:, 0] @ weights)
+        return np.full(len(result), float(placed.p[:, 0] @ weights))
     p = np.broadcast_to(placed.p, len(result)) if len(placed.p) == 1 else placed.p
-    if result.groups.parent_p is not None:
-        p = p * result.groups.parent_p
-    return float(p.mean())
+    return np.asarray(p if result.groups.parent_p is None else p * result.groups.parent_p)

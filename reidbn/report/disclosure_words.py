@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
-from reidbn.report.suppression import SMALLEST
+from reidbn.report.telling import BASE
 from reidbn.report.words import people as exact_people
 
 if TYPE_CHECKING:
@@ -93,42 +93,42 @@ people', '0.127')
 
     total: int
     exact = False
-    smallest = SMALLEST
-    values = f"values of the secret that {SMALLEST} people or more have"
+    smallest = BASE
+    values = f"values of the secret that {BASE} people or more have"
     limits: tuple[str, ...] = (
         "Counts of people are rounded to tens, and shares and means are made of the rounded "
-        f"counts; values that fewer than {SMALLEST} people have are not named.",
+        f"counts; values that fewer than {BASE} people have are not named.",
     )
 
     def __post_init__(self) -> None:
-        if self.total < 2 * SMALLEST:
+        if self.total < 2 * BASE:
             raise UsageError(
-                f"a page about {self.total} people that leaves the house needs {2 * SMALLEST} or "
+                f"a page about {self.total} people that leaves the house needs {2 * BASE} or "
                 "more; the custodian's own copy is own_copy=True (--own-copy)"
             )
 
     def _tens(self, count: float) -> int:
-        return int(SMALLEST * np.floor(count / SMALLEST + 0.5))
+        return int(BASE * np.floor(count / BASE + 0.5))
 
     def count(self, count: int) -> str:
-        return f"fewer than {SMALLEST}" if 0 < count < SMALLEST else f"{self._tens(count):,}"
+        return f"fewer than {BASE}" if 0 < count < BASE else f"{self._tens(count):,}"
 
     def people(self, count: int) -> str:
         of = f"{self._tens(self.total):,} people"
-        if 0 < count < SMALLEST:
-            return f"fewer than {SMALLEST} of {of}"
-        if 0 < self.total - count < SMALLEST:
-            return f"all but fewer than {SMALLEST} of {of}"
+        if 0 < count < BASE:
+            return f"fewer than {BASE} of {of}"
+        if 0 < self.total - count < BASE:
+            return f"all but fewer than {BASE} of {of}"
         return f"{self._tens(count):,} of {of} ({100 * self.part(count):.0f} %)"
 
     def part(self, count: float) -> float:
         return min(1.0, self._tens(count) / self._tens(self.total))
 
     def share(self, count: int) -> str:
-        edge = 100 * SMALLEST / self._tens(self.total)
-        if 0 < count < SMALLEST:
+        edge = 100 * BASE / self._tens(self.total)
+        if 0 < count < BASE:
             return f"below {edge:.2g} %"
-        if 0 < self.total - count < SMALLEST:
+        if 0 < self.total - count < BASE:
             return f"above {100 - edge:.3g} %"
         return f"{100 * self.part(count):.3g} %"
 
@@ -148,7 +148,7 @@ people', '0.127')
 
     def among(self, posterior: float, prior: float, people: int) -> tuple[str, str]:
         """Of few people only the fifth that the posterior lies in, and no lift."""
-        if people < 10 * SMALLEST:
+        if people < 10 * BASE:
             low = min(0.8, int(5 * posterior) / 5)
             return f"{low:g} to {low + 0.2:.1g}", ""
         few = Rounded(people).value(posterior)
@@ -170,7 +170,7 @@ people', '0.127')
         return found
 
     def rarer(self, values: int) -> str:
-        return f"Rarer values are not shown; those of fewer than {SMALLEST} people never are."
+        return f"Rarer values are not shown; those of fewer than {BASE} people never are."
 
     def note(self, text: str) -> str:
         """A remark with its numbers of people rounded."""

@@ -13,7 +13,6 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.cards import Source, cards, edges, sources
 from reidbn.attack.modelfile import load
 from reidbn.attack.parts import parse_given, parse_states
-from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.answers import ask
 from reidbn.inference.interchange.dot import write_dot
@@ -60,7 +59,6 @@ class Drawing:
         return f"<Drawing {self.scene.title}: {self.scene.width:.0f} x {self.scene.height:.0f}>"
 
 
-@typed
 def draw(
     attack: Attack | str,
     path: str | Path | None = None,
@@ -84,10 +82,7 @@ def draw(
     attack = load(attack)
     check_settings(attack, set, beyond_range=beyond_range)
     values = parameter_values(attack, set)
-    known, done = (
-        parse_given({} if given is None else given),
-        parse_states({} if do is None else do),
-    )
+    known, done = parse_given(given or {}), parse_states(do or {})
     seen = {node: state for node, state in known.items() if isinstance(state, str)}
     chances: Chances = {}
     if marginals:

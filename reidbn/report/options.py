@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from reidbn.attacks.assessment import Assessment
 from reidbn.report.assessment_figures import options_figure
-from reidbn.report.thresholds import threshold as read_threshold
+from reidbn.report.thresholds import Choice, Rule
+from reidbn.report.thresholds import rule as read_rule
+from reidbn.report.verdict import judge
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,28 +23,34 @@ class RiskUtility:
     """One row per option; `information_lost` is empty where it cannot be told."""
 
     table: pd.DataFrame
-    threshold: float
+    rule: Rule
 
     def plot(self, path: str | Path | None = None) -> Figure:
-        """People above the threshold against information lost; written to `path` if given."""
+        """People beyond the limit against information lost; written to `path` if given."""
         kept = self.table.dropna(subset=["information_lost"])
         above, lost = 100 * kept["share_above"], 100 * kept["information_lost"]
-        figure = options_figure(list(kept.index), above.tolist(), lost.tolist())
+        figure = options_figure(list(kept.index), above.tolist(), lost.tolist(), self.rule.beyond)
         if path is not None:
             figure.savefig(path)
         return figure
 
     def __repr__(self) -> str:
-        return f"risk above {self.threshold:g} against information lost\n{self.table.round(4)}"
+        return f"{self.rule.beyond} against information lost\n{self.table.round(4)}"
 
     def _repr_html_(self) -> str:
         return str(self.table.round(4).to_html())
 
 
 def risk_utility(
-    options: Mapping[str, Assessment], *, threshold: str | float = 0.09
+    options: Mapping[str, Assessment],
+    *,
+    threshold: Choice | None = None,
+    release: str | None = None,
 ) -> RiskUtility:
-    """Risk and information lost (non-uniform entropy) of each option; the first is the original.
+    """Verdict, risk and information lost (non-uniform entropy) of each option, the original first.
+
+    `above` counts the people beyond the limit: of a public release those who have too few alike (or
+    a risk above your own limit, threshold={"overall": 0.2}), of a controlled one who is unique.
 
     The options are assessments of variants of one table, such as those of `rb.what_if(result,
     generalise=...)`.
@@ -53,22 +61,23 @@ def risk_utility(
 
     if not options:
         raise UsageError("give options: {name: assessment}, the original first")
-    limit = read_threshold(threshold).value
+    rule = read_rule(threshold, release)
     first = next(iter(options.values()))
     rows = []
     for name, option in options.items():
-        risk = option.risk()
+        risk, judged = option.risk(), judge(option, rule)
         rows.append(
             {
                 "option": name,
                 "mean": float(risk.mean()),
                 "highest": float(risk.max()),
-                "above": int((risk > limit).sum()),
-                "share_above": float((risk > limit).mean()),
+                "above": int(judged.beyond.sum()),
+                "share_above": float(judged.beyond.mean()),
+                "passes": judged.passes,
                 "information_lost": information_lost(first, option),
             }
         )
-    return RiskUtility(pd.DataFrame(rows).set_index("option"), limit)
+    return RiskUtility(pd.DataFrame(rows).set_index("option"), rule)
 
 
 def information_lost(first: Assessment, option: Assessment) -> float | None:

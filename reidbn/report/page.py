@@ -21,6 +21,7 @@ from reidbn.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NUMBERLESS = ("-", "suppressed", "never", "under 10")
 SAFE, UNSAFE = "#2a9d8f", "#c1440e"
 
 
@@ -62,7 +63,7 @@ class Page:
 
 
 def _words(cells: Sequence[str]) -> int:
-    return sum(not (c[:1].isdigit() or c in ("-", "suppressed", "never")) for c in cells)
+    return sum(not (c[:1].isdigit() or c in NUMBERLESS) for c in cells)
 
 
 def html(page: Page) -> str:

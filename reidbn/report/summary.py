@@ -2,52 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from reidbn.attacks.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.drivers import drivers
 from reidbn.attacks.register import assumed
-from reidbn.report.suppression import SMALLEST
-from reidbn.report.thresholds import NOT_LEGAL_ADVICE, Threshold, threshold
-from reidbn.report.words import one_in, people, per_cent
+from reidbn.report.assessment_sure import fit_status, how_sure_of
+from reidbn.report.telling import Telling
+from reidbn.report.thresholds import Choice, Rule, Threshold, rule
+from reidbn.report.verdict import Judged, judge
+from reidbn.report.words import people, per_cent
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
+OWN_COPY = (
+    "The custodian's own copy, with exact counts and values; a report that leaves the house rounds "
+    "them."
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """An assessment in a page of text; `to_dict` holds the same numbers."""
+    """An assessment in a page of text; `to_dict` holds the same numbers.
+
+    Exact: the custodian's own copy.  `told` is what may leave the house.
+    """
 
     result: Assessment
-    threshold: Threshold
+    rule: Rule
+
+    @property
+    def threshold(self) -> Threshold:
+        """The limit of the rule."""
+        return self.rule.limit
+
+    @cached_property
+    def judged(self) -> Judged:
+        """The people against the rule."""
+        return judge(self.result, self.rule)
+
+    @cached_property
+    def other(self) -> Judged:
+        """The rule that is not used: a footnote."""
+        return judge(self.result, self.rule.other())
 
     @cached_property
     def measures(self) -> dict[str, dict[str, float]]:
         """Mean, quantiles and maximum over people of every measure."""
+        return self._measures(Telling(custodian=True))
+
+    def _measures(self, telling: Telling) -> dict[str, dict[str, Any]]:
         out = {}
         for name in self.result.measures:
             values = self.result.risk(name)
-            quantiles = np.quantile(values, QUANTILES, method="inverted_cdf")
             out[name] = {
-                "mean": float(values.mean()),
-                **{f"q{100 * q:g}": float(v) for q, v in zip(QUANTILES, quantiles, strict=True)},
-                "max": float(values.max()),
+                "mean": telling.mean(values),
+                **{f"q{100 * q:g}": telling.quantile(values, q) for q in QUANTILES},
+                "max": telling.highest(values),
             }
         return out
 
-    @cached_property
-    def above(self) -> int:
-        """People whose overall risk is above the threshold."""
-        return int((self.result.risk() > self.threshold.value).sum())
-
     @property
     def passes(self) -> bool:
-        """Nobody is above the threshold, and the cross-check found nothing wrong."""
-        return self.above == 0 and not self.failure
+        """The rule is kept, and the cross-check found nothing wrong."""
+        return self.judged.passes and not self.failure
 
     @cached_property
     def failure(self) -> str:
@@ -66,47 +86,95 @@ class Summary:
     @property
     def verdict(self) -> str:
         """One sentence, for the custodian; a small count is written out."""
-        return self._verdict(people(self.above, len(self.result)))
+        return self.told_verdict(Telling(custodian=True))
 
     @property
     def public_verdict(self) -> str:
         """One sentence for a report that leaves the house: no small count."""
-        if self.above < SMALLEST:
-            return self._verdict(f"fewer than {SMALLEST} of {len(self.result):,} people")
-        return self._verdict(people(self.above, len(self.result)))
+        return self.told_verdict(Telling())
 
-    def _verdict(self, who: str) -> str:
-        inputs = self.result.inputs
-        highest = one_in(self.measures[OVERALL]["max"])
-        what = f"the {inputs.attack.name} attack under the scenario {inputs.scenario.name}"
-        if self.failure:
-            return self.failure
-        if self.passes:
-            return (
-                f"Under the threshold: against {what} nobody's risk is above "
-                f"{self.threshold.value:g}; the highest is {highest}."
-            )
+    def told_verdict(self, telling: Telling) -> str:
+        return self.failure or self.judged.sentence(telling)
+
+    def told_risk(self, telling: Telling) -> str:
+        """The risk of the attack, in one sentence; it is not what precedents are about."""
+        inputs, risk = self.result.inputs, self.result.risk()
         return (
-            f"Above the threshold: against {what} "
-            f"{who} have a risk above "
-            f"{self.threshold.value:g}; the highest is {highest}."
+            f"Against the attack {inputs.attack.name} under the scenario {inputs.scenario.name} "
+            f"the average person's overall risk is {telling.mean_in_words(risk)}, the highest "
+            f"{telling.highest_in_words(risk)}; {self.stands_on}."
         )
 
+    @property
+    def stands_on(self) -> str:
+        """How many assumptions there are, in words."""
+        count = len(self.assumptions)
+        return f"this stands on {count} assumption{'' if count == 1 else 's'}"
+
     def to_dict(self) -> dict[str, Any]:
-        table = self.result.above(sorted({*THRESHOLDS, self.threshold.value}))
+        """Every number, exactly: the custodian's own copy."""
+        return self.told(Telling(custodian=True))
+
+    def told(self, telling: Telling) -> dict[str, Any]:
+        """Every number of the report, as it is told."""
+        limit, result = self.rule.limit, self.result
+        provenance = told_provenance(result.provenance, telling)
         return {
-            "verdict": self.verdict,
+            "verdict": self.told_verdict(telling),
             "passes": self.passes,
-            "threshold": {"value": self.threshold.value, "source": self.threshold.source},
-            "people": len(self.result),
-            "measures": self.measures,
-            "people_above": {f"{t:g}": row.to_dict() for t, row in table.iterrows()},
-            "attributes": self.drivers.table().to_dict(orient="records"),
+            "release": self.rule.release,
+            "rule": self.rule.asks,
+            "threshold": {
+                "name": limit.name,
+                "value": limit.value,
+                "measure": limit.measure,
+                "k": limit.k or None,
+                "source": limit.source,
+                "is_own": limit.is_own,
+            },
+            "judged": {
+                "people_beyond": telling.count(int(self.judged.beyond.sum())),
+                "unique": telling.count(self.judged.unique),
+                "mean": telling.mean(self.judged.values),
+                "highest": telling.highest(self.judged.values),
+            },
+            "other_rule": {"verdict": self.other.sentence(telling), "passes": self.other.passes},
+            "notes_on_the_rule": list(self.rule.notes),
+            "custodians_own_copy": telling.custodian,
+            "people": telling.count(len(result)),
+            "measures": self._measures(telling),
+            "how_sure": how_sure_of(result, telling),
+            "fits": fit_status(result),
+            "people_above": self._above(telling),
+            "attributes": self._attributes(telling),
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
-            "crosscheck": _crosscheck(self.result),
-            "provenance": dict(self.result.provenance),
+            "crosscheck": _crosscheck(result, telling),
+            "provenance": provenance,
         }
+
+    def _above(self, telling: Telling) -> dict[str, dict[str, int | None]]:
+        limit = self.rule.limit
+        levels = THRESHOLDS if self.rule.on_classes else sorted({*THRESHOLDS, limit.value})
+        return {
+            f"{t:g}": {str(m): telling.count(int(c)) for m, c in row.items()}
+            for t, row in self.result.above(levels).iterrows()
+        }
+
+    def _attributes(self, telling: Telling) -> list[dict[str, Any]]:
+        found = []
+        for label, values in self.contributions:
+            told = telling.mean(values)
+            found.append({"group": label, "contribution": told, "method": self.drivers.method})
+        return found
+
+    @cached_property
+    def contributions(self) -> list[tuple[str, Any]]:
+        """What each group adds to the risk of every person, the largest mean first."""
+        found = self.drivers
+        each = found.by_subject[self.result.table.of_person]
+        order = sorted(range(len(found.labels)), key=lambda j: -float(found.mean[j]))
+        return [(found.labels[j], each[:, j]) for j in order]
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -119,15 +187,19 @@ class Summary:
         return (*self.result.groups.notes, *(population.notes if population else ()))
 
     def __str__(self) -> str:
-        lines = [
-            self.verdict,
-            "",
-            f"  {'risk':18}{'mean':>10}{'median':>10}{'95 %':>10}{'max':>10}",
-        ]
+        exact = Telling(custodian=True)
+        lines = [self.verdict]
+        if self.failure:
+            lines += ["", *(f"  {line}" for line in str(self.result.crosscheck).splitlines())]
+        lines += [f"  {note}" for note in (*self.rule.notes, self.threshold.about)]
+        other = self.other.sentence(exact)
+        lines += ["", self.told_risk(exact), f"({other[:1].lower()}{other[1:]})"]
+        lines += ["", f"  {'risk':18}{'mean':>10}{'median':>10}{'95 %':>10}{'max':>10}"]
         for name, found in self.measures.items():
             cells = "".join(f"{found[k]:10.4g}" for k in ("mean", "q50", "q95", "max"))
             lines.append(f"  {name:18}{cells}")
-        lines += ["", f"  People above a threshold (overall risk; {NOT_LEGAL_ADVICE.lower()})"]
+        lines += [f"  {line}" for line in self._sure_lines()]
+        lines += ["", "  People above a level of the overall risk"]
         for t, row in self.result.above().iterrows():
             lines.append(f"  {t:6g}  {people(int(row[OVERALL]), len(self.result))}")
         lines += ["", f"  What adds most to the mean risk ({self.drivers.method}):"]
@@ -139,22 +211,53 @@ class Summary:
             shown = ", ".join(self.assumptions)
             lines += ["", f"  Assumptions ({len(self.assumptions)}): {shown}"]
         lines += [f"  Note: {note}" for note in self.notes]
-        return "\n".join(lines) + _crosscheck_line(self.result)
+        return "\n".join([*lines, *_crosscheck_lines(self.result), "", f"  {OWN_COPY}"])
+
+    def _sure_lines(self) -> list[str]:
+        """The journalist's numbers: how the fits stand, and the interval of the mean."""
+        found = how_sure_of(self.result, Telling(custodian=True))
+        lines = [
+            f"{name}: 95 % interval of the mean {row['low']:.4g} to {row['high']:.4g}"
+            for name, row in found.items()
+        ]
+        status = fit_status(self.result)
+        return [*lines, *([f"fits of the population: {status}"] if status else [])]
 
     __repr__ = __str__
 
 
-def _crosscheck(result: Assessment) -> dict[str, Any] | None:
-    return None if result.inputs.given else result.crosscheck.to_dict()
+def told_provenance(about: Mapping[str, Any], telling: Telling) -> dict[str, Any]:
+    """What the numbers were made from; outwards without the table's fingerprint.
+
+    Who has all records but one could try candidates for the last until the fingerprint agrees.
+    """
+    found = dict(about)
+    if not telling.custodian:
+        for name in [n for n in found if n in ("table_fingerprint", "original_fingerprint")]:
+            del found[name]
+        found["people"] = telling.count(int(found["people"]))
+    return found
 
 
-def _crosscheck_line(result: Assessment) -> str:
+def _crosscheck(result: Assessment, telling: Telling) -> dict[str, Any] | None:
     if result.inputs.given:
-        return "\n  Not cross-checked: many subjects with evidence."
-    return "\n\n" + "\n".join("  " + line for line in str(result.crosscheck).splitlines())
+        return None
+    found = result.crosscheck.to_dict()
+    if not telling.custodian:
+        found.pop("cells")
+        found["subjects"] = telling.count(found["subjects"])
+    return found
 
 
-def summarise(result: Assessment, choice: str | float = 0.09) -> Summary:
-    """The summary against a threshold: a preset's name or a value."""
+def _crosscheck_lines(result: Assessment) -> list[str]:
+    if result.inputs.given:
+        return ["  Not cross-checked: many subjects with evidence."]
+    return ["", *("  " + line for line in str(result.crosscheck).splitlines())]
+
+
+def summarise(
+    result: Assessment, choice: Choice | None = None, release: str | None = None
+) -> Summary:
+    """The summary against a threshold and for a release (see `thresholds.rule`)."""
     result.refuse_part("a verdict")
-    return Summary(result, threshold(choice))
+    return Summary(result, rule(choice, release))

@@ -1,22 +1,59 @@
-"""Thresholds on the probability of re-identification: precedents, not legal advice."""
+"""Thresholds: precedents on the number of people alike, a user's own limits, and rules of release.
+
+A precedent is about classes: the attacker knows everything that is named and tries for certain.  It
+says how many must be alike, k, or how high 1/class may be, and it is one of two rules,
+
+    public       every class holds at least k people (the largest 1/class)
+    controlled   the mean of 1/class is at most the limit, and nobody is unique (strict average)
+
+A limit on another measure, such as the overall risk of an attack, which holds the odds that its
+author assumed, is nobody's precedent: the user sets it, and it is called the user's own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
 
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.written import read_number
 
 NOT_LEGAL_ADVICE = "A precedent, not legal advice."
+NO_PRECEDENT = "Your own number: no precedent, and no legal advice."
+PUBLIC, CONTROLLED = "public", "controlled"
+RELEASES = (PUBLIC, CONTROLLED)
+CLASSES = "1/class"  # the measure of every precedent
+OWN = "your own limit"
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """A value that somebody has used before, for whom, and where that is written."""
+    """A limit: what it is about, its value, for whom, and where that is written."""
 
     name: str
     value: float
     recipient: str
     source: str
+    k: int = 0
+    """So many alike; 0 where the limit is not about classes."""
+    release: str = ""
+    """The release it was written for; empty: either."""
+    measure: str = CLASSES
+    is_own: bool = False
+
+    @property
+    def about(self) -> str:
+        """Where it comes from, in one or two sentences."""
+        if self.is_own:
+            return f"{self.value:g} was {self.source}. {NO_PRECEDENT}"
+        return f"{self.name} ({self.recipient}): {self.source}. {NOT_LEGAL_ADVICE}"
+
+    @property
+    def mean_limit(self) -> float:
+        """What the mean may be: the printed value, of which 1/k is the exact one."""
+        return max(self.value, 1 / self.k) if self.k and not self.is_own else self.value
 
 
 PRESETS: dict[str, Threshold] = {
@@ -24,60 +61,180 @@ PRESETS: dict[str, Threshold] = {
     for t in (
         Threshold(
             "ema", 0.09, "public release of clinical reports (European Union)",
-            "EMA Policy 0070 external guidance: 0.09 recommended in most cases",
+            "EMA Policy 0070 external guidance: 0.09 recommended in most cases", 11, PUBLIC,
         ),
         Threshold(
             "health-canada", 0.09, "public release of clinical information (Canada)",
             "Health Canada, Public Release of Clinical Information: 0.09 recommended in most cases",
+            11, PUBLIC,
         ),
         Threshold(
             "ontario-low", 0.09, "low invasion of privacy (Ontario)",
-            "Ontario IPC de-identification guidelines, October 2025: groups of 11 or more",
+            "Ontario IPC de-identification guidelines, October 2025: groups of 11 or more", 11,
         ),
         Threshold(
             "ontario-medium", 0.075, "medium invasion of privacy (Ontario)",
-            "Ontario IPC de-identification guidelines, October 2025: groups of 15 or more",
+            "Ontario IPC de-identification guidelines, October 2025: groups of 15 or more", 15,
         ),
         Threshold(
             "ontario-high", 0.05, "high invasion of privacy (Ontario)",
-            "Ontario IPC de-identification guidelines, October 2025: groups of 20 or more",
+            "Ontario IPC de-identification guidelines, October 2025: groups of 20 or more", 20,
         ),
         Threshold(
             "cell-20", 0.05, "public patient data (Canada, United States)",
-            "cell-size precedents collected by El Emam: at least 20 alike",
+            "cell-size precedents collected by El Emam: at least 20 alike", 20, PUBLIC,
         ),
         Threshold(
             "cell-11", 0.09, "public data (United States)",
-            "cell-size precedents collected by El Emam: at least 11 alike",
+            "cell-size precedents collected by El Emam: at least 11 alike", 11, PUBLIC,
         ),
-        Threshold("k-10", 0.1, "at least 10 alike", "arithmetic: 1/10"),
+        Threshold("k-10", 0.1, "at least 10 alike", "arithmetic: 1/10", 10),
         Threshold(
             "cell-5", 0.2, "controlled release",
-            "cell-size precedents collected by El Emam: at least 5 alike",
+            "cell-size precedents collected by El Emam: at least 5 alike", 5, CONTROLLED,
         ),
         Threshold(
             "cell-3", 0.33, "trusted recipient under agreement",
-            "cell-size precedents collected by El Emam: at least 3 alike",
+            "cell-size precedents collected by El Emam: at least 3 alike", 3, CONTROLLED,
         ),
     )
 }  # fmt: skip
+BY_RELEASE = {PUBLIC: "ema", CONTROLLED: "cell-5"}  # where no threshold is named
+
+Choice = str | float | Mapping[str, float]
 
 
-def threshold(choice: str | float) -> Threshold:
-    """A preset by name, or a value of the user's own.
+def threshold(choice: Choice) -> Threshold:
+    """A preset by name, or a limit of the user's own: on 1/class, or on a measure that is named.
 
-    >>> threshold("ema").value
-    0.09
+    >>> threshold("ema").k, threshold("EMA") == threshold("ema")
+    (11, True)
+    >>> threshold(0.09).k                    # 1/11 is above 0.09
+    12
+    >>> own = threshold({"overall": 0.09})   # the same as "overall=0.09"
+    >>> own.measure, own.value, own.k
+    ('overall', 0.09, 0)
     """
-    if isinstance(choice, str) and choice in PRESETS:
-        return PRESETS[choice]
-    try:
-        value = float(choice)
-    except ValueError:
-        hint = did_you_mean(str(choice), PRESETS)
-        raise UsageError(f'no threshold "{choice}"; {hint}') from None
+    if isinstance(choice, Mapping):
+        if len(choice) != 1:
+            raise UsageError(f"name one measure with its limit, not {len(choice)}")
+        measure, limit = next(iter(choice.items()))
+        return _own(limit, str(measure))
+    if isinstance(choice, str):
+        name = choice.strip().lower()
+        if name in PRESETS:
+            return PRESETS[name]
+        measure, equals, value = (part.strip() for part in choice.partition("="))
+        if equals:
+            return _own(value, measure)
+        if name[:1].isalpha():
+            hint = did_you_mean(name, PRESETS)
+            raise UsageError(f'no threshold "{choice}"; {hint}')
+    return _own(choice, CLASSES)
+
+
+def _own(given: object, measure: str) -> Threshold:
+    """A limit that the user sets."""
+    exact = Fraction(str(read_number(str(given), "threshold")))
+    value = float(exact)
     if not 0 < value < 1:
         raise UsageError(f"a threshold of {value:g}: it must lie between 0 and 1")
-    known = [t for t in PRESETS.values() if t.value == value]
-    source = known[0].source if known else "given by the user"
-    return Threshold(f"{value:g}", value, known[0].recipient if known else "as given", source)
+    k = ceil(1 / exact) if measure == CLASSES else 0
+    near = [t.name for t in PRESETS.values() if k and t.value == value and t.k < k]
+    hint = f"; {', '.join(near)} asks for {PRESETS[near[0]].k} alike" if near else ""
+    source = f"given by the user{hint}"
+    return Threshold(f"{value:g}", value, OWN, source, k, measure=measure, is_own=True)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What one report judges by: a kind of release and a limit."""
+
+    release: str
+    limit: Threshold
+    named: bool
+    """The user named the limit or the release; otherwise both were chosen for them."""
+
+    @property
+    def is_public(self) -> bool:
+        return self.release == PUBLIC
+
+    @property
+    def on_classes(self) -> bool:
+        return self.limit.measure == CLASSES
+
+    @property
+    def asks(self) -> str:
+        """What the rule asks for, in words."""
+        limit = self.limit
+        if not self.on_classes:
+            what = f"the {limit.measure.replace('_', ' ')} risk"
+            if self.is_public:
+                return f"{what} of everybody is at most {limit.value:g}"
+            return f"the mean of {what} is at most {limit.value:g}, and nobody is unique"
+        if self.is_public:
+            return f"at least {limit.k} people are alike in every class"
+        return f"the mean of 1/class is at most {limit.mean_limit:.3g}, and nobody is unique"
+
+    @property
+    def beyond(self) -> str:
+        """What is counted person by person: those who do not keep the limit."""
+        if not self.is_public:
+            return "people who are unique"
+        if self.on_classes:
+            return f"people with fewer than {self.limit.k} alike"
+        return f"people above {self.limit.value:g}"
+
+    @property
+    def title(self) -> str:
+        """The rule in a few words: for which release, by whose limit."""
+        whose = f"{OWN} of {self.limit.value:g}" if self.limit.is_own else self.limit.name
+        return f"a {self.release} release by {whose}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know about the choice of this rule."""
+        limit, found = self.limit, []
+        if not self.named:
+            found.append(
+                f"No release and no threshold were named: this is judged as {self.title}. Name "
+                f"them (release public or controlled, a threshold) if it is another."
+            )
+        if limit.release and limit.release != self.release:
+            found.append(
+                f"{limit.name} was written for a {limit.release} release ({limit.recipient}); here "
+                f"its number is put to a {self.release} one."
+            )
+        if not self.on_classes:
+            found.append(
+                f"The limit is on the {limit.measure.replace('_', ' ')} risk under this scenario, "
+                f"which holds assumed odds; no precedent is about that. What precedents ask for "
+                f"stands in the section on the threshold."
+            )
+        return tuple(found)
+
+    def other(self) -> Rule:
+        """The rule that this report does not use: a footnote."""
+        release = CONTROLLED if self.is_public else PUBLIC
+        if not self.on_classes:  # what the precedent for this release asks for
+            return Rule(self.release, PRESETS[BY_RELEASE[self.release]], self.named)
+        if self.limit.release:
+            return Rule(release, PRESETS[BY_RELEASE[release]], self.named)
+        return replace(self, release=release)
+
+
+def rule(choice: Choice | None = None, release: str | None = None) -> Rule:
+    """The rule for a release and a threshold; what is not named follows from the other.
+
+    >>> rule().title, rule("cell-5").release, rule(release="controlled").limit.name
+    ('a public release by ema', 'controlled', 'cell-5')
+    """
+    if release is not None and release not in RELEASES:
+        hint = did_you_mean(str(release), RELEASES)
+        raise UsageError(f'no release "{release}"; {hint}')
+    named = choice is not None or release is not None
+    if choice is None:
+        release = release or PUBLIC
+        return Rule(release, PRESETS[BY_RELEASE[release]], named)
+    limit = threshold(choice)
+    return Rule(release or limit.release or PUBLIC, limit, named)

@@ -1,0 +1,244 @@
+"""No suppressed count comes back from what a report tells: tried by brute force, and by tables.
+
+The reader knows how numbers are told, and that people alike on everything stand in classes: tables
+with the same told numbers are looked for, and every suppressed count must differ among them.
+"""
+
+import itertools
+import json
+import re
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+from reidbn.report.assessment_report import report
+from reidbn.report.assessment_results import EDGES, SIZES, large_enough
+from reidbn.report.margins import fitted_table
+from reidbn.report.telling import LEVELS, Telling, nearest
+
+OUT = Telling()
+
+
+def bands(classes):
+    """People by the size of their class; `classes` counts the classes of each size."""
+    return [
+        sum(size * many for size, many in classes.items() if low <= size <= (high or 1 << 62))
+        for low, high in SIZES
+    ]
+
+
+def told(classes):
+    """Everything that the pages tell of the worst case: bands, shares, quantiles, means, maxima."""
+    sizes, many = np.array(list(classes)), np.array(list(classes.values()))
+    each = np.repeat(sizes, sizes * many)
+    out = [OUT.count(len(each)), *OUT.bands(bands(classes))]
+    for risk in ((each == 1).astype(float), 1.0 / each):
+        out += [OUT.share(int((risk > t).sum()), len(each)) for t in LEVELS if t >= 0.001]
+        out += [OUT.quantile(risk, q) for q in (0.25, 0.5, 0.75, 0.95)]
+        out += [OUT.highest(risk), OUT.mean_in_words(risk)]
+    out += [OUT.of(int((each < k).sum()), len(each)) for k in (2, 3, 5, 11, 20)]
+    return tuple(out)
+
+
+def partitions(n, largest=None):
+    """All ways to stand in classes: sizes that add up to n."""
+    if n == 0:
+        yield {}
+    for first in range(min(n, largest or n), 0, -1):
+        for rest in partitions(n - first, first):
+            yield {**rest, first: rest.get(first, 0) + 1}
+
+
+@pytest.mark.parametrize(
+    "numbers", [range(10, 15), pytest.param(range(15, 25), marks=pytest.mark.slow)]
+)
+def test_every_suppressed_count_of_a_small_table_could_be_another(numbers):
+    """All 454 tables of 10 to 14 people, and all 6,830 of 15 to 24."""
+    same = defaultdict(list)
+    for n in numbers:
+        for classes in partitions(n):
+            same[told(classes)].append(bands(classes))
+    assert len(same) > 5
+    for possible in same.values():
+        for band in np.array(possible).T:
+            if 0 < band[0] < 10:
+                assert len(set(band.tolist())) > 1, (band, possible)
+
+
+MOVES = sorted(
+    itertools.product(range(-5, 6), range(-2, 3), (-1, 0, 1), (-1, 0, 1), (-1, 0, 1), range(-4, 5)),
+    key=lambda move: sum(map(abs, move)),
+)
+
+
+def others(classes):
+    """Tables near this one: some classes more or less, and the largest class grown or shrunk."""
+    largest = max(classes)
+    for *more, grown in MOVES:
+        changed = dict(classes)
+        changed[largest] -= 1
+        changed[largest + grown] = changed.get(largest + grown, 0) + 1
+        for size, many in zip((1, 2, 3, 5, 7), more, strict=True):
+            changed[size] = changed.get(size, 0) + many
+        if min(changed.values()) >= 0:
+            yield {size: many for size, many in changed.items() if many}
+
+
+def test_suppressed_counts_of_larger_tables_could_be_others():
+    """20 random tables of 100 to 500 people: another table near by tells the very same numbers.
+
+    Exact means gave the counts back (prosecutor's mean = uniques / people, to three digits).
+    """
+    rng = np.random.default_rng(3)
+    open_counts = found = 0
+    for _ in range(20):
+        weights = rng.dirichlet(np.full(int(rng.integers(8, 60)), 0.25))
+        drawn = rng.multinomial(int(rng.integers(100, 500)), weights)
+        classes = {int(s): int((drawn == s).sum()) for s in set(drawn.tolist()) - {0}}
+        here, mine = bands(classes), told(classes)
+        left = {j for j, count in enumerate(here) if 0 < count < 10}
+        open_counts += len(left)
+        for other in itertools.islice(others(classes), 2_000):
+            moved = {j for j in left if bands(other)[j] != here[j]}
+            if moved and told(other) == mine:
+                left -= moved
+                found += len(moved)
+            if not left:
+                break
+    assert open_counts > 25
+    assert found >= 0.85 * open_counts  # the search is a short one
+
+
+# -- the tables of one report against each other --------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def result():
+    frame = rb.datasets.synthetic_patients(400, seed=6)
+    people = rb.read_table(
+        frame,
+        quasi_identifiers=["age", "sex", "state", "race"],
+        hierarchies={"age": rb.Bands(10)},
+    ).generalise({"age": 1})
+    found = rb.assess(
+        "adversary-routes", people, scenario="voter-registration", population=6_900_000
+    )
+    found.keep_crosscheck(rows=5_000)
+    return found
+
+
+@pytest.fixture(scope="module")
+def page(result):
+    return report(result)
+
+
+def table(page, caption):
+    for section in page.sections:
+        for shown in (*section.shown, *section.details):
+            if shown.caption == caption:
+                return shown
+    raise AssertionError(caption)
+
+
+def number(cell):
+    return 0 if cell == "under 10" else int(cell.replace(",", ""))
+
+
+def test_the_bands_the_curves_and_the_heat_map_are_one_histogram(result, page):
+    n = nearest(len(result))
+    bands_told = [number(row[1]) for row in table(page, "People by overall risk").rows]
+    shares = {row[0]: row[4] for row in
+              table(page, "How many people have how much risk, by route").rows}  # fmt: skip
+    heat = np.array([[number(c) for c in row[1:]] for row in
+                     table(page, "Worst case against scenario").rows])  # fmt: skip
+    assert heat.sum() == n
+    above = np.cumsum(np.array(heat.sum(axis=1))[::-1])[::-1]
+    for edge, people in zip(EDGES[1:-1], above[1:], strict=True):
+        share = shares[f"{edge:g}"]
+        if share.startswith("below"):
+            assert people <= 10
+        else:
+            assert float(share.removesuffix(" %")) == pytest.approx(100 * people / n, rel=0.01)
+    for row, told_count in zip(heat.sum(axis=1), bands_told, strict=True):
+        assert row == told_count or (told_count == 0 and row <= 10)
+
+
+def test_groups_of_people_add_up_and_none_is_small(result, page):
+    for name in ("sex", "race"):
+        rows = table(page, f"Risk by {name}").rows
+        assert sum(number(row[1]) for row in rows) == nearest(len(result))
+        assert all(number(row[1]) >= 10 for row in rows)
+    counts = pd.Series(result.inputs.people.codes(["race"])[:, 0]).value_counts()
+    assert counts.min() < 10  # somebody was few, and stands with others
+    assert any("others" in row[0] for row in table(page, "Risk by race").rows)
+
+
+def test_a_prosecutors_mean_does_not_count_the_unique():
+    """2,110 unique or 2,109: the mean of a yes and no was their count."""
+    three, four = (np.array([1.0] * u + [0.0] * (400 - u)) for u in (3, 4))
+    assert OUT.mean_in_words(three) == OUT.mean_in_words(four) == "below 0.025"
+    many = {OUT.mean_in_words(np.array([1.0] * u + [0.0] * 2_000)) for u in range(2105, 2110)}
+    assert len(many) == 1
+    assert OUT.counted(2110) == OUT.counted(2109) == "2,110"
+
+
+def test_shares_are_made_of_the_counts_that_are_told():
+    """10 % and 9 % of 400 gave back a band of four."""
+    assert OUT.share(40, 400) == OUT.share(36, 400) == "10 %"
+    assert OUT.bands([36, 4, 360]) == [40, None, 360]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_two_way_table_has_the_margins_that_are_told_elsewhere(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 40, (4, 5)) * rng.integers(0, 2, (4, 5))
+    rows, columns = (
+        np.diff([nearest(int(c)) for c in np.cumsum([0, *counts.sum(axis=a)])]) for a in (1, 0)
+    )
+    fitted = fitted_table(counts, rows.tolist(), columns.tolist(), 10)
+    assert (fitted % 10 == 0).all()
+    assert (fitted >= 0).all()
+    assert fitted.sum(axis=1).tolist() == rows.tolist()
+    assert fitted.sum(axis=0).tolist() == columns.tolist()
+    assert np.abs(fitted - counts).max() <= 20
+
+
+@pytest.mark.parametrize("counts", [[50, 3, 400], [9, 9, 300], [1, 500], [3, 4], [40, 60]])
+def test_values_of_few_people_are_told_together(counts):
+    groups = large_enough(counts)
+    sums = [sum(counts[i] for i in group) for group in groups]
+    assert sorted(i for group in groups for i in group) == list(range(len(counts)))
+    assert all(s >= 10 for s in sums) or len(groups) == 1
+
+
+def test_html_and_json_tell_rounded_numbers_only(result, tmp_path):
+    html, numbers = tmp_path / "r.html", tmp_path / "r.json"
+    result.to_html(html)
+    result.to_json(numbers)
+    found = json.loads(numbers.read_text())
+    exact = result.summary().to_dict()
+    assert found["people"] == 400
+    assert found["custodians_own_copy"] is False
+    assert "cells" not in found["crosscheck"]
+    for measure, values in found["measures"].items():
+        assert values["max"] in LEVELS or values["max"] == 0.0
+        assert all(values[q] in (0.0, *LEVELS) for q in ("q25", "q50", "q75", "q95"))
+        assert values["max"] != exact["measures"][measure]["max"]
+    for row in found["people_above"].values():
+        assert all(c is None or (c % 10 == 0 and c > 0) for c in row.values())
+    # No number of the page is one person's risk: the highest of every measure, as it would print.
+    text = re.sub(r"<[^>]+>", " ", html.read_text())
+    for measure in result.measures:
+        top = result.risk(measure).max()
+        assert not re.search(rf"(?<![\d.]){re.escape(f'{top:.3g}')}(?!\d)", text) or top in LEVELS
+
+
+def test_the_custodians_copy_is_exact(result):
+    exact = report(result, custodian=True)
+    sizes = result.inputs.people.class_sizes()
+    rows = table(exact, "People by the number who are alike on every quasi-identifier").rows
+    assert number(rows[0][1]) == (sizes == 1).sum()
+    assert any("own copy" in line for line in exact.verdict)

@@ -1,0 +1,213 @@
+"""Thresholds judge what they are about, and one rule runs through a report."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import reidbn as rb
+from reidbn.attack.attack import Attack
+from reidbn.attack.parts import Question
+from reidbn.cli import main, reidbn
+from reidbn.errors import UsageError
+from reidbn.report.assessment_report import report
+from reidbn.report.thresholds import PRESETS, rule
+
+
+def alike(*sizes, extra=None):
+    """A table with one class of each size."""
+    values = np.repeat(np.arange(len(sizes)), sizes)
+    columns = {"where": values.tolist()}
+    if extra is not None:
+        columns["more"] = list(extra)
+    return rb.read_table(pd.DataFrame(columns), quasi_identifiers=list(columns))
+
+
+def assessed(people, **more):
+    found = rb.assess("adversary-routes", people, population=100_000, **more)
+    found.keep_crosscheck(rows=5_000)
+    return found
+
+
+@pytest.mark.parametrize("name", [n for n, t in PRESETS.items() if t.release != "controlled"])
+def test_k_alike_passes_exactly_when_every_class_has_k(name):
+    k = PRESETS[name].k
+    assert assessed(alike(k, k, 3 * k)).summary(name, "public").passes
+    assert not assessed(alike(k, k - 1, 3 * k)).summary(name, "public").passes
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_k_alike_everywhere_passes_the_mean_as_well(name):
+    k = PRESETS[name].k
+    assert assessed(alike(k, k, k)).summary(name, "controlled").passes
+    small = assessed(alike(*[2] * 40))
+    assert not small.summary(name, "controlled").passes  # nobody unique, and the mean is .5
+
+
+def test_a_class_of_six_does_not_pass_a_precedent_for_eleven_whatever_the_attackers_odds():
+    """`overall` holds the odds .5 of a published grid: 1/6 times .5 was under .09."""
+    result = assessed(alike(6, 6, 12))
+    assert result.risk().max() < 0.09
+    found = result.summary("ema")
+    assert not found.passes
+    assert "12 of 24 people" in found.verdict
+    assert result.summary("cell-5", "public").passes is not True or min(6, 6, 12) >= 5
+
+
+def test_the_verdict_does_not_move_with_odds_that_somebody_assumed():
+    people = alike(6, 6, 12)
+    verdicts = {assessed(people, set={"p_c": p}).summary("ema").verdict for p in (0, 1)}
+    assert len(verdicts) == 1
+
+
+def test_a_controlled_release_takes_the_mean_and_nobody_unique():
+    one_alone = assessed(alike(1, 400, 400))
+    found = one_alone.summary("cell-5")
+    assert found.rule.release == "controlled"
+    assert found.judged.values.mean() < 0.2
+    assert not found.passes
+    assert "1 of 801 people (0.12 %) are unique" in found.verdict
+    assert assessed(alike(2, 400, 400)).summary("cell-5").passes  # a public release would not
+    assert not assessed(alike(2, 400, 400)).summary("cell-5", "public").passes
+
+
+def test_what_is_not_named_follows_from_what_is():
+    assert (rule().release, rule().limit.name) == ("public", "ema")
+    assert rule(release="controlled").limit.name == "cell-5"
+    assert rule("cell-3").release == "controlled"
+    assert "No release and no threshold were named" in rule().notes[0]
+    assert "written for a public release" in rule("ema", "controlled").notes[0]
+    assert rule("ema").notes == ()
+    with pytest.raises(UsageError, match='no release "private"'):
+        rule(release="private")
+
+
+def test_overall_is_judged_by_a_limit_of_the_users_own_only():
+    result = assessed(alike(6, 6, 12))
+    found = result.summary({"overall": 0.09})
+    assert found.passes
+    assert "your own limit" in found.verdict
+    assert "assumed odds" in found.rule.notes[0]
+    assert not found.other.passes  # and the precedent stands beside it
+    assert not result.summary({"overall": 0.08}).passes
+    own = result.summary(0.09)
+    assert own.rule.limit.k == 12  # 1/11 is above .09
+    assert "ema" in own.threshold.source
+    with pytest.raises(UsageError, match='no measure "overal"'):
+        _ = result.summary({"overal": 0.09}).passes
+
+
+def test_values_that_match_several_are_judged_by_the_records_that_match():
+    frame = pd.DataFrame({"sex": ["f"] * 10 + ["m"] * 10 + [None] * 2})
+    people = rb.read_table(frame, quasi_identifiers=["sex"], missing="matches-anything")
+    result = assessed(people)
+    assert result.summary("ema").judged.sizes.tolist() == [12] * 20 + [22] * 2
+    assert result.summary("ema").passes
+    as_value = rb.read_table(frame, quasi_identifiers=["sex"])
+    assert not assessed(as_value).summary("ema").passes
+
+
+def test_an_attack_without_class_sizes_is_judged_all_the_same():
+    routes = rb.load("adversary-routes")
+    bare = Attack(
+        "bare",
+        groups=[routes.groups["known"]],
+        nodes=[routes.nodes["claims"]],
+        parameters=[routes.parameters["p_c"]],
+        questions=[Question("risk", "claims=yes")],
+    )
+    result = rb.assess(bare, alike(11, 11))
+    result.keep_crosscheck(rows=5_000)
+    assert result.summary("ema").passes
+
+
+# -- one rule per report -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("release", "passes"), [("public", False), ("controlled", True)])
+def test_banner_threshold_section_flips_options_and_json_follow_one_rule(release, passes, tmp_path):
+    result = assessed(alike(4, 40, 60))
+    page = report(result, release=release, threshold="ontario-low")
+    word = "Passes" if passes else "Does not pass"
+    told = f"{word} the rule for a {release} release by ontario-low"
+    assert page.verdict[0].startswith(told)
+    by = {section.title: section for section in page.sections}
+    assert by["Statement and verdict"].text[0] == page.verdict[0]
+    assert f"a {release} release by ontario-low" in by["Threshold"].text[0]
+    assert "a rule that this report does not use" in by["Threshold"].text[2]
+    flips = by["Sensitivity"].shown[0]
+    assert flips.caption == f"What would flip the verdict for a {release} release by ontario-low"
+    assert flips.rows[0][2] == ("passes" if passes else "does not pass")
+    assert by["Options compared"].shown[0].rows[0][1] == flips.rows[0][2]
+    result.to_json(tmp_path / "r.json", threshold="ontario-low", release=release)
+    numbers = json.loads((tmp_path / "r.json").read_text())
+    assert (numbers["passes"], numbers["release"]) == (passes, release)
+    assert numbers["other_rule"]["passes"] is not passes
+
+
+def test_what_flips_the_verdict_is_a_change_after_which_it_really_flips():
+    people = alike(20, 20, extra=[0] * 19 + [1] + [0] * 20)
+    result = assessed(people)
+    found = report(result, threshold="ema").sections[7].shown[0]
+    rows = {row[0]: row for row in found.rows}
+    assert rows["without more"][3] == "yes"
+    assert people.class_sizes(["where"]).min() >= 11 > people.class_sizes().min()
+    assert rows["without where"][3] == "no"
+    assert rows["leaving people out until 11 are alike"][1].startswith("under 10 of 40")
+
+
+def test_a_limit_on_overall_asks_the_tornado_what_flips_this_verdict():
+    result = assessed(alike(6, 6, 12))
+    section = report(result, threshold={"overall": 0.1}).sections[7]
+    assert any("The verdict flips where p_c reaches 0.6" in b for b in section.bullets)
+    assert result.summary({"overall": 0.1}).passes
+    moved = rb.what_if(result, set={"p_c": 0.62})
+    moved.keep_crosscheck(rows=5_000)
+    assert not moved.summary({"overall": 0.1}).passes
+    by_class = report(result, threshold="ema").sections[7]
+    assert "no assumption about the attacker moves it" in by_class.text[0]
+    assert not any("flips where" in b for b in by_class.bullets)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("where\n" + "\n".join(["a"] * 4 + ["b"] * 40 + ["c"] * 60) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ((), 0),  # no rule was named: nothing is enforced
+        (("--release", "public"), 1),
+        (("--release", "controlled"), 0),
+        (("--threshold", "ema"), 1),
+        (("--threshold", "overall=0.2"), 0),
+        (("--threshold", "overall=0.1"), 1),
+        (("--fail-above", "0.2"), 0),
+        (("--fail-above", "0.1"), 1),
+    ],
+)
+def test_the_exit_code_follows_the_rule_that_was_named(table, words, code):
+    asked = ["assess", table, "--qi", "where", "--population", "5000", "--rows", "5000", *words]
+    with pytest.raises(SystemExit) as ended:
+        main(asked)
+    assert ended.value.code == code
+
+
+def test_the_custodians_copy_is_behind_one_switch(table, tmp_path):
+    page = tmp_path / "r.html"
+    words = ["assess", table, "--qi", "where", "--population", "5000", "--rows", "5000",
+             "--html", str(page)]  # fmt: skip
+    out = CliRunner().invoke(reidbn, words, catch_exceptions=False).output
+    assert "104 people" in out  # the terminal is the custodian's
+    assert "custodian's own copy" in out
+    cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", page.read_text())
+    assert "4" not in cells
+    CliRunner().invoke(reidbn, [*words, "--custodian"], catch_exceptions=False)
+    cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", page.read_text())
+    assert "4" in cells
