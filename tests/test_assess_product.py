@@ -70,6 +70,24 @@ def worked_example():
     return rb.loads(re.search(r"```yaml\n(.*?)```", text, re.S)[1])
 
 
+def template():
+    """What `reidbn new` writes."""
+    return rb.load(Path(rb.__file__).parent / "cli" / "starter.yaml")
+
+
+@pytest.mark.parametrize("scenario", rb.scenarios())
+@pytest.mark.parametrize(("made", "most"), [(template, 0.3 * 0.8 * 0.98), (worked_example, 0.1)])
+def test_the_template_and_the_worked_example_are_assessed_under_every_scenario(
+    made, most, scenario, frame
+):
+    columns = COLUMNS[scenario]
+    result = rb.assess(made(), rb.read_table(frame, quasi_identifiers=columns), scenario=scenario)
+    assert 0 < result.risk().max() <= most * (1 + 1e-12)
+    if scenario == "worst-case":
+        alike = frame.groupby(columns)["age"].transform("size").to_numpy()
+        assert result.risk() == pytest.approx(most / alike, rel=1e-12)
+
+
 def known(**chances):
     groups = tuple(Known(n, (n,), (p,), source="assumption") for n, p in chances.items())
     return Scenario("some", knows=Knows(groups))

@@ -15,6 +15,7 @@ from reidbn.attack.catalogue import Catalogue
 from reidbn.attack.limits import Condition, refuse_beyond_range
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn, parse_states
+from reidbn.calls import check_fields, described, typed
 from reidbn.cpds.frozen import frozen
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import Ref, Variable
@@ -50,6 +51,8 @@ class Attack:
     """Conditions that parameters always satisfy, such as "leaked <= records"."""
 
     def __post_init__(self) -> None:
+        several = str | Iterable[str]
+        check_fields(self, apart=["name", *_WHAT], instead={"sources": several, "where": several})
         for room in _WHAT:
             object.__setattr__(self, room, _catalogue(self.name, room, getattr(self, room)))
         object.__setattr__(self, "nodes", self._with_edges_of_functions(self.nodes))
@@ -150,6 +153,7 @@ class Attack:
         """A copy with whole fields replaced."""
         return replace(self, **changes)
 
+    @typed
     def with_values(self, values: Mapping[str, float], *, beyond_range: bool = False) -> Attack:
         """A copy whose parameters have other values; `beyond_range=True` widens their ranges."""
         refuse_beyond_range(self.parameters, values, beyond_range=beyond_range)
@@ -160,6 +164,7 @@ class Attack:
         """A copy with nodes added or replaced."""
         return replace(self, nodes=self.nodes.replace(*nodes))
 
+    @typed
     def with_members(
         self,
         group: str,
@@ -218,6 +223,7 @@ class Attack:
 
     # -- engines and views (the rooms above) -------------------------------------------------
 
+    @typed
     def to_pgmpy(self, *, set: Mapping[str, float] | None = None,
                  subject: Mapping[str, Any] | None = None,
                  beyond_range: bool = False) -> Any:  # fmt: skip
@@ -249,6 +255,9 @@ class Attack:
 def _catalogue(attack: str, room: str, things: Any) -> Catalogue[Any]:
     """The things of a room by name, whether they came as a list, a mapping or a catalogue."""
     what, kind = _WHAT[room]
+    if isinstance(things, str | bytes) or not isinstance(things, Iterable):
+        found = described(things)
+        raise UsageError(f"attack {attack}: {room} is {found}; it takes {kind.__name__}s")
     if not isinstance(things, Catalogue):
         things = tuple(things.values() if isinstance(things, Mapping) else things)
     for thing in things.values() if isinstance(things, Catalogue) else things:

@@ -106,6 +106,9 @@ def _group(name: str, spec: Any) -> Group:
 
 
 def node(name: str, spec: Any) -> Node:
+    if spec.cpd is None and spec.rows is None:
+        message = "has neither cpd nor rows; it needs one"
+        raise_problems(f"node {name}", [Problem(("nodes", name, "rows"), message)])
     try:
         cpd = Rows(built(spec.rows)) if spec.cpd is None else built(spec.cpd)
     except (ReidbnError, ValueError, TypeError) as error:  # a kind with checks of its own

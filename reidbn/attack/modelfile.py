@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.attack import Attack
+from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ModelError, UsageError, did_you_mean
 
@@ -37,6 +38,7 @@ def models_folder() -> Path:
     return inside if inside.is_dir() else package.parent / "models"
 
 
+@typed
 def load(name_or_path: str | os.PathLike[str] | Attack, kinds: Kinds | None = None) -> Attack:
     """The attack in a model file: a path, or the name of a shipped model.
 
@@ -64,6 +66,7 @@ def find(name_or_path: str | os.PathLike[str]) -> Path:
     return path
 
 
+@typed
 def loads(text: str, kinds: Kinds | None = None, *, label: str = "<text>") -> Attack:
     """The attack in the text of a model file; `label` names it in messages."""
     return parsed(text, kinds, label=label)[0]
@@ -95,6 +98,7 @@ def parsed(
     return attack, document
 
 
+@typed
 def dumps(attack: Attack) -> str:
     """The text of a model file of this attack; reading it back gives an equal attack."""
     from reidbn.attack.content import content
@@ -103,6 +107,7 @@ def dumps(attack: Attack) -> str:
     return layout(content(attack))
 
 
+@typed
 def save(attack: Attack, path: str | os.PathLike[str]) -> None:
     """Write an attack as a model file."""
     text = dumps(attack)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.assumptions import ASSUMPTION, is_assumption
+from reidbn.calls import check_fields
 from reidbn.cpds.frozen import freeze_fields
 from reidbn.errors import Problem
 
@@ -30,6 +31,9 @@ class Prior:
     a: float | None = None
     b: float | None = None
     mode: float | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def _frozen(self, low: float, high: float) -> Any:
         from scipy import stats
@@ -85,6 +89,7 @@ class Parameter:
     story: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self, apart=["value", "low", "high"])
         freeze_fields(self)
         probability = self.unit == PROBABILITY
         if self.low is None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from reidbn.calls import check_fields
 from reidbn.cpds.frozen import FrozenDict, freeze_fields, frozen
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, NO, YES, Ref, Variable
@@ -33,6 +34,10 @@ class Node:
     panoptic: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        several = str | Iterable[str]
+        more = {"states": str | Iterable[Any], "parents": several, "linddun": several,
+                "panoptic": several}  # fmt: skip
+        check_fields(self, apart=["cpd"], instead=more)
         if not isinstance(self.states, str):
             object.__setattr__(self, "states", tuple(str(s) for s in self.states))
         _several_names(self, "parents", "linddun", "panoptic")
@@ -85,6 +90,9 @@ class SubjectColumn:
     high: float | None = None
     story: str = ""
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 @dataclass(frozen=True)
 class GroupRow:
@@ -96,7 +104,9 @@ class GroupRow:
     )
 
     def __post_init__(self) -> None:
+        check_fields(self, apart=["p"])
         freeze_fields(self)
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,9 @@ class Group:
     source: str = ""
 
     def __post_init__(self) -> None:
+        several = str | Iterable[str]
+        rowed = GroupRow | Iterable[GroupRow]
+        check_fields(self, instead={"members": several, "parents": several, "rows": rowed})
         _several_names(self, "members", "parents")
         rows = (self.rows,) if isinstance(self.rows, GroupRow) else self.rows
         object.__setattr__(self, "rows", tuple(rows))
@@ -146,6 +159,7 @@ class Question:
     story: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self, instead={"target": str | Mapping[str, Any], "given": Mapping[str, Any]})
         object.__setattr__(self, "given", FrozenDict(parse_given(self.given)))
 
 

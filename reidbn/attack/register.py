@@ -22,6 +22,7 @@ from typing import Any
 from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup, values_by_key
 from reidbn.attack.scenario import Scenario
+from reidbn.calls import refuse_misfit
 from reidbn.errors import ModelError, UsageError
 
 REGISTER = "register"
@@ -44,6 +45,7 @@ def register(
     >>> [known.name for known in own.knows.known]
     ['age', 'sex']
     """
+    refuse_misfit("register", "source", source, str)
     if isinstance(table, str | os.PathLike):
         columns, name, written = _read(Path(table))
     else:

@@ -18,6 +18,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.knows import Chance, InBands, Known, Knows, Listed, Lookup
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node, Question, parse_states
+from reidbn.calls import check_fields
 from reidbn.cpds.protocol import YES, plain
 from reidbn.errors import UsageError, did_you_mean
 
@@ -41,6 +42,9 @@ class Scenario:
     parameters: tuple[Parameter, ...] = ()
     nodes: tuple[Node, ...] = ()
     questions: tuple[Question, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     # -- changing by copying ---------------------------------------------------------------
 

@@ -33,6 +33,7 @@ from reidbn.attack.register import REGISTER, is_register, named_register
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.schema import file_model
 from reidbn.attack.yamltext import Document, read
+from reidbn.calls import typed
 from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
 
 Where = tuple[str | int, ...]
@@ -135,6 +136,7 @@ def scenarios() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in scenarios_folder().glob("*.yaml")))
 
 
+@typed
 def load_scenario(name_or_path: str | os.PathLike[str] | Scenario) -> Scenario:
     """The scenario in a file: a path, the name of a shipped one, or "register:FILE.csv"."""
     if isinstance(name_or_path, Scenario):

@@ -42,7 +42,9 @@ LOG_LINEAR, POSTERIOR = "log-linear", "pitman-bayes"
 DEFAULT_MODEL = LOG_LINEAR
 """The model of assessments: nearest to what happened in the truth check (docs/truth-check.md)."""
 BY_CLASS_SIZE = ("pitman", POSTERIOR, "ewens", "zayatz", "snb", "dankar")
-IN_CACHE = 1 << 17  # subset x person cells that are worked on at a time
+IN_CACHE = 1 << 16  # subset x person cells that are worked on at a time
+COMPARED = 0.005
+"""The smallest sampling fraction at which models were held against real populations."""
 EXACT = 1 << 26  # cells kept in double precision; more are kept in single, 7 digits
 
 
@@ -143,13 +145,14 @@ class SubsetPopulation:
 
     @cached_property
     def _unique(self) -> tuple[Array, Array, Array]:
-        """Subset x row (one row where all are alike); per subset the mean before and after."""
+        """Row x subset (one row where all are alike); per subset the mean before and after."""
         subsets, rows = self.classes.sizes.shape
         uniques = np.array([_uniques(f) for f in self.classes.frequencies], dtype=float)
         if not self._may_disagree(uniques):
-            return self.said.p_unique[:, None], self.said.p_unique, self.said.p_unique
-        out = np.empty((subsets, rows), np.float64 if subsets * rows <= EXACT else np.float32)
+            return self.said.p_unique[None], self.said.p_unique, self.said.p_unique
+        out = np.empty((rows, subsets), np.float64 if subsets * rows <= EXACT else np.float32)
         people = np.bincount(self.classes.of_person, minlength=rows).astype(float)
+        raises = self._may_raise(uniques)
         sums = np.zeros((3, subsets))  # of people unique in the table; before and after
         for block in self._blocks():
             sizes, weight = self.classes.sizes[:, block], people[block]
@@ -158,12 +161,23 @@ class SubsetPopulation:
             sums[0] += alone @ weight
             np.multiply(found, alone, out=alone)
             sums[1] += alone @ weight
-            raise_to_parts(alone)  # whoever is alone on a part is alone here: only they are raised
-            sums[2] += alone @ weight
-            np.maximum(found, alone, out=out[:, block], casting="same_kind")
+            if raises:
+                raise_to_parts(alone)  # whoever is alone on a part is alone here: only they rise
+                sums[2] += alone @ weight
+                np.maximum(found, alone, out=found)
+            out[block] = found.T
+        sums[2] = sums[2] if raises else sums[1]
         some = np.maximum(sums[0], 1)
         before, after = (np.where(sums[0] > 0, s / some, self.said.p_unique) for s in sums[1:])
         return out, before, after
+
+    def _may_raise(self, uniques: Array) -> bool:
+        """Whether a part can say more: the log-linear model never does, one column alone may."""
+        if self.said.share is None or self.said.bound is not None:
+            return True
+        floor = self.said.floor
+        own = bool(uniques[~self.said.spread].any())
+        return own or (floor is not None and bool(floor[0].any()))
 
     def _may_disagree(self, uniques: Array) -> bool:
         """Whether people of one subset differ, or a subset says less than its parts."""
@@ -182,9 +196,9 @@ class SubsetPopulation:
         One row where the model says the same of everybody.
         """
         found = self._unique[0]
-        if found.shape[1] == 1 or np.array_equal(rows, np.arange(found.shape[1])):
-            return found.T
-        return found[:, rows].T
+        if len(found) == 1 or np.array_equal(rows, np.arange(len(found))):
+            return found
+        return found[rows]
 
     def match(self, rows: NDArray[np.intp]) -> Array:
         """E[1/F] of distinct rows of the table: person x subset."""
@@ -277,6 +291,12 @@ def subset_population(
         spread = _parted_by_several(people, classes)
     by = tuple(LOG_LINEAR if own else _instead(model) for own in spread)
     about = list(_notes(classes, fits.fallback, spread))
+    if n / population < COMPARED:
+        about.append(
+            f"{n / population:.2g} of the population is in the table, and models of it were held "
+            f"against real populations from {COMPARED:g} on: below, {model} is an extrapolation, "
+            f"and the interval of population_uncertainty() says more than the number"
+        )
     if population == n:  # the table is the population: nothing is left to estimate
         said = Said(0.0, np.ones(len(fits)), classes.occurring,
                     tuple(1.0 / sizes for sizes in classes.occurring))  # fmt: skip

@@ -20,12 +20,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD, YES, Array, Scope, Variable, yes_no
 from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
 
 _REGISTERED: dict[str, Callable[..., Any]] = {}
 
 
+@typed
 def cpd_function(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function under a name, so that attacks that use it can be saved and loaded."""
 
@@ -84,9 +86,9 @@ class Function(CPD):
     function: Callable[..., Any] | None = field(default=None, metadata={"file": False})
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not isinstance(self.name, str):
             raise UsageError("Function takes the registered name; for a function, Function.of(it)")
+        super().__post_init__()
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Function:
@@ -103,7 +105,12 @@ class Function(CPD):
     @property
     def arguments(self) -> tuple[str, ...]:
         function = self.callable
-        return tuple(inspect.signature(function).parameters) if function else ()
+        try:
+            return tuple(inspect.signature(function).parameters) if function else ()
+        except ValueError:
+            raise UsageError(
+                f"function {self.name} does not say what its arguments are; write one with def"
+            ) from None
 
     def references(self) -> tuple[str, ...]:
         return self.arguments

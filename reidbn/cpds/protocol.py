@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import check_fields, described
 from reidbn.cpds.frozen import freeze_fields
 from reidbn.errors import Problem, UsageError, did_you_mean
 
@@ -133,6 +134,10 @@ class CPD(ABC):
 
     def __post_init__(self) -> None:
         freeze_fields(self)
+        check_fields(self)
+        for field in fields(self):
+            if any(not np.isfinite(number) for number in _numbers(getattr(self, field.name))):
+                raise UsageError(f"{self.kind}: {field.name} holds a number that is not finite")
 
     @abstractmethod
     def probabilities(self, scope: Scope) -> Array:
@@ -275,13 +280,15 @@ def needs_parent(ref: Ref, field: str, parents: Sequence[Variable]) -> list[Prob
 
 
 def needs_probability(ref: Ref, *where: str | int) -> list[Problem]:
-    if not isinstance(ref, str) and not 0 <= ref <= 1:
+    if isinstance(ref, int | float) and not 0 <= ref <= 1:
         return [Problem(where, f"{ref:.12g} is not a probability: it must lie between 0 and 1")]
     return []
 
 
 def needs_reference(ref: Ref, *where: str | int) -> list[Problem]:
     """A cell that takes a number, `$parameter` or `@column`, and no parent name."""
+    if not isinstance(ref, int | float | str):
+        return [Problem(where, f"is {described(ref)}; it takes a number, $parameter or @column")]
     if isinstance(ref, str) and not ref.startswith(("$", "@")):
         message = f'"{ref}" is neither a number nor $parameter nor @column'
         if ref.lower() == "rest":
@@ -292,6 +299,16 @@ def needs_reference(ref: Ref, *where: str | int) -> list[Problem]:
             message += f"; for a parameter write ${ref}"
         return [Problem(where, message)]
     return []
+
+
+def _numbers(value: object) -> list[float]:
+    """The numbers in a field, at any depth of tuples and mappings."""
+    if isinstance(value, float):
+        return [value]
+    inner = list(value.values()) if isinstance(value, dict) else value
+    if not isinstance(inner, tuple | list):
+        return []
+    return [number for item in inner for number in _numbers(item)]
 
 
 def _references(value: object) -> list[str]:

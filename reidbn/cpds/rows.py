@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import check_fields
 from reidbn.cpds.frozen import freeze_fields
 from reidbn.cpds.protocol import (
     CPD,
@@ -45,6 +46,7 @@ class Row:
     )
 
     def __post_init__(self) -> None:
+        check_fields(self, apart=["p"])
         freeze_fields(self)
 
     def cells(self, states: tuple[str, ...]) -> tuple[Ref, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
+from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
 from reidbn.inference.lowering import (
@@ -21,7 +22,7 @@ from reidbn.inference.lowering import (
     subject_values,
 )
 from reidbn.inference.network import Array, Network, check_mass
-from reidbn.inference.query import Query, read_query
+from reidbn.inference.query import Query, read_query, refuse_nothing
 from reidbn.inference.tensors import BUDGET
 from reidbn.progress import progress
 
@@ -99,6 +100,7 @@ class Answer:
     __repr__ = __str__
 
 
+@typed
 def ask(
     attack: Attack | str,
     target: str | Mapping[str, str] | None = None,
@@ -122,6 +124,7 @@ def ask(
     0.184458368691
     """
     attack, query = read_query(load_attack(attack), target, given, do)
+    refuse_nothing(query)
     check_settings(attack, set, beyond_range=beyond_range)
     if engine not in ENGINES:
         raise UsageError(f'no engine "{engine}"; {did_you_mean(engine, ENGINES)}')

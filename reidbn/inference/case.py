@@ -26,7 +26,7 @@ from reidbn.inference.lowering import (
     subject_values,
 )
 from reidbn.inference.network import Array
-from reidbn.inference.query import Query, read_query
+from reidbn.inference.query import Query, read_query, refuse_nothing
 
 MOST_NUMBERS = 1 << 22  # numbers in one array: settings are asked in blocks that stay below
 Settings = Mapping[str, Any]
@@ -341,6 +341,7 @@ def make_case(
 ) -> Case:
     """The case of one event asked about an attack (or the name or path of its model file)."""
     read, query = read_query(load_attack(attack), target, given, do)
+    refuse_nothing(query)
     if query.is_distribution:
         raise UsageError(
             f"{query.describe()} asks for a whole distribution; name one state, "

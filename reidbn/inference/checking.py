@@ -29,6 +29,7 @@ from reidbn.attack.modelfile import Kinds, find, parsed, read_text, short
 from reidbn.attack.parameter import PROBABILITY
 from reidbn.attack.parts import Node, SubjectColumn
 from reidbn.attack.scenariofile import load_scenario, scenarios
+from reidbn.calls import typed
 from reidbn.errors import (
     WARNING,
     ModelError,
@@ -47,6 +48,7 @@ _PERCENT = ("%", "percent", "per cent", "percentage")
 Values = dict[str, float]
 
 
+@typed
 def check(what: Attack | str | os.PathLike[str], kinds: Kinds | None = None) -> tuple[Problem, ...]:
     """All problems and warnings of an attack, a model file, a scenario file or a shipped name.
 

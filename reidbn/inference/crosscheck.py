@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.calls import refuse_outside, typed
 from reidbn.errors import CrosscheckFailed, TooLarge, UsageError
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answers import load_attack
 from reidbn.inference.cells import AGREES, DISAGREES, TOO_RARE, Cell, Counted
-from reidbn.inference.estimates import batches
+from reidbn.inference.estimates import batches, check_sample
 from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
 from reidbn.inference.network import Array, Network
 from reidbn.inference.query import Query, read_query
@@ -146,6 +147,7 @@ class CrossCheck:
     __repr__ = __str__
 
 
+@typed
 def crosscheck(
     attack: Attack | str,
     target: str | Mapping[str, str] | None = None,
@@ -177,6 +179,8 @@ def crosscheck(
     attack = load_attack(attack)
     if rows < 1000:
         raise UsageError(f"{rows} rows decide nothing: cross-check with at least 1,000")
+    check_sample(rows, seed)
+    refuse_outside("level", level, least=1e-300, most=0.5)
     attack, query = read_query(attack, target, given, do)
     check_settings(attack, set, beyond_range=beyond_range)
     if any(len(v) > 1 for v in parameter_values(attack, set).values()):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
+from reidbn.calls import refuse_outside
 from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.answers import Answer
 from reidbn.inference.lowering import Lowering, subject_values
@@ -17,7 +18,15 @@ from reidbn.inference.sampling import States, forward, matching
 from reidbn.progress import progress
 from reidbn.theory.agreement import interval
 
+MOST_ROWS = 10**11  # some days' work
+MOST_SEED = 2**128 - 1
 AT_ONCE = 250_000  # rows acted out at a time, so that memory does not grow with the sample
+
+
+def check_sample(rows: int, seed: int) -> None:
+    """Rows that can be sampled, from a seed that a generator takes."""
+    refuse_outside("rows", rows, least=1, most=MOST_ROWS)
+    refuse_outside("seed", seed, least=0, most=MOST_SEED)
 
 
 def batches(rows: int) -> Iterator[int]:
@@ -45,6 +54,7 @@ def estimate(
             f"sampling answers for one subject at one setting; got {network.subjects} subjects "
             f"and {network.settings} settings"
         )
+    check_sample(rows, seed)
     hits, fits = _count(network, query, rows, np.random.default_rng(seed))
     if not fits:
         raise ImpossibleEvidence(

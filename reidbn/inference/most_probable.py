@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.modelfile import load
+from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference.answers import joint
 from reidbn.inference.lowering import check_settings, lower
@@ -55,6 +56,7 @@ class Explanation:
         return f"{case} ({self.posterior:.4g} of all that fits)"
 
 
+@typed
 def most_probable(
     attack: Attack | str,
     given: Mapping[str, Any] | None = None,

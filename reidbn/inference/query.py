@@ -71,10 +71,10 @@ def read_query(
     """
     if target is None:
         target = default_question(attack)
-    known = parse_given(given or {})
+    known = parse_given({} if given is None else given)
     target, known = _named_question(attack, target, known)
     attack, hard, words = with_soft_evidence(attack, known)
-    done = parse_states(do or {})
+    done = parse_states({} if do is None else do)
     if isinstance(target, str) and "=" not in target:
         targets = tuple(t.strip() for t in target.split(","))
         wanted: dict[str, str] = {}
@@ -150,3 +150,9 @@ def _free_name(attack: Attack, wanted: str) -> str:
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1
     return name
+
+
+def refuse_nothing(query: Query) -> None:
+    """A question has to ask for something."""
+    if not query.targets:
+        raise UsageError("an empty target asks for nothing; name a state, such as node=yes")

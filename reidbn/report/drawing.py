@@ -13,6 +13,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.cards import Source, cards, edges, sources
 from reidbn.attack.modelfile import load
 from reidbn.attack.parts import parse_given, parse_states
+from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.answers import ask
 from reidbn.inference.interchange.dot import write_dot
@@ -59,6 +60,7 @@ class Drawing:
         return f"<Drawing {self.scene.title}: {self.scene.width:.0f} x {self.scene.height:.0f}>"
 
 
+@typed
 def draw(
     attack: Attack | str,
     path: str | Path | None = None,
@@ -82,7 +84,10 @@ def draw(
     attack = load(attack)
     check_settings(attack, set, beyond_range=beyond_range)
     values = parameter_values(attack, set)
-    known, done = parse_given(given or {}), parse_states(do or {})
+    known, done = (
+        parse_given({} if given is None else given),
+        parse_states({} if do is None else do),
+    )
     seen = {node: state for node, state in known.items() if isinstance(state, str)}
     chances: Chances = {}
     if marginals:

@@ -273,7 +273,7 @@ def _poisson_regression(predictors: Floats, target: Floats, offset: Floats) -> F
     raise ModelError("the Poisson regression did not settle; leave out an attribute or a term")
 
 
-_DEEP, _SHALLOW, _LARGE = 16, 6, 64.0
+_DEEP, _SHALLOW, _LARGE = 16, 4, 64.0
 
 
 def mean_inverse_beside(f: NDArray[Any], v: Floats) -> Floats:
@@ -284,7 +284,7 @@ def mean_inverse_beside(f: NDArray[Any], v: Floats) -> Floats:
 
         1/(f + v - v/(f + v + 1 - 2v/(f + v + 2 - ...)))                                     (3)
 
-    with 16 levels, or 6 where f + v >= 64: right to 8 digits, and to 15 where f >= 10.
+    with 16 levels, or 4 where f + v >= 64: right to 7 digits.
 
     >>> mean_inverse_beside(np.array([1, 2]), np.array([3.0, 3.0])).round(8)
     array([0.31673764, 0.22775412])

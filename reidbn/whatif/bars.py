@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.attack.parameter import Parameter
+from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.case import Values
 from reidbn.inference.levels import Level, level
@@ -150,6 +151,7 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
 
 
+@typed
 def tornado(
     what: What,
     target: Target | None = None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.case import Case
 from reidbn.inference.network import Array
@@ -89,6 +90,7 @@ class Comparison:
     __repr__ = __str__
 
 
+@typed
 def compare(
     what: What,
     target: Target | What | None = None,
@@ -128,7 +130,10 @@ def compare(
         base = case_of(
             what, asked, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
         )
-        changes = change(before or {}, "before"), change(after or {}, "after")
+        changes = (
+            change({} if before is None else before, "before"),
+            change({} if after is None else after, "after"),
+        )
         first, second = (c.on(base) for c in changes)
         names = changes[0].name or "before", changes[1].name or "after"
     return _comparison(first, second, names, statistic)

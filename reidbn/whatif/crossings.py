@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.levels import ABOVE, EQUAL, SEEN, UNDECIDED, UNDER, Interval, level
 from reidbn.inference.responses import Response, responses
@@ -114,6 +115,7 @@ class Solution:
     __repr__ = __str__
 
 
+@typed
 def solve(
     what: What,
     question: Target | None = None,

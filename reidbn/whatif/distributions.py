@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.attack.parameter import Prior
+from reidbn.calls import refuse_outside, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.case import MOST_NUMBERS
 from reidbn.inference.network import Array
@@ -101,6 +102,7 @@ class Uncertainty:
     __repr__ = __str__
 
 
+@typed
 def uncertainty(
     what: What,
     target: Target | None = None,
@@ -150,7 +152,7 @@ def uncertainty(
 
 def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
     """The mean answer over subjects at seeded draws of the priors."""
-    check_samples(samples)
+    check_samples(samples, seed)
     cells = grid.numerator.size if grid.evidence is not None else grid.numerator[0].size
     if samples * cells > MOST_WORK:
         raise TooLarge(
@@ -168,9 +170,11 @@ def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
     return total
 
 
-def check_samples(samples: int) -> None:
+def check_samples(samples: int, seed: int) -> None:
     if not isinstance(samples, int | np.integer) or samples < 1:
         raise UsageError(f"samples={samples}: give a whole number of draws, at least one draw")
+    refuse_outside("samples", samples, least=1, most=MOST_WORK)
+    refuse_outside("seed", seed, least=0, most=2**128 - 1)
 
 
 def estimated_quantile(ordered: Array, share: float) -> Estimate:
@@ -197,6 +201,7 @@ def share_above(ordered: Array, threshold: float) -> Estimate:
     return Estimate(hits / n, low, high)
 
 
+@typed
 def subject_uncertainty(
     what: What,
     target: Target | None = None,
@@ -218,14 +223,16 @@ def subject_uncertainty(
     """
     import pandas as pd
 
-    check_samples(samples)
+    check_samples(samples, seed)
     case = case_of(
         what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
     )
     grid = Grid(case, with_ranges(case, spans(case, over), priors))
     mean, sd = grid.moments()
     draws = grid.draws(np.random.default_rng(seed), samples)
-    shares = np.array(list(quantiles))
+    shares = np.array(list(quantiles), dtype=float)
+    for share in shares.tolist():
+        refuse_outside("a quantile", share, least=0, most=1)
     step = max(1, MOST_NUMBERS // samples)
     parts = [
         np.quantile(grid.at(draws, slice(i, i + step)), shares, axis=1, method="inverted_cdf")

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.parameter import Parameter, Prior
+from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.case import Case
 from reidbn.inference.quadrature import prior_text
@@ -110,6 +111,7 @@ class Sobol:
     __repr__ = __str__
 
 
+@typed
 def sobol(
     what: What,
     target: Target | None = None,

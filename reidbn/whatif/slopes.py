@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from reidbn.calls import typed
 from reidbn.inference.responses import responses
 from reidbn.inference.sensitivity import slopes, spans, subject_slopes
 from reidbn.whatif.cases import Target, What, brings_case, case_of
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@typed
 def derivatives(
     what: What,
     target: Target | None = None,
@@ -60,6 +62,7 @@ def derivatives(
     return pd.concat(parts, ignore_index=True)
 
 
+@typed
 def derivative(
     what: What,
     target: Target | None = None,

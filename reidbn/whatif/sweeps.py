@@ -10,6 +10,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attacks.parquet import write_frames
+from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import load_attack
 from reidbn.inference.case import MOST_NUMBERS, Case, Values
@@ -29,6 +30,7 @@ _RESULTS = {"scenario", "subject", "state", "probability", "evidence_probability
 Columns = dict[str, Any]
 
 
+@typed
 def sweep(
     what: What,
     target: Target | Mapping[str, Any] | Iterable[Any] | None = None,

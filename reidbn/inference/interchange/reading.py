@@ -11,6 +11,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Node
+from reidbn.calls import typed
 from reidbn.cpds.rows import TOLERANCE
 from reidbn.cpds.table import Table
 from reidbn.errors import DataError, ModelError, UsageError
@@ -33,6 +34,7 @@ class Imported:
     states: Mapping[str, Mapping[str, Hashable]]
 
 
+@typed
 def import_network(source: Any, *, name: str | None = None, normalise: bool = False) -> Attack:
     """A BIF, XMLBIF or XDSL file, or a pgmpy model, as an Attack of exact tables.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.modelfile import load
+from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.interchange.bif import write_bif
 from reidbn.inference.interchange.dot import write_dot
@@ -23,6 +24,7 @@ _WRITERS: dict[str, Callable[..., str]] = {
 }  # fmt: skip
 
 
+@typed
 def export(
     attack: Attack | str,
     path: str | Path,
@@ -40,6 +42,7 @@ def export(
     return path
 
 
+@typed
 def export_text(
     attack: Attack | str,
     format: str,

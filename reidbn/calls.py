@@ -1,0 +1,200 @@
+"""Calls with the wrong kind of thing: said in one sentence, before anything is made of it.
+
+    @typed
+    def ask(attack: Attack | str, target: str, *, rows: int = 1_000_000) -> Answer: ...
+
+    ask(3, "a=yes")  ->  UsageError: ask: attack is an int; it takes an Attack or text
+
+The annotations are what is checked.  Only what a value is, never what is in a person's record, is
+told.  A hint that cannot be read here (of a library that is not imported) lets everything pass.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from functools import cache, wraps
+from inspect import Parameter, signature
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from reidbn.errors import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+# Arguments that functions judge themselves, in words of their own.
+_JUDGED = frozenset(("target", "given", "do", "grid", "threshold", "what"))
+_MOST = 1_000  # members of a list or mapping that are looked at
+
+
+def typed(function: F) -> F:
+    """Check what a public function is called with against its annotations."""
+    names = signature(function)
+
+    @wraps(function)
+    def called(*arguments: Any, **named: Any) -> Any:
+        bound = names.bind(*arguments, **named)
+        hints = _hints(function)
+        for name, value in bound.arguments.items():
+            kind = names.parameters[name].kind
+            several = kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+            if not several and name not in _JUDGED:
+                refuse_misfit(function.__name__, name, value, hints.get(name, Any))
+        return function(*arguments, **named)
+
+    return cast(F, called)
+
+
+def check_fields(
+    thing: Any, *, apart: Iterable[str] = (), instead: Mapping[str, Any] | None = None
+) -> None:
+    """Check the fields of a dataclass at its birth, but for those that are judged elsewhere.
+
+    `instead` gives hints for fields that are born from more than what they hold later.
+    """
+    owner: Any = type(thing)
+    hints = _hints(owner)
+    for field in fields(thing):
+        if field.name not in apart:
+            value = getattr(thing, field.name)
+            hint = (instead or {}).get(field.name) or hints.get(field.name, Any)
+            refuse_misfit(owner.__name__, field.name, value, hint)
+
+
+def refuse_misfit(what: str, name: str, value: Any, hint: Any) -> None:
+    if not fits(value, hint):
+        found = described(value)
+        if isinstance(value, Mapping | list | tuple | set | np.ndarray) and len(value):
+            found += f" with {described(next(iter(value)))} in it"
+        raise UsageError(f"{what}: {name} is {found}; it takes {said(hint)}")
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """True when a value is what a hint says, as far as can be seen.
+
+    >>> fits({"a": 1}, Mapping[str, float]), fits(["a"], Mapping[str, float])
+    (True, False)
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return any(fits(value, option) for option in inner)
+    if origin is Literal:
+        return any(type(value) is type(option) and value == option for option in inner)
+    if hint is None or hint is type(None):
+        return value is None
+    if origin is not None:
+        return _fits_several(value, origin, inner)
+    if not isinstance(hint, type) or hint is object:
+        return True
+    if hint is float:
+        return isinstance(value, int | float | np.number | np.bool_) and _is_real(value)
+    if hint is int:
+        return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if hint is str:
+        return isinstance(value, str | os.PathLike)
+    if hint is bool:
+        return isinstance(value, bool | np.bool_ | int)
+    try:
+        return isinstance(value, hint)
+    except TypeError:  # a protocol that cannot be looked at
+        return True
+
+
+def _is_real(value: Any) -> bool:
+    """A number that a computer can hold: no complex one, and no whole number of 400 digits."""
+    try:
+        float(value)
+    except (OverflowError, TypeError):
+        return False
+    return not isinstance(value, np.complexfloating)
+
+
+def _fits_several(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
+    """Mappings, tuples and lists, and what is in them."""
+    if not isinstance(origin, type) or issubclass(origin, np.ndarray):
+        return not isinstance(origin, type) or isinstance(value, origin)
+    if issubclass(origin, Mapping):  # what is in it is judged by name, where it is read
+        return isinstance(value, Mapping) and all(fits(key, inner[0]) for key in value)
+    if issubclass(origin, str | bytes) or not issubclass(origin, Iterable):
+        return isinstance(value, origin)
+    if isinstance(value, str | bytes | Mapping | type) or not isinstance(value, Iterable):
+        return False
+    item = inner[0] if inner else Any
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1 and all(fits(member, item) for member in value[:_MOST].tolist())
+    if isinstance(value, set | frozenset):
+        return not issubclass(origin, Sequence) and all(fits(member, item) for member in value)
+    if not isinstance(value, Sequence):  # a generator: left as it is
+        return True
+    fixed = issubclass(origin, tuple) and inner and Ellipsis not in inner
+    if fixed:
+        return len(value) == len(inner) and all(map(fits, value, inner))
+    return all(fits(member, item) for member in value[:_MOST])
+
+
+def refuse_outside(name: str, value: float, *, least: float, most: float) -> None:
+    """A number of a call (rows, a seed, a level) must lie where it can be meant."""
+    if not least <= value <= most:
+        raise UsageError(f"{name}={value!s:.24}: it must lie between {least:g} and {most:g}")
+
+
+def described(value: Any) -> str:
+    """What a value is, without what is in it.
+
+    >>> described(3), described([1]), described(None)
+    ('an int', 'a list', 'None')
+    """
+    if value is None:
+        return "None"
+    kind = type(value).__name__
+    return f"an {kind}" if kind[:1].lower() in "aeio" else f"a {kind}"
+
+
+_WORDS: dict[Any, str] = {
+    str: "text", float: "a number", int: "a whole number", bool: "True or False",
+    type(None): "None", os.PathLike: "a path",
+}  # fmt: skip
+
+
+def said(hint: Any) -> str:
+    """A hint in words.
+
+    >>> said(Mapping[str, float] | None)
+    'a mapping {name: a number} or None'
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(said(option) for option in inner))
+    if origin is Literal:
+        return " or ".join(repr(option) for option in inner)
+    if hint in _WORDS or origin in _WORDS:
+        return _WORDS.get(hint) or _WORDS[origin]
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return f"a mapping {{name: {said(inner[1])}}}"
+    if isinstance(origin, type) and issubclass(origin, Iterable) and inner:
+        kinds = " and ".join(dict.fromkeys(said(i) for i in inner if i is not Ellipsis))
+        return f"a list of {kinds}"
+    if hint is Any:
+        return "anything"
+    if isinstance(hint, type):
+        return f"an {hint.__name__}" if hint.__name__[:1] in "AEIO" else f"a {hint.__name__}"
+    return str(hint).replace("typing.", "")
+
+
+@cache
+def _hints(thing: Any) -> dict[str, Any]:
+    """The annotations of a function or dataclass; one that cannot be read lets everything pass."""
+    found: dict[str, Any] = {}
+    owners = thing.__mro__[::-1] if isinstance(thing, type) else (thing,)
+    for owner in owners:
+        space = vars(sys.modules[owner.__module__]) if owner.__module__ in sys.modules else {}
+        for name, text in getattr(owner, "__annotations__", {}).items():
+            holder = type("Holder", (), {"__annotations__": {name: text}})
+            try:
+                found[name] = get_type_hints(holder, globalns=dict(space))[name]
+            except (NameError, AttributeError, TypeError):
+                found[name] = Any
+    return found
