@@ -19,11 +19,12 @@ from test_sensitivity import tied_three
 import reidbn as rb
 from reidbn.attack.attack import Attack
 from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Node
+from reidbn.attack.parts import Node, SubjectColumn
 from reidbn.attack.scenario import Scenario
 from reidbn.cpds.match import Probability
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference.case import Case, make_case
+from reidbn.whatif.cases import case_of
 
 GRID = {name: [0.2, 0.5, 0.8] for name in SETTINGS}
 
@@ -180,6 +181,37 @@ def test_impossible_evidence_names_the_setting_or_leaves_a_null():
     table = rb.sweep("leak-single", "risk", grid, given={"in_leak": "yes"}, impossible="null")
     assert table["probability"].isna().tolist() == [False, True, False]
     assert table["evidence_probability"].tolist() == pytest.approx([0.4, 0.0, 0.1])
+
+
+def test_nobody_is_counted_below_a_threshold_where_the_evidence_cannot_be():
+    attack = Attack(
+        "two",
+        parameters=[Parameter("p", 0.5)],
+        subject=[SubjectColumn("chance")],
+        nodes=[
+            Node("a", YES_NO, Probability("$p")),
+            Node("b", YES_NO, Probability("@chance", ("a",)), ("a",)),
+        ],
+    )
+    asked = {"given": {"a": "yes"}, "subject": {"chance": [0.05, 0.5, 0.6]}, "thresholds": [0.1]}
+    table = rb.sweep(attack, "b=yes", {"p": [0, 0.5]}, impossible="null", **asked)
+    assert np.isnan(table["above_0.1"][0])
+    assert table["above_0.1"][1] == 2
+
+
+def test_another_target_is_asked_of_the_same_people_with_the_same_evidence():
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(300, seed=1), quasi_identifiers=["sex", "state"]
+    )
+    result = rb.assess("adversary-routes", people, population=10_000, given={"claims": "yes"})
+    whole = case_of(result)
+    other = case_of(result, target={"marketer": "yes"})
+    assert other.count == whole.count == 300
+    assert other.query.given == {"claims": "yes"}
+    table = rb.sweep(result, "marketer=yes", {"p_m": [0.5]})
+    assert table["subjects"][0] == 300
+    each = result.risk("marketer")  # the guess is right; they claim for sure
+    assert table["mean"][0] == pytest.approx(each.mean(), abs=1e-12)
 
 
 def test_a_parameter_that_is_called_like_a_result_keeps_its_own_column():

@@ -43,8 +43,8 @@ def mean(values: Array, weights: Array | None = None) -> Array:
 
 
 def share_above(values: Array, threshold: float, weights: Array | None = None) -> Array:
-    """The share of subjects above a threshold."""
-    return mean((values > threshold).astype(float), weights)
+    """The share of subjects above a threshold; NaN where a subject has no value."""
+    return mean(np.where(np.isnan(values), np.nan, values > threshold), weights)
 
 
 def summary(name: str) -> Summary:

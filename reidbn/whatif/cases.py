@@ -56,10 +56,11 @@ def case_of(
     if subject is not None:
         raise UsageError("this result brings its own subjects: leave subject= out")
     if target is not None:
-        case = make_case(
-            case.attack, target, do=case.query.do, set=case.settings, subject=case.subject,
-            beyond_range=case.beyond_range,
-        )  # fmt: skip
+        other = make_case(case.attack, target, beyond_range=case.beyond_range, set=case.settings)
+        known = {**case.query.given, **other.query.given}
+        query = replace(other.query, given=known, do={**other.query.do, **case.query.do},
+                        reports={**case.query.reports, **other.query.reports})  # fmt: skip
+        case = replace(case, attack=other.attack, query=query)  # its people, evidence and settings
     return case.at(set or {}).asked(given=given, do=do)
 
 

@@ -209,7 +209,8 @@ class _Reading:
         out["max"] = p.max(axis=0)
         for threshold in self.thresholds:
             shares = share_above(p, threshold, case.weights)
-            out[f"above_{threshold:g}"] = np.rint(shares * people).astype(np.int64)
+            counts = np.rint(shares * people)
+            out[f"above_{threshold:g}"] = counts.astype(np.int64) if possible.all() else counts
         return out
 
     @staticmethod
