@@ -312,15 +312,35 @@ def _range_words(spec: Range) -> str:
 def relations_of(
     people: People, names: Sequence[str], sensitive: str, blur: Blur
 ) -> dict[int, Match]:
+    """Which codes may be the same person's, for the columns that do not match by equality.
+
+    A range or a tolerance adds matches and takes none away: a missing cell that matches anything
+    does so in a band, too.
+    """
     found: dict[int, Match] = {}
-    if not people.is_partition:
-        for j, name in enumerate(names):
-            if name not in blur.ranges:
-                found[j] = people.matches(name)
-    for name, allowed in blur.tolerance.items():
-        found[names.index(name)] = near_matrix(people.labels(name), name, allowed)
+    for j, name in enumerate(names):
+        if people.is_partition and name not in blur.tolerance:
+            continue
+        alike = people.matches(name)
+        if name in blur.tolerance:
+            alike = alike | near_matrix(people.labels(name), name, blur.tolerance[name])
+        if name in blur.ranges:
+            alike = _of_bands(alike, ranges_of(people.labels(name), name, blur.ranges[name]))
+        found[j] = alike
     if blur.within is not None:
         found[len(names)] = near_matrix(people.labels(sensitive), sensitive, blur.within)
+    return found
+
+
+def _of_bands(alike: Match, band: Ints) -> Match:
+    """Bands x bands: whether a value of the one may match a value of the other.
+
+    >>> _of_bands(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], bool), np.array([0, 0, 1])).tolist()
+    [[True, False], [False, True]]
+    """
+    found = np.zeros((band.max() + 1,) * 2, dtype=bool)
+    own, others = np.nonzero(alike)
+    found[band[own], band[others]] = True
     return found
 
 
