@@ -63,3 +63,24 @@ def test_a_range_hides_nobody_less_than_the_exact_value_does() -> None:
     rough = rb.disclosure(people(), "s", known=["age"], ranges={"age": 1}).peers_full
     assert rough.tolist() == exact.tolist()
     assert exact[1] == len(AGES)
+
+
+def test_a_blank_that_counts_as_a_value_counts_in_one_of_several_records_too() -> None:
+    """Three of four people have a blank and another value: a blank is what gives p away."""
+    persons = rb.read_table(
+        {
+            "id": ["p", "p", "q", "q", "r", "r", "s"],
+            "sex": ["m"] * 7,
+            "code": ["flu", None, "gout", None, "acne", None, "gout"],
+        },
+        quasi_identifiers=["sex"],
+        sensitive=["code"],
+        subject_id="id",
+    )
+    assert rb.disclosure(persons, "code", if_missing="value").ppp_full.tolist() == [
+        1 / 4,
+        1 / 4,
+        1 / 4,
+        1 / 2,
+    ]
+    assert rb.disclosure(persons, "code").ppp_full.tolist() == [3 / 4, 1 / 2, 3 / 4, 1 / 2]

@@ -351,3 +351,38 @@ def test_a_polynomial_without_its_repeated_roots_has_each_of_them_once():
 ])  # fmt: skip
 def test_the_simplest_fraction_of_an_interval(low, high, best):
     assert simplest(low, high) == best
+
+
+@pytest.mark.parametrize(
+    ("target", "status"), [(0.01, "always at or under"), (1e-4, "always above")]
+)
+def test_a_range_that_a_condition_leaves_one_value_of_can_be_solved(
+    target: float, status: str
+) -> None:
+    """P(yes) = p1^2 p0 at p1 <= p0 = p1's least value: a range of one point, not a crash."""
+    attack = rb.loads(
+        """
+schema_version: 1
+name: tied
+title: Tied
+story: Two coins of one kind, and one of another
+parameters:
+  p0: {value: 0.1, range: [0.1, 0.9], source: assumption, story: one}
+  p1: {value: 0.1, range: [0.1, 0.9], source: assumption, story: other}
+where: ["p1 <= p0"]
+nodes:
+  a: {story: a, source: s, rows: [{p: {yes: $p1, no: rest}}]}
+  b: {story: b, source: s, rows: [{p: {yes: $p1, no: rest}}]}
+  c: {story: c, source: s, rows: [{p: {yes: $p0, no: rest}}]}
+  all: {story: all, parents: [a, b, c], cpd: {kind: and}}
+questions:
+  risk: {target: all=yes}
+"""
+    )
+    found = rb.solve(attack, "risk", "p1", target)
+    assert found.status == status
+    bars = {
+        bar["parameter"]: bar
+        for bar in rb.tornado(attack, threshold=target).to_frame().to_dict("records")
+    }
+    assert bars["p1"]["at_low"] == bars["p1"]["at_high"] == pytest.approx(0.001)

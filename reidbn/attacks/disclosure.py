@@ -101,7 +101,7 @@ def _one(
     blur.check(names)
     secret = len(names)
     if several(people, sensitive):
-        source: Source = histories_of(people, names, sensitive, blur, rows, empty=empty)
+        source: Source = histories_of(people, names, sensitive, blur, wanted, empty=empty)
     else:
         relations = relations_of(people, names, sensitive, blur)
         codes, cardinalities = coded(people, names, sensitive, blur.ranges)

@@ -76,6 +76,8 @@ class Asked:
     origin: Ints | None
     """Each of `people`'s row in the table given; None where nobody was left out."""
     notes: tuple[str, ...] = ()
+    blank_counts: bool = False
+    """Whether a blank is a value of the secret, also in one of a person's several records."""
 
     def settled(self, profile: Ints | None) -> Ints | None:
         """One number per person of the table given, as one per person of `people`."""
@@ -130,6 +132,7 @@ def asked_of(
         may.size if sampled else None,
         origin,
         tuple(notes),
+        blank_counts=if_missing == "value",
     )
 
 
@@ -349,7 +352,7 @@ def histories_of(
     names: Sequence[str],
     sensitive: str,
     blur: Blur,
-    rows: Ints | None,
+    wanted: Asked,
     *,
     empty: bool,
 ) -> Histories:
@@ -367,10 +370,10 @@ def histories_of(
     codes, cardinalities = recoded(people, names, blur.ranges)
     labels = history.schema[history.place(sensitive)].labels.tolist()
     missing = [code for code, label in enumerate(labels) if label is None or label == "*"]
-    if not has_secret(people, sensitive).all():
+    if wanted.blank_counts:
         missing = []
     owner, value, values = value_sets(history, sensitive, missing)
-    return Histories(codes, cardinalities, owner, value, values, empty, rows)
+    return Histories(codes, cardinalities, owner, value, values, empty, wanted.rows)
 
 
 def sampling_pays(people: int, individuals: int, columns: int) -> bool:

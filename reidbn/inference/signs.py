@@ -54,6 +54,8 @@ def sides(curve: Curve, target: float, low: float, high: float, error: float) ->
 
 def _first_cuts(gap: Array, doubt: float, first: float, last: float) -> tuple[Array, Array]:
     """Pieces between the roots, as far as floats know them, and a little round each root."""
+    if not first < last:  # an interval of one point is one piece
+        return np.array([first]), np.array([last])
     trimmed = np.array(cheb.chebtrim(gap, 1e-15 * float(np.abs(gap).max())), float)
     roots = np.asarray(cheb.chebroots(trimmed), complex).real if len(trimmed) > 1 else np.empty(0)
     roots = roots[(roots > first) & (roots < last)]
