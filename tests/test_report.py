@@ -153,3 +153,26 @@ def test_an_inline_figure_keeps_its_references():
     own = re.search(r'<path id="(\S+)"', text)[1]
     assert f'href="#{own}"' in text
     assert f"url(#{own})" in text
+
+
+def test_every_journalists_number_stands_with_its_fits_and_interval(result, page, tmp_path):
+    """In a worst case everybody is unique or nobody: the rows were dropped at the boundary."""
+    found = result.population_uncertainty().table()
+    assert {"journalist", "journalist_match"} <= set(found.index)
+    text = str(result.summary("ema"))
+    result.to_markdown(tmp_path / "report.md")
+    lines = (tmp_path / "report.md").read_text()
+    result.to_json(tmp_path / "own.json", custodian=True)
+    numbers = json.loads((tmp_path / "own.json").read_text())
+    status = numbers["fits"]
+    assert "Pitman's likelihood: " in status
+    assert status in text
+    assert status in lines
+    assert status.replace("'", "&#39;") in page
+    for measure in ("journalist", "journalist_match"):
+        row = numbers["how_sure"][measure]
+        assert row["low"] == pytest.approx(found.loc[measure, "low"])
+        assert row["low"] <= row["mean"] <= row["high"]
+        assert f"{measure}: 95 % interval of the mean {row['low']:.4g}" in text
+        cell = re.search(rf"\| {measure.replace('_', ' ')} \| [^|]* \| ([^|]*) \|", lines)[1]
+        assert " to " in cell

@@ -70,7 +70,7 @@ def attribute_bars(labels: Sequence[str], values: Sequence[float], method: str) 
 
 
 def heat_map(table: NDArray[np.object_], bands: Sequence[str], before: str, after: str) -> Figure:
-    """People by their risk before (columns) and after (rows); None is a suppressed count."""
+    """People by their risk before (columns) and after (rows); an empty cell is suppressed."""
     figure, axes = _figure(6.4, 4.4)
     counts = np.array([[0 if c is None else c for c in row] for row in table], dtype=float)
     shade = np.log1p(counts)
@@ -78,10 +78,9 @@ def heat_map(table: NDArray[np.object_], bands: Sequence[str], before: str, afte
     axes.pcolormesh(edges, edges, shade, cmap="Blues", vmax=max(shade.max(), 1e-9))
     for i, row in enumerate(table):
         for j, count in enumerate(row):
-            if count is None or count > 0:
-                dark = count is not None and shade[i, j] > 0.6 * shade.max()
-                text = "few" if count is None else f"{count:,}"
-                axes.text(j, i, text, ha="center", va="center", fontsize=8,
+            if count:
+                dark = shade[i, j] > 0.6 * shade.max()
+                axes.text(j, i, f"{count:,}", ha="center", va="center", fontsize=8,
                           color="white" if dark else INK)  # fmt: skip
     axes.set_xticks(range(len(bands)), bands)
     axes.set_yticks(range(len(bands)), bands)
@@ -96,8 +95,14 @@ def options_figure(
     """Each option's share of people beyond the limit against its loss of information."""
     figure, axes = _figure(6.0, 3.6)
     axes.scatter(loss, risk, color=SERIES[0], zorder=3)
+    alike: dict[tuple[float, float], list[str]] = {}
     for name, x, y in zip(names, loss, risk, strict=True):
-        axes.annotate(name, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=8)
+        alike.setdefault((x, y), []).append(name)
+    middle = (min(loss) + max(loss)) / 2
+    for (x, y), named in alike.items():  # the text on the side where there is room
+        right = x > middle
+        axes.annotate(", ".join(named), (x, y), xytext=(-5 if right else 5, 4), fontsize=8,
+                      textcoords="offset points", ha="right" if right else "left")  # fmt: skip
     axes.set(xlabel="information lost, % (non-uniform entropy)", ylabel=f"% of {beyond}")
     axes.margins(0.15)
     return figure

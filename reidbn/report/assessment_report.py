@@ -18,7 +18,7 @@ from reidbn.attacks.changes import what_if
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
-from reidbn.report.assessment_sure import fit_status, how_sure_of, number
+from reidbn.report.assessment_sure import fit_status, sure_in_words
 from reidbn.report.page import SAFE, UNSAFE, Page, Section, Shown, html, markdown, write
 from reidbn.report.summary import OWN_COPY, Summary, summarise, told_provenance
 from reidbn.report.telling import Telling
@@ -131,21 +131,21 @@ def _verdict(asked: Request) -> list[str]:
 
 def _statement(asked: Request) -> Section:
     s, telling = asked.summary, asked.telling
-    sure = how_sure_of(asked.result, telling)
+    sure = sure_in_words(asked.result, telling)
     rows = []
     for name in s.measures:
         values = asked.result.risk(name)
         row = sure.get(name)
         rows.append([
             name.replace("_", " "), telling.mean_in_words(values),
-            f"{number(row['low'])} to {number(row['high'])}" if row else "-",
+            f"{row['low']} to {row['high']}" if row else "-",
             telling.quantile_in_words(values, 0.5), telling.quantile_in_words(values, 0.95),
-            telling.highest_in_words(values),
+            telling.highest_in_short(values),
         ])  # fmt: skip
     status = fit_status(asked.result)
     fits = (
-        f"The journalist's numbers stand on fits of the population: {status}. The interval is what "
-        f"the table leaves open about the fits; whether the model suits the table is not in it."
+        f"What stands on the population is estimated ({status}). The interval is what the table "
+        f"leaves open about the estimate; whether the model suits the table is not in it."
     )
     return Section(
         "Statement and verdict",
@@ -156,7 +156,7 @@ def _statement(asked: Request) -> Section:
             "Valid until: ____________    Signed: ____________    Role: ____________",
         ],
         shown=[Shown("Risk by route", ("measure", "mean", "95 % interval of the mean", "median",
-                                       "95 % are below", "highest"), rows)],
+                                       "95 % are below", telling.highest_head), rows)],
     )  # fmt: skip
 
 

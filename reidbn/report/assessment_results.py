@@ -265,6 +265,10 @@ def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
         left_out = f"{telling.of(count, len(people))} left out"
         end = ["passes", "yes"] if count < len(people) else ["nobody is left", "-"]
         rows.append([f"leaving people out until {k} are alike", left_out, *end])
+    if not on_table.is_public and 0 < now.unique < len(people):
+        after = Judged(on_table, people.suppress(2).class_sizes(), None)
+        flips = "yes" if after.passes != now.passes else "no"
+        rows.append(["leaving out who is unique", after.hangs_on(telling), _word(after), flips])
     asked = f"fewer than {on_table.limit.k} alike" if on_table.is_public else "mean and unique"
     return Shown(
         f"What would flip the verdict for {on_table.title}",
@@ -320,7 +324,7 @@ def _bars(
 
 def _statistic(values: Any, statistic: str, telling: Telling) -> str:
     if statistic == "max":
-        return telling.highest_in_words(values)
+        return telling.highest_in_short(values)
     told = telling.mean(values)
     return "suppressed" if told is None else f"{told:.4g}" if telling.custodian else f"{told:g}"
 
@@ -375,7 +379,7 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
         loss = information_lost(first, option)
         lost = "-" if loss is None else per_cent(loss)
         share = telling.share(count, len(risk))
-        mean, highest = telling.mean_in_words(risk), telling.highest_in_words(risk)
+        mean, highest = telling.mean_in_words(risk), telling.highest_in_short(risk)
         rows.append([name, _word(judged), share, mean, highest, lost])
         if loss is not None:
             names.append(name)
@@ -386,5 +390,6 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
         drawn = figures.options_figure(names, risks, losses, rule.beyond)
         figure = svg_of(drawn, "Options", f"{rule.beyond} against information lost.")
     caption = "Options" if len(options) > 1 else "No other option was given"
-    heads = ("option", "verdict", rule.beyond, "mean risk", "highest risk", "information lost")
+    heads = ("option", "verdict", rule.beyond, "mean risk", f"risk, {telling.highest_head}",
+             "information lost")  # fmt: skip
     return Section("Options compared", shown=[Shown(caption, heads, rows, figure)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reidbn.attacks.assessment import OVERALL, Assessment
+from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.report.page import Shown
 from reidbn.report.telling import Telling
 from reidbn.whatif.distributions import uncertainty
@@ -40,17 +40,12 @@ def _population(result: Assessment, telling: Telling) -> list[Shown]:
     if not _is_estimated(result):
         return []
     rows = [
-        [name.replace("_", " "), number(row["mean"]),
-         f"{number(row['low'])} to {number(row['high'])}", fit_status(result)]
-        for name, row in how_sure_of(result, telling).items()
+        [name.replace("_", " "), row["mean"], f"{row['low']} to {row['high']}", row["fits"]]
+        for name, row in sure_in_words(result, telling).items()
     ]  # fmt: skip
     caption = "What the estimate of the population leaves open"
     heads = ("measure", "mean", "95 % interval of the mean", "how the fits stand")
     return [Shown(caption, heads, rows or [[OVERALL, "-", "does not depend on it", "-"]])]
-
-
-def number(value: float | None) -> str:
-    return "suppressed" if value is None else f"{value:.3g}"
 
 
 def _is_estimated(result: Assessment) -> bool:
@@ -59,21 +54,43 @@ def _is_estimated(result: Assessment) -> bool:
 
 def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any]]:
     """Per measure that stands on the population: its mean and the interval of that mean."""
+    return {
+        name: {part: telling.mean(values) for part, values in found.items()}
+        for name, found in _sure(result).items()
+    }
+
+
+def sure_in_words(result: Assessment, telling: Telling) -> dict[str, dict[str, str]]:
+    """The same in words, with how the fits stand."""
+    status = fit_status(result)
+    return {
+        name: {
+            **{part: telling.mean_in_short(values) for part, values in found.items()},
+            "fits": status,
+        }
+        for name, found in _sure(result).items()
+    }
+
+
+def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
+    """Each measure that stands on the population, and both ends of it, for every person."""
     if not _is_estimated(result) or result.inputs.given:
         return {}
     found = result.population_uncertainty()
-    out = {}
-    for name in found.low:
-        low, high = (found.of_people(end, name) for end in (found.low, found.high))
-        ends = {"low": telling.mean(low), "high": telling.mean(high)}
-        out[str(name)] = {"mean": telling.mean(result.risk(name)), **ends}
-    return out
+    return {
+        str(name): {
+            "mean": result.risk(name),
+            "low": found.of_people(found.low, name),
+            "high": found.of_people(found.high, name),
+        }
+        for name in found.low
+    }
 
 
 def fit_status(result: Assessment) -> str:
-    """How the fits of the population stand, in words: "15 of 16 boundary".  Empty without one."""
+    """How the fits of the population stand, in words; empty without one."""
     if result.population is None or not _is_estimated(result):
         return ""
-    status = result.population.statuses
-    told = [f"{count} {name}" for name, count in sorted(status.items(), key=lambda i: -i[1])]
-    return f"{', '.join(told)} (of {len(result.population.status)} subsets)"
+    status = result.population.statuses.most_common()
+    told = ", ".join(f"{name} on {count:,}" for name, count in status)
+    return f"{result.inputs.population_model}; Pitman's likelihood: {told} subsets"

@@ -21,7 +21,7 @@ from reidbn.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NUMBERLESS = ("-", "suppressed", "never", "under 10")
+NUMBERLESS = ("-", "suppressed", "never", "not seen", "not told", "under 10")
 SAFE, UNSAFE = "#2a9d8f", "#c1440e"
 
 
@@ -36,8 +36,8 @@ class Shown:
 
     def is_text(self, column: int) -> bool:
         """Columns of words stand to the left, columns of numbers to the right."""
-        cells = [str(row[column]) for row in self.rows]
-        return not any(cell[:1].isdigit() for cell in cells) or _words(cells) * 2 > len(cells)
+        numbers = [_is_number(str(row[column])) for row in self.rows]
+        return sum(numbers) * 2 < len(numbers)
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,9 @@ class Page:
     sections: Sequence[Section] = field(default_factory=tuple)
 
 
-def _words(cells: Sequence[str]) -> int:
-    return sum(not (c[:1].isdigit() or c in NUMBERLESS) for c in cells)
+def _is_number(cell: str) -> bool:
+    """A number, what stands for one, or a bound on one."""
+    return cell[:1].isdigit() or cell in NUMBERLESS or cell.startswith(("below ", "up to "))
 
 
 def html(page: Page) -> str:

@@ -194,9 +194,9 @@ class Summary:
         lines += [f"  {note}" for note in (*self.rule.notes, self.threshold.about)]
         other = self.other.sentence(exact)
         lines += ["", self.told_risk(exact), f"({other[:1].lower()}{other[1:]})"]
-        lines += ["", f"  {'risk':18}{'mean':>10}{'median':>10}{'95 %':>10}{'max':>10}"]
+        lines += ["", f"  {'risk':18}{'mean':>11}{'median':>11}{'95 %':>11}{'max':>11}"]
         for name, found in self.measures.items():
-            cells = "".join(f"{found[k]:10.4g}" for k in ("mean", "q50", "q95", "max"))
+            cells = "".join(f"{found[k]:11.4g}" for k in ("mean", "q50", "q95", "max"))
             lines.append(f"  {name:18}{cells}")
         lines += [f"  {line}" for line in self._sure_lines()]
         lines += ["", "  People above a level of the overall risk"]
@@ -221,7 +221,7 @@ class Summary:
             for name, row in found.items()
         ]
         status = fit_status(self.result)
-        return [*lines, *([f"fits of the population: {status}"] if status else [])]
+        return [*lines, *([f"estimate of the population: {status}"] if status else [])]
 
     __repr__ = __str__
 

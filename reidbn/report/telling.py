@@ -137,6 +137,11 @@ class Telling:
         """The mean beside its everyday form."""
         return self.derived(float(values.mean()), values)
 
+    def mean_in_short(self, values: Array) -> str:
+        """The mean as a number alone."""
+        told = self.mean(values)
+        return self.mean_in_words(values) if told is None else f"{told:.3g}"
+
     def derived(self, mean: float, values: Array) -> str:
         """Another mean of the same people (over draws, say), in the same steps."""
         told, step = self._told(mean, values), self.step(values)
@@ -169,10 +174,18 @@ class Telling:
 
     def highest_in_words(self, values: Array) -> str:
         """The largest value; outwards, a level that fewer than ten people exceed."""
+        exceed = f", but for {UNDER} people" if self.highest(values) < 1 else ""
+        return self.highest_in_short(values) + ("" if self.custodian else exceed)
+
+    def highest_in_short(self, values: Array) -> str:
+        """The same for a column that says how it is told."""
         found = self.highest(values)
-        if self.custodian:
-            return one_in(found)
-        return "up to 1" if found >= 1 else f"up to {found:g}, but for {UNDER} people"
+        return one_in(found) if self.custodian else f"up to {found:g}"
+
+    @property
+    def highest_head(self) -> str:
+        """The head of such a column."""
+        return "highest" if self.custodian else "all but a few"
 
 
 def three_digits(value: float) -> float:
