@@ -342,3 +342,38 @@ def test_a_native_country_seen_in_one_percent_of_adult_is_as_unique_as_it_is():
         found = check.uniqueness().set_index("known").loc["age+race+native_country"]
         assert 0.5 < found["predicted"] / found["true"] < 2
         assert check.result.population.p_unique[7] == pytest.approx(found["predicted"], abs=0.02)
+
+
+@pytest.mark.parametrize("model", ["log-linear", *BY_SIZE])
+def test_the_worst_case_says_no_less_of_anybody_than_an_attacker_who_knows_less(model):
+    """All columns known for sure are one group; what a model says of its parts still counts."""
+    people = crowd()
+    worst = rb.assess("adversary-routes", people, population=200_000, population_model=model)
+    known = tuple(Known(n, (n,), (0.99,), source="assumption") for n in people.columns)
+    less = rb.assess(
+        "adversary-routes", people, scenario=Scenario("less", knows=Knows(known)),
+        population=200_000, population_model=model,
+    )  # fmt: skip
+    for measure in ("journalist", "journalist_match", "overall"):
+        assert (worst.risk(measure) >= less.risk(measure) - 1e-12).all(), measure
+    ends = worst.population_uncertainty().table()
+    assert (ends["low"] <= ends["mean"] + 1e-12).all()
+    assert (ends["high"] >= ends["mean"] - 1e-12).all()
+
+
+def test_each_person_of_a_group_gets_the_most_that_any_part_of_it_says():
+    """By a plain loop over the subsets of the columns, each fitted alone."""
+    people = crowd(n=200)
+    columns = list(people.columns)
+    worst = rb.assess("adversary-routes", people, population=50_000, population_model="pitman")
+    unique, match = np.zeros(len(people)), np.zeros(len(people))
+    for chosen in product((False, True), repeat=len(columns)):
+        part = [c for c, is_in in zip(columns, chosen, strict=True) if is_in]
+        if not part:
+            continue
+        fit = rb.population.fit(people, part, population=50_000)
+        alike = people.class_sizes(part)
+        unique = np.maximum(unique, np.where(alike == 1, fit.p_unique, 0))
+        match = np.maximum(match, fit.mean_inverse(alike))
+    assert worst.risk("journalist") == pytest.approx(unique, rel=1e-6)
+    assert worst.risk("journalist_match") == pytest.approx(match, rel=1e-6)

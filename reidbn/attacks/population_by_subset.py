@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.subset_classes import SubsetClasses
+from reidbn.attacks.subset_classes import SubsetClasses, subset_classes
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.table import People
 from reidbn.population.coherence import falls_within, raise_to_parts
@@ -46,6 +46,10 @@ IN_CACHE = 1 << 16  # subset x person cells that are worked on at a time
 COMPARED = 0.005
 """The smallest sampling fraction at which models were held against real populations."""
 EXACT = 1 << 26  # cells kept in double precision; more are kept in single, 7 digits
+NOT_BY_COLUMN = (
+    "columns that are known together are one: what the population model says of a part of them "
+    "alone was not asked, since there are too many parts (the log-linear model needs none)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +117,29 @@ class Said:
 
 
 @dataclass(frozen=True, eq=False)
+class Finer:
+    """The same model on every subset of single columns, where groups hold several.
+
+    A group is known as a whole, but what the model says of a part of it holds of the whole, too:
+    else the worst case, which is one group, could say less than an attacker who knows less.
+    """
+
+    population: SubsetPopulation
+    masks: Ints
+    """Each subset of groups, as a subset of columns."""
+    rows: NDArray[np.intp]
+    """Each distinct row, as a distinct row of the classes by column."""
+
+    def unique(self) -> Array:
+        """P(unique in the population | unique in the table): row x subset, or 1 x subset."""
+        return np.asarray(self.population.unique(self.rows)[:, self.masks])
+
+    def match(self, rows: NDArray[np.intp]) -> Array:
+        """E[1/F]: person x subset."""
+        return np.asarray(self.population.match(self.rows[rows])[:, self.masks])
+
+
+@dataclass(frozen=True, eq=False)
 class SubsetPopulation:
     """One model on every subset (by mask), and what follows for each person of the table.
 
@@ -132,6 +159,7 @@ class SubsetPopulation:
     by: tuple[str, ...]
     """The model that speaks on each subset."""
     about: tuple[str, ...] = ()
+    finer: Finer | None = None
 
     @property
     def people(self) -> int:
@@ -146,6 +174,13 @@ class SubsetPopulation:
     @cached_property
     def _unique(self) -> tuple[Array, Array, Array]:
         """Row x subset (one row where all are alike); per subset the mean before and after."""
+        found, before, after = self._by_groups()
+        if self.finer is None:
+            return found, before, after
+        means = self.finer.population.p_unique[self.finer.masks]
+        return np.maximum(found, self.finer.unique()), before, np.maximum(after, means)
+
+    def _by_groups(self) -> tuple[Array, Array, Array]:
         subsets, rows = self.classes.sizes.shape
         uniques = np.array([_uniques(f) for f in self.classes.frequencies], dtype=float)
         if not self._may_disagree(uniques):
@@ -207,6 +242,9 @@ class SubsetPopulation:
             some = rows[start : start + self._step]
             found = self.said.match(some, self.classes.sizes[:, some])
             out[start : start + self._step] = raise_to_parts(found).T
+            if self.finer is not None:
+                part = out[start : start + self._step]
+                np.maximum(part, self.finer.match(some), out=part)
         return out
 
     @property
@@ -305,7 +343,7 @@ def subset_population(
     else:
         said, told = _by_class_size(classes, fits, model)
         about += told
-    return SubsetPopulation(
+    found = SubsetPopulation(
         model=model,
         population=float(population),
         classes=classes,
@@ -317,6 +355,34 @@ def subset_population(
         by=by,
         about=tuple(about),
     )
+    if population == n or model == LOG_LINEAR or max(map(len, classes.groups), default=0) < 2:
+        return found
+    columns = [c for group in classes.groups for c in group]
+    if classes.rows << len(columns) > EXACT:
+        return replace(found, about=(*found.about, NOT_BY_COLUMN))
+    return replace(found, finer=_finer(people, columns, classes, population, model, individuals))
+
+
+def _finer(
+    people: People,
+    columns: Sequence[str],
+    classes: SubsetClasses,
+    population: float,
+    model: str,
+    individuals: Ints | None,
+) -> Finer:
+    """Ask the model about every subset of the groups' columns."""
+    single = [(c,) for c in columns]
+    by_column = subset_classes(people, single, individuals)
+    masks = np.zeros(len(classes.sizes), dtype=np.int64)
+    at = 0
+    for j, group in enumerate(classes.groups):
+        masks[1 << j : 2 << j] = masks[: 1 << j] | (((1 << len(group)) - 1) << at)
+        at += len(group)
+    first = np.empty(classes.rows, dtype=np.intp)
+    first[classes.of_person[::-1]] = np.arange(classes.people)[::-1]
+    of = subset_population(people, by_column, population, model=model, individuals=individuals)
+    return Finer(of, masks, by_column.of_person[first])
 
 
 def check_model(model: str) -> None:

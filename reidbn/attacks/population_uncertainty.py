@@ -154,7 +154,8 @@ def _ends(
     low, high = (
         replace(fits, said=replace(said, p_unique=unique[end], p_match=match[end],
                                    bound=FURTHER[end], bounded=bounded,
-                                   floor=said.floor if end else None))
+                                   floor=said.floor if end else None),
+                finer=fits.finer if end else None)
         for end in (0, 1)
     )  # fmt: skip
     return low, high
