@@ -1,6 +1,6 @@
 """What a picture of an attack says: one card per node and per group, and the numbers' sources.
 
-Only words and numbers; how they are drawn is for the drawers (dot, SVG, PNG) to say.
+Only words and numbers; how they look is for DOT and `reidbn.report.drawing` to say.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,7 +68,11 @@ def cards(attack: Attack, values: Values | None = None) -> list[Card]:
             seen[node.name] = _node_card(attack, node, values)
         elif group.name not in seen:
             seen[group.name] = _group_card(attack, group, values)
-    return [seen[name] for name in _in_order(attack, seen)]
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(seen)
+    graph.add_edges_from((edge.start, edge.end) for edge in edges(attack))
+    declared = {name: i for i, name in enumerate(seen)}
+    return [seen[name] for name in nx.lexicographical_topological_sort(graph, declared.__getitem__)]
 
 
 def edges(attack: Attack) -> list[Edge]:
@@ -85,9 +90,7 @@ def edges(attack: Attack) -> list[Edge]:
     for group in attack.groups.values():
         for parent in group.parents:
             other = attack.group_of(parent)
-            found.append(
-                Edge(other.name, group.name, parent) if other else Edge(parent, group.name)
-            )
+            found.append(Edge(other.name if other else parent, group.name, parent if other else ""))
     return found
 
 
@@ -114,16 +117,12 @@ def sources(attack: Attack, values: Values | None = None) -> list[Source]:
 
 
 def _node_card(attack: Attack, node: Node, values: Values | None) -> Card:
-    names = [r[1:] for r in node.cpd.references() if r.startswith("$")]
-    names += [r for r in node.cpd.references() if r in attack.parameters]
-    names += node.structural
+    names = [*(r.removeprefix("$") for r in node.cpd.references()), *node.structural]
     return Card(node.name, node.story, _rule(node.cpd), _numbers(attack, names, values))
 
 
 def _group_card(attack: Attack, group: Group, values: Values | None) -> Card:
-    names = []
-    for member in group.member_nodes():
-        names += [r[1:] for r in member.cpd.references() if r.startswith("$")]
+    names = [r.removeprefix("$") for m in group.member_nodes() for r in m.cpd.references()]
     first = group.rows[0].p
     single = len(group.rows) == 1 and isinstance(first, int | float)
     each = f"each known with {first:g}" if single else ""
@@ -131,12 +130,11 @@ def _group_card(attack: Attack, group: Group, values: Values | None) -> Card:
 
 
 def _numbers(attack: Attack, names: list[str], values: Values | None) -> tuple[str, ...]:
-    out = []
-    for name in dict.fromkeys(names):
-        if name in attack.parameters:
-            assumed = " (assumed)" if attack.parameters[name].is_assumption else ""
-            out.append(f"{name} = {_value(attack, name, values)}{assumed}")
-    return tuple(out)
+    known = [attack.parameters[name] for name in dict.fromkeys(names) if name in attack.parameters]
+    return tuple(
+        f"{p.name} = {_value(attack, p.name, values)}{' (assumed)' * p.is_assumption}"
+        for p in known
+    )
 
 
 def _value(attack: Attack, name: str, values: Values | None) -> str:
@@ -162,14 +160,3 @@ def _words(field: str, value: object, default: object) -> list[str]:
         return []
     text = value.lstrip("$@") if isinstance(value, str) else f"{value:g}"
     return [text] if field in ("p", text) else [f"{field.replace('_', ' ')} {text}"]
-
-
-def _in_order(attack: Attack, seen: Mapping[str, Card]) -> list[str]:
-    """Parents before children among the cards, otherwise as declared."""
-    parents: dict[str, set[str]] = {name: set() for name in seen}
-    for edge in edges(attack):
-        parents[edge.end].add(edge.start)
-    order: list[str] = []
-    while len(order) < len(seen):
-        order.append(next(n for n in seen if n not in order and parents[n] <= {*order}))
-    return order

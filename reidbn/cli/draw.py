@@ -67,7 +67,7 @@ def draw(
     except OSError as problem:
         raise UsageError(f"{path}: cannot be written: {problem.strerror}") from None
     if as_json:
-        size = {"width": drawing.scene.width, "height": drawing.scene.height}
+        size = {"width": drawing.width, "height": drawing.height}
         print_json({"attack": model.name, "file": str(path), **size})
     else:
         click.echo(str(path))

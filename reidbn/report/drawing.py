@@ -1,47 +1,97 @@
-"""The picture of an attack: its graph, its parameters, and where every number comes from."""
+"""The picture of an attack: its graph, its parameters, and where every number comes from.
+
+Cards stand in rows, each below its parents.  An arrow that passes a row goes through a lane between
+the cards, shared by all arrows from the same card, and bends only between two rows: so no arrow
+meets a card that it does not join.  One matplotlib figure is the picture as SVG and as PNG.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import io
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import matplotlib.style
+import networkx as nx
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.patches import BoxStyle, PathPatch
+from matplotlib.path import Path as Line
+from matplotlib.transforms import Affine2D, Bbox
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.cards import Source, cards, edges, sources
+from reidbn.attack.cards import Card, Edge, Source, cards, edges, sources
 from reidbn.attack.modelfile import load
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.calls import typed
+from reidbn.cpds.protocol import YES
 from reidbn.errors import UsageError
 from reidbn.inference.answers import ask
 from reidbn.inference.interchange.dot import write_dot
 from reidbn.inference.lowering import check_settings, parameter_values
-from reidbn.report.boxes import ASSUMED, INK, QUIET, CardBox, Chances
-from reidbn.report.layers import Layout, layered
-from reidbn.report.lettering import width_of, wrapped
-from reidbn.report.scene import Arrow, Scene, Shape, Words
 
-_MARGIN, _GAP = 24.0, 22.0
-_LEAST, _LIST = 560.0, 700.0  # width of the sheet; room that the list of sources asks for
+Floats = NDArray[np.float64]
+Point = tuple[float, float]
+Chances = Mapping[str, Sequence[tuple[str, float]]]  # node: (state, probability), in order
+
+_INK, _QUIET, _FRAME, _ASSUMED = "#1f2937", "#4b5563", "#64748b", "#9a3412"
+_GROUP, _SEEN, _BAR, _NO, _TROUGH = "#eef2f7", "#fff7e6", "#1d4ed8", "#94a3b8", "#e2e8f0"
+_FAMILY = "DejaVu Sans"  # among the widest: a reader who has another font finds more room, not less
+_STYLE: list[Any] = ["default", {"svg.fonttype": "none", "svg.hashsalt": "reidbn"}]
 _SUFFIXES = {".svg": "svg", ".png": "png", ".dot": "dot", ".gv": "dot"}
+_MARGIN, _LEAST, _STORY = 24.0, 560.0, 720.0  # of the sheet; its least width; that of the story
+_PAD, _NARROW, _WIDE = 11.0, 186.0, 204.0  # inside a card; the least and the largest room there
+_GAP, _LANE = 26.0, 15.0  # between cards; beside a lane
+_HEAD, _LINE = 8.0, 1.35  # length of an arrow's head; height of a line in sizes of its font
+_STARTS, _SWEEPS, _TURNS, _STRAIGHT = 32, 8, 100, 20.0  # of the search for places
+_MOST_BARS = 8  # a node with more states is drawn as a small histogram
 
 
 @dataclass(frozen=True)
 class Drawing:
     """A drawn attack: `svg`, `png` and `dot`; notebooks show it as it is."""
 
-    scene: Scene
+    title: str
+    description: str
+    width: float
+    height: float
+    boxes: Mapping[str, Bbox]  # where the cards stand; y counts downwards
+    arrows: Mapping[Edge, Sequence[Point]]  # straight pieces and bends in turn
+    figure: Figure
     dot: str
+    key: str  # keeps the identifiers of several pictures in a page apart
 
     @property
     def svg(self) -> str:
-        return self.scene.svg()
+        """A self-contained SVG text, which shrinks to the room that it is given."""
+        text = self._saved("svg", metadata={"Date": None, "Creator": None}).decode()
+        spare = rf"font-family: '{_FAMILY}'; |text-anchor: start; |\n| transform=\"rotate[^\"]*\""
+        shapes = re.findall(r"<(?:path|text)\b.*?(?:/>|</text>)", text, re.DOTALL)
+        drawn = "\n".join(re.sub(spare, "", shape) for shape in shapes)
+        w, h, own = f"{self.width:g}", f"{self.height:g}", f"reidbn-{self.key}"
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" '
+            f'height="{h}" style="max-width: 100%; height: auto" role="img" aria-labelledby='
+            f'"{own}-title {own}-desc" font-family="{_FAMILY}, Verdana, Arial, sans-serif">\n'
+            f'<title id="{own}-title">{escape(self.title)}</title>\n'
+            f'<desc id="{own}-desc">{escape(self.description)}</desc>\n{drawn}\n</svg>\n'
+        )
 
     @property
     def png(self) -> bytes:
-        return self.scene.png()
+        """The picture as PNG, twice as large for sharp screens."""
+        return self._saved("png", dpi=144, metadata={"Software": None, "Title": self.title})
 
     def save(self, path: str | Path) -> Path:
         """Write the picture; the ending of the name says as what."""
@@ -49,15 +99,20 @@ class Drawing:
         kind = _SUFFIXES.get(path.suffix.lower())
         if kind is None:
             raise UsageError(f"{path.name}: a picture is .svg, .png or .dot")
-        data = self.png if kind == "png" else getattr(self, kind).encode()
-        path.write_bytes(data)
+        path.write_bytes(self.png if kind == "png" else getattr(self, kind).encode())
         return path
+
+    def _saved(self, kind: str, **options: Any) -> bytes:
+        out = io.BytesIO()
+        with _own_style():
+            self.figure.savefig(out, format=kind, **options)
+        return out.getvalue()
 
     def _repr_svg_(self) -> str:
         return self.svg
 
     def __repr__(self) -> str:
-        return f"<Drawing {self.scene.title}: {self.scene.width:.0f} x {self.scene.height:.0f}>"
+        return f"<Drawing {self.title}: {self.width:.0f} x {self.height:.0f}>"
 
 
 @typed
@@ -84,21 +139,20 @@ def draw(
     attack = load(attack)
     check_settings(attack, set, beyond_range=beyond_range)
     values = parameter_values(attack, set)
-    known, done = (
-        parse_given({} if given is None else given),
-        parse_states({} if do is None else do),
-    )
-    seen = {node: state for node, state in known.items() if isinstance(state, str)}
+    known = parse_given({} if given is None else given)
+    done = parse_states({} if do is None else do)
     chances: Chances = {}
     if marginals:
         question = {"given": known, "do": done, "set": set, "subject": subject}
         chances = _chances(attack, {**question, "beyond_range": beyond_range})
     elif known or done:
         raise UsageError("evidence and interventions show in the chances: add marginals=True")
-    boxes = {c.name: CardBox(c, chances, seen, done) for c in cards(attack, values)}
+    marks = {n: f"seen: {state}" for n, state in known.items() if isinstance(state, str)}
+    marks |= {n: f"set: {state}" for n, state in done.items()}
     listed = sources(attack, values) if numbers is None else list(numbers)
-    scene = _scene(attack, boxes, listed, done)
-    drawing = Drawing(scene, write_dot(attack, values))
+    with _own_style():
+        drawing = _drawing(attack, cards(attack, values), chances, marks, listed,
+                           write_dot(attack, values))  # fmt: skip
     if path is not None:
         drawing.save(path)
     return drawing
@@ -118,87 +172,327 @@ def _chances(attack: Attack, question: Mapping[str, Any]) -> Chances:
 # -- the sheet -----------------------------------------------------------------------------
 
 
-def _scene(
-    attack: Attack, boxes: Mapping[str, CardBox], listed: list[Source], done: Mapping[str, str]
-) -> Scene:
-    arrows = edges(attack)
-    pairs = [(e.start, e.end) for e in arrows]
-    graph = layered({n: (b.width, b.height) for n, b in boxes.items()}, pairs)
-    width = max(graph.width, _LIST if listed else _LEAST) + 2 * _MARGIN
-    head, y = _head(attack, width)
-    left = (width - graph.width) / 2
-    shapes: list[Shape] = [*head]
-    for edge, route in zip(arrows, graph.routes, strict=True):
-        moved = tuple((px + left, py + y) for px, py in route)
-        shapes.append(Arrow(moved, dashed=edge.end in done))
-    for name, box in boxes.items():
-        shapes += box.shapes(graph.boxes[name], left, y)
-    shapes += _labels(arrows, graph, left, y)
-    y += graph.height + _GAP
-    lines, y = _sources(listed, width, y)
-    shapes += lines
-    title = f"{attack.title} ({attack.name})" if attack.title else attack.name
-    return Scene(width, y + _MARGIN / 2, shapes, f"Attack: {title}", _spoken(attack, listed),
-                 attack.fingerprint[:8])  # fmt: skip
-
-
-def _head(attack: Attack, width: float) -> tuple[list[Shape], float]:
-    y, room = _MARGIN, width - 2 * _MARGIN
-    out: list[Shape] = []
-    for line in wrapped(attack.title or attack.name, 17, room, bold=True):
-        y += 17
-        out.append(Words(_MARGIN, y, line, 17, INK, bold=True))
-        y += 5
-    for line in wrapped(attack.story, 11, min(room, 760)):
-        y += 11
-        out.append(Words(_MARGIN, y, line, 11, QUIET))
-        y += 4
-    return out, y + _GAP
-
-
-def _labels(arrows: Any, graph: Layout, left: float, top: float) -> list[Shape]:
-    """The member of a group that an arrow means, beside the arrow's end."""
-    out: list[Shape] = []
-    for edge, route in zip(arrows, graph.routes, strict=True):
+def _drawing(attack: Attack, shown: list[Card], chances: Chances, marks: Mapping[str, str],
+             listed: list[Source], dot: str) -> Drawing:  # fmt: skip
+    sheet, links = _Sheet(), edges(attack)
+    room = max(_width(card.name, 13, bold=True) for card in shown)
+    room = min(max(room, _NARROW), _WIDE)
+    panels = {card.name: _Panel(card, chances, marks, room) for card in shown}
+    boxes, routes = laid_out({n: p.height for n, p in panels.items()}, room + 2 * _PAD, links)
+    across = max([b.x1 for b in boxes.values()] + [x for route in routes for x, _ in route])
+    width = round(max(across, _LEAST) + 2 * _MARGIN)
+    wide = width - 2 * _MARGIN
+    y = sheet.words(_MARGIN, _MARGIN, attack.title or attack.name, wide, size=18, bold=True) + 5
+    y = sheet.words(_MARGIN, y, attack.story, min(_STORY, wide), size=11.5, color=_QUIET)
+    left, top = (width - across) / 2, y + 24
+    boxes = {name: box.translated(left, top) for name, box in boxes.items()}
+    arrows = {edge: [(x + left, y + top) for x, y in route]
+              for edge, route in zip(links, routes, strict=True)}  # fmt: skip
+    for edge, route in arrows.items():
+        sheet.arrow(route, dashed=marks.get(edge.end, "").startswith("set"))
         if edge.member:
             x, y = route[-1]
-            out.append(Words(x + left + 6, y + top - 12, f"only {edge.member}", 9.5, QUIET))
-    return out
+            sheet.words(x + 6, y - 20, f"only {edge.member}", size=9.5, color=_QUIET)
+    for name, panel in panels.items():
+        panel.paint(sheet, boxes[name])
+    y = max(box.y1 for box in boxes.values()) + 26
+    if listed:
+        y = _list(sheet, listed, width, y)
+    title = f"{attack.title} ({attack.name})" if attack.title else attack.name
+    height = round(y + _MARGIN / 2)
+    return Drawing(f"Attack: {title}", _spoken(attack, shown, links, listed), width, height, boxes,
+                   arrows, sheet.finished(width, height), dot, attack.fingerprint[:8])  # fmt: skip
 
 
-def _sources(listed: list[Source], width: float, y: float) -> tuple[list[Shape], float]:
+def _list(sheet: _Sheet, listed: list[Source], width: float, y: float) -> float:
     """The list of numbers and where they come from; assumptions are marked in words."""
-    if not listed:
-        return [], y
     assumed = sum(s.is_assumption for s in listed)
-    count = "no assumptions" if not assumed else "1 assumption" if assumed == 1 else (
-        f"{assumed} assumptions")  # fmt: skip
-    y += 13
-    out: list[Shape] = [Words(_MARGIN, y, f"Numbers and where they come from ({count})", 12.5, INK,
-                              bold=True)]  # fmt: skip
-    names = max(width_of(s.name, 11, bold=True) for s in listed) + 14
-    valued = min(max(width_of(s.value, 11) for s in listed) + 14, 270)
-    room = width - 2 * _MARGIN - names - valued
-    y += 6
-    for source in listed:
-        fill = ASSUMED if source.is_assumption else INK
-        columns = [(0.0, wrapped(source.name, 11, names, bold=True), True),
-                   (names, wrapped(source.value, 11, valued - 8), False),
-                   (names + valued, wrapped(source.source, 11, room), False)]  # fmt: skip
-        for x, lines, bold in columns:
-            out += [Words(_MARGIN + x, y + 12 + 15 * i, line, 11, fill, bold=bold)
-                    for i, line in enumerate(lines)]  # fmt: skip
-        y += 15 * max(len(lines) for _, lines, _ in columns) + 2
-    return out, y
+    count = f"{assumed or 'no'} assumption{'' if assumed == 1 else 's'}"
+    title = f"Numbers and where they come from ({count})"
+    y = sheet.words(_MARGIN, y, title, size=12.5, bold=True) + 4
+    names = max(_width(s.name, 11, bold=True) for s in listed) + 16
+    values = min(max(_width(s.value, 11) for s in listed) + 16, 250)
+    room = width - 2 * _MARGIN - names - values
+    for s in listed:
+        color, x = _ASSUMED if s.is_assumption else _INK, _MARGIN + names
+        y = 3 + max(sheet.words(_MARGIN, y, s.name, names, color=color, bold=True),
+                    sheet.words(x, y, s.value, values - 10, color=color),
+                    sheet.words(x + values, y, s.source, room, color=color))  # fmt: skip
+    return y
 
 
-def _spoken(attack: Attack, listed: list[Source]) -> str:
+def _spoken(attack: Attack, shown: list[Card], links: list[Edge], listed: list[Source]) -> str:
     """The picture in sentences."""
     parts = [attack.story] if attack.story else []
-    for card in cards(attack):
-        parents = [e.start for e in edges(attack) if e.end == card.name]
+    for card in shown:
+        parents = [e.start for e in links if e.end == card.name]
         after = f", after {', '.join(parents)}" if parents else ""
         members = f" (a group of {', '.join(card.members)})" if card.is_group else ""
         parts.append(f"{card.name}{members}{after}: {card.story or card.rule}.")
     parts += [f"{s.name} is {s.value}; source: {s.source}." for s in listed]
     return " ".join(" ".join(parts).split())
+
+
+class _Sheet:
+    """A figure on which y counts downwards; all shapes that look alike become one path."""
+
+    def __init__(self) -> None:
+        self.figure = Figure(dpi=72, facecolor="#ffffff")
+        self.unit = Affine2D()  # known when the sheet is finished
+        self.place = self.unit + self.figure.transFigure
+        self.shapes: dict[tuple[Any, ...], dict[bytes, Line]] = {}
+
+    def shape(self, line: Line, *look: Any) -> None:
+        """The look is the layer, the fill, the stroke, its width, and whether it is dashed."""
+        look = (*look, *("none", 0.0, False)[len(look) - 2 :])
+        # arrows from one card begin together: what is drawn twice is drawn once
+        self.shapes.setdefault(look, {})[np.asarray(line.vertices).tobytes()] = line
+
+    def box(self, at: Sequence[float], *look: Any, radius: float = 0.0) -> None:
+        style: Any = (
+            BoxStyle.Round(pad=0, rounding_size=radius) if radius else BoxStyle.Square(pad=0)
+        )
+        self.shape(style(*np.round(at, 1), 1.0), *look)
+
+    def arrow(self, route: Sequence[Point], *, dashed: bool) -> None:
+        """Straight within a row, a bend between two rows, and a head at the end."""
+        x, y = np.round(route[-1], 1)
+        points = np.round([*route[:-1], (x, y - _HEAD + 1)], 1)
+        for i, ((x1, y1), (x2, y2)) in enumerate(pairwise(points)):
+            bend = [(x1, (y1 + y2) / 2), (x2, (y1 + y2) / 2)] if i % 2 else []
+            codes = [Line.MOVETO, *([Line.CURVE4] * 3 if i % 2 else [Line.LINETO])]
+            self.shape(Line([(x1, y1), *bend, (x2, y2)], codes), 0, "none", _FRAME, 1.3, dashed)
+        head = [(x, y), (x - 4, y - _HEAD), (x + 4, y - _HEAD), (x, y)]
+        self.shape(Line(head, closed=True), 0, _FRAME)
+
+    def words(self, x: float, y: float, text: str, room: float = np.inf, *, size: float = 11.0,
+              bold: bool = False, **look: Any) -> float:  # fmt: skip
+        """Words wrapped to a room, from y downwards; where the next line would begin."""
+        look = {"color": _INK, "family": _FAMILY, "weight": "bold" if bold else "normal", **look}
+        for line in wrapped(text, size, room, bold=bold):
+            self.figure.text(round(x, 1), round(y + size, 1), line, size=size, **look,
+                             transform=self.place, parse_math=False)  # fmt: skip
+            y += _LINE * size
+        return y
+
+    def finished(self, width: float, height: float) -> Figure:
+        self.figure.set_size_inches(width / 72, height / 72)
+        self.unit.scale(1 / width, -1 / height).translate(0, 1)
+        for (_, fill, stroke, wide, dashed), lines in sorted(self.shapes.items()):
+            path = Line.make_compound_path(*lines.values())
+            dash = (0, (4, 2.5)) if dashed else "-"
+            self.figure.add_artist(PathPatch(path, facecolor=fill, edgecolor=stroke, linewidth=wide,
+                                             linestyle=dash, transform=self.place))  # fmt: skip
+        return self.figure
+
+
+# -- a card ----------------------------------------------------------------------------------
+
+
+class _Panel:
+    """A card's words, and its chances as bars: its height is known before its place."""
+
+    def __init__(self, card: Card, chances: Chances, marks: Mapping[str, str], room: float) -> None:
+        own = {n: marks[n] for n in (*card.members, card.name) if n in marks}
+        fill = _SEEN if own else _GROUP if card.is_group else "#ffffff"
+        self.look = (1, fill, _FRAME, 2.0 if own else 1.2, "set" in str(own.values()))
+        self.room, self.bars = room, list(chances.get(card.name, ()))
+        self.said: list[tuple[str, dict[str, Any]]] = [
+            (card.name, {"size": 13.0, "bold": True}),
+            (card.story, {"size": 10.5, "color": _QUIET}),
+            (card.rule, {"size": 10.5, "style": "italic"}),
+            *((n, {"color": _ASSUMED if n.endswith("(assumed)") else _INK}) for n in card.numbers),
+            *((mark if n == card.name else f"{n} {mark}", {"color": _ASSUMED, "bold": True})
+              for n, mark in own.items()),
+        ]  # fmt: skip
+        if chances:  # of a group one bar per member, with P(yes) only
+            self.bars += [(m, dict(chances[m])[YES]) for m in card.members]
+        else:
+            self.said += [(member, {}) for member in card.members]
+        words = sum(_LINE * size * len(wrapped(text, size, room, bold="bold" in look))
+                    for text, look in self.said for size in [look.get("size", 11.0)])  # fmt: skip
+        bars = 60.0 if len(self.bars) > _MOST_BARS else 15.0 * len(self.bars)
+        self.height = words + bars + 2 * _PAD - (1 if bars else 4)
+        self.is_group = card.is_group
+
+    def paint(self, sheet: _Sheet, at: Bbox) -> None:
+        sheet.box(at.bounds, *self.look, radius=8)
+        if self.is_group:
+            sheet.box(at.padded(-3).bounds, 2, "none", _FRAME, 0.6, radius=5.5)
+        x, y = at.x0 + _PAD, at.y0 + _PAD - 2
+        for text, look in self.said:
+            y = sheet.words(x, y, text, self.room, **look)
+        if len(self.bars) > _MOST_BARS:
+            self._histogram(sheet, x, y)
+        elif self.bars:
+            self._bars(sheet, x, y + 3)
+
+    def _bars(self, sheet: _Sheet, x: float, y: float) -> None:
+        names = min(max(_width(state, 10) for state, _ in self.bars), self.room / 2) + 0.01
+        track = self.room - names - 56
+        for state, p in self.bars:
+            shown = wrapped(state, 10, names)
+            sheet.words(x, y, shown[0] + ".." * (len(shown) > 1), size=10)
+            sheet.box((x + names + 7, y + 2, track, 9), 2, _TROUGH)
+            if p > 0:
+                bar = (x + names + 7, y + 2, max(track * p, 0.5), 9)
+                sheet.box(bar, 3, _NO if state == "no" else _BAR)
+            sheet.words(x + self.room, y, percent(p), size=10, ha="right")
+            y += 15
+
+    def _histogram(self, sheet: _Sheet, x: float, y: float) -> None:
+        best, step = max(self.bars, key=lambda bar: bar[1]), self.room / len(self.bars)
+        for i, (_, p) in enumerate(self.bars):
+            high = max(36 * p / best[1], 0.3) if p > 0 else 0
+            sheet.box((x + i * step, y + 43 - high, max(step * 0.85, 0.5), high), 3, _BAR)
+        sheet.box((x, y + 43, self.room, 0.8), 3, _FRAME)
+        said = f"most likely {best[0]}: {percent(best[1])}"
+        sheet.words(x, y + 45, self.bars[0][0], size=10, color=_QUIET)
+        sheet.words(x + self.room / 2, y + 45, said, size=10, ha="center")
+        sheet.words(x + self.room, y + 45, self.bars[-1][0], size=10, color=_QUIET, ha="right")
+
+
+def percent(p: float) -> str:
+    """A chance in few signs: never 0 % or 100 % unless it is.
+
+    >>> percent(0.18446), percent(0.00002), percent(0.99999), percent(1.0)
+    ('18.4 %', '<0.1 %', '>99.9 %', '100 %')
+    """
+    if p in (0.0, 1.0):
+        return f"{p * 100:.0f} %"
+    if p < 0.001:
+        return "<0.1 %"
+    return ">99.9 %" if p > 0.999 else f"{p * 100:.1f} %"
+
+
+# -- words -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def _own_style() -> Iterator[None]:
+    """The same picture whatever style the caller has set; a sign without a shape is no warning."""
+    with matplotlib.style.context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
+@cache
+def _advance(sign: str, *, bold: bool) -> float:
+    """Width of a sign as a share of the font's size; 1 for what the font does not have."""
+    font = get_font(findfont(FontProperties(family=_FAMILY, weight="bold" if bold else "normal")))
+    font.set_size(100, 72)
+    known = font.get_char_index(ord(sign))
+    return font.load_char(ord(sign)).linearHoriAdvance / 6_553_600 if known else 1.0
+
+
+def _width(text: str, size: float, *, bold: bool = False) -> float:
+    return size * sum(_advance(sign, bold=bold) for sign in text)
+
+
+def wrapped(text: str, size: float, room: float, *, bold: bool = False) -> list[str]:
+    """The text in lines that fit into the room; a word that is too long alone is cut up.
+
+    >>> wrapped("one two three", 10, 50)
+    ['one two', 'three']
+    """
+    lines: list[str] = []
+    for word in text.split():
+        while word:
+            end = len(word)
+            while end > 1 and _width(word[:end], size, bold=bold) > room:
+                end -= 1
+            if end < len(word):  # cut after _ or - where there is one
+                end = max(word.rfind("_", 0, end), word.rfind("-", 0, end)) + 1 or end
+            longer = f"{lines[-1]} {word[:end]}" if lines else ""
+            if longer and _width(longer, size, bold=bold) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(word[:end])
+            word = word[end:]
+    return lines
+
+
+# -- where the cards stand ---------------------------------------------------------------------
+
+
+def laid_out(
+    heights: Mapping[str, float], width: float, links: Sequence[Edge]
+) -> tuple[dict[str, Bbox], list[tuple[Point, ...]]]:
+    """Places for cards, and for each arrow the points between which it is straight or bends."""
+    graph: nx.DiGraph[str] = nx.DiGraph((e.start, e.end) for e in links)
+    graph.add_nodes_from(heights)
+    row = _rows(graph)
+    paths = [[*((e.start, r) for r in range(row[e.start], row[e.end])), (e.end, row[e.end])]
+             for e in links]  # fmt: skip
+    spots = [(name, row[name]) for name in heights]
+    spots = list(dict.fromkeys([*spots, *(spot for path in paths for spot in path)]))
+    bends = {pair: None for path in paths for pair in pairwise(path)}
+    place = {spot: i for i, spot in enumerate(spots)}
+    link = np.zeros((len(spots), len(spots)))
+    link[[place[u] for u, _ in bends], [place[v] for _, v in bends]] = 1
+    level = np.array([r for _, r in spots])
+    half = np.where(np.arange(len(spots)) < len(heights), width / 2, 0.0)
+    x = dict(zip(spots, _across(level, link, half).tolist(), strict=True))
+    tops, bottoms, y = [], [], 0.0
+    for r in range(level.max() + 1):
+        tops.append(y)
+        bottoms.append(y + max(heights[name] for name in row if row[name] == r))
+        reach = max((abs(x[u] - x[v]) for u, v in bends if u[1] == r), default=0)
+        y = bottoms[-1] + min(max(46.0, 0.16 * reach), 84.0)
+    boxes = {n: Bbox.from_bounds(x[n, row[n]] - width / 2, tops[row[n]], width, high)
+             for n, high in heights.items()}  # fmt: skip
+    routes = []
+    for path in paths:
+        points = [(x[spot], at) for spot in path for at in (tops[spot[1]], bottoms[spot[1]])]
+        rivals = sorted(x[other[-2]] for other in paths if other[-1] == path[-1])
+        side = rivals.index(x[path[-2]]) - (len(rivals) - 1) / 2  # side by side as they come
+        end = (x[path[-1]] + side * min(24.0, 0.7 * width / len(rivals)), tops[path[-1][1]])
+        routes.append(((points[0][0], boxes[path[0][0]].y1), *points[1:-2], end))
+    return boxes, routes
+
+
+def _rows(graph: nx.DiGraph[str]) -> dict[str, int]:
+    """Every card below its parents: as low as can be, or as high where that is narrower."""
+    low = list(nx.topological_generations(graph.reverse()))[::-1]
+    rows = min(low, [*nx.topological_generations(graph)], key=lambda rows: max(map(len, rows)))
+    return {name: r for r, names in enumerate(rows) for name in names}
+
+
+def _across(level: NDArray[np.intp], link: Floats, half: Floats) -> Floats:
+    """Where the spots of every row stand: few crossings, short lines, in the declared order.
+
+    From several starts, rows are sorted by the mean place of their neighbours above and below in
+    turn.  Then least squares of the lines' reach, subject to the order and the gaps: with the gaps
+    taken off, the best places of a row are an isotonic regression.
+    """
+    rows = [np.flatnonzero(level == r) for r in range(level.max() + 1)]
+    lane, (start, end) = half == 0, np.nonzero(link)
+    same = level[start][:, None] == level[start]
+    least, order = (np.inf, 0.0, 0.0), rows
+    for seed in range(_STARTS):
+        x = np.random.default_rng(seed).permutation(len(level)).astype(float)
+        for sweep in range(_SWEEPS):
+            near = link if sweep % 2 else link.T
+            for row in rows[::-1] if sweep % 2 else rows:
+                count = near[row].sum(axis=1)
+                wanted = np.where(count > 0, near[row] @ x / np.maximum(count, 1), x[row])
+                x[row[np.lexsort((x[row], wanted))]] = np.arange(len(row)) - (len(row) - 1) / 2
+            turned = np.subtract.outer(x[start], x[start]) * np.subtract.outer(x[end], x[end])
+            cost = ((same & (turned < 0)).sum(), np.abs(x[start] - x[end]).sum(),
+                    -(x * np.arange(len(x)))[~lane].sum())  # fmt: skip
+            if cost < least:
+                least, order = cost, [row[np.argsort(x[row])] for row in rows]
+    pull = (link + link.T) * np.array([1.0, 2.0, _STRAIGHT])[lane[:, None] + 1 * lane]
+    pull += 1e-3 * np.eye(len(half))
+    gaps = [half[row][1:] + half[row][:-1] + np.where(lane[row][1:] | lane[row][:-1], _LANE, _GAP)
+            for row in order]  # fmt: skip
+    offsets = [np.concatenate([[0.0], gap]).cumsum() for gap in gaps]
+    for row, offset in zip(order, offsets, strict=True):
+        x[row] = offset - offset[-1] / 2
+    for turn in range(_TURNS):
+        for row, offset in [*zip(order, offsets, strict=True)][:: -1 if turn % 2 else 1]:
+            weights = pull[row].sum(axis=1)
+            wanted = pull[row] @ x / weights - offset
+            x[row] = isotonic_regression(wanted, weights=weights).x + offset
+    out: Floats = x - (x - half).min()
+    return out
