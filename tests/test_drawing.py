@@ -303,6 +303,13 @@ def test_chances_are_the_engines_answers_with_evidence_and_interventions():
     assert cut.svg.count("stroke-dasharray") == 2  # the card and the arrow that no longer counts
 
 
+def test_what_is_seen_is_framed_and_only_what_is_set_is_dashed():
+    node = rb.Node("x", ("reset", "offset"), rb.Uniform())
+    attack = rb.Attack("states", nodes=[node])
+    assert "stroke-dasharray" not in rb.draw(attack, marginals=True, given={"x": "offset"}).svg
+    assert "stroke-dasharray" in rb.draw(attack, marginals=True, do={"x": "offset"}).svg
+
+
 def test_bars_are_as_long_as_the_chances():
     bars = {style: d for style, d in paths(drawn("breakfast", marginals=True)) if "Q" not in d}
     wide = {}

@@ -78,19 +78,14 @@ def cards(attack: Attack, values: Values | None = None) -> list[Card]:
 def edges(attack: Attack) -> list[Edge]:
     """The arrows between cards."""
     found = []
-    for node in attack.nodes.values():
-        single: dict[str, list[str]] = {}
-        for parent in node.parents:
+    owners: list[Node | Group] = [*attack.nodes.values(), *attack.groups.values()]
+    for owner in owners:
+        starts: dict[str, list[str]] = {}
+        for parent in owner.parents:
             group = attack.group_of(parent)
-            if group is None:
-                found.append(Edge(parent, node.name))
-            else:
-                single.setdefault(group.name, []).append(parent)
-        found += [Edge(group, node.name, ", ".join(names)) for group, names in single.items()]
-    for group in attack.groups.values():
-        for parent in group.parents:
-            other = attack.group_of(parent)
-            found.append(Edge(other.name if other else parent, group.name, parent if other else ""))
+            members = starts.setdefault(group.name if group else parent, [])
+            members += [parent] if group else []
+        found += [Edge(start, owner.name, ", ".join(names)) for start, names in starts.items()]
     return found
 
 

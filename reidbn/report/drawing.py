@@ -189,10 +189,11 @@ def _drawing(attack: Attack, shown: list[Card], chances: Chances, marks: Mapping
     arrows = {edge: [(x + left, y + top) for x, y in route]
               for edge, route in zip(links, routes, strict=True)}  # fmt: skip
     for edge, route in arrows.items():
-        sheet.arrow(route, dashed=marks.get(edge.end, "").startswith("set"))
-        if edge.member:
-            x, y = route[-1]
-            sheet.words(x + 6, y - 20, f"only {edge.member}", size=9.5, color=_QUIET)
+        sheet.arrow(route, dashed=marks.get(edge.end, "").startswith("set:"))
+        if edge.member:  # on the side that the arrow does not come from
+            (x, y), left_of = route[-1], route[-2][0] > route[-1][0]
+            sheet.words(x - 7 if left_of else x + 7, y - 15, f"only {edge.member}", size=9.5,
+                        color=_QUIET, ha="right" if left_of else "left")  # fmt: skip
     for name, panel in panels.items():
         panel.paint(sheet, boxes[name])
     y = max(box.y1 for box in boxes.values()) + 26
@@ -249,10 +250,9 @@ class _Sheet:
         self.shapes.setdefault(look, {})[np.asarray(line.vertices).tobytes()] = line
 
     def box(self, at: Sequence[float], *look: Any, radius: float = 0.0) -> None:
-        style: Any = (
-            BoxStyle.Round(pad=0, rounding_size=radius) if radius else BoxStyle.Square(pad=0)
-        )
-        self.shape(style(*np.round(at, 1), 1.0), *look)
+        round_: Any = BoxStyle.Round(pad=0, rounding_size=radius)
+        frame: Any = round_ if radius else BoxStyle.Square(pad=0)
+        self.shape(frame(*np.round(at, 1), 1.0), *look)
 
     def arrow(self, route: Sequence[Point], *, dashed: bool) -> None:
         """Straight within a row, a bend between two rows, and a head at the end."""
@@ -295,7 +295,8 @@ class _Panel:
     def __init__(self, card: Card, chances: Chances, marks: Mapping[str, str], room: float) -> None:
         own = {n: marks[n] for n in (*card.members, card.name) if n in marks}
         fill = _SEEN if own else _GROUP if card.is_group else "#ffffff"
-        self.look = (1, fill, _FRAME, 2.0 if own else 1.2, "set" in str(own.values()))
+        cut = any(mark.startswith("set:") for mark in own.values())
+        self.look = (1, fill, _FRAME, 2.0 if own else 1.2, cut)
         self.room, self.bars = room, list(chances.get(card.name, ()))
         self.said: list[tuple[str, dict[str, Any]]] = [
             (card.name, {"size": 13.0, "bold": True}),
@@ -332,7 +333,7 @@ class _Panel:
         track = self.room - names - 56
         for state, p in self.bars:
             shown = wrapped(state, 10, names)
-            sheet.words(x, y, shown[0] + ".." * (len(shown) > 1), size=10)
+            sheet.words(x, y, "".join(shown[:1]) + ".." * (len(shown) > 1), size=10)
             sheet.box((x + names + 7, y + 2, track, 9), 2, _TROUGH)
             if p > 0:
                 bar = (x + names + 7, y + 2, max(track * p, 0.5), 9)
@@ -442,10 +443,10 @@ def laid_out(
     boxes = {n: Bbox.from_bounds(x[n, row[n]] - width / 2, tops[row[n]], width, high)
              for n, high in heights.items()}  # fmt: skip
     routes = []
-    for path in paths:
+    for i, path in enumerate(paths):
         points = [(x[spot], at) for spot in path for at in (tops[spot[1]], bottoms[spot[1]])]
-        rivals = sorted(x[other[-2]] for other in paths if other[-1] == path[-1])
-        side = rivals.index(x[path[-2]]) - (len(rivals) - 1) / 2  # side by side as they come
+        rivals = sorted((x[other[-2]], k) for k, other in enumerate(paths) if other[-1] == path[-1])
+        side = rivals.index((x[path[-2]], i)) - (len(rivals) - 1) / 2  # side by side as they come
         end = (x[path[-1]] + side * min(24.0, 0.7 * width / len(rivals)), tops[path[-1][1]])
         routes.append(((points[0][0], boxes[path[0][0]].y1), *points[1:-2], end))
     return boxes, routes
