@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Question = Literal["all", "any", "share"]
 MOST_LOOKS = 20_000  # leak sizes at which the risk of many targets is asked
 ROUNDING = 1e-10  # of a probability of many targets: nearer to the limit is at it
+DIGITS = 1e-13  # of the limit: the risk of one target is known to 14 digits
 QUESTIONS: tuple[Question, ...] = ("all", "any", "share")
 
 
@@ -46,7 +47,7 @@ def smallest_k(
     value = _question(targets, question)
     _check_target(target)
     best = _risk_of_k(records, leaked, records, targets, value)
-    target += ROUNDING if targets > 1 else 0.0
+    target += ROUNDING if targets > 1 else DIGITS * target
     if best > target:
         raise UsageError(
             f"even one class of all {records} records has risk {best:.4g}, above {target:.6g}"
@@ -115,12 +116,14 @@ def largest_leak(
     elif records is not None and class_size is not None:
         what = equal_classes(records, class_size)
         if targets == 1:
-            return _last(lambda L: identified(records, L, class_size) <= target, records)
+            return _last(
+                lambda L: identified(records, L, class_size) <= target * (1 + DIGITS), records
+            )
     else:
         raise UsageError("give classes, or records and class_size")
     if targets > 1 and question != "all":
         return _march(what, targets, target, question)
-    target += ROUNDING if targets > 1 else 0.0
+    target += ROUNDING if targets > 1 else DIGITS * target
     return _last(lambda L: value(what, L) <= target, what.records)  # these two only rise
 
 
