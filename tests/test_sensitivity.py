@@ -161,7 +161,7 @@ def test_slopes_of_the_routes_are_those_of_the_closed_form_for_every_subject():
     case = make_case(routes(3), "reidentified=yes", set=at, subject=subject)
     for name, found in responses(case, list(at)).items():
         low, high = (closed_form(subject, **{**at, name: x}) for x in (0.0, 1.0))
-        steps, method = subject_slopes(found)
+        steps, method = subject_slopes(found, case.evaluate({}))
         assert method == "exact affine"
         assert np.abs(steps - (high - low)).max() < 1e-14
 

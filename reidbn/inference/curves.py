@@ -133,6 +133,16 @@ class Curve:
         out = np.asarray(top / np.where(empty, 1.0, bottom))
         return self._with_limits(points, out, empty) if empty.any() else out
 
+    def rounding(self, points: Array) -> Array:
+        """By how much rounding may have moved the answer at points: subjects x points.
+
+        Much where the evidence is far rarer than elsewhere on the interval.
+        """
+        above, below = self._reduced
+        large, whole = (np.abs(c).sum(axis=0)[:, None] for c in (above, below))
+        bottom = np.maximum(np.abs(value(self.position(points), below)), NOISE * whole)
+        return np.asarray(NOISE * (large + whole) / bottom)
+
     def _with_limits(self, points: Array, out: Array, todo: NDArray[np.bool_]) -> Array:
         """Ratios where both vanish: of the first derivatives that do not (de l'Hopital)."""
         (top, bottom), t = self._reduced, self.position(points)

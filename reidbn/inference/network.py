@@ -10,7 +10,7 @@ b yes/no members is one axis of length 2^b (bit j of the position: member j is y
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -160,3 +160,40 @@ def check_mass(values: Array, expected: float | None = 1.0) -> None:
         raise EngineError(
             f"the probabilities of all cases add up to {worst:.9g}; they must to {must}. {FAULT}"
         )
+
+
+def rounding_size(tables: Sequence[Array]) -> float | None:
+    """No sum of products of these tables is larger, signs left out; None if a row is not 1 in all.
+
+    Every product of entries is a term of the product of the rows' sums of |entries|.
+    """
+    size = 1.0
+    for table in tables:
+        large = float(_mass(np.abs(table)).max())
+        if not float(np.abs(_mass(table) - 1.0).max()) <= TOLERANCE * max(large, 1.0):
+            return None
+        size *= max(large, 1.0)
+    return size
+
+
+def strays(values: Array) -> NDArray[np.bool_]:
+    """Which values are further from 0..1 than rounding takes a probability; NaN is."""
+    return np.asarray(~((values >= -MASS) & (values <= 1 + MASS)))
+
+
+def as_probability(values: Array, slack: Array | float = 0.0) -> Array:
+    """Values that rounding took a hair below 0 or above 1, at the edge; what is further is a fault.
+
+    `slack` is what more than MASS may be rounding, where it is known that digits were lost.
+
+    >>> as_probability(np.array([-1e-16, 0.5, 1 + 1e-15])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    if values.size and not (values.min() >= -MASS and values.max() <= 1 + MASS):
+        beyond = np.maximum(-values, values - 1.0)
+        if (beyond <= MASS + slack).all():  # false for NaN
+            return np.asarray(np.clip(values, 0.0, 1.0))
+        excess = np.where(np.isnan(beyond), np.inf, beyond - slack)
+        worst = float(values.flat[int(np.argmax(excess))])
+        raise EngineError(f"{worst:.9g} was found, which is no probability. {FAULT}")
+    return np.asarray(np.clip(values, 0.0, 1.0))

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from reidbn.errors import ImpossibleEvidence, ModelError, UsageError
+from reidbn.errors import EngineError, ImpossibleEvidence, ModelError, UsageError
 from reidbn.inference.case import MOST_NUMBERS, Case, Values
-from reidbn.inference.curves import Curve, nodes
-from reidbn.inference.network import Array
+from reidbn.inference.curves import NOISE, Curve, nodes
+from reidbn.inference.network import FAULT, MASS, Array, as_probability, strays
 
 AFFINE, POLYNOMIAL, RATIO = "exact affine", "exact polynomial", "exact ratio"
 INTERPOLATED, SCAN, DIFFERENCE = "interpolated", "scan", "finite difference"
@@ -75,8 +75,44 @@ class Response:
         if self.curve is None:
             return self.case.answers({self.name: points})
         step = max(1, MOST_NUMBERS // self.curve.subjects)
-        parts = [self.curve(points[i : i + step]) for i in range(0, len(points), step)]
-        return np.clip(np.concatenate(parts, axis=1), 0.0, 1.0)
+        parts = [self._read(self.curve, points[i : i + step]) for i in range(0, len(points), step)]
+        return np.concatenate(parts, axis=1)
+
+    def _read(self, curve: Curve, points: Array) -> Array:
+        """The curve at points; the engine's own answer where it strays from 0..1 for good reason.
+
+        Digits are lost where evidence is rare, and a formula is followed only nearly.  What nothing
+        explains is a fault.
+        """
+        found = curve(points)
+        far = strays(found)
+        if not far.any():
+            return as_probability(found)
+        known = as_probability(found, self._rounding(curve, points))
+        again = far.any(axis=0)
+        own = self.case.evaluate({self.name: points[again]})
+        known[:, again] = np.where(own.possible, own.probability, known[:, again])
+        return known
+
+    def _rounding(self, curve: Curve, points: Array) -> Array | float:
+        """How far an exact curve may be off where digits are lost; a formula's is only measured."""
+        return curve.rounding(points) * (1 + self.error / NOISE) if self.method in EXACT else np.inf
+
+    def check(self, points: Array, found: Values) -> None:
+        """An exact curve goes through answers that the engine gave and checked, else it is a fault.
+
+        A curve is read off where no table can be checked, so this is the test of it.
+        """
+        if self.curve is None or self.method not in EXACT:
+            return
+        off = np.abs(self.curve(points) - found.probability)
+        slack = MASS + self._rounding(self.curve, points)
+        if not ((off <= slack) | ~found.possible).all():  # also catches NaN
+            worst = float(np.nanmax(np.where(found.possible, off, 0.0)))
+            raise EngineError(
+                f"the answer as a function of {self.name} is {worst:.3g} from the answer itself. "
+                f"{FAULT}"
+            )
 
 
 def takes_whole_numbers(case: Case, name: str) -> bool:

@@ -14,9 +14,9 @@ import numpy as np
 
 from reidbn.attack.limits import refuse_beyond_range
 from reidbn.errors import UsageError
-from reidbn.inference.case import MOST_NUMBERS, Case
+from reidbn.inference.case import MOST_NUMBERS, Case, Values
 from reidbn.inference.curves import Curve, coefficients, derivative, nodes, value
-from reidbn.inference.network import Array
+from reidbn.inference.network import Array, as_probability, strays
 from reidbn.inference.responses import (
     DIFFERENCE,
     EXACT,
@@ -57,18 +57,27 @@ class Slope:
 
 def slopes(case: Case, names: Sequence[str]) -> list[Slope]:
     """The slope of the mean answer over subjects in each parameter."""
-    answer = float(mean(case.answers({}), case.weights)[0])
+    answers = base_answers(case)
+    answer = float(mean(answers.probability, case.weights)[0])
     found = responses(case, names)
     out = []
     for name, response in found.items():
-        steps, method = subject_slopes(response)
+        steps, method = subject_slopes(response, answers)
         out.append(Slope(name, case.base(name), answer, float(mean(steps, case.weights)), method))
     return out
 
 
-def subject_slopes(response: Response) -> tuple[Array, str]:
+def base_answers(case: Case) -> Values:
+    """The answers at the parameters' own values; a question that has none is refused."""
+    found = case.evaluate({})
+    case.refuse_impossible(found, {})
+    return found
+
+
+def subject_slopes(response: Response, answers: Values) -> tuple[Array, str]:
     """The slope of every subject's answer at the base value, and how it was found."""
     base = np.array([response.base])
+    response.check(base, answers)
     if response.curve is not None:
         return response.curve.slope(base)[:, 0], response.method
     case, name = response.case, response.name
@@ -120,14 +129,19 @@ class Line:
     def __init__(self, response: Response, statistic: str = "mean") -> None:
         self.response, self.statistic = response, statistic
         self._summary: Summary = summary(statistic)
-        self.curve = _one_curve(_on_its_range(response), statistic)
+        self._read = _on_its_range(response)
+        self.curve = _one_curve(self._read, statistic)
 
     def __call__(self, points: Array) -> Array:
         points = np.atleast_1d(np.asarray(points, dtype=float))
+        response = self.response
         if self.curve is not None:
-            return np.asarray(np.clip(self.curve(points)[0], 0.0, 1.0))
-        step = max(1, MOST_NUMBERS // self.response.case.subjects)
-        parts = [self.response.values(points[i : i + step]) for i in range(0, len(points), step)]
+            found = self.curve(points)[0]
+            if not strays(found).any():
+                return as_probability(found)
+            response = self._read  # which tells lost digits from a fault, for every subject
+        step = max(1, MOST_NUMBERS // response.case.subjects)
+        parts = [response.values(points[i : i + step]) for i in range(0, len(points), step)]
         weights = self.response.case.weights
         return np.asarray(np.concatenate([self._summary(part, weights) for part in parts]))
 
@@ -179,6 +193,7 @@ class Line:
         """The engine's own answer at an end of the range; the limit where it has none."""
         case = self.response.case
         found = case.evaluate({self.response.name: np.array([end])})
+        self._read.check(np.array([end]), found)
         if not found.possible.all():
             return float(self(np.array([end]))[0])
         return float(self._summary(found.probability, case.weights)[0])

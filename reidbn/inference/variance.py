@@ -26,7 +26,7 @@ from reidbn.attack.parameter import Parameter, Prior
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.axes import Axis, make_axis
 from reidbn.inference.case import MOST_NUMBERS, Case
-from reidbn.inference.network import Array
+from reidbn.inference.network import Array, as_probability, strays
 from reidbn.inference.quadrature import measure
 
 CHECKS = 24  # random settings at which the interpolated answer is compared with the engine's
@@ -210,10 +210,22 @@ class Grid:
             for axis in self.axes:
                 part = axis.basis(draws[axis.name][rows])
                 basis = (basis[:, :, None] * part[:, None, :]).reshape(len(basis), -1)
-            out[:, rows] = top @ basis.T
-            if bottom is not None:
-                out[:, rows] /= bottom @ basis.T
-        return np.clip(out, 0.0, 1.0)
+            below = None if bottom is None else bottom @ basis.T
+            part = top @ basis.T if below is None else top @ basis.T / below
+            lost = self._lost(top, below, basis) if strays(part).any() else 0.0
+            out[:, rows] = as_probability(part, lost)
+        return out
+
+    def _lost(self, top: Array, below: Array | None, basis: Array) -> Array:
+        """By how much interpolation may have moved the answers.
+
+        Rounding, more where the evidence is rare; between points that do not fix the answer by
+        anything, and how far that is has been measured and is stated.
+        """
+        if not all(a.is_exact for a in self.axes):
+            return np.full(1, np.inf)
+        rounding = ROUNDING * np.outer(np.abs(top).max(axis=1) + 1, np.abs(basis).sum(axis=1))
+        return np.asarray(rounding if below is None else rounding / np.abs(below))
 
     @cached_property
     def distance(self) -> float:

@@ -16,7 +16,7 @@ from reidbn.inference.case import Values
 from reidbn.inference.levels import Level, level
 from reidbn.inference.network import Array
 from reidbn.inference.responses import Response, one_at_a_time, responses
-from reidbn.inference.sensitivity import Line, spans
+from reidbn.inference.sensitivity import Line, base_answers, spans
 from reidbn.inference.summaries import summary
 from reidbn.whatif.cases import Target, What, case_of
 
@@ -179,11 +179,14 @@ def tornado(
         what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
     )
     _check_threshold(threshold)
-    answers = case.answers({})
+    own = base_answers(case)
+    answers = own.probability
     wanted = spans(case, over)
     ranges = {n: ends or case.parameter(n).range for n, ends in wanted.items()}
     varied = [n for n, (low, high) in ranges.items() if low < high]
     found = responses(case, varied, {n: ranges[n] for n in varied})
+    for response in found.values():
+        response.check(np.array([response.base]), own)
     ends = one_at_a_time(case, {n: np.array([r.low, r.high]) for n, r in found.items()})
     bars = [_bar(r, ends[n], threshold, statistic) for n, r in found.items()]
     answer = summary(statistic)(answers, case.weights)
@@ -232,6 +235,7 @@ def _bar(response: Response, ends: Values, threshold: float | None, statistic: s
 
 def _ends(response: Response, ends: Values, statistic: str) -> tuple[float, float]:
     """The answers at both ends; where the evidence is impossible there, the limit."""
+    response.check(np.array([response.low, response.high]), ends)
     values: Array = ends.probability
     if not ends.possible.all():
         limits = response.values(np.array([response.low, response.high]))

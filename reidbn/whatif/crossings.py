@@ -12,7 +12,7 @@ from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.levels import ABOVE, EQUAL, SEEN, UNDECIDED, UNDER, Interval, level
 from reidbn.inference.responses import Response, responses
-from reidbn.inference.sensitivity import Line, spans
+from reidbn.inference.sensitivity import Line, base_answers, spans
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 
 _IS = {UNDER: "is always at or under", ABOVE: "is always above", EQUAL: "is always"}
@@ -148,11 +148,12 @@ def solve(
     case = case_of(
         what, question, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
     )
-    case.answers({})  # a question without an answer at its own values is refused first
+    answers = base_answers(case)
     span = spans(case, {parameter: range})[parameter] or case.parameter(parameter).range
     if not span[0] < span[1]:
         raise UsageError(f"{parameter} has no range to search; give range=(low, high)")
     response = responses(case, [parameter], {parameter: span})[parameter]
+    response.check(np.array([response.base]), answers)
     return solution(response, float(target), statistic)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reidbn.calls import typed
 from reidbn.inference.responses import responses
-from reidbn.inference.sensitivity import slopes, spans, subject_slopes
+from reidbn.inference.sensitivity import base_answers, slopes, spans, subject_slopes
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def derivatives(
                 for s in slopes(case, names)
             ]
         )  # fmt: skip
-    case.answers({})  # a question without an answer at its own values is refused first
+    answers = base_answers(case)
     parts = []
     for name, response in responses(case, names).items():
-        steps, method = subject_slopes(response)
+        steps, method = subject_slopes(response, answers)
         parts.append(pd.DataFrame({"parameter": name, "subject": case.names(len(steps)),
                                    "derivative": case.each(steps), "method": method}))  # fmt: skip
     return pd.concat(parts, ignore_index=True)
