@@ -31,9 +31,19 @@ from reidbn.attacks.blocks import risks as exact_risks
 from reidbn.attacks.expected_match import journalist_match
 from reidbn.attacks.named import refuse_unnamed
 from reidbn.attacks.placing import attach, group_to_fill, place
-from reidbn.attacks.population_by_subset import DEFAULT_MODEL, check_model, subset_population
+from reidbn.attacks.population_by_subset import (
+    DEFAULT_MODEL,
+    SubsetPopulation,
+    subset_population,
+)
+from reidbn.attacks.population_by_weight import (
+    BY_WEIGHTS,
+    model_for,
+    people_behind,
+    weighted_population,
+)
 from reidbn.attacks.subject_data import SubjectTable, subject_table, with_records
-from reidbn.attacks.subset_classes import subset_classes
+from reidbn.attacks.subset_classes import SubsetClasses, subset_classes
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack
 from reidbn.inference.estimates import AT_ONCE
@@ -87,7 +97,7 @@ def assess(
     if not isinstance(people, People):
         raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
     check_population(population, people)
-    check_model(population_model)
+    model_for(people, population_model)
     _check_ids(people, histories=truth(histories, "histories"))
     chosen = load_scenario(scenario)
     inputs = Inputs(
@@ -162,12 +172,12 @@ def run(inputs: Inputs) -> Assessment:
     seen = groups.seen(inputs.people)
     classes = subset_classes(seen, groups.columns, inputs.individuals)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
+    if "p_unique" in attack.subject:
+        inputs, told = _with_weights(inputs)
+        notes += told
     population = None
     if inputs.population is not None and "p_unique" in attack.subject:
-        population = subset_population(
-            seen, classes, inputs.population,
-            model=inputs.population_model, individuals=inputs.individuals,
-        )  # fmt: skip
+        population = _population(inputs, seen, classes)
     table = subject_table(attack, classes, population, asked, given)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     attack, questions = _questions(attack, inputs, scenario)
@@ -204,6 +214,31 @@ def run(inputs: Inputs) -> Assessment:
         risks=risks,
         provenance=_provenance(inputs, attack),
     )
+
+
+def _with_weights(inputs: Inputs) -> tuple[Inputs, list[str]]:
+    """The population and its model where the table has survey weights; notes on both."""
+    people, model = inputs.people, model_for(inputs.people, inputs.population_model)
+    if people.weights is None:
+        return inputs, []
+    if model != BY_WEIGHTS:
+        return inputs, [f"survey weights are not used: {model} was asked for"]
+    behind = people_behind(people, model)
+    notes = []
+    if inputs.population is None and behind is not None:
+        notes.append(f"the population is what the survey weights sum to: {behind:,.0f} people")
+        inputs = replace(inputs, population=behind)
+    return replace(inputs, population_model=model), notes
+
+
+def _population(inputs: Inputs, seen: People, classes: SubsetClasses) -> SubsetPopulation:
+    assert inputs.population is not None  # noqa: S101 - the caller looked
+    if inputs.population_model == BY_WEIGHTS:
+        return weighted_population(seen, classes, inputs.population, inputs.individuals)
+    return subset_population(
+        seen, classes, inputs.population,
+        model=inputs.population_model, individuals=inputs.individuals,
+    )  # fmt: skip
 
 
 def individuals_of(

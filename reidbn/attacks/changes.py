@@ -51,8 +51,9 @@ def what_if(
 
     `generalise` takes the level of each column's hierarchy, such as {"age": 1}, and `hierarchies`
     gives a column one, such as {"age": rb.Bands(10)}; `suppress` leaves out people who are alike
-    with fewer than that many on all quasi-identifiers.  What is known about a person stays what it
-    was: it depends on the person and not on what is released.  `together` says whether the
+    with fewer than that many on all quasi-identifiers, and the share of the population for which
+    they stand.  What is known about a person stays what it was: it depends on the person and not
+    on what is released.  `together` says whether the
     scenario's list or account is one event for all attributes.  With another scenario, `columns`,
     `without` and `unknown` are to be said anew.
     """
@@ -76,7 +77,10 @@ def what_if(
     if suppress is not None:
         if inputs.individuals is not None:
             raise UsageError("suppress= changes who is in the table: assess all people, not some")
-        people, subject = _suppressed(people, whole_number(suppress, "suppress", least=1), subject)
+        before, k = people, whole_number(suppress, "suppress", least=1)
+        people, subject = _suppressed(people, k, subject)
+        if population is None and inputs.population is not None:
+            population = _left(inputs.population, before, people)
     changed = replace(
         inputs,
         people=people,
@@ -94,6 +98,12 @@ def what_if(
     )
     check_population(changed.population, people)
     return run(changed)
+
+
+def _left(population: float, before: People, after: People) -> float:
+    """The population without those for whom the suppressed people stand."""
+    mass = [len(p) if p.weights is None else float(p.weights.sum()) for p in (after, before)]
+    return float(max(round(population * mass[0] / mass[1]), len(after)))
 
 
 def assessed(given: Any) -> Assessment:

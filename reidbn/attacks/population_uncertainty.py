@@ -30,6 +30,7 @@ from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.blocks import risks
 from reidbn.attacks.expected_match import journalist_match
 from reidbn.attacks.population_by_subset import SubsetPopulation
+from reidbn.attacks.population_by_weight import BY_WEIGHTS
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.errors import UsageError
 from reidbn.inference.query import Query
@@ -101,6 +102,11 @@ def population_uncertainty(result: Assessment, level: float = 0.95) -> Populatio
     fits = result.population
     if fits is None or COLUMN not in result.table.columns:
         raise UsageError("this assessment estimates nothing about a population")
+    if fits.model == BY_WEIGHTS:
+        raise UsageError(
+            "survey weights have no posterior over which the population could vary; for an "
+            'interval ask with a model, such as population_model="pitman-bayes"'
+        )
     chosen = _chosen(result)
     tails = ((1 - level) / 2, (1 + level) / 2)
     low, high = _ends(result, fits, chosen, tails)

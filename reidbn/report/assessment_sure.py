@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
+from reidbn.attacks.population_by_weight import BY_WEIGHTS
 from reidbn.report.page import Shown
 from reidbn.report.telling import Telling
 from reidbn.whatif.distributions import uncertainty
@@ -45,7 +46,13 @@ def _population(result: Assessment, telling: Telling) -> list[Shown]:
     ]  # fmt: skip
     caption = "What the estimate of the population leaves open"
     heads = ("measure", "mean", "95 % interval of the mean", "how the fits stand")
+    if _by_weights(result):
+        rows = [["all that rest on it", "-", "-", fit_status(result)]]
     return [Shown(caption, heads, rows or [[OVERALL, "-", "does not depend on it", "-"]])]
+
+
+def _by_weights(result: Assessment) -> bool:
+    return result.population is not None and result.population.model == BY_WEIGHTS
 
 
 def _is_estimated(result: Assessment) -> bool:
@@ -74,7 +81,7 @@ def sure_in_words(result: Assessment, telling: Telling) -> dict[str, dict[str, s
 
 def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
     """Each measure that stands on the population, and both ends of it, for every person."""
-    if not _is_estimated(result) or result.inputs.given:
+    if not _is_estimated(result) or _by_weights(result) or result.inputs.given:
         return {}
     found = result.population_uncertainty()
     return {
@@ -91,6 +98,8 @@ def fit_status(result: Assessment) -> str:
     """How the fits of the population stand, in words; empty without one."""
     if result.population is None or not _is_estimated(result):
         return ""
+    if _by_weights(result):
+        return f"{BY_WEIGHTS}, from survey weights: no fit, and no interval"
     status = result.population.statuses.most_common()
     told = ", ".join(f"{name} on {count:,}" for name, count in status)
     return f"{result.inputs.population_model}; Pitman's likelihood: {told} subsets"

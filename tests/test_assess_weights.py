@@ -1,0 +1,130 @@
+"""Survey weights in an assessment: a class's size in the population is what its weights say."""
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.errors import UsageError
+from reidbn.microdata.table import People
+from reidbn.theory.survey import individual_risk
+
+ATTACK = "adversary-routes"
+
+
+def people(weights=None, n=60, seed=1):
+    rng = np.random.default_rng(seed)
+    codes = np.column_stack([rng.integers(0, c, n) for c in (4, 3, 5)])
+    if weights is None:
+        weights = rng.integers(20, 900, n)
+    return People.from_codes(codes, ["age", "race", "town"], weights=weights)
+
+
+def half(table):
+    from reidbn.attack.knows import Known, Knows
+    from reidbn.attack.scenario import Scenario
+
+    known = tuple(Known(c, (c,), (0.5,), source="s") for c in table.quasi_identifiers)
+    return Scenario("half", knows=Knows(known))
+
+
+def test_a_record_of_great_weight_is_not_found_as_if_it_stood_for_itself():
+    table = People.from_codes([[0], [1], [1]], ["age"], weights=[5000, 300, 500])
+    result = rb.assess(ATTACK, table, population=5800)
+    assert result.risk("journalist") == pytest.approx([1 / 5000, 0, 0], rel=1e-12)
+    expected = [individual_risk(1, 5000.0), *[individual_risk(2, 800.0)] * 2]
+    assert result.risk("journalist_match") == pytest.approx(expected, rel=1e-12)
+    plain = rb.assess(ATTACK, People.from_codes([[0], [1], [1]], ["age"]), population=5800)
+    assert np.array_equal(plain.risk("prosecutor"), result.risk("prosecutor"))
+    assert np.array_equal(plain.risk("marketer"), result.risk("marketer"))
+
+
+def test_every_subset_by_hand_from_the_weights_of_its_classes():
+    table = people()
+    total = float(table.weights.sum())
+    result = rb.assess(ATTACK, table, scenario=half(table), population=total)
+    unique, match = np.zeros(60), np.zeros(60)
+    for mask in range(8):
+        known = [c for j, c in enumerate(table.quasi_identifiers) if mask >> j & 1]
+        f, W = table.class_sizes(known), table.class_weights(known)
+        unique += (f == 1) / W / 8
+        match += individual_risk(f, W) / 8
+    assert np.abs(result.risk("journalist") - unique).max() <= 1e-12
+    assert np.abs(result.risk("journalist_match") - match).max() <= 1e-12
+    assert result.provenance["population_model"] == "benedetti-franconi"
+    assert any("estimated from the survey weights" in n for n in result.population.notes)
+
+
+def test_weights_alone_say_how_large_the_population_is():
+    table = people()
+    total = float(table.weights.sum())
+    alone = rb.assess(ATTACK, table)
+    told = rb.assess(ATTACK, table, population=total)
+    assert np.array_equal(alone.subjects, told.subjects)
+    assert alone.provenance["population"] == total
+    assert any("what the survey weights sum to" in note for note in alone.groups.notes)
+
+
+def test_relative_weights_are_scaled_to_the_population_with_a_word():
+    table = people()
+    total = float(table.weights.sum())
+    relative = people(table.weights / table.weights.mean())
+    with pytest.raises(UsageError, match="give population=N"):
+        rb.assess(ATTACK, relative)
+    scaled = rb.assess(ATTACK, relative, population=total)
+    whole = rb.assess(ATTACK, table, population=total)
+    for measure in whole.measures:
+        assert scaled.risk(measure) == pytest.approx(whole.risk(measure), rel=1e-9), measure
+    assert any("scaled to the population" in note for note in scaled.population.notes)
+
+
+def test_a_class_never_weighs_less_than_its_records():
+    table = People.from_codes([[0], [1], [1]], ["age"], weights=[0, 1, 9])
+    result = rb.assess(ATTACK, table, population=10)
+    assert result.risk("journalist").tolist() == [1, 0, 0]
+    assert any("less weight than records" in note for note in result.population.notes)
+
+
+def test_a_model_that_was_asked_for_says_that_it_does_not_use_the_weights():
+    result = rb.assess(ATTACK, people(), population=50_000, population_model="pitman")
+    assert "survey weights are not used: pitman was asked for" in result.groups.notes
+    plain = People.from_codes(people().codes(), ["age", "race", "town"])
+    bare = rb.assess(ATTACK, plain, population=50_000, population_model="pitman")
+    assert np.array_equal(result.subjects, bare.subjects)
+    with pytest.raises(UsageError, match="needs survey weights"):
+        rb.assess(ATTACK, plain, population=50_000, population_model="benedetti-franconi")
+
+
+def test_individuals_of_a_weighted_table_have_the_risks_that_they_have_among_all():
+    table = people()
+    whole = rb.assess(ATTACK, table, scenario=half(table))
+    some = rb.assess(ATTACK, table, scenario=half(table), individuals=[3, 41, 17])
+    assert some.risk("journalist_match") == pytest.approx(
+        whole.risk("journalist_match")[[3, 41, 17]], abs=1e-15
+    )
+
+
+def test_values_that_match_several_are_weighed_with_all_who_match():
+    import pandas as pd
+
+    frame = pd.DataFrame({"age": ["30", None, "31"], "w": [10, 20, 40]})
+    table = rb.read_table(frame, quasi_identifiers=["age"], weights="w", missing="matches-anything")
+    result = rb.assess(ATTACK, table)
+    expected = [individual_risk(2, 30.0), individual_risk(3, 70.0), individual_risk(2, 60.0)]
+    assert result.risk("journalist_match") == pytest.approx(expected, rel=1e-12)
+
+
+def test_suppression_takes_those_for_whom_people_stood_out_of_the_population():
+    table = People.from_codes([[0], [1], [1]], ["age"], weights=[5000, 300, 500])
+    held = rb.what_if(rb.assess(ATTACK, table), suppress=2)
+    assert held.provenance["population"] == 800
+    assert held.risk("journalist_match") == pytest.approx(individual_risk(2, 800.0), rel=1e-12)
+
+
+def test_an_interval_over_a_posterior_is_refused_and_the_report_says_why(tmp_path):
+    result = rb.assess(ATTACK, people())
+    with pytest.raises(UsageError, match="no posterior"):
+        result.population_uncertainty()
+    result.keep_crosscheck(rows=50_000)
+    assert "from survey weights" in str(result.summary())
+    page = result.to_html(tmp_path / "r.html").read_text()
+    assert "from survey weights: no fit, and no interval" in page
