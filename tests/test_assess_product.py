@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import reidbn as rb
 from reidbn.attack.knows import Known, Knows, Listed
 from reidbn.attack.scenario import Scenario
+from reidbn.cli import reidbn
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 
@@ -97,6 +99,17 @@ def test_an_attack_without_a_group_is_refused_by_name(attack, scenario, frame):
     people = rb.read_table(frame, quasi_identifiers=COLUMNS[scenario])
     with pytest.raises(UsageError, match=f"{attack} has no group of attributes that a scenario"):
         rb.assess(attack, people, scenario=scenario, population=50_000)
+
+
+@pytest.mark.parametrize("scenario", rb.scenarios())
+def test_the_model_that_reidbn_new_writes_is_assessed_under_every_scenario(
+    scenario, frame, tmp_path
+):
+    done = CliRunner().invoke(reidbn, ["new", "mine", "-o", str(tmp_path / "mine.yaml")])
+    assert done.exit_code == 0, done.output
+    people = rb.read_table(frame, quasi_identifiers=COLUMNS[scenario])
+    result = rb.assess(str(tmp_path / "mine.yaml"), people, scenario=scenario)
+    assert 0 < result.risk().max() <= 1
 
 
 # -- questions about members -----------------------------------------------------------------------
