@@ -256,3 +256,21 @@ def test_a_simulation_leaves_questions_with_evidence_out_by_name():
                        method="simulation", trials=20)  # fmt: skip
     assert result.measures == ("right", "overall")
     assert result.groups.notes[-1].startswith("question nothing_known is left out")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "done"),
+    [("who-is-attacking", "attacker=insider"), ("controlled-release", "motive=low"),
+     ("voter-registration", "knows_sex=no")],
+)  # fmt: skip
+def test_the_worst_case_beside_a_fixed_attacker_is_the_whole_worst_case(
+    scenario, done, frame, tmp_path
+):
+    table = rb.read_table(frame, quasi_identifiers=["age", "sex", "state"])
+    fixed = rb.assess("adversary-routes", table, scenario=scenario, population=50_000, do=done)
+    worst = rb.what_if(fixed, scenario="worst-case")
+    assert worst.risk("marketer") == pytest.approx(1 / table.class_sizes())
+    quiet = rb.what_if(rb.what_if(fixed, do="claims=no"), scenario="worst-case")
+    assert quiet.inputs.do == {"claims": "no"}
+    fixed.keep_crosscheck(rows=20_000)
+    assert fixed.to_html(tmp_path / "r.html").exists()
