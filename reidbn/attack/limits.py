@@ -141,7 +141,10 @@ def refuse_beyond_range(
             raise UsageError(message)
         outside = values[(values < low) | (values > high)]
         if low < high and outside.size and not beyond_range:
-            raise UsageError(
+            said = (
                 f"{name}={outside[0]:.12g} lies outside its range {low:.12g} to {high:.12g} "
-                f"({unit}); to ask it all the same, beyond_range=True (--beyond-range)"
+                f"({unit}); to ask it all the same, "
+            )
+            raise UsageError(
+                f"{said}beyond_range=True (--beyond-range)", in_shell=f"{said}--beyond-range"
             )

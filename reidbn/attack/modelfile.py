@@ -61,7 +61,8 @@ def find(name_or_path: str | os.PathLike[str]) -> Path:
     path = Path(name)
     is_name = isinstance(name_or_path, str) and not path.suffix and path.name == name
     if is_name and not path.exists():
-        hint = did_you_mean(name, models())
+        written = next((n for n in (f"{name}.yaml", f"{name}.yml") if Path(n).exists()), None)
+        hint = f'did you mean the file "{written}"?' if written else did_you_mean(name, models())
         raise UsageError(f'no file and no shipped model is called "{name}"; {hint}')
     return path
 

@@ -76,8 +76,11 @@ def _remedies(silent: Sequence[str], people: People, groups: Groups) -> tuple[st
         shell += f"{item.name} can take {name}{how}: --column {item.name}={name}. "
     open_names = [k.name for k in groups.missed if len(k.columns) == 1]
     if open_names and not pairs:
+        said = (
+            f"It also knows {', '.join(open_names)}, which the table lacks. If "
+            f"{silent[0]} holds one of them, say which, such as "
+        )
         first = open_names[0]
-        said = f"It also knows {', '.join(open_names)}, which the table lacks: map a column with "
         python += f'{said}columns={{"{first}": "{silent[0]}"}}. '
         shell += f"{said}--column {first}={silent[0]}. "
     listed = ", ".join(f'"{name}"' for name in silent)

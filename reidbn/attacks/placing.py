@@ -112,10 +112,7 @@ def place(
             continue
         placed.append(Placed(f"knows_{_safe(item.name)}", item.name, item.columns, p, item.source))
     if not placed:
-        raise DataError(
-            "this scenario knows nothing about the table: "
-            + ("; ".join(notes) or "it names no attribute group")
-        )
+        raise _knows_nothing(missed, people, notes)
     shared_parent = parent if parent_p is not None or isinstance(parent, Profile) else None
     members = tuple(placed) if apart else _joined(placed)
     names = {m.member for m in members}
@@ -130,6 +127,25 @@ def place(
         bands,
         used=used,
         missed=missed,
+    )
+
+
+def _knows_nothing(missed: Sequence[Known], people: People, notes: Sequence[str]) -> DataError:
+    """None of the scenario's attributes is in the table: what would help."""
+    start = "this scenario knows nothing about the table"
+    names = [k.name for k in missed if len(k.columns) == 1]
+    if not names:
+        return DataError(f"{start}: {'; '.join(notes) or 'it names no attribute group'}")
+    said = (
+        f"{start}: of what it speaks of ({', '.join(k.name for k in missed)}) the table has no "
+        f"column of that name among {', '.join(people.quasi_identifiers)}. If one holds "
+        f"{names[0]}, name it: "
+    )
+    python, shell = f'columns={{"{names[0]}": "your_column"}}', f"--column {names[0]}=your_column"
+    end = "; and so on for the others. A list of your own country is a register: "
+    return DataError(
+        f'{said}{python}{end}scenario="register:FILE.csv"',
+        in_shell=f"{said}{shell}{end}--scenario register:FILE.csv",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +19,10 @@ Number = int | float
 attack_argument = click.argument("attack")
 question_argument = click.argument("question", required=False)
 _BEYOND = "beyond_range"
+_ONE_MARK = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_THOUSANDS = re.compile(
+    r"[1-9]\d{0,2}(?:\.000|(?:\.\d{3}){2,})"
+)  # thousands, as many countries write them
 
 
 def _keep_beyond_range(context: click.Context, _: click.Parameter, value: bool) -> None:
@@ -84,6 +89,15 @@ def number(text: str, what: str) -> Number:
     >>> number("40_000", "leaked"), number("300,000", "population"), number("20%", "p_c")
     (40000, 300000, 0.2)
     """
+    given = str(text).strip()
+    if _THOUSANDS.fullmatch(given):
+        whole = given.replace(".", "")
+        few = given.split(".")[0]
+        raise UsageError(
+            f'{what}: "{given}" may be {few} or {int(whole):,}; write {few} or {whole}'
+            if given.count(".") == 1
+            else f'{what}: "{given}" is not a number; write {whole} or {int(whole):,}'
+        )
     return read_number(text, what)
 
 
@@ -101,11 +115,15 @@ class Written(click.ParamType[Number]):
         if not isinstance(value, str):
             return value  # type: ignore[no-any-return]
         what = param.opts[0] if param is not None and param.opts else "number"
-        found = read_number(value, what)
+        found = number(value, what)
         if not self.whole:
             return found
         if found != int(found):
-            raise UsageError(f"{what}: {value} is not a whole number")
+            digits = value.strip().replace(".", "")
+            hint = (
+                f"; write {digits} if that is meant" if _ONE_MARK.fullmatch(value.strip()) else ""
+            )
+            raise UsageError(f"{what}: {value} is not a whole number{hint}")
         return int(found)
 
 

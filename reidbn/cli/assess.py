@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Scenario name or file, or register:FILE.csv.",
 )
-@click.option("--population", type=NUMBER, help="People from whom the table was drawn.")
+@click.option(
+    "--population", type=WHOLE, metavar="NUMBER", help="People from whom the table was drawn."
+)
 @click.option("--population-model", metavar="NAME", default="log-linear", show_default=True,
               help="The model that says who is unique in the population.")  # fmt: skip
 @set_option
@@ -131,8 +133,10 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     return int(is_above or (summary.rule.named and not summary.passes))
 
 
-_OF_EVERYBODY = ("html", "markdown", "json_report", "restricted", "fail_above", "release")
-LEVEL = 0.09  # of the overall risk, where no other is named
+_OF_EVERYBODY = (
+    "html", "markdown", "json_report", "restricted", "fail_above", "release", "threshold",
+)  # fmt: skip
+LEVEL = 0.09  # of the overall risk, above which people are counted
 
 
 def _refuse_of_part(options: dict[str, Any]) -> None:
@@ -149,10 +153,8 @@ def _say_part(
     people: People, result: Any, options: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> int:
     """Some people's risks, and what they say about the table: no verdict, which is about all."""
-    from reidbn.report.thresholds import threshold
-
     result.check(rows=options["rows"], seed=options["seed"])
-    value = threshold(options["threshold"] or LEVEL).value
+    value = LEVEL
     shares = result.shares_above([value])
     found = {
         "individuals": len(result), "drawn": "at random", "seed": options["seed"],
@@ -169,9 +171,9 @@ def _say_part(
         for measure, mean in found["mean_risk"].items():
             click.echo(f"mean risk, {measure:<28}{mean:>12.6g}")
         click.echo(
-            f"{found['people_above']:,} of {len(result):,} are above {value:g}; of all people, "
-            f"{found['low_above']:.2%} to {found['high_above']:.2%} are (95 % interval). "
-            "Nothing is said about the highest risk of the others."
+            f"{found['people_above']:,} of {len(result):,} have an overall risk above {value:g}; "
+            f"of all people, {found['low_above']:.2%} to {found['high_above']:.2%} have (95 % "
+            "interval). Nothing is said about the highest risk of the others, and no rule is judged."
         )
     if options["out"]:
         done = result.to_parquet(options["out"])

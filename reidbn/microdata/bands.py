@@ -55,7 +55,7 @@ class Bands(Hierarchy):
     def levels(self) -> int:
         return len(self.widths) + 1
 
-    def climb(self, value: Any, level: int) -> str:
+    def climb(self, value: Any, level: int, *, whole: bool = True) -> str:
         width = self.widths[level - 1]
         low, high = interval(value)
         if self.top is not None and low >= self.top:
@@ -70,7 +70,17 @@ class Bands(Hierarchy):
             return str(value)
         first = first if self.bottom is None else max(first, self.bottom)
         last = last if self.top is None else min(last, self.top)
-        return _band(first, last, whole=float(low).is_integer() and float(high).is_integer())
+        return _band(first, last, whole=whole and low.is_integer() and high.is_integer())
+
+    def all_up(self, values: Sequence[Any], level: int) -> list[Any]:
+        """One way of writing a band: where any value has a fraction, 70 is in [70, 80) too."""
+        ends = {end for v in values if v is not None for end in interval(v)}
+        whole = all(end.is_integer() for end in ends if math.isfinite(end))
+        found = super().all_up(values, level)
+        if whole or not 0 < level < self.levels:
+            return found
+        kept = zip(values, found, strict=True)
+        return [n if v is None or n == ANY else self.climb(v, level, whole=False) for v, n in kept]
 
     def is_general(self, value: Any) -> bool:
         low, high = interval(value)

@@ -30,6 +30,10 @@ _BLOCK = 1 << 22
 _ROWS = 100_000
 _LONGEST = 1 << 20
 """Bytes of a header line; one that is longer has no line ends."""
+NOT_UTF8 = (
+    "not UTF-8 text; save it as UTF-8 (Excel: Save As, CSV UTF-8; elsewhere: "
+    "iconv -f WINDOWS-1252 -t UTF-8)"
+)
 _SEP = re.compile(r"sep=(.)", re.I)
 
 
@@ -74,7 +78,7 @@ def _text(path: Path, line: bytes) -> str:
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
-        raise DataError(f"{path.name}: not UTF-8 text; save it as UTF-8") from None
+        raise DataError(f"{path.name}: {NOT_UTF8}") from None
     if "\r" in text or len(line) == _LONGEST:
         raise DataError(
             f"{path.name}: its lines do not end in a line feed (old Mac files end in a carriage "
@@ -107,7 +111,7 @@ def code_csv(path: Path, names: Sequence[str], head: Head) -> dict[str, Raw]:
                 for coder, place in zip(coders, places, strict=True):
                     coder.add(chunk[str(place)].to_numpy())
     except UnicodeDecodeError:
-        raise DataError(f"{path.name}: not UTF-8 text; save it as UTF-8") from None
+        raise DataError(f"{path.name}: {NOT_UTF8}") from None
     except (pd.errors.ParserError, ValueError):
         raise DataError(f"{path.name}: cannot be read as CSV; check its quotes") from None
     if read != rows:

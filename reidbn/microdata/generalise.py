@@ -83,7 +83,7 @@ def climbed(column: Column, ladder: Hierarchy, level: int, missing: str) -> tupl
     """The column at a level, and the new code of each old one; the order of values is kept."""
     places: dict[Any, int] = {}
     try:
-        ups = [ladder.up(value, level) for value in column.labels.tolist()]
+        ups = ladder.all_up(column.labels.tolist(), level)
         new = [places.setdefault(value, len(places)) for value in ups]
         labels = object_array(list(places)) if level else column.labels
         found = column_of(column.name, labels, hierarchy=ladder, missing=missing, level=level)

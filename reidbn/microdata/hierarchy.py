@@ -49,6 +49,10 @@ class Hierarchy(ABC):
             return value
         return ANY if level == self.levels or value == ANY else self.climb(value, level)
 
+    def all_up(self, values: Sequence[Any], level: int) -> list[Any]:
+        """All values of a column at a level."""
+        return [self.up(value, level) for value in values]
+
     def relation(self, labels: Sequence[Any]) -> Relation | None:
         """Which of the labels match which; None when each matches only itself."""
         exact = [i for i, label in enumerate(labels) if label is not None]

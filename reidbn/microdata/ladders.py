@@ -14,6 +14,7 @@ import numpy as np
 
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import Ints
+from reidbn.microdata.csvfile import NOT_UTF8
 from reidbn.microdata.hierarchy import ANY, Hierarchy
 
 
@@ -140,7 +141,7 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None) -> Ladder:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{path}: not UTF-8 text; save it as UTF-8") from None
+        raise DataError(f"{path}: {NOT_UTF8}") from None
     except OSError as problem:
         raise DataError(f"{path}: {problem.strerror}") from None
     mark = delimiter or max(";,\t|", key=text.split("\n", 1)[0].count)

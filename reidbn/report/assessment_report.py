@@ -122,7 +122,7 @@ def _verdict(asked: Request) -> list[str]:
         return [s.failure, *(x.strip() for x in (lines if asked.telling.custodian else lines[:2]))]
     return [
         s.told_verdict(asked.telling),
-        *s.rule.notes,
+        *s.notes_on_the_rule,
         s.told_risk(asked.telling),
         s.threshold.about,
         *([OWN_COPY] if asked.telling.custodian else []),
@@ -212,7 +212,7 @@ def _provenance(asked: Request) -> Section:
     about = told_provenance(result.provenance, telling)
     about |= {name: version(name) for name in ("numpy", "scipy", "pandas", "pgmpy")}
     rows = [[k.replace("_", " "), f"{v:,.0f}" if isinstance(v, float) else str(v)]
-            for k, v in about.items()]  # fmt: skip
+            for k, v in about.items() if v is not None]  # fmt: skip
     details, checks = [], []
     text = ["Anyone with the table, the model and the scenario can make these numbers again."]
     if not result.inputs.given:

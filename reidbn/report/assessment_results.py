@@ -19,7 +19,7 @@ from reidbn.report.page import Section, Shown, svg_of
 from reidbn.report.summary import Summary
 from reidbn.report.telling import BASE, Telling, in_words, nearest
 from reidbn.report.thresholds import Rule
-from reidbn.report.verdict import Judged, changes, judge
+from reidbn.report.verdict import Judged, changes, judge, written_alike
 from reidbn.report.words import per_cent
 from reidbn.whatif.bars import Bar, tornado
 
@@ -44,7 +44,7 @@ def data(result: Assessment, telling: Telling) -> Section:
          _values(result, name, telling), "yes" if name in used else "no"]
         for name in people.columns
     ]  # fmt: skip
-    sizes = people.class_sizes()
+    sizes = written_alike(people)
     counts = [int(((sizes >= low) & (sizes <= (high or 1 << 62))).sum()) for low, high in SIZES]
     names = [f"{low}" if low == high else f"{low} to {high}" if high else f"{low} or more"
              for low, high in SIZES]  # fmt: skip
@@ -261,7 +261,7 @@ def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
         rows.append([change.what, told, _word(change.after), flips])
     if on_table.is_public and not now.passes:
         k = on_table.limit.k
-        count = round(people.suppression_rate(k) * len(people))
+        count = round(people.as_written().suppression_rate(k) * len(people))
         left_out = f"{telling.of(count, len(people))} left out"
         end = ["passes", "yes"] if count < len(people) else ["nobody is left", "-"]
         rows.append([f"leaving people out until {k} are alike", left_out, *end])

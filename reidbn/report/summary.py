@@ -22,6 +22,12 @@ OWN_COPY = (
     "them."
 )
 
+AS_WRITTEN = (
+    "Rows count as alike for the rule where they are written alike: a missing or general value "
+    "fits many people, but hides none of them from somebody who knows the person. The risks below "
+    "count whoever may match."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Summary:
@@ -139,7 +145,7 @@ class Summary:
                 "highest": telling.highest(self.judged.values),
             },
             "other_rule": {"verdict": self.other.sentence(telling), "passes": self.other.passes},
-            "notes_on_the_rule": list(self.rule.notes),
+            "notes_on_the_rule": list(self.notes_on_the_rule),
             "custodians_own_copy": telling.custodian,
             "people": telling.count(len(result)),
             "measures": self._measures(telling),
@@ -182,6 +188,12 @@ class Summary:
         return assumed(self.result)
 
     @property
+    def notes_on_the_rule(self) -> tuple[str, ...]:
+        """What a reader must know about how this rule was chosen and put to the table."""
+        written = () if self.result.inputs.people.is_partition else (AS_WRITTEN,)
+        return (*self.rule.notes, *written)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         population = self.result.population
         return (*self.result.groups.notes, *(population.notes if population else ()))
@@ -191,7 +203,7 @@ class Summary:
         lines = [self.verdict]
         if self.failure:
             lines += ["", *(f"  {line}" for line in str(self.result.crosscheck).splitlines())]
-        lines += [f"  {note}" for note in (*self.rule.notes, self.threshold.about)]
+        lines += [f"  {note}" for note in (*self.notes_on_the_rule, self.threshold.about)]
         other = self.other.sentence(exact)
         lines += ["", self.told_risk(exact), f"({other[:1].lower()}{other[1:]})"]
         lines += ["", f"  {'risk':18}{'mean':>11}{'median':>11}{'95 %':>11}{'max':>11}"]

@@ -133,12 +133,21 @@ def threshold(choice: Choice) -> Threshold:
     return _own(choice, CLASSES)
 
 
+def _meant(value: float) -> str:
+    """A limit that may be a number of people alike, or per cent."""
+    if value < 2 or value != int(value):
+        return ""
+    percent = f", or {value:g} per cent as {value:g}%" if value < 100 else ""
+    share = ceil(1e6 / value) / 1e6  # not below 1 / value, which would ask for one more
+    return f"; write {value:g} people alike as {share:.6f}{percent}"
+
+
 def _own(given: object, measure: str) -> Threshold:
     """A limit that the user sets."""
     exact = Fraction(str(read_number(str(given), "threshold")))
     value = float(exact)
     if not 0 < value < 1:
-        raise UsageError(f"a threshold of {value:g}: it must lie between 0 and 1")
+        raise UsageError(f"a threshold of {value:g}: it must lie between 0 and 1{_meant(value)}")
     k = ceil(1 / exact) if measure == CLASSES else 0
     near = [t.name for t in PRESETS.values() if k and t.value == value and t.k < k]
     hint = f"; {', '.join(near)} asks for {PRESETS[near[0]].k} alike" if near else ""

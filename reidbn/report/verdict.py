@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ class Judged:
 
     rule: Rule
     sizes: NDArray[np.int64]
-    """How many match each person on every named quasi-identifier, the person included."""
+    """How many are written as each person is on all that is named, the person included."""
     risk: Array | None
     """The measure of the rule, where it is not about classes."""
 
@@ -99,6 +99,15 @@ def _name(measure: str) -> str:
     return measure.replace("_", " ")
 
 
+def written_alike(people: People, columns: Sequence[str] | None = None) -> NDArray[np.int64]:
+    """How many rows of the table are written as each person's is, the person's included.
+
+    A row with a missing or general value may be many people's, and what the person is like is known
+    to an attacker: only rows that are written alike surely fit whatever is known of one of them.
+    """
+    return people.as_written().class_sizes(columns)
+
+
 def judge(result: Assessment, rule: Rule) -> Judged:
     """An assessment by a rule."""
     risk = None
@@ -107,7 +116,7 @@ def judge(result: Assessment, rule: Rule) -> Judged:
             hint = did_you_mean(rule.limit.measure, result.measures)
             raise UsageError(f'no measure "{rule.limit.measure}" to set a limit on; {hint}')
         risk = result.risk(rule.limit.measure)
-    return Judged(rule, result.inputs.people.class_sizes(), risk)
+    return Judged(rule, written_alike(result.inputs.people), risk)
 
 
 # -- what flips it ---------------------------------------------------------------------------------
@@ -132,6 +141,6 @@ def changes(people: People, rule: Rule) -> Iterator[Change]:
         if ladder is not None and people.column(name).level < ladder.levels - 1:
             level = people.column(name).level + 1
             coarser = people.generalise({name: level})
-            yield Change(f"{name} at level {level}", Judged(rule, coarser.class_sizes(), None))
+            yield Change(f"{name} at level {level}", Judged(rule, written_alike(coarser), None))
         if rest:
-            yield Change(f"without {name}", Judged(rule, people.class_sizes(rest), None))
+            yield Change(f"without {name}", Judged(rule, written_alike(people, rest), None))
