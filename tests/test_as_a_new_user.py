@@ -133,7 +133,7 @@ def test_a_sample_of_the_people_passes_no_rule(tmp_path, capsys):
         assert not out
     code, out, _ = typed(capsys, *words, "--rows", "2000")
     assert code == 0
-    assert "no rule is judged" in out
+    assert "; no rule is judged" in out
 
 
 # -- remedies that can be typed --------------------------------------------------------------------
@@ -164,6 +164,21 @@ def test_a_model_without_its_ending_is_found_by_name(tmp_path, monkeypatch, caps
     code, _, err = typed(capsys, "ask", "mine")
     assert code == 2
     assert 'did you mean the file "mine.yaml"?' in err
+
+
+def test_a_class_size_under_another_name_gets_the_name_that_a_table_fills_in(tmp_path, capsys):
+    assert typed(capsys, "new", str(tmp_path / "mine"))[0] == 0
+    model = tmp_path / "mine.yaml"
+    text = model.read_text(encoding="utf-8")
+    model.write_text(text.replace("class_size", "klasse"), encoding="utf-8")
+    table = csv_of(tmp_path, "t.csv", "age,sex", *["30,f", "40,m"] * 12)
+    words = ["assess", table, "--qi", "age,sex", "--attack", str(model), "--rows", "2000"]
+    code, _, err = typed(capsys, *words)
+    assert code == 3
+    assert "call it class_size" in err
+    assert "subject={" not in err
+    model.write_text(text, encoding="utf-8")
+    assert typed(capsys, *words)[0] == 0
 
 
 def test_a_file_of_an_old_excel_is_refused_with_a_way_out(tmp_path, capsys):

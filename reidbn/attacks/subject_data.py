@@ -112,9 +112,15 @@ def _from_table(
         return _p_unique(attack, population, classes.of_person[first])
     if name == "records":
         return np.array([float(classes.records)])
+    said = (
+        f'{attack.name} needs the subject column "{name}", which no table provides. If it is the '
+        f"number of people alike on what is known, call it class_size in the model; a table also "
+        f"provides p_unique (per group: the class is one person of the population) and records (how "
+        f"many rows it has). "
+    )
     raise DataError(
-        f'{attack.name} needs the subject column "{name}", which no table provides: '
-        f'give it with subject={{"{name}": one value per person}}'
+        f'{said}Else give it: subject={{"{name}": values}}, a row of values per person',
+        in_shell=f"{said}Else give it in Python, rb.assess(..., subject=...)",
     )
 
 

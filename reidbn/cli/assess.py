@@ -173,7 +173,7 @@ def _say_part(
         click.echo(
             f"{found['people_above']:,} of {len(result):,} have an overall risk above {value:g}; "
             f"of all people, {found['low_above']:.2%} to {found['high_above']:.2%} have (95 % "
-            "interval). Nothing is said about the highest risk of the others, and no rule is judged."
+            "interval). Nothing is said about the highest risk of the others; no rule is judged."
         )
     if options["out"]:
         done = result.to_parquet(options["out"])
