@@ -167,8 +167,8 @@ def test_a_model_without_its_ending_is_found_by_name(tmp_path, monkeypatch, caps
 
 
 def test_a_class_size_under_another_name_gets_the_name_that_a_table_fills_in(tmp_path, capsys):
-    assert typed(capsys, "new", str(tmp_path / "mine"))[0] == 0
     model = tmp_path / "mine.yaml"
+    assert typed(capsys, "new", "mine", "-o", str(model))[0] == 0
     text = model.read_text(encoding="utf-8")
     model.write_text(text.replace("class_size", "klasse"), encoding="utf-8")
     table = csv_of(tmp_path, "t.csv", "age,sex", *["30,f", "40,m"] * 12)

@@ -115,8 +115,7 @@ def _from_table(
     said = (
         f'{attack.name} needs the subject column "{name}", which no table provides. If it is the '
         f"number of people alike on what is known, call it class_size in the model; a table also "
-        f"provides p_unique (per group: the class is one person of the population) and records (how "
-        f"many rows it has). "
+        "provides p_unique (the class has one person of the population) and records (its rows). "
     )
     raise DataError(
         f'{said}Else give it: subject={{"{name}": values}}, a row of values per person',
