@@ -55,7 +55,7 @@ PUBLIC: dict[str, str] = {
     "cpd_function": "reidbn.cpds.function",
     # engines and questions
     "ask": "reidbn.inference.answers",
-    "Answer": "reidbn.inference.answers",
+    "Answer": "reidbn.inference.answer",
     "crosscheck": "reidbn.inference.crosscheck",
     "export": "reidbn.inference.interchange",
     "import_network": "reidbn.inference.interchange",

@@ -20,6 +20,7 @@ from reidbn.cpds.frozen import frozen
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import Ref, Variable
 from reidbn.errors import Problem, UsageError, raise_problems
+from reidbn.late import late
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -223,22 +224,8 @@ class Attack:
 
     # -- engines and views (the rooms above) -------------------------------------------------
 
-    @typed
-    def to_pgmpy(self, *, set: Mapping[str, float] | None = None,
-                 subject: Mapping[str, Any] | None = None,
-                 beyond_range: bool = False) -> Any:  # fmt: skip
-        """A checked pgmpy DiscreteBayesianNetwork of one subject at one setting."""
-        from importlib import import_module
-
-        return import_module("reidbn.inference.pgmpy_bridge").attack_to_pgmpy(
-            self, set=set, subject=subject, beyond_range=beyond_range
-        )
-
-    def save(self, path: Any) -> None:
-        """Write the attack as a model file."""
-        from reidbn.attack.modelfile import save
-
-        save(self, path)
+    to_pgmpy = late("reidbn.inference.pgmpy_bridge:attack_to_pgmpy")
+    save = late("reidbn.attack.modelfile:save")
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -7,11 +7,10 @@ account or list (known only when the person is on it), or who is attacking.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reidbn.attack.assumptions import ASSUMPTION
-from reidbn.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -100,38 +99,3 @@ class Knows:
     parent: Listed | Profile | None = None
     group: str | None = None  # the attack's group that it fills; None: its only one
     every_column: bool = False  # every quasi-identifier of the table that is not named, for sure
-
-
-# -- tables of facts -------------------------------------------------------------------------------
-
-
-def values_by_key(
-    table: Mapping[str, Sequence[object]], column: str, by: Sequence[str], name: str
-) -> dict[tuple[str, ...], float]:
-    """A column of a table of facts by its keys, which are compared as text; each stands once.
-
-    >>> values_by_key({"state": ["AL", "AK"], "p": ["0.5", 1]}, "p", ["state"], "lists")
-    {('al',): 0.5, ('ak',): 1.0}
-    """
-    found: dict[tuple[str, ...], float] = {}
-    for row, value in enumerate(table[column], start=1):
-        key = tuple(as_key(table[c][row - 1]) for c in by)
-        if key in found:
-            raise ModelError(
-                f"{name}: row {row} repeats the {' x '.join(by)} of an earlier row, and it is not "
-                f"known which of the two holds; keep one, or look {column} up by more columns"
-            )
-        try:
-            found[key] = float(str(value))
-        except ValueError:
-            found[key] = float("nan")
-        if not abs(found[key]) < float("inf"):
-            raise ModelError(f"{name}: {column} of row {row} is not a number")
-    return found
-
-
-def as_key(value: object) -> str:
-    """How a value stands in a table of facts: as text, whole numbers without a fraction."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).strip().casefold()

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from reidbn.attack.assumptions import ASSUMPTION
-from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup, values_by_key
+from reidbn.attack.facts import read_facts, values_by_key
+from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup
 from reidbn.attack.scenario import Scenario
 from reidbn.calls import refuse_misfit
 from reidbn.errors import ModelError, UsageError
@@ -80,8 +81,6 @@ def register(
 
 def _read(path: Path) -> tuple[dict[str, list[Any]], str, str]:
     """The table of a file, the file's name, and what its lines that start with # say."""
-    from reidbn.attack.scenariofile import read_facts
-
     try:
         columns = read_facts(path)
         lines = path.read_text(encoding="utf-8-sig").splitlines()

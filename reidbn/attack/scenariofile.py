@@ -6,7 +6,6 @@ files; lines that start with # say where their numbers come from.
 
 from __future__ import annotations
 
-import csv
 import os
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +15,7 @@ from pydantic import Field, ValidationError, create_model
 from reidbn.attack import build
 from reidbn.attack.cells import Number, State, Version, Word
 from reidbn.attack.explain import explain
+from reidbn.attack.facts import read_facts, values_by_key
 from reidbn.attack.fileproblem import FileProblem, in_file, raise_file_problems
 from reidbn.attack.kinds import Part
 from reidbn.attack.knows import (
@@ -26,7 +26,6 @@ from reidbn.attack.knows import (
     Listed,
     Lookup,
     Profile,
-    values_by_key,
 )
 from reidbn.attack.modelfile import models_folder, read_text
 from reidbn.attack.register import REGISTER, is_register, named_register
@@ -235,28 +234,6 @@ def _facts(spec: Any, folder: Path) -> tuple[dict[str, dict[str, list[Any]]], li
         except ModelError as error:
             problems.append(Problem(where, str(error)))
     return tables, problems
-
-
-def read_facts(path: Path) -> dict[str, list[Any]]:
-    """A table of facts by column; lines that start with # are its sources."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ModelError(f"{path.name} is not written in UTF-8; save it as CSV UTF-8") from None
-    lines = [x for x in text.splitlines() if x.strip() and not x.startswith("#")]
-    rows = list(csv.reader(lines))
-    if len(rows) < 2:
-        raise ModelError(f"{path.name} holds no rows")
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(rows[0]):
-            raise ModelError(
-                f"{path.name}: row {number} has {len(row)} cells for {len(rows[0])} columns"
-            )
-    names = [name.strip() for name in rows[0]]
-    for name in names:
-        if names.count(name) > 1:
-            raise ModelError(f'{path.name} has two columns "{name}"; give each its own name')
-    return {name: [row[j] for row in rows[1:]] for j, name in enumerate(names)}
 
 
 def _knows_problems(spec: Any, facts: dict[str, dict[str, list[Any]]]) -> list[Problem]:

@@ -24,6 +24,7 @@ from reidbn.errors import EngineError, UsageError, did_you_mean
 from reidbn.inference.case import Case
 from reidbn.inference.crosscheck import CrossCheck, crosscheck
 from reidbn.inference.query import Query
+from reidbn.late import late
 from reidbn.microdata.sampled import binomial_interval
 from reidbn.microdata.table import People
 
@@ -177,15 +178,7 @@ class Assessment:
         order = order[: whole_number(count, "count", least=1)]
         return self.subjects.iloc[order]
 
-    def summary(self, threshold: Any = None, release: str | None = None) -> Any:
-        """The result in words and numbers by one rule, cross-checked; the custodian's own copy.
-
-        A threshold is a precedent ("ema"), a limit of your own on 1/class (0.09), or one on a
-        measure ({"overall": 0.09}); a release is "public" or "controlled".
-        """
-        from importlib import import_module
-
-        return import_module("reidbn.report.summary").summarise(self, threshold, release)
+    summary = late("reidbn.report.summary:summarise")
 
     # -- checks ----------------------------------------------------------------------------
 
@@ -242,66 +235,21 @@ class Assessment:
             beyond_range=self.inputs.beyond_range,
         )
 
-    def uncertainty(self, **options: Any) -> Any:
-        """The mean risk under the priors of the parameters: intervals out (rb.uncertainty)."""
-        from importlib import import_module
-
-        return import_module("reidbn.whatif.distributions").uncertainty(self, **options)
-
-    def population_uncertainty(self, level: float = 0.95) -> Any:
-        """How far the population fits could move the risks: an interval per measure."""
-        from importlib import import_module
-
-        room = import_module("reidbn.attacks.population_uncertainty")
-        return room.population_uncertainty(self, level)
-
-    def compare_with(self, other: Assessment) -> Any:
-        """Person by person, what changed from this assessment to the other."""
-        from importlib import import_module
-
-        return import_module("reidbn.attacks.changes").compare_assessments(self, other)
+    uncertainty = late("reidbn.whatif.distributions:uncertainty")
+    population_uncertainty = late("reidbn.attacks.population_uncertainty:population_uncertainty")
+    compare_with = late("reidbn.attacks.changes:compare_assessments")
 
     # -- views (the rooms above) -----------------------------------------------------------
 
-    def to_html(self, path: Any, **options: Any) -> Any:
-        """Write the report as one self-contained page."""
-        from importlib import import_module
-
-        done = import_module("reidbn.report.assessment_report").write_html(self, path, **options)
-        return self._if_checked(done)
-
-    def _if_checked(self, written: Any) -> Any:
-        """What was written; a failed cross-check is raised once it is."""
-        if not self.inputs.given:
-            self.crosscheck.raise_on_failure()
-        return written
-
-    def to_markdown(self, path: Any, **options: Any) -> Any:
-        """Write the report as Markdown."""
-        from importlib import import_module
-
-        room = import_module("reidbn.report.assessment_report")
-        return self._if_checked(room.write_markdown(self, path, **options))
-
-    def to_json(self, path: Any, threshold: Any = None, **options: Any) -> Any:
-        """Write every number of the report as JSON."""
-        from importlib import import_module
-
-        room = import_module("reidbn.report.assessment_report")
-        return self._if_checked(room.write_json(self, path, threshold, **options))
+    to_html = late("reidbn.report.assessment_report:write_html")
+    to_markdown = late("reidbn.report.assessment_report:write_markdown")
+    to_json = late("reidbn.report.assessment_report:write_json")
 
     def to_parquet(self, path: Any) -> Path:
         """Write the risks of every person, keyed by the subject's id; restricted."""
         return write_frames(path, [self.subjects.reset_index(names="subject")])
 
-    def to_restricted(self, path: Any) -> Path:
-        """Write every person's risks, main route and main attribute group, highest first.
-
-        A CSV or a Parquet file; for the custodian alone.
-        """
-        from importlib import import_module
-
-        return Path(import_module("reidbn.attacks.restricted").write_restricted(self, path))
+    to_restricted = late("reidbn.attacks.restricted:write_restricted")
 
     def __repr__(self) -> str:
         values = self.risk()

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.facts import as_key, values_by_key
 from reidbn.attack.knows import (
     Chance,
     Known,
@@ -20,8 +21,6 @@ from reidbn.attack.knows import (
     Listed,
     Lookup,
     Profile,
-    as_key,
-    values_by_key,
 )  # fmt: skip
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn

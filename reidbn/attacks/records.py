@@ -27,7 +27,8 @@ from reidbn.attacks.records_graph import graph_of
 from reidbn.attacks.records_table import Column, Sight, columns_of
 from reidbn.cpds.protocol import Array
 from reidbn.errors import TooLarge, UsageError, did_you_mean
-from reidbn.inference.answers import Answer, ask
+from reidbn.inference.answer import Answer
+from reidbn.inference.answers import ask
 
 if TYPE_CHECKING:
     import pandas as pd

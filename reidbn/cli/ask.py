@@ -22,7 +22,7 @@ from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
-    from reidbn.inference.answers import Answer
+    from reidbn.inference.answer import Answer
 
 _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
 

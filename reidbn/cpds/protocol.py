@@ -15,10 +15,9 @@ per row).  `probabilities(scope)` answers both; a kind with a story of its own a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 from reidbn.calls import check_fields, described
 from reidbn.cpds.frozen import freeze_fields
 from reidbn.errors import Problem, UsageError, did_you_mean
+from reidbn.late import late
 
 Array = NDArray[np.float64]
 Ref = float | str
@@ -174,24 +174,7 @@ class CPD(ABC):
         """The form it has in a model file; fields at their default are left out."""
         return {"kind": self.kind, **_plain_fields(self)}
 
-    def to_pgmpy(
-        self,
-        name: str,
-        states: Sequence[Hashable],
-        parents: Mapping[str, Sequence[Hashable]] | None = None,
-        *,
-        groups: Mapping[str, Sequence[str]] | None = None,
-        parameters: Mapping[str, float] | None = None,
-        subject: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """A pgmpy TabularCPD for anybody's model; parents in order, each with its states.
-
-        `groups` says which yes/no parents make up a group that this CPD reads.
-        """
-        bridge = import_module("reidbn.inference.pgmpy_bridge")
-        return bridge.cpd_to_pgmpy(
-            self, name, states, parents or {}, groups=groups, parameters=parameters, subject=subject
-        )
+    to_pgmpy = late("reidbn.inference.pgmpy_bridge:cpd_to_pgmpy")
 
 
 @dataclass(frozen=True)

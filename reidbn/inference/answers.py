@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -13,6 +12,8 @@ from reidbn.attack.attack import Attack
 from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
+from reidbn.inference.answer import Answer
+from reidbn.inference.estimates import estimate
 from reidbn.inference.lowering import (
     STEPS,
     WHOLE,
@@ -28,76 +29,6 @@ from reidbn.progress import progress
 
 MEMORY = 256 * 2**20  # bytes that the tables of one block of subjects may take
 ENGINES = ("exact", "pgmpy", "enumeration", "sampling")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A probability and P(evidence); arrays (subject x setting) when there are several.
-
-    For a question on a whole node `probability` has one more axis, its states.
-    """
-
-    query: Query
-    probability: Array
-    evidence_probability: Array
-    states: tuple[str, ...]
-    engine: str
-    attack: Attack
-    settings: Mapping[str, Any]
-    rows: int | None = None
-    interval: tuple[float, float] | None = None  # 95 %, of a sampled answer
-
-    def __float__(self) -> float:
-        if self.query.is_distribution:
-            raise UsageError(
-                f"{self.query.describe()} is a distribution: use .distribution, "
-                f"or ask for one state"
-            )
-        if np.size(self.probability) != 1:
-            shape = np.shape(self.probability)
-            raise UsageError(f"this answer has {shape} values: use .probability")
-        return float(np.reshape(self.probability, ()))
-
-    @property
-    def distribution(self) -> dict[str, float]:
-        """P(state) of a node asked as a whole, for one subject at one setting."""
-        if not self.query.is_distribution:
-            raise UsageError(f"{self.query.describe()} is a single probability: use float(answer)")
-        values = np.asarray(self.probability)
-        if values.ndim != 1:
-            raise UsageError(f"this answer has {values.shape} values: use .probability")
-        return {state: float(p) for state, p in zip(self.states, values, strict=True)}
-
-    @property
-    def one_in(self) -> float:
-        """About 1 in N."""
-        p = float(self)
-        return 1 / p if p > 0 else float("inf")
-
-    def to_dict(self) -> dict[str, Any]:
-        out: dict[str, Any] = {
-            "attack": self.attack.name,
-            "question": self.query.describe(),
-            "probability": np.asarray(self.probability).tolist(),
-            "evidence_probability": np.asarray(self.evidence_probability).tolist(),
-            "engine": self.engine,
-            "set": {k: np.asarray(v).tolist() for k, v in self.settings.items()},
-            "fingerprint": self.attack.fingerprint,
-        }
-        if self.query.is_distribution:
-            out["states"] = list(self.states)
-        if self.rows:
-            out |= {"rows": self.rows, "interval_95": self.interval}
-        return out
-
-    def __str__(self) -> str:
-        if np.size(self.probability) == 1 and not self.query.is_distribution:
-            p = float(self)
-            also = f" (about 1 in {self.one_in:,.4g})" if 0 < p < 0.5 else ""
-            return f"{self.query.describe()} = {p:.6g}{also}"
-        return f"{self.query.describe()} = {np.array2string(self.probability, threshold=12)}"
-
-    __repr__ = __str__
 
 
 @typed
@@ -129,8 +60,6 @@ def ask(
     if engine not in ENGINES:
         raise UsageError(f'no engine "{engine}"; {did_you_mean(engine, ENGINES)}')
     if engine == "sampling":
-        from reidbn.inference.estimates import estimate
-
         return estimate(attack, query, set or {}, subject, rows=rows, seed=seed)
     values = joint(attack, query, set, subject, engine=engine)
     states = attack_states(attack, query, set)

@@ -10,7 +10,7 @@ import numpy as np
 from reidbn.attack.attack import Attack
 from reidbn.calls import refuse_outside
 from reidbn.errors import ImpossibleEvidence, UsageError
-from reidbn.inference.answers import Answer
+from reidbn.inference.answer import Answer
 from reidbn.inference.lowering import Lowering, subject_values
 from reidbn.inference.network import Network
 from reidbn.inference.query import Query

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
+from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError, did_you_mean
 from reidbn.inference.lowering import check_settings, lower
@@ -87,13 +88,15 @@ def cpd_to_pgmpy(
     cpd: CPD,
     name: str,
     states: Sequence[Hashable],
-    parents: Mapping[str, Sequence[Hashable]],
+    parents: Mapping[str, Sequence[Hashable]] | None = None,
     *,
     groups: Mapping[str, Sequence[str]] | None = None,
     parameters: Mapping[str, float] | None = None,
     subject: Mapping[str, Any] | None = None,
 ) -> Any:
-    """One CPD as a TabularCPD with the given parents, for anybody's pgmpy model.
+    """One CPD as a TabularCPD, for anybody's pgmpy model; parents in order, each with its states.
+
+    `groups` says which yes/no parents make up a group that this CPD reads.
 
     >>> from reidbn.cpds.logic import NoisyOr
     >>> cpd = NoisyOr(weights="$w", leak=0.1).to_pgmpy(
@@ -101,6 +104,7 @@ def cpd_to_pgmpy(
     >>> cpd.get_values().round(12).tolist()
     [[0.9, 0.45], [0.1, 0.55]]
     """
+    parents = parents or {}
     table = single_table(
         cpd, name, states, parents, groups=groups, parameters=parameters, subject=subject
     )
@@ -161,6 +165,7 @@ def check(model: Any) -> None:
             raise UsageError(f"{cpd.variable}: a column of its table sums to 1 only within {gap:g}")
 
 
+@typed
 def attack_to_pgmpy(
     attack: Attack,
     *,
@@ -168,7 +173,7 @@ def attack_to_pgmpy(
     subject: Mapping[str, Any] | None = None,
     beyond_range: bool = False,
 ) -> Any:
-    """The attack as a pgmpy model, for one subject at one setting."""
+    """A checked pgmpy DiscreteBayesianNetwork of one subject at one setting."""
     check_settings(attack, set, beyond_range=beyond_range)
     network = lower(attack, set, subject)
     if network.subjects > 1 or network.settings > 1:

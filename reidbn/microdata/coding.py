@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import DataError
-from reidbn.microdata.classes import Codes
+from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.columns import object_array
 
 _PLAIN = re.compile(r"(?=.{1,16}$)[-+]?(?:0|[1-9]\d{0,14})(?:\.\d+)?")
@@ -305,3 +305,11 @@ def with_missing(codes: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any
         return codes, labels
     settled = np.where(codes < 0, np.int32(labels.size), codes)
     return settled, object_array([*labels.tolist(), None])
+
+
+def whole_numbers(raw: Raw) -> Ints:
+    """A column of counts: whole numbers above 0."""
+    codes, values = tidy("counts", raw)
+    if (codes < 0).any() or values.dtype.kind != "i" or (values < 1).any():
+        raise DataError("the column of counts holds something else than whole numbers above 0")
+    return values.astype(np.int64)[codes]

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Frequencies, Ints, class_ids, frequencies_of
-from reidbn.microdata.coding import Blanks, Raw, tidy, with_missing
+from reidbn.microdata.coding import Blanks, Raw, tidy, whole_numbers, with_missing
 from reidbn.microdata.columns import instead_of
 from reidbn.microdata.knowledge import Knowledge
 from reidbn.microdata.lattice import distinct_rows, refuse_many
@@ -238,14 +238,6 @@ def _raw(
     raw = table.read([*wanted, *([counts] if counts else [])])
     rows = raw[wanted[0]].codes.size
     return raw, np.ones(rows, dtype=np.int64) if counts is None else whole_numbers(raw[counts])
-
-
-def whole_numbers(raw: Raw) -> Ints:
-    """A column of counts: whole numbers above 0."""
-    codes, values = tidy("counts", raw)
-    if (codes < 0).any() or values.dtype.kind != "i" or (values < 1).any():
-        raise DataError("the column of counts holds something else than whole numbers above 0")
-    return values.astype(np.int64)[codes]
 
 
 def _of_people(people: People, columns: Sequence[str], missing: str) -> Contingency:

@@ -14,9 +14,8 @@ from typing import Any
 
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import Ints
-from reidbn.microdata.coding import Raw
+from reidbn.microdata.coding import Raw, whole_numbers
 from reidbn.microdata.columns import instead_of
-from reidbn.microdata.contingency import whole_numbers
 from reidbn.microdata.csvfile import check_lines, head_of, is_csv
 from reidbn.microdata.sources import source_of
 

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 
 def generalise(
-    people: People, levels: Mapping[str, int], hierarchies: Mapping[str, Any] | None = None
+    people: People, levels: Mapping[str, int], *, hierarchies: Mapping[str, Any] | None = None
 ) -> People:
     """The same people with each named column at a level of its hierarchy.
 
     >>> people = People.from_codes([[0], [1], [2]], ["age"], labels={"age": [50, 52, 61]})
-    >>> generalise(people, {"age": 1}, {"age": as_hierarchy({"50s": [50, 52], "60s": [61]})}).k()
+    >>> ladders = {"age": {"50s": [50, 52], "60s": [61]}}
+    >>> generalise(people, {"age": 1}, hierarchies=ladders).k()
     1
     """
     given = {name: as_hierarchy(ladder) for name, ladder in (hierarchies or {}).items()}
@@ -125,6 +126,11 @@ def safe(people: People, k: int, columns: Columns = None) -> NDArray[np.bool_]:
     return found
 
 
+def suppression_rate(people: People, k: int, columns: Columns = None) -> float:
+    """The share of people who must go so that each of the others has at least k alike."""
+    return float((~safe(people, k, columns)).mean())
+
+
 def missing_rates(people: People, columns: Columns = None) -> dict[str, float]:
     """The share of cells that are missing or "*", for each column."""
     rates = {}
@@ -150,8 +156,8 @@ class Comparison:
         return f"{self.risk.to_string()}\n\n{self.columns.to_string()}"
 
 
-def compare(before: People, after: People, columns: Columns = None) -> Comparison:
-    """Class measures and the information left, before and after a change."""
+def compared_with(after: People, before: People, columns: Columns = None) -> Comparison:
+    """Class measures and the information left, before (another table of the people) and after."""
     import pandas as pd
 
     names = before.names(columns)

@@ -11,20 +11,18 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.late import late
 from reidbn.microdata import classes as counting
 from reidbn.microdata.classes import Classes, Codes, Floats, Frequencies, Ints
 from reidbn.microdata.columns import Column, object_array
 from reidbn.microdata.histories import History
 from reidbn.microdata.matching import Relation, match_totals
-
-if TYPE_CHECKING:
-    from reidbn.microdata.generalise import Comparison
 
 Columns = str | Sequence[str] | None
 MISSING_POLICIES = ("value", "matches-anything", "drop")
@@ -240,37 +238,11 @@ class People:
         policy = "value" if self.missing == "matches-anything" else self.missing
         return replace(self, schema=schema, missing=policy)
 
-    def generalise(
-        self, levels: Mapping[str, int], *, hierarchies: Mapping[str, Any] | None = None
-    ) -> People:
-        """The same people with each named column at a level: `people.generalise({"age": 2})`."""
-        from reidbn.microdata.generalise import generalise
-
-        return generalise(self, levels, hierarchies)
-
-    def suppress(self, k: int, columns: Columns = None) -> People:
-        """The most people who can stay so that each of them has at least k alike among them."""
-        from reidbn.microdata.generalise import suppress
-
-        return suppress(self, k, columns)
-
-    def suppression_rate(self, k: int, columns: Columns = None) -> float:
-        """The share of people who must go so that each of the others has at least k alike."""
-        from reidbn.microdata.generalise import safe
-
-        return float((~safe(self, k, columns)).mean())
-
-    def missing_rates(self, columns: Columns = None) -> dict[str, float]:
-        """The share of cells that are missing or "*", for each column."""
-        from reidbn.microdata.generalise import missing_rates
-
-        return missing_rates(self, columns)
-
-    def compared_with(self, before: People, columns: Columns = None) -> Comparison:
-        """Risk and information before (another table of the people) and after (this one)."""
-        from reidbn.microdata.generalise import compare
-
-        return compare(before, self, columns)
+    generalise = late("reidbn.microdata.generalise:generalise")
+    suppress = late("reidbn.microdata.generalise:suppress")
+    suppression_rate = late("reidbn.microdata.generalise:suppression_rate")
+    missing_rates = late("reidbn.microdata.generalise:missing_rates")
+    compared_with = late("reidbn.microdata.generalise:compared_with")
 
     # Classes
 

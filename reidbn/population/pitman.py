@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.population.rehearsal import Rehearsal, rehearse
+from reidbn.late import late
 from reidbn.population.remarks import pitman_remarks
 from reidbn.population.result import Uniqueness
 from reidbn.theory.class_law import ClassSizePosterior
@@ -236,11 +236,7 @@ class PitmanFit(Uniqueness):
         law: Realised = getattr(self, laws[quantity])
         return law.quantile((1 - level) / 2), law.quantile((1 + level) / 2)
 
-    def rehearse(
-        self, *, fraction: float | None = None, repeats: int = 5, seed: int = 0
-    ) -> Rehearsal:
-        """Predict this table's own uniques from parts of it, to see whether the model suits it."""
-        return rehearse(self, fraction=fraction, repeats=repeats, seed=seed)
+    rehearse = late("reidbn.population.rehearsal:rehearse")
 
     def _quantity(self, name: str, class_size: int = 1) -> Callable[[Floats, Floats], Floats]:
         n, N, table = self.n, self.population, self.sample.table

@@ -8,15 +8,12 @@ On real tables with a quarter or more of the population the two misses went toge
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reidbn.errors import UsageError
+from reidbn.population.pitman import PitmanFit, fit_pitman
 from reidbn.theory.frequencies import FrequencyTable
-
-if TYPE_CHECKING:
-    from reidbn.population.pitman import PitmanFit
 
 SMALLEST_PART = 60
 
@@ -48,12 +45,10 @@ class Rehearsal:
 def rehearse(
     fit: PitmanFit, *, fraction: float | None = None, repeats: int = 5, seed: int = 0
 ) -> Rehearsal:
-    """Predict the table from random parts of it; by default the table's own sampling fraction.
+    """Predict this table's own uniques from parts of it, to see whether the model suits it.
 
     The fraction is kept to at least a tenth and 60 people, below which a part says little.
     """
-    from reidbn.population.pitman import fit_pitman
-
     n, table = fit.n, fit.sample.table
     share = max(fit.sampling_fraction, 0.1, SMALLEST_PART / n) if fraction is None else fraction
     part = round(share * n)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from reidbn.attack.assumptions import assumptions_behind
-from reidbn.inference.answers import Answer
+from reidbn.inference.answer import Answer
 from reidbn.report.words import one_in
 
 

@@ -49,12 +49,12 @@ class Request:
 
 def write_html(result: Assessment, path: str | Path, **options: Any) -> Path:
     """Write the report as one self-contained HTML file, a failed cross-check on top."""
-    return write(html(report(result, **options)), path)
+    return _if_checked(result, write(html(report(result, **options)), path))
 
 
 def write_markdown(result: Assessment, path: str | Path, **options: Any) -> Path:
     """Write the report as Markdown (figures as their tables)."""
-    return write(markdown(report(result, **options)), path)
+    return _if_checked(result, write(markdown(report(result, **options)), path))
 
 
 def write_json(
@@ -67,7 +67,15 @@ def write_json(
 ) -> Path:
     """Write every number of the report as JSON; counts that are not told are null."""
     numbers = summarise(result, threshold, release).told(Telling(custodian=custodian))
-    return write(json.dumps(numbers, indent=1, default=float) + "\n", path)
+    text = json.dumps(numbers, indent=1, default=float) + "\n"
+    return _if_checked(result, write(text, path))
+
+
+def _if_checked(result: Assessment, written: Path) -> Path:
+    """What was written; a failed cross-check is raised once it is."""
+    if not result.inputs.given:
+        result.crosscheck.raise_on_failure()
+    return written
 
 
 def report(

@@ -268,8 +268,12 @@ def _crosscheck_lines(result: Assessment) -> list[str]:
 
 
 def summarise(
-    result: Assessment, choice: Choice | None = None, release: str | None = None
+    result: Assessment, threshold: Choice | None = None, release: str | None = None
 ) -> Summary:
-    """The summary against a threshold and for a release (see `thresholds.rule`)."""
+    """The result in words and numbers by one rule, cross-checked; the custodian's own copy.
+
+    A threshold is a precedent ("ema"), a limit of your own on 1/class (0.09), or one on a measure
+    ({"overall": 0.09}); a release is "public" or "controlled".
+    """
     result.refuse_part("a verdict")
-    return Summary(result, rule(choice, release))
+    return Summary(result, rule(threshold, release))

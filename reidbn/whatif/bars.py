@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from reidbn.inference.network import Array
 from reidbn.inference.responses import Response, one_at_a_time, responses
 from reidbn.inference.sensitivity import Line, base_answers, spans
 from reidbn.inference.summaries import summary
+from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of
 
 if TYPE_CHECKING:
@@ -124,9 +124,7 @@ class Tornado:
                     )
         return said
 
-    def plot(self, path: str | None = None, **options: Any) -> Any:
-        """The figure (matplotlib); written to `path` when one is given."""
-        return import_module("reidbn.report.whatif_figures").draw_tornado(self, path, **options)
+    plot = late("reidbn.report.whatif_figures:draw_tornado")
 
     def _repr_html_(self) -> str:
         return str(self.to_frame().to_html(index=False))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from reidbn.inference.network import Array
 from reidbn.inference.quadrature import NO_PRIOR, prior_text
 from reidbn.inference.sensitivity import Over, spans
 from reidbn.inference.variance import Grid, with_ranges
+from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of
 
 if TYPE_CHECKING:
@@ -77,10 +77,7 @@ class Uncertainty:
         out["above"] = {f"{t:g}": asdict(e) for t, e in self.above.items()}
         return out
 
-    def plot(self, path: str | None = None, **options: Any) -> Any:
-        """The figure (matplotlib); written to `path` when one is given."""
-        draw = import_module("reidbn.report.whatif_figures").draw_uncertainty
-        return draw(self, path, **options)
+    plot = late("reidbn.report.whatif_figures:draw_uncertainty")
 
     def __str__(self) -> str:
         head = f"{self.attack}: {self.question}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from reidbn.inference.case import Case
 from reidbn.inference.quadrature import prior_text
 from reidbn.inference.sensitivity import Over, spans
 from reidbn.inference.variance import Grid, Spread, with_ranges
+from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of
 
 if TYPE_CHECKING:
@@ -86,9 +86,7 @@ class Sobol:
         pairs = self.interactions().to_dict("records")
         return {**plain, "indices": [asdict(i) for i in self.indices], "pairs": pairs}
 
-    def plot(self, path: str | None = None, **options: Any) -> Any:
-        """The figure (matplotlib); written to `path` when one is given."""
-        return import_module("reidbn.report.whatif_figures").draw_sobol(self, path, **options)
+    plot = late("reidbn.report.whatif_figures:draw_sobol")
 
     @property
     def notes(self) -> tuple[str, ...]:
