@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "reidbn"
 # From the ground up; a module may import from its own room and from rooms before it.
 ROOMS = [
-    "late", "errors", "calls", "theory", "cpds", "attack", "inference", "microdata", "population",
+    "late", "progress", "errors", "written", "calls", "theory", "cpds", "attack", "inference", "microdata", "population",
     "attacks", "whatif", "report", "datasets", "cli",
 ]  # fmt: skip
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -113,7 +113,7 @@ def test_no_circle_of_imports():
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_point_down_only(path):
     here = room(path)
-    if here not in ROOMS:
+    if here in {"__init__", "__main__", "_public"}:
         return
     above = ROOMS[ROOMS.index(here) + 1 :]
     assert not imports(path) & set(above)
