@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,7 @@ from reidbn.cli._options import (
     set_option,
 )
 from reidbn.cli._tables import about, listed, say_about, table_options
-from reidbn.errors import UsageError
+from reidbn.errors import CrosscheckFailed, UsageError
 
 if TYPE_CHECKING:
     from reidbn.microdata.table import People
@@ -192,17 +193,17 @@ def _columns(pairs: tuple[str, ...], state: str | None) -> dict[str, str]:
 
 
 def _write(result: Any, options: dict[str, Any]) -> None:
-    from reidbn.report.assessment_report import write_html, write_json, write_markdown
-
     rule = {k: options[k] for k in ("threshold", "release", "custodian")}
     asked = {**rule, "options": _releases(result, options["option"])}
-    reports = {"html": write_html, "markdown": write_markdown}
-    for kind, write in reports.items():
+    for kind, write, more in (
+        ("html", result.to_html, asked),
+        ("markdown", result.to_markdown, asked),
+        ("json_report", result.to_json, rule),
+    ):
         if options[kind]:
-            click.echo(f"report: {write(result, options[kind], **asked)}", err=True)
-    if options["json_report"]:
-        done = write_json(result, options["json_report"], **rule)
-        click.echo(f"report: {done}", err=True)
+            with suppress(CrosscheckFailed):  # written with the failure on top; the caller ends
+                write(options[kind], **more)
+            click.echo(f"report: {options[kind]}", err=True)
 
 
 def _write_persons(result: Any, options: dict[str, Any]) -> None:
