@@ -377,3 +377,15 @@ def test_each_person_of_a_group_gets_the_most_that_any_part_of_it_says():
         match = np.maximum(match, fit.mean_inverse(alike))
     assert worst.risk("journalist") == pytest.approx(unique, rel=1e-6)
     assert worst.risk("journalist_match") == pytest.approx(match, rel=1e-6)
+
+
+def test_a_model_with_a_law_of_class_sizes_says_the_same_of_a_match_in_assess_and_in_a_fit():
+    frame = rb.datasets.synthetic_patients(3000, seed=5).iloc[:8]
+    people = rb.read_table(frame, quasi_identifiers=["education", "sex", "age"])
+    for model in ("ewens", "pitman-bayes"):
+        result = rb.assess("adversary-routes", people, population=100_000, population_model=model)
+        fit = rb.population.fit(people, population=100_000, model=model)
+        alone = people.class_sizes() == 1
+        match = result.risk("journalist_match")[alone]
+        assert match == pytest.approx(fit.mean_inverse([1])[0], abs=1e-9)
+        assert not any("has no law of class sizes" in note for note in result.summary().notes)

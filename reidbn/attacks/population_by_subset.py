@@ -25,6 +25,7 @@ from reidbn.microdata.table import People
 from reidbn.population.coherence import falls_within, raise_to_parts
 from reidbn.population.fitting import MODELS, fit_sample
 from reidbn.population.margins import alone_on, match_on, share_alike
+from reidbn.population.pitman import PitmanFit
 from reidbn.population.sample import Sample
 from reidbn.population.subsets import SubsetFits, fit_tables
 from reidbn.progress import progress
@@ -464,18 +465,22 @@ def _by_class_size(
 ) -> tuple[Said, Sequence[str]]:
     """One number per subset, and E[1/F] per class size."""
     told: list[str] = []
+    matches: list[Array] = []
     p_unique, behind = fits.p_unique, fits
     if model not in ("pitman", POSTERIOR):
-        p_unique, told = _one_by_one(classes, fits.N, model)
+        p_unique, matches, told = _one_by_one(classes, fits.N, model)
         behind = fit_tables(classes.frequencies, fits.N, estimate="posterior")
-        told.append(
-            f"{model} has no law of class sizes: E[1/F] is that of {POSTERIOR}, and at least the "
-            f"chance to be unique"
-        )
+        if not all(len(found) for found in matches):
+            told.append(
+                f"{model} has no law of class sizes: E[1/F] is that of {POSTERIOR}, and at least "
+                f"the chance to be unique"
+            )
     each = [found.size for found in classes.occurring]
     row = np.repeat(np.arange(len(each)), each)
     found = _expected_match(behind, np.concatenate(classes.occurring), row)
     p_match = np.split(np.clip(found, 0.0, 1.0), np.cumsum(each)[:-1])
+    for mask, own in enumerate(matches):
+        p_match[mask] = own if len(own) else p_match[mask]
     p_unique = np.clip(p_unique, 0.0, 1.0)
     for mask, sizes in enumerate(classes.occurring):
         p_match[mask] = np.where(sizes == 1, np.maximum(p_match[mask], p_unique[mask]),
@@ -483,21 +488,27 @@ def _by_class_size(
     return Said(float(fits.N - classes.records), p_unique, classes.occurring, p_match), told
 
 
-def _one_by_one(classes: SubsetClasses, N: int, model: str) -> tuple[Array, list[str]]:
-    """A model without a way of fitting many tables at once; pitman-bayes where it has no answer."""
-    p_unique, without = np.empty(len(classes.frequencies)), 0
+def _one_by_one(classes: SubsetClasses, N: int, model: str) -> tuple[Array, list[Array], list[str]]:
+    """P(unique) and, where the model has a law of class sizes, E[1/F] of every size, by subset.
+
+    For a model without a way of fitting many tables at once; pitman-bayes where it has no answer.
+    """
+    p_unique, matches, without = np.empty(len(classes.frequencies)), [], 0
     for mask, found in enumerate(progress(classes.frequencies, f"{model} on every subset")):
         sample = Sample(FrequencyTable(found.sizes, found.counts), N)
         try:
-            p_unique[mask] = fit_sample(sample, model).p_unique
+            fit = fit_sample(sample, model)
+            p_unique[mask] = fit.p_unique
         except UsageError:
             without += 1
-            p_unique[mask] = fit_sample(sample, POSTERIOR).p_unique
-    if not without:
-        return p_unique, []
-    return p_unique, [
+            fit = fit_sample(sample, POSTERIOR)
+            p_unique[mask] = fit.p_unique
+        match = fit.mean_inverse(classes.occurring[mask]) if isinstance(fit, PitmanFit) else ()
+        matches.append(np.asarray(match, dtype=float))
+    told = (
         f"{model} has no answer on {without:,} of {len(p_unique):,} subsets; {POSTERIOR} stands in"
-    ]
+    )
+    return p_unique, matches, [told] if without else []
 
 
 def _expected_match(fits: SubsetFits, sizes: NDArray[np.int64], row: NDArray[np.intp]) -> Array:
