@@ -152,6 +152,29 @@ def test_columns_under_names_of_another_language_get_the_mapping(tmp_path, capsy
     assert "Does not pass" in out or "Passes" in out
 
 
+def test_a_register_made_by_excel_abroad_is_the_same_as_one_with_commas(tmp_path):
+    plain = csv_of(
+        tmp_path, "plain.csv", "# Kanton, 2024", "Ort,Alter from,listed,shows Alter",
+        "Zürich,0,0.2,1", "Zürich,18,0.97,0.5",
+    )  # fmt: skip
+    excel = tmp_path / "excel.csv"
+    lines = ['"# Kanton, 2024";;;', "Ort;Alter from;listed;shows Alter", "Zürich;0;0,2;1",
+             "Zürich;18;0,97;0,500", ";;;"]  # fmt: skip
+    for start in ("", "sep=;\r\n"):
+        excel.write_text(start + "\r\n".join(lines), encoding="utf-8-sig")
+        own, other = rb.register(plain), rb.register(str(excel))
+        assert own.source == other.source == "Kanton, 2024"
+        cells = {"Ort": ["Zürich"] * 4, "Alter": [10, 10, 40, 50]}
+        people = rb.read_table(cells, quasi_identifiers=["Ort", "Alter"])
+        risks = [
+            rb.assess("prosecutor", people, scenario=s, unknown=["Ort"]).risk().tolist()
+            for s in (own, other)
+        ]
+        assert risks[0] == risks[1]
+        assert risks[0][0] == 0
+        assert risks[0][2] == pytest.approx(0.97 * 0.5 * 0.25)  # p_m and p_fm are one half
+
+
 def test_the_option_for_values_beyond_a_range_is_named_once(capsys):
     code, _, err = typed(capsys, "ask", "breakfast", "--set", "alike=50")
     assert code == 2

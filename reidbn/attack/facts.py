@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from reidbn.errors import ModelError
 
+_SEP = re.compile(r"sep=(.)", re.I)
+_FRACTION = re.compile(r"\s*[-+]?(?:0,\d+|\d+,(?!\d{3}\s*$)\d+)\s*")  # 1,234 may be a thousand
+
 
 def read_facts(path: Path) -> dict[str, list[Any]]:
-    """A table of facts by column; lines that start with # are its sources."""
+    """A table of facts by column; lines that start with # are its sources.
+
+    As Excel writes it, too: with semicolons, decimal commas, a line sep=; and empty rows.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ModelError(f"{path.name} is not written in UTF-8; save it as CSV UTF-8") from None
-    lines = [x for x in text.splitlines() if x.strip() and not x.startswith("#")]
-    rows = list(csv.reader(lines))
+    lines = [x for x in text.splitlines() if x.strip() and not x.lstrip('"').startswith("#")]
+    said = _SEP.fullmatch(lines[0].strip(' "')) if lines else None
+    lines = lines[1:] if said else lines
+    mark = said[1] if said else max(",;\t", key=lines[0].count) if lines else ","
+    rows = [row for row in csv.reader(lines, delimiter=mark) if any(x.strip() for x in row)]
+    if mark != ",":
+        rows = [[x.replace(",", ".") if _FRACTION.fullmatch(x) else x for x in r] for r in rows]
     if len(rows) < 2:
         raise ModelError(f"{path.name} holds no rows")
     for number, row in enumerate(rows[1:], start=2):

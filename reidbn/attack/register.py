@@ -86,7 +86,8 @@ def _read(path: Path) -> tuple[dict[str, list[Any]], str, str]:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as problem:
         raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
-    said = " ".join(line.lstrip("# ").strip() for line in lines if line.startswith("#"))
+    notes = [line.lstrip('"') for line in lines]
+    said = " ".join(x.lstrip("# ").rstrip('"; \t,') for x in notes if x.startswith("#"))
     return columns, path.name, said
 
 
