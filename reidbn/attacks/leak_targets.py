@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -24,6 +24,7 @@ from reidbn.theory.number_identified import (
     log_number_identified,
     seconds_of_law,
 )
+from reidbn.theory.similar_sizes import Levelled, levelled
 from reidbn.theory.targets import log_all_identified
 
 if TYPE_CHECKING:
@@ -136,11 +137,17 @@ def _leak_sizes(leaked: LeakSize, records: int) -> tuple[NDArray[np.int64], Floa
 
 @dataclass(frozen=True, eq=False)
 class NumberIdentified:
-    """How many of n targets are identified: the exact distribution, m = 0..n."""
+    """How many of n targets are identified: the distribution, m = 0..n."""
 
     targets: int
     logs: Floats
     """Natural logarithms of P(exactly m), finite where the probability underflows."""
+    error: float = 0.0
+    """No probability here, of any set of numbers, is further than this from the exact one.
+
+    0 where it is exact.  Otherwise similar class sizes were taken as one (`number_identified`), and
+    what is rarer than the error is not resolved.
+    """
 
     @cached_property
     def probabilities(self) -> Floats:
@@ -148,7 +155,7 @@ class NumberIdentified:
 
     @property
     def mean(self) -> float:
-        """The expected number identified."""
+        """The expected number identified: within targets x error, as every sum over 0..n is."""
         return float(self.probabilities @ np.arange(self.targets + 1))
 
     @property
@@ -180,7 +187,18 @@ class NumberIdentified:
             "probability": self.probabilities,
             "at_least": np.minimum(below, 1.0),
         }
+        if self.error:
+            columns["error"] = np.full(self.targets + 1, self.error)
         return pd.DataFrame(columns)
+
+    def __str__(self) -> str:
+        known = "exact"
+        if self.error:
+            known = f"every probability within {_upwards(self.error)}: similar class sizes as one"
+        at_least = f"at least one with probability {self.at_least(1):.4g}, " if self.targets else ""
+        return f"of {self.targets} targets: {at_least}on average {self.mean:.4g} ({known})"
+
+    __repr__ = __str__
 
     def _number(self, number: int) -> int:
         if not 0 <= number <= self.targets or number != int(number):
@@ -189,28 +207,61 @@ class NumberIdentified:
 
 
 def number_identified(
-    classes: ClassesLike, *, leaked: LeakSize, targets: int, removed: bool = True
+    classes: ClassesLike,
+    *,
+    leaked: LeakSize,
+    targets: int,
+    removed: bool = True,
+    error: float = 0.0,
 ) -> NumberIdentified:
     """How many of n targets, looked for one after the other in one leak, are identified.
 
     As in [Antoniou22] an identified patient is `removed` from the candidates of later targets;
     with `removed=False` every guess is among all leaked members of the class.
 
+    The time grows with the number of different class sizes.  `error` allows every probability to
+    be off by so much: where the exact distribution would take more than seconds, similar class
+    sizes are then taken as one, as far as that is proven to change no probability by more.  The
+    answer's own `error` is the bound that was proven, 0 where it is exact.
+
     >>> found = number_identified({5: 2000}, leaked=4_000, targets=15)
     >>> round(found.mean, 6), round(found.at_least(1), 6), f"{found.exactly(15):.6e}"
     (2.767445, 0.95309, '9.715426e-12')
     """
     what, n, sizes, weights = _asked(classes, leaked, targets)
-    seconds = sum(seconds_of_law(what, size, n) for size in sizes)
+    if not 0 <= error < 1:
+        raise UsageError(f"error is {error:g}; it must be from 0 (exact) to less than 1")
+    asked = [Levelled(what, 0.0)] * len(sizes)
+    if error and _seconds(asked, sizes, n) > QUICK:
+        asked = [levelled(what, size, n, error, removed=removed) for size in sizes]
+    seconds = _seconds(asked, sizes, n)
     if seconds > MOST_SECONDS:
+        most = max(len(part.classes.sizes) for part in asked)
         raise TooLarge(
-            f"the whole distribution for {n} targets, {len(what.sizes)} class sizes and "
+            f"the whole distribution for {n} targets, {most} class sizes and "
             f"{len(sizes)} leak sizes would take about {seconds / 60:,.0f} minutes; ask "
-            f"any_identified() and expected_identified(), which need no distribution, or simulate()"
+            f"any_identified() and expected_identified(), which need no distribution, allow "
+            f"{'a larger error' if error else 'error=0.001'}, which takes similar class sizes as "
+            f"one, or simulate()"
         )
-    logs = [log_number_identified(what, size, n, removed=removed) for size in sizes]
+    logs = [
+        log_number_identified(part.classes, size, n, removed=removed)
+        for part, size in zip(asked, sizes, strict=True)
+    ]
     mixed = np.logaddexp.reduce(np.array(logs) + np.log(weights)[:, None])
-    return NumberIdentified(n, np.asarray(mixed))
+    bound = float(np.dot(weights, [part.error for part in asked]))
+    return NumberIdentified(n, np.asarray(mixed), bound)
+
+
+def _seconds(asked: Sequence[Levelled], leaked: Sequence[int], targets: int) -> float:
+    pairs = zip(asked, leaked, strict=True)
+    return sum(seconds_of_law(part.classes, size, targets) for part, size in pairs)
+
+
+def _upwards(error: float) -> str:
+    """Two digits, never less than it is."""
+    unit = 10.0 ** (np.floor(np.log10(error)) - 1)
+    return f"{np.ceil(error / unit) * unit:.2g}"
 
 
 def any_identified(classes: ClassesLike, *, leaked: LeakSize, targets: int) -> float:

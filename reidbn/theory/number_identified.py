@@ -119,7 +119,7 @@ def expected_identified(
         step = max(1, _HELD // (most + 1) ** 2)
         for first in range(0, h.size, step):
             part = slice(first, first + step)
-            table = _outcomes(k, h[part], most, 1.0, removed=removed)
+            table = in_one_class(k, h[part], most, 1.0, removed=removed)
             mean = table @ np.arange(most + 1.0)
             total += float(count) * float(of_h[part] @ mean @ of_t)
     return total
@@ -297,13 +297,13 @@ class _Law:
         step = max(1, _HELD // (most + 1) ** 2)
         for first in range(0, h.size, step):
             part = slice(first, first + step)
-            table = _outcomes(k, h[part], most, unit, removed=self.removed)
+            table = in_one_class(k, h[part], most, unit, removed=self.removed)
             flat = (table * np.exp(log_b[part])[:, None, None]).reshape(len(table), -1)
             turn = h[part, None] * angle  # cos and sin apart: real products cost half
             found = flat.T @ np.cos(turn) + 1j * (flat.T @ np.sin(turn))
             outcomes += found.reshape(outcomes.shape)
         t = np.arange(most + 1)
-        return outcomes, _log_choices(k, t)[:, None] + t * (tilt - np.log(unit))
+        return outcomes, log_choices(k, t)[:, None] + t * (tilt - np.log(unit))
 
 
 class _None(_Law):
@@ -323,7 +323,7 @@ class _None(_Law):
         table = _missed(k, h, most) * np.exp(log_b)[:, None]
         turn = h[:, None] * angle
         outcomes = table.T @ np.cos(turn) + 1j * (table.T @ np.sin(turn))
-        return outcomes[:, None, :], _log_choices(k, t)[:, None]
+        return outcomes[:, None, :], log_choices(k, t)[:, None]
 
 
 def missed(k: int, h: Floats, most: int) -> Floats:
@@ -362,7 +362,7 @@ def _all_missed(k: int, most: int) -> Floats:
     return missed(k, np.arange(k + 1.0), most)
 
 
-def _outcomes(k: int, h: Floats, most: int, unit: float, *, removed: bool) -> Floats:
+def in_one_class(k: int, h: Floats, most: int, unit: float, *, removed: bool) -> Floats:
     """R(r | h, t) unit^r with axes h x t x r, for up to `most` targets in the class."""
     chain = np.zeros((h.size, most + 1, most + 1))  # h x targets in the leak x identified
     chain[:, 0, 0] = 1.0
@@ -390,10 +390,10 @@ def _likely_leaked(k: int, u: float) -> tuple[Floats, Floats]:
 def _most_targets(k: int, count: int, n: int, D: int) -> int:
     """The largest number of targets in one class of this size that is worth following."""
     t = np.arange(min(k, n) + 1)
-    log_weight = _log_choices(k, t) + t * np.log(n / D)
+    log_weight = log_choices(k, t) + t * np.log(n / D)
     return int(t[log_weight + np.log(count) > _TOO_MANY].max())
 
 
-def _log_choices(k: int, t: NDArray[np.int64]) -> Floats:
+def log_choices(k: int, t: NDArray[np.int64]) -> Floats:
     """Ln C(k, t) for t = 0, 1, 2, ..., one factor after the other."""
     return np.asarray(np.concatenate([[0.0], np.cumsum(np.log((k - t[:-1]) / (t[:-1] + 1)))]))
