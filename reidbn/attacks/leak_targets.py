@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reidbn.attacks.leak_classes import ClassesLike, checked_leak, checked_targets, classes_of
 from reidbn.attacks.leak_single import LeakSize, Reading, check_reading, checked_prior
-from reidbn.errors import TooLarge, UsageError, did_you_mean
+from reidbn.errors import EngineError, TooLarge, UsageError, did_you_mean
 from reidbn.theory.agreement import interval
 from reidbn.theory.circle import Classes
 from reidbn.theory.leak_recursion import log_recursion
@@ -36,6 +36,8 @@ METHODS: tuple[Method, ...] = ("exact", "recursion", "simulation")
 MOST_TARGETS = 500
 MOST_SECONDS = 600.0  # about: a distribution that takes longer is refused before the work
 RARE, QUICK = 1e-5, 5.0
+ROUNDING = 1e-8  # how far what must add up to 1 may be from it: nine digits are safe
+FAULT = "a fault of reidbn, so no answer is given; please report it with the class sizes"
 
 
 class Estimate(float):
@@ -104,6 +106,8 @@ def joint_risk(
         logs = logs - _log_members(sizes, what.records, n)
     if weights is not None:
         logs = np.logaddexp.reduce(logs + np.log(weights))
+    if method == "exact" and not (logs <= ROUNDING).all():
+        raise EngineError(f"{np.exp(logs.max()):.9g} was found, which is no probability: {FAULT}")
     values = logs if log else np.exp(logs)
     return float(values) if np.ndim(values) == 0 else values
 
@@ -250,6 +254,11 @@ def number_identified(
     ]
     mixed = np.logaddexp.reduce(np.array(logs) + np.log(weights)[:, None])
     bound = float(np.dot(weights, [part.error for part in asked]))
+    total = float(np.exp(np.logaddexp.reduce(mixed)))
+    if not abs(total - 1) <= ROUNDING:
+        raise EngineError(
+            f"the probabilities of 0 to {n} identified add up to {total:.9g}: {FAULT}"
+        )
     return NumberIdentified(n, np.asarray(mixed), bound)
 
 
@@ -282,8 +291,15 @@ def _any(classes: Classes, leaked: int, n: int) -> float:
     """1 - P(nobody); where that would lose digits, from the distribution if that is quick."""
     found = float(-np.expm1(log_none_identified(classes, leaked, n)))
     if found > RARE or seconds_of_law(classes, leaked, n) > QUICK:
-        return min(1.0, max(0.0, found))
-    return float(np.exp(log_number_identified(classes, leaked, n)[1:]).sum())
+        return _probability(found)
+    return _probability(float(np.exp(log_number_identified(classes, leaked, n)[1:]).sum()))
+
+
+def _probability(found: float) -> float:
+    """What rounding took a hair beyond 0 or 1, at the edge."""
+    if not -ROUNDING <= found <= 1 + ROUNDING:  # also catches NaN
+        raise EngineError(f"{found:.9g} was found, which is no probability: {FAULT}")
+    return min(1.0, max(0.0, found))
 
 
 def expected_identified(

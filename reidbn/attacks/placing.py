@@ -242,6 +242,12 @@ def _chance(
     for factor in chance:
         p = p * (look_up(factor, people, facts, notes) if isinstance(factor, Lookup) else factor)
     if any(isinstance(factor, Lookup) and factor.relative for factor in chance):
+        above = int((p > 1).sum())
+        if above:
+            notes.append(
+                f"{name}: a relative chance times the others comes to more than 1 "
+                f"({above:,} of {p.size:,} people, at most {p.max():.3g}), and counts as 1"
+            )
         p = np.minimum(p, 1.0)
     wrong = ~((p >= 0) & (p <= 1))
     if wrong.any():

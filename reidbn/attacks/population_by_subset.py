@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from reidbn.attacks.subset_classes import SubsetClasses, subset_classes
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.inference.network import as_probability
 from reidbn.microdata.table import People
 from reidbn.population.coherence import falls_within, raise_to_parts
 from reidbn.population.fitting import MODELS, fit_sample
@@ -478,10 +479,10 @@ def _by_class_size(
     each = [found.size for found in classes.occurring]
     row = np.repeat(np.arange(len(each)), each)
     found = _expected_match(behind, np.concatenate(classes.occurring), row)
-    p_match = np.split(np.clip(found, 0.0, 1.0), np.cumsum(each)[:-1])
+    p_match = np.split(as_probability(found), np.cumsum(each)[:-1])
     for mask, own in enumerate(matches):
         p_match[mask] = own if len(own) else p_match[mask]
-    p_unique = np.clip(p_unique, 0.0, 1.0)
+    p_unique = as_probability(p_unique)
     for mask, sizes in enumerate(classes.occurring):
         p_match[mask] = np.where(sizes == 1, np.maximum(p_match[mask], p_unique[mask]),
                                  p_match[mask])  # fmt: skip

@@ -27,7 +27,7 @@ from reidbn.cpds.protocol import (
     needs_yes_no,
     yes_no,
 )
-from reidbn.errors import Problem, did_you_mean
+from reidbn.errors import ModelError, Problem, did_you_mean
 
 
 def _only_if(scope: Scope, conditions: tuple[str, ...], p: Array) -> Array:
@@ -111,9 +111,20 @@ class Share(CPD):
 
     def probabilities(self, scope: Scope) -> Array:
         part, whole = scope.value(self.part), scope.value(self.whole)
+        if not {self.part, self.whole} & {p.name for p in scope.parents}:
+            self._refuse_more_than_whole(scope, part, whole)
         # Configurations with part > whole have probability 0; they still need a legal row.
         ratio = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0)
         return yes_no(scope.child, np.clip(ratio, 0.0, 1.0))
+
+    def _refuse_more_than_whole(self, scope: Scope, part: Array, whole: Array) -> None:
+        """Where no parent says either, there is no configuration of probability 0 to excuse it."""
+        wrong = ~((part >= 0) & (part <= whole))  # also catches NaN
+        if wrong.any():
+            raise ModelError(
+                f"{scope.child.name}: the part ({self.part}) is below 0 or larger than the whole "
+                f"({self.whole}); a share lies between 0 and 1"
+            )
 
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
         """Number the whole at random; the target is inside when its number is within the part."""

@@ -30,8 +30,9 @@ class Cell:
 
     @property
     def _share(self) -> float:
-        """The share of hits that is expected."""
-        return min(self.exact / self.scale, 1.0)
+        """The share of hits that is expected; rounding may take it over 1, and no more."""
+        share = self.exact / self.scale
+        return 1.0 if 1 < share <= 1 + ROUNDING else share
 
     @property
     def verdict(self) -> str:

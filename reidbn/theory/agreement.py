@@ -10,6 +10,8 @@ import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import binom
 
+_ROUNDING = 1e-9  # how far beyond 0 or 1 a probability may be
+
 
 def disagrees(hits: int, trials: int, p: float, *, level: float) -> bool:
     """Reject `hits ~ Binomial(trials, p)`; a correct p is rejected with probability <= level.
@@ -17,6 +19,8 @@ def disagrees(hits: int, trials: int, p: float, *, level: float) -> bool:
     >>> disagrees(520, 1000, 0.5, level=0.05), disagrees(560, 1000, 0.5, level=0.05)
     (False, True)
     """
+    if not -_ROUNDING <= p <= 1 + _ROUNDING:  # no probability, or NaN: no sample can agree
+        return True
     if trials == 0:
         return False
     p = min(max(p, 0.0), 1.0)

@@ -1,0 +1,97 @@
+"""A number that is no probability is refused or said, never brought to the edge in silence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from attacks import YES_NO
+
+import reidbn as rb
+from reidbn.attack.attack import Attack
+from reidbn.attack.knows import Lookup
+from reidbn.attack.parts import Node
+from reidbn.attacks import leak_targets, population_by_subset
+from reidbn.attacks.placing import _chance
+from reidbn.cpds.match import Share
+from reidbn.errors import EngineError, ModelError
+from reidbn.inference.cells import AGREES, DISAGREES, Cell
+from reidbn.theory.agreement import disagrees
+
+
+def of_the_register(part) -> Attack:
+    return Attack(
+        "register",
+        parameters=[
+            rb.Parameter("listed", part, unit="people", source="assumption", low=0, high=500),
+            rb.Parameter("people", 100, unit="people", source="assumption", low=1, high=200),
+        ],
+        nodes=[Node("inside", YES_NO, Share("$listed", "$people"), (), source="assumption")],
+    )
+
+
+def test_a_part_larger_than_its_whole_is_no_certainty():
+    assert float(rb.ask(of_the_register(25), "inside=yes")) == 0.25
+    assert float(rb.ask(of_the_register(100), "inside=yes")) == 1.0
+    with pytest.raises(ModelError, match="larger than the whole"):
+        rb.ask(of_the_register(120), "inside=yes")
+    bar = rb.tornado(of_the_register(25), "inside=yes", over="listed")["listed"]
+    assert bar.high == 100
+    assert "range ends at 100" in bar.notes[0]
+
+
+@pytest.mark.parametrize("p", [1.1232, -0.01, float("nan")])
+def test_no_sample_agrees_with_what_is_no_probability(p):
+    assert disagrees(1000, 1000, p, level=1e-6)
+    assert disagrees(0, 1000, p, level=1e-6)
+    assert disagrees(0, 0, p, level=1e-6)
+    assert Cell("inside", p, 1000, 1000, 1e-6).verdict == DISAGREES
+
+
+def test_a_hair_above_one_agrees_with_what_always_happens():
+    assert Cell("inside", 1 + 1e-15, 10**6, 10**6, 1e-6).verdict == AGREES
+    assert Cell("inside", 0.2 * (1 + 1e-15), 10**6, 10**6, 1e-6, scale=0.2).verdict == AGREES
+    assert Cell("inside", 0.25, 10**6, 10**6, 1e-6, scale=0.2).verdict == DISAGREES
+
+
+def test_a_law_of_the_number_identified_that_does_not_add_up_is_no_answer(monkeypatch):
+    real = leak_targets.log_number_identified
+    monkeypatch.setattr(leak_targets, "log_number_identified", lambda *a, **k: real(*a, **k) + 1e-4)
+    with pytest.raises(EngineError, match=r"add up to 1\.0001"):
+        rb.leak.number_identified({5: 20}, leaked=40, targets=3)
+
+
+def test_a_chance_of_nobody_above_one_is_not_a_chance_of_anybody_of_zero(monkeypatch):
+    monkeypatch.setattr(leak_targets, "RARE", -1.0)
+    monkeypatch.setattr(leak_targets, "log_none_identified", lambda *a: 0.05)
+    with pytest.raises(EngineError, match="no probability"):
+        rb.leak.any_identified({5: 20}, leaked=40, targets=3)
+
+
+def test_a_joint_risk_above_one_is_no_answer(monkeypatch):
+    monkeypatch.setattr(leak_targets, "log_all_identified", lambda c, L, n: 0.1 + 0.0 * L)
+    with pytest.raises(EngineError, match="no probability"):
+        rb.leak.joint_risk({5: 20}, leaked=40, targets=3)
+
+
+def test_a_chance_to_match_above_one_is_no_answer(monkeypatch):
+    monkeypatch.setattr(
+        population_by_subset, "_expected_match", lambda fits, sizes, row: np.full(sizes.size, 1.2)
+    )
+    frame = pd.DataFrame({"age": [1, 1, 2, 3] * 20, "sex": list("fmff") * 20})
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
+    with pytest.raises(EngineError, match=r"1\.2"):
+        rb.assess("journalist", people, population=10_000, population_model="pitman")
+
+
+def test_a_relative_chance_that_comes_out_above_one_is_said():
+    people = rb.read_table(pd.DataFrame({"race": list("abbb")}), quasi_identifiers=["race"])
+    facts = {"rates": {"race": ["a", "b"], "rate": [1.5, 0.5]}}
+    chance = (0.8, Lookup("rates", "rate", ("race",), relative=True))
+    notes: list[str] = []
+    assert _chance(chance, people, facts, "race", notes).tolist() == [1.0, 0.4, 0.4, 0.4]
+    assert notes == [
+        "race: a relative chance times the others comes to more than 1 (1 of 4 people, at most "
+        "1.2), and counts as 1"
+    ]
+    notes.clear()
+    _chance((0.5, chance[1]), people, facts, "race", notes)
+    assert not notes
