@@ -77,6 +77,13 @@ def test_one_band_of_decimals_is_written_in_one_way():
     assert bands.as_written().class_sizes().tolist() == [1, 3, 3, 1, 3]
 
 
+def test_a_decimal_comma_in_a_frame_is_named():
+    with pytest.raises(rb.DataError, match="write decimals with a point"):
+        rb.read_table(
+            {"w": ["69,5", "70,0"]}, quasi_identifiers="w", hierarchies={"w": rb.Bands(10)}
+        )
+
+
 # -- numbers as other countries write them ---------------------------------------------------------
 
 
@@ -150,6 +157,29 @@ def test_columns_under_names_of_another_language_get_the_mapping(tmp_path, capsy
     code, out, _ = typed(capsys, *words, "--column", "sex=Geschlecht")
     assert code == 0
     assert "Does not pass" in out or "Passes" in out
+
+
+def test_a_mapping_to_a_column_that_is_not_there_is_refused_not_left_out(tmp_path, capsys):
+    table = csv_of(tmp_path, "t.csv", "Geschlecht,age", *["m,30", "w,40"] * 20)
+    words = ["assess", table, "--qi", "Geschlecht,age", "--scenario", "social-media",
+             "--attack", "prosecutor", "--rows", "2000"]  # fmt: skip
+    code, _, err = typed(capsys, *words, "--column", "sex=Geschlecht", "--column", "race=Geschlcht")
+    assert code == 2
+    assert 'did you mean "Geschlecht"?' in err
+    code, _, _ = typed(capsys, *words, "--column", "sex=Geschlecht,age_decade=age")
+    assert code == 0
+
+
+def test_a_number_below_nothing_and_a_folder_are_named_as_they_were_typed(tmp_path, capsys):
+    table = csv_of(tmp_path, "t.csv", "age", *["30"] * 20)
+    words = ["assess", table, "--qi", "age", "--rows", "2000"]
+    code, _, err = typed(capsys, *words, "--population", "-5")
+    assert code == 2
+    assert "--population -5" in err
+    missing = str(tmp_path / "none" / "r.html")
+    code, _, err = typed(capsys, *words, "--population", "900", "--html", missing)
+    assert code == 2
+    assert missing in err
 
 
 def test_a_register_made_by_excel_abroad_is_the_same_as_one_with_commas(tmp_path):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reidbn.errors import UsageError
+from reidbn.errors import UsageError, did_you_mean
 
 
 def mapping_of(given: Any, argument: str, example: str) -> dict[str, Any]:
@@ -30,13 +30,21 @@ def names_of(given: Sequence[str], argument: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def columns_of(given: Any) -> dict[str, str | tuple[str, ...]]:
+def columns_of(given: Any, table: Sequence[str]) -> dict[str, str | tuple[str, ...]]:
     """The table's column, or columns, for each attribute of a scenario."""
     found = mapping_of(given, "columns", '{"state": "residence"}')
-    return {
+    named = {
         name: columns if isinstance(columns, str) else names_of(columns, f"columns: {name}")
         for name, columns in found.items()
     }
+    for name, columns in named.items():
+        for column in (columns,) if isinstance(columns, str) else columns:
+            if column not in table:
+                raise UsageError(
+                    f'{name} is to be column "{column}", which is none of those that were read; '
+                    f"{did_you_mean(column, table)}"
+                )
+    return named
 
 
 def settings_of(given: Any) -> dict[str, float]:

@@ -110,7 +110,7 @@ def assess(
         do=parse_states(do or {}),
         given=parse_given(given or {}),
         subject=people_columns_of(subject),
-        columns=columns_of(columns),
+        columns=columns_of(columns, people.columns),
         without=names_of(without, "without"),
         unknown=names_of(unknown, "unknown"),
         method=method,

@@ -97,7 +97,7 @@ def what_if(
         given={**inputs.given, **parse_given(given or {})},
         population=inputs.population if population is None else population,
         population_model=inputs.population_model if population_model is None else population_model,
-        columns=inputs.columns if columns is None else columns_of(columns),
+        columns=inputs.columns if columns is None else columns_of(columns, people.columns),
         without=inputs.without if without is None else names_of(without, "without"),
         unknown=inputs.unknown if unknown is None else names_of(unknown, "unknown"),
         beyond_range=inputs.beyond_range or beyond_range,

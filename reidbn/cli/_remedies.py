@@ -14,7 +14,7 @@ _NAMES = {  # Python's name: the command line's, where they differ
     "ranges": "--range",
     "level": "--confidence",  # --level is that of a hierarchy
 }
-_VALUE = r"""True|"[^"]*"|'[^']*'|\[[^\]]*\]|\{[^}]*\}|\.\.\.|\d[\d,.]*\d|\d|[A-Z]+|"""
+_VALUE = r"""True|"[^"]*"|'[^']*'|\[[^\]]*\]|\{[^}]*\}|\.\.\.|-?\d[\d,.]*\d|-?\d|[A-Z]+|"""
 _OPTION = re.compile(rf"(?<![\w\-\"'.=])(?<!P\()(?P<name>[a-z]\w*)=(?P<value>{_VALUE})(?![\w=])")
 _CALL = re.compile(r"\b(?:rb\.)?[a-z_.]+\((?:[\w, ]*|\.\.\.), (?P<option>--[^)]*)\)")
 _RULE = re.compile(r"rb\.(Bands|Prefix|Suffix)\(([\d, ]*)\)")

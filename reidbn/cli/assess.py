@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -182,9 +183,14 @@ def _say_part(
     return 0
 
 
+def _one_by_one(pairs: tuple[str, ...]) -> list[str]:
+    """`a=x,b=y` is two pairs; a comma in a column's name stays."""
+    return [part for text in pairs for part in re.split(r",(?=[^,=]+=)", text)]
+
+
 def _columns(pairs: tuple[str, ...], state: str | None) -> dict[str, str]:
     found = {"state": state} if state and state != "state" else {}
-    for pair in pairs:
+    for pair in _one_by_one(pairs):
         name, equals, column = (part.strip() for part in pair.partition("="))
         if not (name and equals and column):
             raise UsageError(f'--column: "{pair}" is not of the form ATTRIBUTE=COLUMN')

@@ -93,6 +93,7 @@ class Bands(Hierarchy):
 
 
 _NUMBER = r"\s*([-+]?\d+(?:\.\d+)?)\s*"
+_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[list[float]], tuple[float, float]]], ...] = (
     (re.compile(_NUMBER), lambda x: (x[0], x[0])),
     (re.compile(rf"{_NUMBER}(?:-|\u2013|\.\.|to){_NUMBER}"), lambda x: (x[0], x[1])),
@@ -123,8 +124,10 @@ def interval(value: Any) -> tuple[float, float]:
             low, high = ends([float(x) for x in found.groups() if x is not None])
             if low <= high:
                 return low, high
+    comma = "; write decimals with a point" if _COMMA.fullmatch(text) else ""
     raise DataError(
         "a value is neither a number nor a band; write bands as 50-54, [50, 55), <30, 80+ or *"
+        f"{comma}"
     )
 
 

@@ -88,7 +88,7 @@ def disclosure_page(
         try:
             place.write_text(text, encoding="utf-8")
         except OSError as problem:
-            raise UsageError(f"{place.name} cannot be written: {problem.strerror}") from None
+            raise UsageError(f"{place}: cannot be written: {problem.strerror}") from None
     return text
 
 

@@ -109,7 +109,7 @@ def write(text: str, path: str | Path) -> Path:
     try:
         place.write_text(text, encoding="utf-8", newline="\n")
     except OSError as problem:
-        raise UsageError(f"{place.name} cannot be written: {problem.strerror}") from None
+        raise UsageError(f"{place}: cannot be written: {problem.strerror}") from None
     return place
 
 

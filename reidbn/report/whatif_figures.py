@@ -57,7 +57,7 @@ def save(figure: Figure, path: str | Path | None) -> Figure:
         try:
             figure.savefig(place, dpi=150, metadata=dated.get(kind))
         except OSError as problem:
-            raise UsageError(f"{place.name} cannot be written: {problem.strerror}") from None
+            raise UsageError(f"{place}: cannot be written: {problem.strerror}") from None
     return figure
 
 
