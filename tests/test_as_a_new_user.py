@@ -63,6 +63,21 @@ def test_what_would_flip_the_verdict_counts_as_the_verdict_does(tmp_path):
     assert "| 1 | 1 |" in rows
 
 
+def test_a_report_on_a_table_whose_gaps_match_anything_is_written(tmp_path, capsys):
+    table = csv_of(tmp_path, "t.csv", "age,sex", "25,F", *[",F"] * 11)
+    path = tmp_path / "r.html"
+    code, out, err = typed(
+        capsys, "assess", table, "--qi", "age,sex", "--population", "10000", "--threshold", "ema",
+        "--missing", "matches-anything", "--rows", "2000", "--html", str(path),
+    )  # fmt: skip
+    assert code == 1
+    assert "match others" not in err
+    assert "Does not pass" in out
+    page = path.read_text(encoding="utf-8")
+    assert "Not acted out" in page
+    assert "written alike" in page
+
+
 def test_classes_of_a_table_without_gaps_are_judged_as_before():
     assert assessed({"age": ["25"] * 11}, "matches-anything").summary("ema").passes
 

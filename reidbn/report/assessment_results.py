@@ -347,10 +347,18 @@ def _crosses(bar: Bar) -> str:
     return "never" if bar.is_proven and not bar.undecided else "not seen"
 
 
+NOT_ACTED = (
+    "Not acted out: some values of the table match several others, so people do not fall into "
+    "classes in which a guess could be drawn. Nothing here checks the predicted matches."
+)
+
+
 def adversarial_test(result: Assessment, telling: Telling) -> Section:
     """The attack acted out on the table, beside what the model predicts."""
     if not {"marketer", "prosecutor"} <= set(result.risks):
         return Section("Adversarial test", text=["This attack has no match that can be acted out."])
+    if not result.groups.seen(result.inputs.people).is_partition:
+        return Section("Adversarial test", text=[NOT_ACTED])
     acted = act_out(result)
     rows = []
     for c, measure in zip(acted.cells, ("marketer", "prosecutor"), strict=True):
