@@ -286,7 +286,8 @@ def test_matching_values_count_matches_and_the_approximation_is_noted():
             'groups overlap: "sex" is in a and in b',
         ),
         ({"population": 500, "without": ["party"]}, UsageError, 'knows no "party"'),
-        ({"population": 500, "columns": {"party": "x"}}, UsageError, 'no attribute "party"'),
+        ({"population": 500, "columns": {"party": "race"}}, UsageError, 'no attribute "party"'),
+        ({"population": 500, "columns": {"party": "x"}}, UsageError, 'party is to be column "x"'),
         ({"population": 500, "subject": {"nope": [1] * 60}}, UsageError, "no subject column"),
     ],
 )
