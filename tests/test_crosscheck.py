@@ -265,3 +265,16 @@ def test_calls_that_cannot_decide_are_refused():
         crosscheck(leak(), "identified=maybe")
     with pytest.raises(UsageError, match="one setting at a time"):
         crosscheck(leak(), "identified=yes", set={"leaked": [1, 2]})
+
+
+def test_a_cross_check_given_what_cannot_happen_is_refused_and_not_failed():
+    words = """
+schema_version: 1
+name: never
+nodes:
+  a: {cpd: {kind: probability, p: 0, source: assumption}}
+  b: {parents: [a], cpd: {kind: probability, p: 0.5, source: assumption, only_if: [a]}}
+"""
+    attack = rb.loads(words)
+    with pytest.raises(rb.ImpossibleEvidence, match="a=yes has probability 0"):
+        crosscheck(attack, "b=yes", given={"a": "yes"}, rows=1000)

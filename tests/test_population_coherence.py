@@ -389,3 +389,16 @@ def test_a_model_with_a_law_of_class_sizes_says_the_same_of_a_match_in_assess_an
         match = result.risk("journalist_match")[alone]
         assert match == pytest.approx(fit.mean_inverse([1])[0], abs=1e-9)
         assert not any("has no law of class sizes" in note for note in result.summary().notes)
+
+
+@pytest.mark.parametrize("model", ["log-linear", *BY_SIZE])
+def test_a_guess_of_somebody_who_knows_nothing_is_right_once_in_the_population(model):
+    rng = np.random.default_rng(0)
+    table = {"a": rng.choice(list("abcd"), 11), "b": rng.choice(list("xyzw"), 11)}
+    people = rb.read_table(table, quasi_identifiers=["a", "b"])
+    seldom = tuple(Known(n, (n,), (1e-12,), source="assumption") for n in people.names(None))
+    scenario = Scenario("seldom", knows=Knows(seldom))
+    found = rb.assess(
+        "adversary-routes", people, scenario=scenario, population=220, population_model=model
+    )
+    assert found.risk("journalist_match") == pytest.approx(np.full(11, 1 / 220), rel=1e-9)

@@ -345,6 +345,9 @@ def subset_population(
     else:
         said, told = _by_class_size(classes, fits, model)
         about += told
+    # Where nothing is known everybody fits: 1/N, and no fit of a single class knows better.
+    everybody = np.full(len(classes.occurring[0]), 1 / population)
+    said = replace(said, p_match=(everybody, *said.p_match[1:]))
     found = SubsetPopulation(
         model=model,
         population=float(population),

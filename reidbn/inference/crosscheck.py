@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.calls import refuse_outside, typed
-from reidbn.errors import CrosscheckFailed, TooLarge, UsageError
+from reidbn.errors import CrosscheckFailed, ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answers import load_attack
 from reidbn.inference.cells import AGREES, DISAGREES, TOO_RARE, Cell, Counted
@@ -335,6 +335,8 @@ def _question(network: Network, query: Query) -> list[_Case]:
     given = dict(query.given)
     joint = exact.joint(network, query.targets, given)[0, 0]
     text = ", ".join(f"{n}={s}" for n, s in given.items())
+    if joint.sum() == 0:
+        raise ImpossibleEvidence(f"{text} has probability 0: there is nothing to cross-check")
     cases = [_Case(f"P({text})", float(joint.sum()), given, {})]
     for where in np.ndindex(joint.shape):
         wanted = {t: network.states[t][i] for t, i in zip(query.targets, where, strict=True)}
