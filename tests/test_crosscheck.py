@@ -272,8 +272,8 @@ def test_a_cross_check_given_what_cannot_happen_is_refused_and_not_failed():
 schema_version: 1
 name: never
 nodes:
-  a: {cpd: {kind: probability, p: 0, source: assumption}}
-  b: {parents: [a], cpd: {kind: probability, p: 0.5, source: assumption, only_if: [a]}}
+  a: {source: assumption, cpd: {kind: probability, p: 0}}
+  b: {parents: [a], source: assumption, cpd: {kind: probability, p: 0.5, only_if: [a]}}
 """
     attack = rb.loads(words)
     with pytest.raises(rb.ImpossibleEvidence, match="a=yes has probability 0"):

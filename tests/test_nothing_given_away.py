@@ -17,6 +17,7 @@ import reidbn as rb
 from reidbn.report.assessment_report import report
 from reidbn.report.assessment_results import EDGES, SIZES, large_enough
 from reidbn.report.margins import fitted_table
+from reidbn.report.options import information_lost
 from reidbn.report.telling import LEVELS, Telling, nearest
 
 OUT = Telling()
@@ -224,9 +225,9 @@ def test_html_and_json_tell_rounded_numbers_only(result, tmp_path):
     assert found["custodians_own_copy"] is False
     assert "cells" not in found["crosscheck"]
     for measure, values in found["measures"].items():
-        assert values["max"] in LEVELS or values["max"] == 0.0
+        assert values["all_but_a_few"] in LEVELS or values["all_but_a_few"] == 0.0
         assert all(values[q] in (0.0, *LEVELS) for q in ("q25", "q50", "q75", "q95"))
-        assert values["max"] != exact["measures"][measure]["max"]
+        assert values["all_but_a_few"] != exact["measures"][measure]["max"]
     for row in found["people_above"].values():
         assert all(c is None or (c % 10 == 0 and c > 0) for c in row.values())
     # No number of the page is one person's risk: the highest of every measure, as it would print.
@@ -242,3 +243,49 @@ def test_the_custodians_copy_is_exact(result):
     rows = table(exact, "People by the number who are alike on every quasi-identifier").rows
     assert number(rows[0][1]) == (sizes == 1).sum()
     assert any("own copy" in line for line in exact.verdict)
+
+
+def test_the_information_lost_does_not_give_a_suppressed_count_back():
+    def lost(women):
+        sex = ["f"] * women + ["m"] * (120 - women)
+        table = {"sex": sex, "town": ["a", "b"] * 60}
+        people = rb.read_table(
+            table,
+            quasi_identifiers=["sex", "town"],
+            hierarchies={"sex": rb.Tree({"any": ["f", "m"]})},
+        )
+        first = rb.assess("adversary-routes", people, population=5_000)
+        option = rb.what_if(first, generalise={"sex": 1})
+        assert 0.04 < information_lost(first, option) < 0.3
+        return information_lost(first, option, Telling())
+
+    assert len({lost(women) for women in range(1, 10)}) <= 2
+    assert Telling().lost(0.3, 60.0, 60) is None
+
+
+def test_the_cross_check_does_not_count_the_people_who_differ(tmp_path):
+    def told(more):
+        table = {"sex": ["f", "m"] * 21 + more, "town": ["a", "a", "b"] * 14 + more}
+        found = rb.assess("adversary-routes", rb.read_table(
+            table, quasi_identifiers=["sex", "town"]), population=5_000)  # fmt: skip
+        found.keep_crosscheck(rows=2_000)
+        path = tmp_path / "r.json"
+        found.to_json(path)
+        check = json.loads(path.read_text())["crosscheck"]
+        text = [s.bullets for s in report(found).sections if s.title.startswith("Provenance")]
+        return sorted(check["largest_difference"]), check["status"], [
+            line.partition("largest")[0] for line in text[0]]  # fmt: skip
+
+    assert told([]) == told(["z"])
+
+
+def test_what_a_few_people_exceed_is_not_called_the_highest():
+    table = {"sex": ["f"] * 55 + list("abcde")}
+    found = rb.assess("adversary-routes", rb.read_table(
+        table, quasi_identifiers=["sex"]), population=5_000)  # fmt: skip
+    found.keep_crosscheck(rows=2_000)
+    numbers = found.summary().told(Telling())
+    assert "highest" not in numbers["judged"]
+    assert numbers["judged"]["all_but_a_few"] < 0.1
+    assert all("max" not in row for row in numbers["measures"].values())
+    assert found.summary().to_dict()["judged"]["highest"] == 1

@@ -66,6 +66,12 @@ def non_uniform_entropy(before: People, after: People) -> float:
     The same people in the same order.  Per cell -log2 of the share that the value has among the
     cells with the same generalised value: 0 when nothing changed, 1 when nothing is left.
     """
+    lost, whole = bits_lost(before, after)
+    return float(lost / whole) + 0.0 if whole > 0 else 0.0
+
+
+def bits_lost(before: People, after: People) -> tuple[float, float]:
+    """The bits that a generalised table has lost, and all that there were."""
     names = before.names(None)
     if len(before) != len(after) or names != after.names(None):
         raise DataError(
@@ -79,7 +85,7 @@ def non_uniform_entropy(before: People, after: People) -> float:
         together = class_sizes(np.asfortranarray(np.column_stack([own, coarse])), sizes)
         lost -= np.log2(together / class_sizes(coarse, sizes[1:])).sum()
         whole -= np.log2(class_sizes(own, sizes[:1]) / len(before)).sum()
-    return float(lost / whole) + 0.0 if whole > 0 else 0.0
+    return float(lost), float(whole)
 
 
 def trade_off(

@@ -20,7 +20,7 @@ from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
 from reidbn.report.assessment_sure import fit_status, sure_in_words
 from reidbn.report.page import SAFE, UNSAFE, Page, Section, Shown, html, markdown, write
-from reidbn.report.summary import OWN_COPY, Summary, summarise, told_provenance
+from reidbn.report.summary import OWN_COPY, Summary, summarise, told_check, told_provenance
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import PRESETS, Choice
 
@@ -126,8 +126,8 @@ def report(
 def _verdict(asked: Request) -> list[str]:
     s = asked.summary
     if s.failure:
-        lines = str(asked.result.crosscheck).splitlines()
-        return [s.failure, *(x.strip() for x in (lines if asked.telling.custodian else lines[:2]))]
+        lines = told_check(asked.result.crosscheck, asked.telling)
+        return [s.failure, *(lines if asked.telling.custodian else lines[:2])]
     return [
         s.told_verdict(asked.telling),
         *s.notes_on_the_rule,
@@ -224,10 +224,8 @@ def _provenance(asked: Request) -> Section:
     details, checks = [], []
     text = ["Anyone with the table, the model and the scenario can make these numbers again."]
     if not result.inputs.given:
-        first, *checks = (line.strip() for line in str(result.crosscheck).splitlines())
+        first, *checks = told_check(result.crosscheck, telling)
         text.append(f"{first[:1].upper()}{first[1:]}.")
-        if not telling.custodian:  # what would be caught depends on single people's risks
-            checks = [c for c in checks if not c.startswith("an error of")]
         details.append(_cells(result.crosscheck, telling))
     return Section(
         "Provenance and cross-check",

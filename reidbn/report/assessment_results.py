@@ -17,7 +17,7 @@ from reidbn.report.margins import fitted_table
 from reidbn.report.options import information_lost
 from reidbn.report.page import Section, Shown, svg_of
 from reidbn.report.summary import Summary
-from reidbn.report.telling import BASE, Telling, in_words, nearest
+from reidbn.report.telling import BASE, NOT_TOLD, Telling, in_words, nearest
 from reidbn.report.thresholds import Rule
 from reidbn.report.verdict import Judged, changes, judge, written_alike
 from reidbn.report.words import per_cent
@@ -384,8 +384,9 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
     for name, option in options.items():
         judged, risk = judge(option, rule), option.risk()
         count = int(judged.beyond.sum())
-        loss = information_lost(first, option)
-        lost = "-" if loss is None else per_cent(loss)
+        loss = information_lost(first, option, telling)
+        no_loss = information_lost(first, option) is None
+        lost = "-" if no_loss else NOT_TOLD if loss is None else per_cent(loss)
         share = telling.share(count, len(risk))
         mean, highest = telling.mean_in_words(risk), telling.highest_in_short(risk)
         rows.append([name, _word(judged), share, mean, highest, lost])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from reidbn.attacks.assessment import Assessment
 from reidbn.report.assessment_figures import options_figure
+from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, Rule
 from reidbn.report.thresholds import rule as read_rule
 from reidbn.report.verdict import judge
@@ -16,6 +17,8 @@ from reidbn.report.verdict import judge
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+EXACT = Telling(custodian=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +83,14 @@ def risk_utility(
     return RiskUtility(pd.DataFrame(rows).set_index("option"), rule)
 
 
-def information_lost(first: Assessment, option: Assessment) -> float | None:
+def information_lost(
+    first: Assessment, option: Assessment, telling: Telling = EXACT
+) -> float | None:
     """Non-uniform entropy lost; None where the tables do not hold the same people and columns."""
-    from reidbn.attacks.leak_loss import non_uniform_entropy
+    from reidbn.attacks.leak_loss import bits_lost
 
     before, after = first.inputs.people, option.inputs.people
     if len(before) != len(after) or before.quasi_identifiers != after.quasi_identifiers:
         return None
-    return float(non_uniform_entropy(before, after))
+    lost, whole = bits_lost(before, after)
+    return telling.lost(lost / whole + 0.0 if whole > 0 else 0.0, whole, len(before))

@@ -10,6 +10,7 @@ from typing import Any
 from reidbn.attacks.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.drivers import drivers
 from reidbn.attacks.register import assumed
+from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report.assessment_sure import fit_status, how_sure_of
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, Rule, Threshold, rule
@@ -66,7 +67,7 @@ class Summary:
             out[name] = {
                 "mean": telling.mean(values),
                 **{f"q{100 * q:g}": telling.quantile(values, q) for q in QUANTILES},
-                "max": telling.highest(values),
+                telling.highest_key("max"): telling.highest(values),
             }
         return out
 
@@ -142,7 +143,7 @@ class Summary:
                 "people_beyond": telling.count(int(self.judged.beyond.sum())),
                 "unique": telling.count(self.judged.unique),
                 "mean": telling.mean(self.judged.values),
-                "highest": telling.highest(self.judged.values),
+                telling.highest_key("highest"): telling.highest(self.judged.values),
             },
             "other_rule": {"verdict": self.other.sentence(telling), "passes": self.other.passes},
             "notes_on_the_rule": list(self.notes_on_the_rule),
@@ -258,7 +259,34 @@ def _crosscheck(result: Assessment, telling: Telling) -> dict[str, Any] | None:
     if not telling.custodian:
         found.pop("cells")
         found["subjects"] = telling.count(found["subjects"])
+        found["decided"] = round(found["decided"], 1)
+        found["status"] = told_check(result.crosscheck, telling)[0].partition(": ")[2]
+        references = found["largest_difference"].items()
+        found["largest_difference"] = {name.partition(" on ")[0]: gap for name, gap in references}
     return found
+
+
+def told_check(check: CrossCheck, telling: Telling) -> list[str]:
+    """The cross-check line by line; outwards without the cells and subjects that were looked at.
+
+    There are as many as people who differ, up to 30, so one person more would be one more.
+    """
+    lines = [line.strip() for line in str(check).splitlines()]
+    if telling.custodian:
+        return lines
+    status = check.status.partition(",")[0]
+    if check.decided < 1 and not check.failed:
+        status += f", with about {round(10 * check.decided) * 10} % decided: nothing disagrees"
+    found = "something disagrees" if check.failed else "nothing disagrees"
+    return [
+        f"cross-check of {check.attack}: {status}",
+        f"exact against {check.rows:,} sampled rows (seed {check.seed}): {found} "
+        f"(false alarm in {check.level:g} of runs)",
+        *(
+            f"exact against {name.partition(' on ')[0]}: largest difference {gap:.2g}"
+            for name, gap in check.references.items()
+        ),
+    ]
 
 
 def _crosscheck_lines(result: Assessment) -> list[str]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from math import ceil, floor, log2, log10
 from typing import Any
 
 import numpy as np
@@ -181,6 +181,22 @@ class Telling:
         """The same for a column that says how it is told."""
         found = self.highest(values)
         return one_in(found) if self.custodian else f"up to {found:g}"
+
+    def highest_key(self, exact: str) -> str:
+        """Its name among numbers for programs: what a few exceed is not called a maximum."""
+        return exact if self.custodian else "all_but_a_few"
+
+    def lost(self, share: float, bits: float, count: int) -> float | None:
+        """Information lost, as a share of so many bits of so many people.
+
+        Outwards in steps of what ten people's cells may hold, log2(count) bits each, at least.
+        """
+        if self.custodian or share in (0.0, 1.0):
+            return share
+        if count < FEWEST:
+            return None
+        step = _edge(BASE * log2(count) / bits)
+        return three_digits(floor(share / step + 0.5) * step)
 
     @property
     def highest_head(self) -> str:
