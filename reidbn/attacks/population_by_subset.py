@@ -334,14 +334,19 @@ def subset_population(
     if n / population < COMPARED:
         about.append(
             f"{n / population:.2g} of the population is in the table, and models of it were held "
-            f"against real populations from {COMPARED:g} on: below, {model} is an extrapolation, "
-            f"and the interval of population_uncertainty() says more than the number"
+            f"against real populations from {COMPARED:g} on: below, {_below(model)} is an "
+            f"extrapolation, and the interval of population_uncertainty() says more than the number"
         )
     if population == n:  # the table is the population: nothing is left to estimate
         said = Said(0.0, np.ones(len(fits)), classes.occurring,
                     tuple(1.0 / sizes for sizes in classes.occurring))  # fmt: skip
     elif model == LOG_LINEAR:
         said = _log_linear(people, classes, population, spread, individuals)
+        if n / population < COMPARED:  # no record says which is nearer: the more cautious
+            behind = fit_tables(classes.frequencies, N, estimate="posterior")
+            other, _ = _by_class_size(classes, behind, POSTERIOR)
+            said = replace(said, p_unique=other.p_unique, p_match=other.p_match,
+                           bound=np.maximum, bounded=np.ones(len(fits), dtype=bool))  # fmt: skip
     else:
         said, told = _by_class_size(classes, fits, model)
         about += told
@@ -360,7 +365,8 @@ def subset_population(
         by=by,
         about=tuple(about),
     )
-    if population == n or model == LOG_LINEAR or max(map(len, classes.groups), default=0) < 2:
+    by_size = model != LOG_LINEAR or said.bound is not None
+    if population == n or not by_size or max(map(len, classes.groups), default=0) < 2:
         return found
     columns = [c for group in classes.groups for c in group]
     if classes.rows << len(columns) > EXACT:
@@ -404,6 +410,13 @@ def check_model(model: str) -> None:
             f'rb.population.fit(..., model="{model}")'
         )
     raise UsageError(f'no population model "{model}"; {did_you_mean(model, known)}')
+
+
+def _below(model: str) -> str:
+    """Who speaks where no model was compared with the truth."""
+    if model == LOG_LINEAR:
+        return f"the larger of what {LOG_LINEAR} and {POSTERIOR} say"
+    return model
 
 
 def _instead(model: str) -> str:

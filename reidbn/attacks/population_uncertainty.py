@@ -153,13 +153,16 @@ def _ends(
                 np.array([nodes.quantile(v, tail) for v in inverse]),
             )
             # A fit on its boundary may lie outside: the estimate itself is always inside.
-            unique[end][mask] = one if alone[mask] else further(unique[end][mask], one)
-            match[end][mask] = several if alone[mask] else further(match[end][mask], several)
-    bounded = np.zeros(len(fits.status), dtype=bool)
-    bounded[varied] = True
+            new = alone[mask] and (end == 0 or said.bound is None)
+            unique[end][mask] = one if new else further(unique[end][mask], one)
+            match[end][mask] = several if new else further(match[end][mask], several)
+    bounded = [np.zeros(len(fits.status), dtype=bool) for _ in range(2)]
+    bounded[1] |= False if said.bound is None else said.bounded
+    for ends in bounded:
+        ends[varied] = True
     low, high = (
         replace(fits, said=replace(said, p_unique=unique[end], p_match=match[end],
-                                   bound=FURTHER[end], bounded=bounded,
+                                   bound=FURTHER[end], bounded=bounded[end],
                                    floor=said.floor if end else None),
                 finer=fits.finer if end else None)
         for end in (0, 1)
