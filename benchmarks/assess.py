@@ -61,7 +61,9 @@ def pgmpy_cells(result, cells=200):
     i = -1
     while True:
         i += 1
-        one = {n: v[i : i + 1] if len(v) > 1 else v for n, v in result.table.columns.items()}
+        one = {
+            n: v[i : i + 1] if len(v) > 1 else v for n, v in result.subject_table.columns.items()
+        }
         network = lower(result.attack, settings, one)
         model = pgmpy_bridge.network_to_pgmpy(network)
         for t in range(81):

@@ -238,7 +238,7 @@ def test_counts_above_thresholds_and_the_most_exposed_follow_the_risks():
 def test_people_alike_share_one_row_and_order_is_the_tables():
     table = people(200, cards=(2, 2, 2, 2))
     result = assess("adversary-routes", table, scenario=knows(0.5, 0.6, 0.9), population=500)
-    assert result.table.subjects <= 8
+    assert result.subject_table.subjects <= 8
     assert len(result.subjects) == 200
     shuffled = np.random.default_rng(2).permutation(200)
     again = assess(
@@ -329,7 +329,7 @@ def test_shipped_scenarios_load_and_every_number_has_a_source():
 def test_independent_groups_over_all_subsets_sum_to_one():
     result = assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.7), population=500)
     members = result.attack.groups["known"].members
-    one = {k: v[:1] for k, v in result.table.columns.items()}
+    one = {k: v[:1] for k, v in result.subject_table.columns.items()}
     total = sum(
         float(rb.ask(result.attack, dict(zip(members, states, strict=True)), subject=one))
         for states in itertools.product(("yes", "no"), repeat=3)
@@ -419,7 +419,7 @@ def test_the_worst_case_tells_its_sure_attributes_apart():
     assert len(worst.groups.placed) == 1
     found = drivers(worst)
     assert found.labels == ("age", "race", "sex", "state")
-    assert found.by_subject.shape == (worst.table.subjects, 4)
+    assert found.by_subject.shape == (worst.subject_table.subjects, 4)
     # v(S) of one person by hand: [Xia21] at a class size on the columns of S, averaged over orders.
     total = dict.fromkeys(found.labels, 0.0)
     for order in itertools.permutations(found.labels):

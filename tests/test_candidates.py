@@ -53,7 +53,7 @@ def test_a_gender_leaves_three_candidates_each():
     found = rb.candidates(release(DoB=2), voters())
     assert found.counts.tolist() == [3] * 6
     assert found.names(0) == ["Josef", "Emery", "Miguel"]
-    table = found.table(joint=True)
+    table = found.pairs(joint=True)
     assert len(table) == 18
     assert table["jointly"].tolist() == pytest.approx(table["alone"].tolist())
 

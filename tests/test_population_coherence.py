@@ -66,9 +66,9 @@ def test_who_is_unique_on_some_attributes_is_no_less_unique_when_more_is_known(m
     people = crowd()
     result = rb.assess("adversary-routes", people, scenario=half_known(people.quasi_identifiers),
                        population=40_000, population_model=model)  # fmt: skip
-    size = np.asarray(result.table.columns["class_size"])
-    said = np.broadcast_to(result.table.columns["p_unique"], size.shape)
-    rows = result.classes.of_person[result.table.first]
+    size = np.asarray(result.subject_table.columns["class_size"])
+    said = np.broadcast_to(result.subject_table.columns["p_unique"], size.shape)
+    rows = result.classes.of_person[result.subject_table.first]
     match = result.population.match(rows)
     for mask, part in product(range(16), range(16)):
         if part & mask == part:

@@ -208,7 +208,7 @@ def run(inputs: Inputs) -> Assessment:
         attack=attack,
         groups=replace(groups, notes=(*groups.notes, *said, *notes)),
         classes=classes,
-        table=table,
+        subject_table=table,
         population=population,
         questions=questions,
         risks=risks,

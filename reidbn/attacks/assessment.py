@@ -93,7 +93,7 @@ class Assessment:
     attack: Attack
     groups: Groups
     classes: SubsetClasses
-    table: SubjectTable
+    subject_table: SubjectTable
     population: SubsetPopulation | None
     questions: Mapping[str, Query]
     risks: Mapping[str, Array]
@@ -102,7 +102,7 @@ class Assessment:
 
     def __post_init__(self) -> None:
         for measure, values in self.risks.items():
-            _refuse_what_is_no_risk(measure, values, self.table.subjects)
+            _refuse_what_is_no_risk(measure, values, self.subject_table.subjects)
 
     # -- per person ------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class Assessment:
         import pandas as pd
 
         index = self._ids()
-        data = {name: values[self.table.of_person] for name, values in self.risks.items()}
+        data = {name: values[self.subject_table.of_person] for name, values in self.risks.items()}
         return pd.DataFrame(data, index=None if index is None else pd.Index(index, name="subject"))
 
     def _ids(self) -> NDArray[Any] | None:
@@ -151,21 +151,21 @@ class Assessment:
         """The measure of every person, in record order."""
         if measure not in self.risks:
             raise UsageError(f'no measure "{measure}"; {did_you_mean(str(measure), self.risks)}')
-        return self.risks[measure][self.table.of_person]
+        return self.risks[measure][self.subject_table.of_person]
 
     @property
     def measures(self) -> tuple[str, ...]:
         return tuple(self.risks)
 
     def __len__(self) -> int:
-        return len(self.table.of_person)
+        return len(self.subject_table.of_person)
 
     def above(self, thresholds: float | Sequence[float] = THRESHOLDS) -> pd.DataFrame:
         """How many people are above each threshold, by measure."""
         import pandas as pd
 
         thresholds = probabilities_of(thresholds, "thresholds")
-        counts = self.table.counts
+        counts = self.subject_table.counts
         rows = [
             {"threshold": t, **{m: int(counts[v > t].sum()) for m, v in self.risks.items()}}
             for t in thresholds
@@ -209,13 +209,13 @@ class Assessment:
             do=query.do,
             given=query.given,
             set=self.inputs.set,
-            subject=self.table.columns,
+            subject=self.subject_table.columns,
             rows=whole_number(rows, "rows", least=1),
             seed=whole_number(seed, "seed", least=0),
             subjects=subjects,
             printed=self.risks[OVERALL] if exact else None,
             beyond_range=self.inputs.beyond_range,
-            people=self.table.of_person,
+            people=self.subject_table.of_person,
             must_agree=False,
         )
 
@@ -229,9 +229,9 @@ class Assessment:
             self.attack,
             self.questions[measure],
             dict(self.inputs.set),
-            self.table.columns,
+            self.subject_table.columns,
             labels=None if ids is None else ids.tolist(),
-            people=self.table.of_person,
+            people=self.subject_table.of_person,
             beyond_range=self.inputs.beyond_range,
         )
 

@@ -47,7 +47,7 @@ def disclosure_crosscheck(d: Disclosure, *, individuals: int = 10, seed: int = 0
     codes = d.source.codes
     people = People.from_codes(codes, d.names)
     net = record_network(people, engine="pgmpy")
-    rows = np.arange(len(d.people)) if d.rows is None else d.rows
+    rows = np.arange(len(d.table)) if d.rows is None else d.rows
     generator = np.random.default_rng(seed)
     chosen = np.sort(generator.choice(rows.size, min(individuals, rows.size), replace=False))
     others = d.source.others(d.column)

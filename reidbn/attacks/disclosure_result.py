@@ -45,7 +45,7 @@ class Disclosure:
     values.
     """
 
-    people: People
+    table: People
     secret: str
     names: tuple[str, ...]
     """The columns by their bit in a mask; the secret may be among them."""
@@ -66,7 +66,7 @@ class Disclosure:
     question: Question = field(default_factory=lambda: Question((), 0.0))
 
     def __len__(self) -> int:
-        return len(self.people) if self.rows is None else int(self.rows.size)
+        return len(self.table) if self.rows is None else int(self.rows.size)
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class Disclosure:
     @property
     def several(self) -> bool:
         """Whether people have several values of the secret, one in each of their records."""
-        return several(self.people, self.secret)
+        return several(self.table, self.secret)
 
     @property
     def status(self) -> str:
@@ -221,7 +221,7 @@ class Disclosure:
 
     @property
     def weights(self) -> Floats | None:
-        weights = self.people.weights
+        weights = self.table.weights
         return weights if weights is None or self.rows is None else weights[self.rows]
 
     def interval(
@@ -363,7 +363,7 @@ class Disclosure:
     @property
     def value_labels(self) -> NDArray[Any]:
         """The values of the secret by code; of single records, where people have several."""
-        return own_labels(self.people, self.secret)
+        return own_labels(self.table, self.secret)
 
     @cached_property
     def _expected(self) -> tuple[Floats, Floats]:
@@ -404,7 +404,7 @@ class Disclosure:
     @property
     def _values(self) -> Floats | None:
         """The secret's values as numbers, where they are numbers."""
-        labels = self.people.labels(self.secret)
+        labels = self.table.labels(self.secret)
         if not all(isinstance(label, int | float | np.number) for label in labels):
             return None
         return np.asarray(labels, dtype=np.float64)
@@ -470,8 +470,8 @@ class Disclosure:
         """One row per individual, in record order; PoAC is null for a constant secret."""
         import pandas as pd
 
-        rows = np.arange(len(self.people)) if self.rows is None else self.rows
-        ids = self.people.subject_ids
+        rows = np.arange(len(self.table)) if self.rows is None else self.rows
+        ids = self.table.subject_ids
         number = rows if self.origin is None else self.origin[rows]
         full, least = self.poac()
         undefined = self.falsehoods == 0

@@ -67,11 +67,13 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
     if any(p.member == EVERYTHING_SURE for p in result.groups.placed) and _can_part(result):
         parted = run(replace(result.inputs, apart=True, method="exact", checkpoint=None))
         found = drivers(parted, measure)
-        _, first = np.unique(result.table.of_person, return_index=True)
-        by_subject = found.by_subject[parted.table.of_person[first]]
-        return replace(found, by_subject=by_subject, counts=result.table.counts.astype(float))
+        _, first = np.unique(result.subject_table.of_person, return_index=True)
+        by_subject = found.by_subject[parted.subject_table.of_person[first]]
+        return replace(
+            found, by_subject=by_subject, counts=result.subject_table.counts.astype(float)
+        )
     b = len(result.groups.placed)
-    exact = 3**b * result.table.subjects <= MOST_CELLS
+    exact = 3**b * result.subject_table.subjects <= MOST_CELLS
     everything = (1 << b) - 1
     asked = range(1 << b) if exact else [everything, *(everything ^ (1 << j) for j in range(b))]
     worth = {
@@ -79,19 +81,21 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
     }
     if exact:
         shares = np.stack([_shapley(worth, j, b) for j in range(b)], axis=1)
-        nothing = float(np.average(worth[0], weights=result.table.counts))
+        nothing = float(np.average(worth[0], weights=result.subject_table.counts))
     else:
         shares = np.stack([worth[everything] - worth[everything ^ (1 << j)] for j in range(b)], 1)
         nothing = float("nan")
     labels = tuple(p.label for p in result.groups.placed)
     method = SHAPLEY if exact else LEAVE_ONE_OUT
-    return Drivers(measure, method, labels, shares, result.table.counts.astype(float), nothing)
+    return Drivers(
+        measure, method, labels, shares, result.subject_table.counts.astype(float), nothing
+    )
 
 
 def _can_part(result: Assessment) -> bool:
     """Few enough groups and people for every sure group to be a member of its own."""
     groups = sum(len(p.columns) if p.member == EVERYTHING_SURE else 1 for p in result.groups.placed)
-    return groups <= MOST_APART and result.table.subjects << groups <= CELLS_APART
+    return groups <= MOST_APART and result.subject_table.subjects << groups <= CELLS_APART
 
 
 def _worth(result: Assessment, measure: str, known: int) -> Array:
@@ -106,7 +110,7 @@ def _worth(result: Assessment, measure: str, known: int) -> Array:
 
 
 def _risk(result: Assessment, query: Query) -> Array:
-    return risks(result.attack, query, result.inputs.set, result.table)
+    return risks(result.attack, query, result.inputs.set, result.subject_table)
 
 
 def _shapley(worth: dict[int, Array], j: int, b: int) -> Array:
@@ -130,7 +134,7 @@ def routes(result: Assessment, measure: str = OVERALL) -> pd.DataFrame:
     data = {}
     for name in names:
         asked = Query((name,), {name: YES}, query.given, query.do)
-        data[name] = _risk(result, asked)[result.table.of_person]
+        data[name] = _risk(result, asked)[result.subject_table.of_person]
     return pd.DataFrame(data, index=result.subjects.index)
 
 
@@ -143,7 +147,7 @@ def most_exposed(
     through = routes(result, measure).loc[table.index]
     if len(through.columns):
         table["main_route"] = through.idxmax(axis=1)
-    rows = result.table.of_person[_positions(result, count, measure)]
+    rows = result.subject_table.of_person[_positions(result, count, measure)]
     table["main_group"] = [found.labels[int(j)] for j in found.by_subject[rows].argmax(axis=1)]
     return table
 

@@ -82,7 +82,7 @@ class PopulationUncertainty:
 
     def of_people(self, end: dict[str, Array], measure: str = OVERALL) -> Array:
         """One end of the measure for every person, in record order."""
-        return end[measure][self.result.table.of_person]
+        return end[measure][self.result.subject_table.of_person]
 
     def __str__(self) -> str:
         lines = [f"{100 * self.level:g} % intervals of the mean risk from the population fits"]
@@ -100,7 +100,7 @@ def population_uncertainty(result: Assessment, level: float = 0.95) -> Populatio
     """Ask again with every fit at the low and at the high end of its posterior."""
     check_level(level)
     fits = result.population
-    if fits is None or COLUMN not in result.table.columns:
+    if fits is None or COLUMN not in result.subject_table.columns:
         raise UsageError("this assessment estimates nothing about a population")
     if fits.model == BY_WEIGHTS:
         raise UsageError(
@@ -172,9 +172,9 @@ def _ends(
 
 def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
     """Every measure that depends on the population, at one end."""
-    rows = fits.classes.of_person[result.table.first]
-    columns: dict[str, Any] = {**result.table.columns, COLUMN: fits.unique(rows)}
-    table = SubjectTable(columns, result.table.of_person)
+    rows = fits.classes.of_person[result.subject_table.first]
+    columns: dict[str, Any] = {**result.subject_table.columns, COLUMN: fits.unique(rows)}
+    table = SubjectTable(columns, result.subject_table.of_person)
     out = {
         measure: risks(result.attack, query, result.inputs.set, table)
         for measure, query in result.questions.items()

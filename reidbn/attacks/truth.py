@@ -107,8 +107,8 @@ class TruthCheck:
 
     def _predicted(self, people: NDArray[np.intp], mask: int) -> float:
         """Mean over some people of what was said of them on a subset."""
-        said = np.asarray(self.result.table.columns["p_unique"])
-        who = self.result.table.of_person[people] if len(said) > 1 else [0]
+        said = np.asarray(self.result.subject_table.columns["p_unique"])
+        who = self.result.subject_table.of_person[people] if len(said) > 1 else [0]
         return float(said[who, mask].mean())
 
 

@@ -116,7 +116,7 @@ class Candidates:
         chances = self._joint
         return np.array([chances[kind, p] for p in people], dtype=np.float64)
 
-    def table(self, *, joint: bool = False) -> pd.DataFrame:
+    def pairs(self, *, joint: bool = False) -> pd.DataFrame:
         """One row per released record and fitting person: their chance alone, and jointly."""
         import pandas as pd
 

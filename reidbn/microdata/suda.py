@@ -59,7 +59,7 @@ class Suda:
     """MSUs of each person by size: people x (0..most)."""
     contributions: Floats
     """Share of a person's score in MSUs with the column: people x columns."""
-    people: Ints
+    owners: Ints
     masks: Ints
     """One entry per MSU: whose it is (in record order), and the mask of its columns."""
 
@@ -72,7 +72,7 @@ class Suda:
         """The sets of columns that single a person out, none part of another."""
         if not 0 <= person < self.score.size:
             raise UsageError(f"people are 0 to {self.score.size - 1}; asked for {person}")
-        low, high = np.searchsorted(self.people, [person, person + 1])
+        low, high = np.searchsorted(self.owners, [person, person + 1])
         return [self._names(mask) for mask in self.masks[low:high].tolist()]
 
     def column_contributions(self) -> dict[str, float]:

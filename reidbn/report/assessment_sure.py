@@ -56,7 +56,7 @@ def _by_weights(result: Assessment) -> bool:
 
 
 def _is_estimated(result: Assessment) -> bool:
-    return result.population is not None and "p_unique" in result.table.columns
+    return result.population is not None and "p_unique" in result.subject_table.columns
 
 
 def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any]]:

@@ -176,7 +176,7 @@ def _measures(d: Disclosure, said: Said) -> Section:
     base = d.source.baseline(d.column)
     rows = [
         ["people asked about", said.count(len(d))],
-        [said.values, f"{int((np.rint(base * len(d.people)) >= said.smallest).sum())}"],
+        [said.values, f"{int((np.rint(base * len(d.table)) >= said.smallest).sum())}"],
         [f"share with {d.p:g}-upward privacy", said.share(int(d.upward().sum()))],
         [f"share with {d.q:g}-downward privacy", said.share(int(d.downward().sum()))],
         ["best guess right, nothing known", said.mean(d.best_guess_prior)],
@@ -411,7 +411,7 @@ def _who(d: Disclosure) -> list[str]:
             f"Persons have several records and several values of {d.secret}: what counts is the "
             "value of theirs that most of their peers have, too."
         ]
-    if d.people.history is not None or d.people.subject_ids is not None:
+    if d.table.history is not None or d.table.subject_ids is not None:
         return []
     return ["A row is taken to be a person; several rows of one person count as several people."]
 
@@ -421,7 +421,7 @@ def _origin(d: Disclosure, said: Said) -> list[str]:
         f"reidbn {reidbn.__version__}; measures of Kroes et al. 2021, counted exactly over all "
         f"{2 ** len(d.known) - 1:,} non-empty subsets of {len(d.known)} auxiliaries.",
         f"Asked: {d.secret} given {said.note(str(d.question))}; q = {d.q:g}.",
-        f"Table: {said.count(len(d.people))} people, SHA-256 {d.people.fingerprint}.",
+        f"Table: {said.count(len(d.table))} people, SHA-256 {d.table.fingerprint}.",
     ]
 
 

@@ -179,7 +179,7 @@ class Summary:
     def contributions(self) -> list[tuple[str, Any]]:
         """What each group adds to the risk of every person, the largest mean first."""
         found = self.drivers
-        each = found.by_subject[self.result.table.of_person]
+        each = found.by_subject[self.result.subject_table.of_person]
         order = sorted(range(len(found.labels)), key=lambda j: -float(found.mean[j]))
         return [(found.labels[j], each[:, j]) for j in order]
 
