@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from fractions import Fraction
 
 from reidbn.errors import UsageError
 
@@ -15,6 +16,8 @@ _FORM = re.compile(
     rf"(?P<digits>{_GROUPED}|{_PLAIN}){_BLANK}*(?P<unit>%|k|m|mn|million|bn|billion|)", re.I
 )
 _UNITS = {"": 0, "%": -2, "k": 3, "m": 6, "mn": 6, "million": 6, "bn": 9, "billion": 9}
+_FRACTION = re.compile(rf"(?P<over>\d{{1,18}}){_BLANK}*/{_BLANK}*(?P<under>\d{{1,18}})")
+SMALLEST = 1e-300
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
@@ -22,14 +25,37 @@ def read_number(text: str, what: str) -> int | float:
     """A whole number or a fraction; `what` names it in the message.
 
     Thousands may stand apart by a comma, a blank or "_"; k is thousand, m million, bn billion,
-    and % hundredths.  A comma that is no thousands mark is refused: 0,09 may be two numbers.
+    % hundredths, and 1/11 one of eleven.  A comma that is no thousands mark is refused: 0,09 may
+    be two numbers.
 
     >>> read_number("300,000", "population"), read_number("300k", "population")
     (300000, 300000)
     >>> read_number("9%", "threshold"), read_number("2.5e8", "population")
     (0.09, 250000000.0)
+    >>> read_number("1/8", "threshold")
+    0.125
     """
+    exact, is_count = _read(text, what)
+    return int(exact) if is_count else float(exact)
+
+
+def read_exact(text: str, what: str) -> Fraction:
+    """The same, with no digit lost.
+
+    >>> read_exact("1/11", "threshold"), read_exact("9%", "threshold")
+    (Fraction(1, 11), Fraction(9, 100))
+    """
+    return _read(text, what)[0]
+
+
+def _read(text: str, what: str) -> tuple[Fraction, bool]:
+    """The number, and whether it was written as a whole one."""
     given = str(text).strip()
+    shared = _FRACTION.fullmatch(given)
+    if shared is not None:
+        if not int(shared["under"]):
+            raise UsageError(f'{what}: "{text}" is not a number: it divides by 0')
+        return Fraction(int(shared["over"]), int(shared["under"])), False
     found = _FORM.fullmatch(given)
     digits = "" if found is None else re.sub(rf"[,_]|{_BLANK}", "", found["digits"])
     if given.lstrip("+-").lower() in ("inf", "infinity", "nan"):
@@ -39,10 +65,10 @@ def read_number(text: str, what: str) -> int | float:
     if math.isinf(float(digits)):
         raise UsageError(f"{what}: {text} is not a finite number")
     unit = _UNITS[found["unit"].lower()]
-    if not unit and re.fullmatch(r"[-+]?\d+", digits):
-        return int(digits)
-    value = Decimal(digits).scaleb(unit)
-    return int(value) if unit > 0 and value == value.to_integral_value() else float(value)
+    is_tiny = abs(float(digits)) < SMALLEST  # no number that anybody writes, and long as a fraction
+    value = Fraction(0 if is_tiny else Decimal(digits)) * Fraction(10) ** unit
+    is_plain = not unit and re.fullmatch(r"[-+]?\d+", digits) is not None
+    return value, is_plain or (unit > 0 and value.denominator == 1)
 
 
 def _hint(text: str) -> str:

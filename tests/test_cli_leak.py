@@ -111,3 +111,35 @@ def test_the_figures_are_written(run, tmp_path):
     assert code == 0
     assert "wrote figure-4b.svg" in out
     assert (tmp_path / "recursion-bias.svg").stat().st_size > 5_000
+
+
+@pytest.mark.parametrize(("name", "k"), [("cell-11", 11), ("EMA", 11), ("cell-3", 3),
+                                         ("ontario-medium", 15), ("cell-20", 20)])  # fmt: skip
+def test_a_precedent_by_name_asks_for_its_number_alike_and_not_for_its_printed_decimals(
+    run, name, k
+):
+    asked = ("--leaked", 330 * k, "--fail-above", name)
+    assert run("--records", 330 * k, "--class-size", k, *asked)[0] == 0
+    one_less = ("--classes", f"{k - 1}:1,{k}:{330}")
+    assert run(*one_less, "--leaked", 330 * k + k - 1, "--fail-above", name)[0] == 1
+    code, out, _ = run("--records", 330 * k, "--class-size", k, "--leaked", 330 * k,
+                       "--smallest-k", name, "--largest-leak", name, "--json")  # fmt: skip
+    found = json.loads(out)
+    assert (code, found["smallest_k"]) == (0, {f"{330 * k}": k})
+    assert found["largest_leak"] == 330 * k
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["ask", "breakfast", "--fail-above", "cell-11"], ["solve", "breakfast", "alike", "Cell-11"],
+     ["sweep", "breakfast", "--over", "alike", "--threshold", "cell-11"],
+     ["assess", "synthetic:20", "--qi", "sex", "--fail-above", "cell-11"]],
+)  # fmt: skip
+def test_a_precedent_where_a_chance_is_asked_for_is_refused_with_what_to_write(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert "ell-11 is a precedent on how many are alike (11)" in said
+    assert "write 1/11 if" in said
+    assert "reidbn assess --threshold cell-11" in said

@@ -53,8 +53,8 @@ def test_subject_data_come_as_numbers_or_as_a_file(tmp_path):
     (lambda: read_states(["a=yes", "a=no"], "--given"), "--given: a is named twice"),
     (lambda: read_subject(["nowhere.json"]),
      "--subject nowhere.json: cannot be read: No such file or directory"),
-    (lambda: number("1/2", "--fail-above"),
-     '--fail-above: "1/2" is not a number; write it as 0.05, 5%, 300000 or 300k'),
+    (lambda: number("1:2", "--fail-above"),
+     '--fail-above: "1:2" is not a number; write it as 0.05, 5%, 300000 or 300k'),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_said_with_what_would_be_right(call, message):
     with pytest.raises(rb.UsageError) as caught:

@@ -252,6 +252,47 @@ example: {class_size: 1}
     assert np.ravel(sized_up.probability) == pytest.approx([float(p) for p in binned(2, law(2))])
 
 
+@pytest.mark.parametrize("kind", [rb.PitmanMatch, rb.PitmanClassSize, rb.PitmanUniqueness])
+def test_a_class_of_more_records_than_the_table_has_is_refused(kind):
+    states = SIZES if kind is rb.PitmanClassSize else YES_NO
+    whole = Case(kind(9.0, **PLAIN), lambda: 0, states=states)
+    assert np.allclose(whole.cpd.probabilities(OnGrid(whole)).sum(-1), 1)
+    for ref, error in ((10.0, rb.ModelError), ("$n", rb.ModelError), ("@alone", rb.DataError)):
+        records = 9.0 if ref == 10.0 else 2.0
+        large = Case(kind(ref, **PLAIN | {"records": records}), lambda: 0, states=states)
+        said = rf"class_size \({ref}\) is {({'$n': 3, '@alone': 7}).get(ref, 10)} where the table"
+        said = said.replace("$", r"\$")
+        with pytest.raises(error, match=said):
+            large.cpd.probabilities(OnGrid(large))
+        with pytest.raises(error, match="counts records of the table"):
+            large.cpd.act(np.random.default_rng(1), at_rows(large, np.zeros(3, dtype=np.intp)), 3)
+
+
+def test_subject_data_with_a_class_larger_than_the_table_is_refused_by_name():
+    text = """
+schema_version: 1
+name: neighbour
+subject:
+  class_size: {unit: records}
+nodes:
+  named:
+    source: made up
+    cpd: {kind: pitman-match, class_size: "@class_size", records: 9, population: 14,
+          theta: 0.75, alpha: 0.125}
+questions:
+  risk: {target: named=yes}
+example: {class_size: 9}
+"""
+    attack = rb.loads(text)
+    assert float(np.ravel(rb.ask(attack).probability)[0]) == pytest.approx(
+        float(matched(9, law(9)))
+    )
+    with pytest.raises(
+        rb.DataError, match=r"named: class_size \(@class_size\) is 12 where the table"
+    ):
+        rb.ask(attack, subject={"class_size": [4, 12]})
+
+
 def test_the_cases_use_what_the_other_kinds_use():
     assert (PARAMETERS["q"], PARAMETERS["p"]) == (FIT["theta"], FIT["alpha"])
     assert COLUMNS["class_size"] == [9.0, 1.0, 4.0, 1.0]

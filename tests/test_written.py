@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import reidbn as rb
 from reidbn.cli import main
 from reidbn.cli._options import read_grid, read_settings
+from reidbn.report.thresholds import threshold as rb_threshold
 from reidbn.written import read_number
 
 
@@ -29,11 +30,61 @@ def test_units_and_percent_are_understood(text, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["0,09", "1,5", "300,00", "1.000.000", "012", "000", "k", "%", "", "1/2", "inf", "1e999"],
+    [
+        "0,09",
+        "1,5",
+        "300,00",
+        "1.000.000",
+        "012",
+        "000",
+        "k",
+        "%",
+        "",
+        "1/0",
+        "1/2/3",
+        "-1/2",
+        "1/0.5",
+        "inf",
+        "1e999",
+    ],
 )
 def test_what_could_be_two_numbers_or_none_is_refused(text):
     with pytest.raises(rb.UsageError, match=r"n: .*not a (finite )?number"):
         read_number(text, "n")
+
+
+@pytest.mark.parametrize(("text", "value"), [("1/11", 1 / 11), ("1 / 3", 1 / 3), ("22/7", 22 / 7)])
+def test_a_fraction_is_read_as_one_number_divided_by_another(text, value):
+    assert read_number(text, "threshold") == value
+    assert read_settings([f"p_m={text}"]) == {"p_m": value}
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 7, 10, 11, 15, 20, 49, 1000])
+def test_a_threshold_of_one_in_k_asks_for_k_alike_in_whatever_way_it_is_written(k):
+    for choice in (f"1/{k}", f"{100}/{100 * k}", 1 / k):
+        limit = rb_threshold(choice)
+        assert (limit.k, limit.is_own) == (k, True)
+        assert limit.value == 1 / k
+
+
+@pytest.mark.parametrize(
+    ("text", "k", "offered"),
+    [("0.0909", 12, "ask for 11 alike"), ("0.09", 12, "ask for 11 alike"),
+     ("0.33", 4, "cell-3 asks for 3 alike"), ("0.333", 4, "cell-3 asks for 3 alike"),
+     ("0.0666", 16, "ontario-medium asks for 15 alike"),
+     ("0.075", 14, "ontario-medium asks for 15 alike")],
+)  # fmt: skip
+def test_a_limit_just_beside_a_precedent_names_the_precedent_and_how_many_it_asks_for(
+    text, k, offered
+):
+    limit = rb_threshold(text)
+    assert limit.k == k
+    assert offered in limit.source
+
+
+def test_a_limit_beside_no_precedent_names_none():
+    for text in ("0.5", "0.15", "1/11", "1/5", "0.2", "0.02"):
+        assert rb_threshold(text).source == "given by the user"
 
 
 def test_a_comma_in_a_list_of_settings_is_never_taken_for_thousands():

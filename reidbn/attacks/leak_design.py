@@ -253,5 +253,5 @@ def _question(targets: int, question: Question) -> Callable[[Classes, LeakSize],
 
 
 def _check_target(target: float) -> None:
-    if not 0 < target <= 1:
-        raise UsageError(f"target is {target:g}; it must be a probability above 0")
+    if not isinstance(target, int | float | np.number) or not 0 < target <= 1:
+        raise UsageError(f"target is {target}; it must be a probability above 0")

@@ -6,13 +6,17 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from reidbn.errors import UsageError
 from reidbn.written import read_number
 
+if TYPE_CHECKING:
+    from reidbn.report.thresholds import Threshold
+
+ROUNDING = 1e-12  # of a limit: 11 times 1/11 need not be 1
 F = TypeVar("F", bound=Callable[..., Any])
 Number = int | float
 
@@ -98,7 +102,27 @@ def number(text: str, what: str) -> Number:
             if given.count(".") == 1
             else f'{what}: "{given}" is not a number; write {whole} or {int(whole):,}'
         )
+    named = _precedent(given)
+    if named is not None:
+        raise UsageError(
+            f"{what}: {given} is a precedent on how many are alike ({named.k}), and this is no "
+            f"class; write 1/{named.k} if a chance of one in {named.k} is meant. A table is judged "
+            f"by it with reidbn assess --threshold {named.name}"
+        )
     return read_number(text, what)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value.strip()[:1].isalpha() and "=" not in value
+
+
+def _precedent(text: str) -> Threshold | None:
+    """The threshold of that name; None where the text is no name of one."""
+    if not _is_name(text):
+        return None
+    from reidbn.report.thresholds import PRESETS
+
+    return PRESETS.get(text.strip().lower())
 
 
 class Written(click.ParamType[Number]):
@@ -128,16 +152,22 @@ class Written(click.ParamType[Number]):
 
 
 class Limit(Written):
-    """A number, or the name of a threshold that somebody has used before: ema, cell-11."""
+    """A risk, or a precedent by name: of k alike each has 1/k, whatever decimals it prints."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Number:
-        if isinstance(value, str) and value.strip()[:1].isalpha():
+        named = _precedent(value) if isinstance(value, str) else None
+        if named is None and _is_name(value):
             from reidbn.report.thresholds import threshold
 
-            return threshold(value.strip()).value
-        return super().convert(value, param, ctx)
+            threshold(value)  # refuses it, with the name that is nearest
+        return 1 / named.k if named else super().convert(value, param, ctx)
+
+
+def is_above(risk: Any, limit: float) -> Any:
+    """Whether a risk is above a limit by more than what rounding leaves."""
+    return risk > limit * (1 + ROUNDING)
 
 
 NUMBER = Written()

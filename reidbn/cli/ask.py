@@ -10,6 +10,7 @@ from reidbn.cli._examples import examples
 from reidbn.cli._options import (
     NUMBER,
     asked_beyond_range,
+    is_above,
     output_options,
     print_json,
     print_table,
@@ -77,7 +78,7 @@ def ask(
         print_json(_as_data(answer))
     else:
         _show(answer, quiet=quiet)
-    return int(fail_above is not None and _highest(answer) > fail_above)
+    return int(fail_above is not None and is_above(_highest(answer), fail_above))
 
 
 def _explain(attack: Attack, question: str | None, how: dict[str, Any], *, as_json: bool) -> int:

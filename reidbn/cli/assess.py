@@ -12,6 +12,7 @@ from reidbn.cli._options import (
     NUMBER,
     WHOLE,
     asked_beyond_range,
+    is_above,
     output_options,
     print_json,
     read_settings,
@@ -131,8 +132,8 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         result.crosscheck.raise_on_failure()
     _write_persons(result, options)
     above = options["fail_above"]
-    is_above = above is not None and bool((result.risk() > above).any())
-    return int(is_above or (summary.rule.named and not summary.passes))
+    is_high = above is not None and bool(is_above(result.risk(), above).any())
+    return int(is_high or (summary.rule.named and not summary.passes))
 
 
 _OF_EVERYBODY = (

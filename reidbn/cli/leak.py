@@ -16,7 +16,7 @@ from reidbn.cli._leak_more import (
     refuse_misplaced,
     say_more,
 )
-from reidbn.cli._options import LIMIT, WHOLE, output_options, print_json, print_table
+from reidbn.cli._options import LIMIT, WHOLE, is_above, output_options, print_json, print_table
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ _NAMES = {
     "--fail-above",
     type=LIMIT,
     metavar="P|NAME",
-    help="Exit 1 when a patient's risk is above; ema, cell-11 ... are thresholds by name.",
+    help="Exit 1 when a patient's risk is above; cell-11 stands for one in 11.",
 )
 @more_options
 @output_options
@@ -122,7 +122,7 @@ def leak(context: click.Context, /, as_json: bool, quiet: bool, **options: Any) 
         _say(found, options)
         say_more(found)
     worst = max([*(row["worst"] for row in found["leaks"]), *highest(found)])
-    if options["fail_above"] is not None and worst > options["fail_above"]:
+    if options["fail_above"] is not None and is_above(worst, options["fail_above"]):
         context.exit(1)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reidbn.cli._options import NUMBER, output_options, print_json, question_options
+from reidbn.cli._options import NUMBER, is_above, output_options, print_json, question_options
 from reidbn.cli._tables import show_frame, write_parquet
 from reidbn.cli._whatif import asked, plot_option, read_over, rows_of, threshold_option
 from reidbn.errors import UsageError
@@ -73,7 +73,7 @@ def sweep(
         click.echo(f"{table.attrs['attack']}: {table.attrs['question']}")
         show_frame(table)
     shown = "probability" if "probability" in table else "max"
-    return int(fail_above is not None and bool((table[shown] > fail_above).any()))
+    return int(fail_above is not None and bool(is_above(table[shown], fail_above).any()))
 
 
 def _write_csv(table: pd.DataFrame, path: str) -> None:

@@ -28,7 +28,7 @@ from reidbn.cpds.protocol import (
     needs_yes_no,
     yes_no,
 )
-from reidbn.errors import ModelError, Problem
+from reidbn.errors import DataError, ModelError, Problem
 
 # theory's modules need SciPy's special functions, which take longer to import than every kind
 # together; they are imported where they are used.
@@ -85,12 +85,26 @@ class _Pitman(CPD):
                 f"{name}: {n.max():g} records in a population of {N.min():g}; the table must be a "
                 "part of the population"
             )
+        self._refuse_too_many(f, n, name)
         if not ((alpha >= 0) & (alpha < 1) & (theta > -alpha) & np.isfinite(theta)).all():
             raise ModelError(
                 f"{name}: theta and alpha lie outside 0 <= alpha < 1, theta > -alpha; a fit "
                 "without a finite maximum has none: use its posterior"
             )
         return f, n, N, theta, alpha, weight
+
+    def _refuse_too_many(self, f: Array, n: Array, name: str) -> None:
+        """A class is a part of the table; a node may have larger states that never come true."""
+        ref = self.class_size
+        if isinstance(ref, str) and not ref.startswith(("$", "@")):
+            return
+        if (f > n).any():
+            f, n = (x[np.broadcast_to(f > n, x.shape)] for x in np.broadcast_arrays(f, n))
+            error = DataError if str(ref).startswith("@") else ModelError
+            raise error(
+                f"{name}: class_size ({ref}) is {f[0]:g} where the table has {n[0]:g} records; it "
+                "counts records of the table, so it is at most their number"
+            )
 
     def _grown(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.int64]:
         """Population class sizes: the newcomers are seated, each row with its own parameters."""

@@ -18,7 +18,7 @@ from fractions import Fraction
 from math import ceil
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.written import read_number
+from reidbn.written import read_exact
 
 NOT_LEGAL_ADVICE = "A precedent, not legal advice."
 NO_PRECEDENT = "Your own number: no precedent, and no legal advice."
@@ -142,17 +142,31 @@ def _meant(value: float) -> str:
     return f"; write {value:g} people alike as {share:.6f}{percent}"
 
 
+DIGITS = Fraction(1, 10**12)  # 1/3 as a float is a little under it, and asks for no fourth person
+ALMOST = 0.985  # of 1/k: 0.33 and 0.0909 are written where 1/3 and 1/11 are meant
+
+
 def _own(given: object, measure: str) -> Threshold:
     """A limit that the user sets."""
-    exact = Fraction(str(read_number(str(given), "threshold")))
+    exact = read_exact(str(given), "threshold")
     value = float(exact)
     if not 0 < value < 1:
         raise UsageError(f"a threshold of {value:g}: it must lie between 0 and 1{_meant(value)}")
-    k = ceil(1 / exact) if measure == CLASSES else 0
-    near = [t.name for t in PRESETS.values() if k and t.value == value and t.k < k]
-    hint = f"; {', '.join(near)} asks for {PRESETS[near[0]].k} alike" if near else ""
+    k = ceil(1 / exact * (1 - DIGITS)) if measure == CLASSES else 0
+    near = _beside(value, k)
+    asks = "asks" if len(near) == 1 else "ask"
+    names = ", ".join(t.name for t in near)
+    hint = f"; {names} {asks} for {near[0].k} alike" if near else ""
     source = f"given by the user{hint}"
     return Threshold(f"{value:g}", value, OWN, source, k, measure=measure, is_own=True)
+
+
+def _beside(value: float, k: int) -> list[Threshold]:
+    """Precedents that print this very limit, or the like, and ask for another number alike."""
+    if not k:
+        return []
+    near = [t for t in PRESETS.values() if t.k != k and t.value == value]
+    return near or [t for t in PRESETS.values() if t.k == k - 1 and value * t.k > ALMOST]
 
 
 @dataclass(frozen=True)
