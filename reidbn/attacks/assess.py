@@ -106,7 +106,8 @@ def assess(
         scenario=chosen,
         population=population,
         population_model=population_model,
-        set=settings_of(set),
+        set={},
+        said=settings_of(set),
         do=parse_states(do or {}),
         given=parse_given(given or {}),
         subject=people_columns_of(subject),
@@ -159,7 +160,7 @@ def run(inputs: Inputs) -> Assessment:
     """Do what the inputs say."""
     scenario = inputs.scenario.renamed(inputs.columns).without(inputs.without)
     knows = scenario.knows or Knows((), every_column=True)  # silent: the worst case
-    inputs = replace(inputs, set={**scenario.set, **inputs.set})
+    inputs = replace(inputs, set={**scenario.set, **inputs.said})
     group_to_fill(inputs.attack, knows.group)
     base = scenario.on(with_records(inputs.attack, len(inputs.people), inputs.set))
     filled = group_to_fill(base, knows.group)

@@ -65,6 +65,8 @@ class Inputs:
     """The rows of those asked about; None: everybody."""
     drawn: bool = False
     """Whether they were drawn at random."""
+    said: Mapping[str, float] = field(default_factory=dict)
+    """What the caller set; `set` holds what the scenario sets, too."""
 
 
 ROUNDING = 1e-9  # what sums of products may be off by

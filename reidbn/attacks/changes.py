@@ -55,8 +55,8 @@ def what_if(
     they stand.  What is known about a person stays what it was: it depends on the person and not
     on what is released.  `together` says whether the
     scenario's list or account is one event for all attributes.  With another scenario, `columns`,
-    `without`, `unknown`, and what is given or done about nodes that the old scenario brought, are
-    to be said anew.
+    `without`, `unknown`, and what is given, done or set about nodes and parameters that the old
+    scenario brought, are to be said anew.
     """
     inputs = assessed(result).inputs
     chosen = inputs.scenario if scenario is None else load_scenario(scenario)
@@ -64,11 +64,12 @@ def what_if(
         inputs = replace(inputs, columns={}, without=())
     if scenario is not None and unknown is None:
         inputs = replace(inputs, unknown=())
-    if scenario is not None:  # nodes that the old scenario brought go with it
+    if scenario is not None:  # nodes and parameters that the old scenario brought go with it
         own = inputs.attack.nodes
         done = {node: state for node, state in inputs.do.items() if node in own}
         seen = {node: state for node, state in inputs.given.items() if node in own}
-        inputs = replace(inputs, do=done, given=seen)
+        kept = {name: v for name, v in inputs.said.items() if name in inputs.attack.parameters}
+        inputs = replace(inputs, do=done, given=seen, said=kept)
     if together is not None:
         chosen = chosen.shared(together=truth(together, "together"))
     people = inputs.people
@@ -92,7 +93,7 @@ def what_if(
         people=people,
         subject=subject,
         scenario=chosen,
-        set={**inputs.set, **settings_of(set)},
+        said={**inputs.said, **settings_of(set)},
         do={**inputs.do, **parse_states(do or {})},
         given={**inputs.given, **parse_given(given or {})},
         population=inputs.population if population is None else population,

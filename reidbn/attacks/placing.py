@@ -352,7 +352,7 @@ def _joined(placed: Sequence[Placed]) -> tuple[Placed, ...]:
         " + ".join(p.label for p in sure),
         tuple(c for p in sure for c in p.columns),
         np.ones_like(sure[0].p),
-        sure[0].source,
+        "; ".join(dict.fromkeys(p.source for p in sure)),
     )
     return (one, *(p for p in placed if p not in sure))
 

@@ -52,16 +52,23 @@ def _entries(result: Assessment) -> Iterator[Entry]:
             low, high = p.range
             value = result.inputs.set.get(p.name, result.inputs.scenario.set.get(p.name, p.value))
             what = f"{p.story or p.name} ({p.name})"
-            yield Entry(p.name, what, f"{value:g} {p.unit}", f"{low:g} to {high:g}", p.source)
+            source = _source(result, p.name, p.value, p.source)
+            yield Entry(p.name, what, f"{value:g} {p.unit}", f"{low:g} to {high:g}", source)
     for placed in result.groups.placed:
         flat = np.ravel(placed.p)
         chance = result.inputs.set.get(f"p_{placed.member}", flat[0])
         text = f"{chance:g}" if flat.size == 1 else BY_PERSON
         what = f"The attacker knows {placed.label}"
-        yield Entry(placed.label, what, text, "0 to 1", placed.source)
+        source = _source(result, f"p_{placed.member}", float(flat[0]), placed.source)
+        yield Entry(placed.label, what, text, "0 to 1", source)
     if isinstance(parent, Listed):
         what = "The person is on the list, or has the account"
-        yield Entry(parent.node, what, _text(parent.chance), "0 to 1", parent.source)
+        one = result.attack.parameters.get(f"p_{parent.node}")
+        text, source = _text(parent.chance), parent.source
+        if one is not None and one.name in result.inputs.set:
+            text = f"{result.inputs.set[one.name]:g}"
+            source = _source(result, one.name, one.value, source)
+        yield Entry(parent.node, what, text, "0 to 1", source)
     if isinstance(parent, Profile):
         shares = ", ".join(f"{k} {v:g}" for k, v in parent.weights.items())
         yield Entry(parent.node, "Who is attacking", shares, "fixed", parent.source)
@@ -70,6 +77,18 @@ def _entries(result: Assessment) -> Iterator[Entry]:
             yield Entry(
                 node.name, node.story or node.name, "table of the node", "fixed", node.source
             )
+
+
+def _source(result: Assessment, name: str, own: float, source: str) -> str:
+    """The source of a parameter's value; that of the model holds for the model's value alone."""
+    inputs = result.inputs
+    if inputs.set.get(name, own) == own:
+        return source
+    if name in inputs.said:
+        return f"assumption: set for this assessment in place of {own:g}"
+    scenario = inputs.scenario
+    where = f"scenario {scenario.name}, in place of {own:g}"
+    return f"{where}: {scenario.source}" if scenario.source else f"assumption: set by {where}"
 
 
 def _text(chance: Chance) -> str:

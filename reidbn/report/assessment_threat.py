@@ -37,6 +37,7 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
     attack, scenario = result.attack, result.inputs.scenario
     base = result.inputs.attack
     numbers = [Source(e.name, e.value, e.source) for e in register(result)]
+    sources = {number.name: number.source for number in numbers}
     picture = draw(attack, numbers=numbers)
     rows = [[n.name, n.story, ", ".join(n.linddun) or "-", n.cpd.kind]
             for n in base.nodes.values()]  # fmt: skip
@@ -46,8 +47,8 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
         rows,
         inline(picture.svg, f"Graph of {base.name}", f"{base.title}. {base.story}"),
     )
-    knows = [[p.label, ", ".join(p.columns), telling.mean_in_words(_each(result, i)), p.source]
-             for i, p in enumerate(result.groups.placed)]  # fmt: skip
+    knows = [[p.label, ", ".join(p.columns), telling.mean_in_words(_each(result, i)),
+              sources[p.label]] for i, p in enumerate(result.groups.placed)]  # fmt: skip
     return Section(
         "Threat model",
         text=[attack.story, f"Scenario {scenario.name}: {scenario.story}"],
@@ -66,5 +67,8 @@ def _each(result: Assessment, i: int) -> NDArray[np.float64]:
     if isinstance(parent, Profile):
         weights = np.array(list(parent.weights.values()))
         return np.full(len(result), float(placed.p[:, 0] @ weights))
-    p = np.broadcast_to(placed.p, len(result)) if len(placed.p) == 1 else placed.p
-    return np.asarray(p if result.groups.parent_p is None else p * result.groups.parent_p)
+    chosen = result.inputs.set  # stands above what the scenario says
+    p = chosen.get(f"p_{placed.member}", placed.p)
+    if parent is not None and result.groups.parent_p is not None:
+        p = p * np.asarray(chosen.get(f"p_{parent.node}", result.groups.parent_p))
+    return np.broadcast_to(p, len(result))
