@@ -1,4 +1,4 @@
-"""Numbers as people write them: one reading for the shell, for thresholds and for facts."""
+"""Numbers as people write them, and counts in the right number: one way for all rooms."""
 
 from __future__ import annotations
 
@@ -69,6 +69,28 @@ def _read(text: str, what: str) -> tuple[Fraction, bool]:
     value = Fraction(0 if is_tiny else Decimal(digits)) * Fraction(10) ** unit
     is_plain = not unit and re.fullmatch(r"[-+]?\d+", digits) is not None
     return value, is_plain or (unit > 0 and value.denominator == 1)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """So many of a thing, in the right number.
+
+    >>> counted(1, "person"), counted(2, "person"), counted(0, "value"), counted(1_200, "class")
+    ('1 person', '2 people', '0 values', '1,200 classes')
+    """
+    return f"{count:,} {one if count == 1 else many or plural(one)}"
+
+
+def plural(one: str) -> str:
+    """More than one of a thing.
+
+    >>> plural("history"), plural("person"), plural("spelling")
+    ('histories', 'people', 'spellings')
+    """
+    if one.endswith("person"):
+        return one.removesuffix("person") + "people"
+    if one.endswith("y") and one[-2] not in "aeiou":
+        return one[:-1] + "ies"
+    return one + ("es" if one.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 def _hint(text: str) -> str:

@@ -330,7 +330,7 @@ def test_before_and_after_are_compared_in_numbers():
     assert len(safe) == 3
     assert after.suppression_rate(3) == 0.25
     assert safe.compared_with(people).risk.loc["share left out", "after"] == 0.25
-    assert "1 people suppressed, so that each has 3 alike" in safe.notes
+    assert "1 person suppressed, so that each has 3 alike" in safe.notes
     with pytest.raises(DataError, match="nobody is left among 2 alike"):
         people.suppress(2)
 

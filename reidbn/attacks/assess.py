@@ -51,7 +51,7 @@ from reidbn.inference.lowering import Lowering, check_settings
 from reidbn.inference.query import Query, default_question, read_query
 from reidbn.inference.sampling import forward, matching
 from reidbn.microdata.table import People
-from reidbn.population.sample import population_size
+from reidbn.population.sample import SUPPRESSED, population_size, stood_for
 
 METHODS = ("exact", "simulation")
 
@@ -96,7 +96,7 @@ def assess(
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
     if not isinstance(people, People):
         raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
-    check_population(population, people)
+    population = check_population(population, people)
     model_for(people, population_model)
     _check_ids(people, histories=truth(histories, "histories"))
     chosen = load_scenario(scenario)
@@ -125,10 +125,13 @@ def assess(
     return run(inputs)
 
 
-def check_population(population: float | None, people: People) -> None:
-    """A population is a whole number of people, at least those of the table."""
+def check_population(population: float | None, people: People) -> float | None:
+    """A population is a whole number of people, at least those of the table.
+
+    What comes back is without those for whom suppressed people stood.
+    """
     if population is None:
-        return
+        return None
     size, register = population_size(population)
     if register is not None:
         raise UsageError("population is a table of people; assess takes their number")
@@ -137,6 +140,8 @@ def check_population(population: float | None, people: People) -> None:
             f"a population of {size:,} is smaller than the table ({len(people):,}); "
             f"population is the number of people from whom the table was drawn"
         )
+    left = stood_for(size, people)[0]
+    return population if left == size else left
 
 
 def _check_ids(people: People, *, histories: bool) -> None:
@@ -177,6 +182,8 @@ def run(inputs: Inputs) -> Assessment:
         inputs, told = _with_weights(inputs)
         notes += told
     population = None
+    if inputs.population is not None and inputs.people.share_kept < 1:
+        notes.append(SUPPRESSED)
     if inputs.population is not None and "p_unique" in attack.subject:
         population = _population(inputs, seen, classes)
     table = subject_table(attack, classes, population, asked, given)

@@ -21,7 +21,7 @@ from reidbn.attacks.arguments import (
     whole_number,
 )
 from reidbn.attacks.assess import check_population, run
-from reidbn.attacks.assessment import OVERALL, Array, Assessment
+from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 
@@ -50,10 +50,10 @@ def what_if(
     """The assessment with something changed; what is not named stays as it was.
 
     `generalise` takes the level of each column's hierarchy, such as {"age": 1}, and `hierarchies`
-    gives a column one, such as {"age": rb.Bands(10)}; `suppress` leaves out people who are alike
-    with fewer than that many on all quasi-identifiers, and the share of the population for which
-    they stand.  What is known about a person stays what it was: it depends on the person and not
-    on what is released.  `together` says whether the
+    gives a column one, such as {"age": rb.Bands(10)}; `suppress` leaves out people who are written
+    alike with fewer than that many on all quasi-identifiers, and the share of the population for
+    which they stand (of a `population` given here, too).  What is known about a person stays what
+    it was: it depends on the person and not on what is released.  `together` says whether the
     scenario's list or account is one event for all attributes.  With another scenario, `columns`,
     `without`, `unknown`, and what is given, done or set about nodes and parameters that the old
     scenario brought, are to be said anew.
@@ -84,10 +84,8 @@ def what_if(
     if suppress is not None:
         if inputs.individuals is not None:
             raise UsageError("suppress= changes who is in the table: assess all people, not some")
-        before, k = people, whole_number(suppress, "suppress", least=1)
-        people, subject = _suppressed(people, k, subject)
-        if population is None and inputs.population is not None:
-            population = _left(inputs.population, before, people)
+        people, subject = _suppressed(people, whole_number(suppress, "suppress", least=1), subject)
+    left = _left(inputs, people) if population is None else check_population(population, people)
     changed = replace(
         inputs,
         people=people,
@@ -96,21 +94,22 @@ def what_if(
         said={**inputs.said, **settings_of(set)},
         do={**inputs.do, **parse_states(do or {})},
         given={**inputs.given, **parse_given(given or {})},
-        population=inputs.population if population is None else population,
+        population=left,
         population_model=inputs.population_model if population_model is None else population_model,
         columns=inputs.columns if columns is None else columns_of(columns, people.columns),
         without=inputs.without if without is None else names_of(without, "without"),
         unknown=inputs.unknown if unknown is None else names_of(unknown, "unknown"),
         beyond_range=inputs.beyond_range or beyond_range,
     )
-    check_population(changed.population, people)
     return run(changed)
 
 
-def _left(population: float, before: People, after: People) -> float:
-    """The population without those for whom the suppressed people stand."""
-    mass = [len(p) if p.weights is None else float(p.weights.sum()) for p in (after, before)]
-    return float(max(round(population * mass[0] / mass[1]), len(after)))
+def _left(inputs: Inputs, people: People) -> float | None:
+    """The population without those for whom people stand who are suppressed now."""
+    if inputs.population is None:
+        return None
+    share = people.share_kept / inputs.people.share_kept
+    return float(max(round(inputs.population * share), len(people)))
 
 
 def assessed(given: Any) -> Assessment:
@@ -128,7 +127,7 @@ def _suppressed(
     """The people in classes of at least k, with what the call says about each of them."""
     numbered = replace(people, subject_ids=np.arange(len(people))).suppress(k)
     rows = np.asarray(numbered.subject_ids, dtype=np.intp)
-    kept = replace(people.take(rows), notes=numbered.notes)
+    kept = replace(people.take(rows), notes=numbered.notes, share_kept=numbered.share_kept)
     return kept, {name: np.asarray(values)[rows] for name, values in subject.items()}
 
 

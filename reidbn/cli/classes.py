@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command()
 @table_options
 @click.option("--suppress", type=WHOLE, metavar="K",
-              help="Leave out the fewest people so that the others have K alike.")  # fmt: skip
+              help="Leave out the fewest so that the others have K written alike.")  # fmt: skip
 @click.option("--parquet", metavar="FILE", help="Write each person's class size.")
 @plot_option
 @output_options
@@ -59,9 +59,10 @@ def classes(
     else:
         if not quiet:
             say_about(people)
+        wide = max(22, *(len(name) + 2 for name in found))
         for name, value in found.items():
             shown = f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
-            click.echo(f"{name.replace('_', ' '):<22}{shown:>12}")
+            click.echo(f"{name.replace('_', ' '):<{wide}}{shown:>12}")
         click.echo()
         show_frame(histogram)
     if parquet:
@@ -78,6 +79,9 @@ def _measures(people: People) -> dict[str, Any]:
     found: dict[str, Any] = {"k": int(sizes.min())}
     if people.is_partition:
         found["classes"] = people.classes().count
+    else:
+        written = people.as_written().class_sizes()
+        found |= {"k_of_rows_written_alike": int(written.min())}
     found |= {
         "uniques": int((sizes == 1).sum()),
         "mean_risk": float((1 / sizes).mean()),

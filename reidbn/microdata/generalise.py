@@ -16,6 +16,7 @@ from reidbn.microdata.columns import Column, column_of, object_array
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.table import Columns, People
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,17 +94,27 @@ def climbed(column: Column, ladder: Hierarchy, level: int, missing: str) -> tupl
     return found, np.array(new, dtype=np.int32)
 
 
-def suppress(people: People, k: int, columns: Columns = None) -> People:
-    """The largest part of the people in which everybody has at least k alike, counted in it."""
-    left = safe(people, k, columns)
+def suppress(people: People, k: int, columns: Columns = None, *, may_match: bool = False) -> People:
+    """The largest part of the people in which everybody has at least k alike, counted in it.
+
+    Alike are rows that are written alike, as a verdict counts them: with k = 5 the rule of five
+    alike is kept.  `may_match=True` counts whoever may match, as `k()` and `class_sizes()` do: a
+    missing or general value then needs no other like it.
+    """
+    left = safe(people, k, columns, may_match=may_match)
     if not left.any():
         raise DataError(f"nobody is left among {k} alike; generalise before suppressing")
     kept = people.take(left)
-    note = f"{len(people) - len(kept)} people suppressed, so that each has {k} alike"
-    return replace(kept, notes=(*people.notes, note))
+    alike = "who may match" if may_match and not people.is_partition else "alike"
+    note = f"{counted(len(people) - len(kept), 'person')} suppressed, so that each has {k} {alike}"
+    mass = [len(p) if p.weights is None else float(p.weights.sum()) for p in (kept, people)]
+    share = people.share_kept * mass[0] / mass[1]
+    return replace(kept, notes=(*people.notes, note), share_kept=share)
 
 
-def safe(people: People, k: int, columns: Columns = None) -> NDArray[np.bool_]:
+def safe(
+    people: People, k: int, columns: Columns = None, *, may_match: bool = False
+) -> NDArray[np.bool_]:
     """Who is left when those with fewer than k alike go, again and again until nobody must.
 
     Classes of a partition go as wholes, once.  Where values match several others, whoever goes
@@ -113,6 +124,7 @@ def safe(people: People, k: int, columns: Columns = None) -> NDArray[np.bool_]:
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
         raise UsageError(f"k = {k}; give a whole number of people alike, at least 1")
     left = np.arange(len(people))
+    people = people if may_match else people.as_written()
     part = people
     while left.size:
         enough = part.class_sizes(columns) >= k
@@ -126,9 +138,11 @@ def safe(people: People, k: int, columns: Columns = None) -> NDArray[np.bool_]:
     return found
 
 
-def suppression_rate(people: People, k: int, columns: Columns = None) -> float:
+def suppression_rate(
+    people: People, k: int, columns: Columns = None, *, may_match: bool = False
+) -> float:
     """The share of people who must go so that each of the others has at least k alike."""
-    return float((~safe(people, k, columns)).mean())
+    return float((~safe(people, k, columns, may_match=may_match)).mean())
 
 
 def missing_rates(people: People, columns: Columns = None) -> dict[str, float]:

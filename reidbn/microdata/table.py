@@ -56,6 +56,8 @@ class People:
     """The source's row, from 0, of each person's first record; None: person i is row i."""
     original: People | None = None
     """The same people as they were read, where values were generalised since."""
+    share_kept: float = 1.0
+    """The share that suppress() left of the people, or of all for whom they stand by weight."""
 
     def __post_init__(self) -> None:
         names = (*self.quasi_identifiers, *self.sensitive)

@@ -86,6 +86,11 @@ def _by_stratum(
 ) -> StratifiedFit:
     if people is None or not isinstance(population, Mapping):
         raise UsageError("strata= needs a table of people and population={stratum: people, ...}")
+    if people.share_kept < 1:
+        raise UsageError(
+            "people of this table were suppressed, and not equally many in every stratum; fit by "
+            "strata before suppressing"
+        )
     names = [name for name in people.names(columns) if name != strata]
     codes = people.codes([strata])[:, 0]
     labels = people.labels(strata).tolist()

@@ -17,6 +17,10 @@ from reidbn.population.partition import as_partition
 from reidbn.theory.frequencies import FrequencyTable
 
 LARGEST = 2**53
+SUPPRESSED = (
+    "people were suppressed: the population is counted without those for whom they stood, so give "
+    "the population from which the table was drawn before"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +105,23 @@ def sample_of(
     if not names:
         raise UsageError("columns is empty; without attributes everybody is in one class")
     parted, notes = as_partition(people, names, approximation)
+    if register is None:
+        N, told = stood_for(N, people)
+        notes = (*notes, *told)
     found = parted.frequencies(list(names))
     table = FrequencyTable(found.sizes, found.counts)
     return Sample(table, N, parted, names, register, notes)
+
+
+def stood_for(population: int, people: People) -> tuple[int, tuple[str, ...]]:
+    """The population of whom people are a sample, without those for whom suppressed ones stood.
+
+    Where the others stood for all N, each would seem to stand for more people than are like them.
+    """
+    if people.share_kept == 1:
+        return population, ()
+    left = round(population * people.share_kept)
+    return min(max(left, len(people)), population), (SUPPRESSED,)
 
 
 def population_size(population: Any) -> tuple[int, People | None]:

@@ -17,7 +17,7 @@ from reidbn.microdata.knowledge import Groups
 from reidbn.microdata.subsets import frequencies_by_mask
 from reidbn.microdata.table import People
 from reidbn.population.partition import as_partition
-from reidbn.population.sample import Sample, population_size
+from reidbn.population.sample import Sample, population_size, stood_for
 from reidbn.progress import progress
 from reidbn.theory.class_size import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable, Packed
@@ -99,7 +99,10 @@ def fit_subsets(
     }
     columns = [name for part in parts.values() for name in part]
     parted, notes = as_partition(people, columns, approximation)
-    N, _ = population_size(population)
+    N, register = population_size(population)
+    if register is None:
+        N, told = stood_for(N, people)
+        notes = (*notes, *told)
     Sample(FrequencyTable.of([len(parted)], [1]), N)  # refuses what cannot be a sample
     tables = frequencies_by_mask(parted, parts)
     return fit_tables(tables, N, estimate=estimate, notes=notes)

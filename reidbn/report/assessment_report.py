@@ -130,7 +130,7 @@ def _verdict(asked: Request) -> list[str]:
         return [s.failure, *(lines if asked.telling.custodian else lines[:2])]
     return [
         s.told_verdict(asked.telling),
-        *s.notes_on_the_rule,
+        *s.notes_on_the_rule(asked.telling),
         s.told_risk(asked.telling),
         s.threshold.about,
         *([OWN_COPY] if asked.telling.custodian else []),
@@ -217,7 +217,7 @@ def _governance() -> Section:
 
 def _provenance(asked: Request) -> Section:
     result, telling = asked.result, asked.telling
-    about = told_provenance(result.provenance, telling)
+    about = told_provenance(result, telling)
     about |= {name: version(name) for name in ("numpy", "scipy", "pandas", "pgmpy")}
     rows = [[k.replace("_", " "), f"{v:,.0f}" if isinstance(v, float) else str(v)]
             for k, v in about.items() if v is not None]  # fmt: skip

@@ -51,6 +51,7 @@ def data(result: Assessment, telling: Telling) -> Section:
     alike = [[n, in_words(c)] for n, c in zip(names, telling.bands(counts), strict=True)]
     text = [f"{telling.counted(len(people))} people; {MISSING[people.missing]}."]
     if population:
+        population = telling.population(population, len(people), is_whole=people.share_kept == 1)
         known = len(people) if telling.custodian else nearest(len(people))
         text.append(
             f"Drawn from a population of {population:,.0f}: a sampling fraction of "
@@ -261,12 +262,12 @@ def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
         rows.append([change.what, told, _word(change.after), flips])
     if on_table.is_public and not now.passes:
         k = on_table.limit.k
-        count = round(people.as_written().suppression_rate(k) * len(people))
+        count = round(people.suppression_rate(k) * len(people))
         left_out = f"{telling.of(count, len(people))} left out"
         end = ["passes", "yes"] if count < len(people) else ["nobody is left", "-"]
         rows.append([f"leaving people out until {k} are alike", left_out, *end])
     if not on_table.is_public and 0 < now.unique < len(people):
-        after = Judged(on_table, people.suppress(2).class_sizes(), None)
+        after = Judged(on_table, written_alike(people.suppress(2)), None)
         flips = "yes" if after.passes != now.passes else "no"
         rows.append(["leaving out who is unique", after.hangs_on(telling), _word(after), flips])
     asked = f"fewer than {on_table.limit.k} alike" if on_table.is_public else "mean and unique"

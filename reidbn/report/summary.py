@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,8 +24,9 @@ OWN_COPY = (
 
 AS_WRITTEN = (
     "Rows count as alike for the rule where they are written alike: a missing or general value "
-    "fits many people, but hides none of them from somebody who knows the person. The risks below "
-    "count whoever may match."
+    "fits many people, but hides none of them from somebody who knows the person. The risks below, "
+    "and k() and class sizes, count whoever may match: with everything known, the highest 1/class "
+    "is {may_match}, counted so; it is {written}, where only rows that are written alike count."
 )
 
 
@@ -125,7 +125,7 @@ class Summary:
     def told(self, telling: Telling) -> dict[str, Any]:
         """Every number of the report, as it is told."""
         limit, result = self.rule.limit, self.result
-        provenance = told_provenance(result.provenance, telling)
+        provenance = told_provenance(result, telling)
         return {
             "verdict": self.told_verdict(telling),
             "passes": self.passes,
@@ -146,7 +146,7 @@ class Summary:
                 telling.highest_key("highest"): telling.highest(self.judged.values),
             },
             "other_rule": {"verdict": self.other.sentence(telling), "passes": self.other.passes},
-            "notes_on_the_rule": list(self.notes_on_the_rule),
+            "notes_on_the_rule": list(self.notes_on_the_rule(telling)),
             "custodians_own_copy": telling.custodian,
             "people": telling.count(len(result)),
             "measures": self._measures(telling),
@@ -188,11 +188,18 @@ class Summary:
         """What the risks stand on that somebody chose; the same count everywhere."""
         return assumed(self.result)
 
-    @property
-    def notes_on_the_rule(self) -> tuple[str, ...]:
+    def notes_on_the_rule(self, telling: Telling) -> tuple[str, ...]:
         """What a reader must know about how this rule was chosen and put to the table."""
-        written = () if self.result.inputs.people.is_partition else (AS_WRITTEN,)
-        return (*self.rule.notes, *written)
+        if self.result.inputs.people.is_partition:
+            return self.rule.notes
+        counts = (self._may_match, self.judged.sizes)
+        highest = [telling.highest_in_words(1.0 / sizes) for sizes in counts]
+        return (*self.rule.notes, AS_WRITTEN.format(may_match=highest[0], written=highest[1]))
+
+    @cached_property
+    def _may_match(self) -> Any:
+        """How many may match each person on all that is named."""
+        return self.result.inputs.people.class_sizes()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -204,7 +211,7 @@ class Summary:
         lines = [self.verdict]
         if self.failure:
             lines += ["", *(f"  {line}" for line in str(self.result.crosscheck).splitlines())]
-        lines += [f"  {note}" for note in (*self.notes_on_the_rule, self.threshold.about)]
+        lines += [f"  {note}" for note in (*self.notes_on_the_rule(exact), self.threshold.about)]
         other = self.other.sentence(exact)
         lines += ["", self.told_risk(exact), f"({other[:1].lower()}{other[1:]})"]
         lines += ["", f"  {'risk':18}{'mean':>11}{'median':>11}{'95 %':>11}{'max':>11}"]
@@ -239,12 +246,16 @@ class Summary:
     __repr__ = __str__
 
 
-def told_provenance(about: Mapping[str, Any], telling: Telling) -> dict[str, Any]:
+def told_provenance(result: Assessment, telling: Telling) -> dict[str, Any]:
     """What the numbers were made from; outwards without the table's fingerprint.
 
     Who has all records but one could try candidates for the last until the fingerprint agrees.
     """
-    found = dict(about)
+    found, table = dict(result.provenance), result.inputs.people
+    if found["population"] is not None:
+        found["population"] = telling.population(
+            found["population"], len(table), is_whole=table.share_kept == 1
+        )
     if not telling.custodian:
         for name in [n for n in found if n in ("table_fingerprint", "original_fingerprint")]:
             del found[name]

@@ -91,6 +91,12 @@ class Telling:
             count, total = nearest(count), nearest(total)
         return f"{100 * count / total:.3g} %"
 
+    def population(self, number: float, people: int, *, is_whole: bool) -> float:
+        """A population; one without those for whom suppressed people stood would count these."""
+        if self.custodian or is_whole:
+            return number
+        return three_digits(number / people * max(nearest(people), BASE))
+
     def bands(self, counts: Sequence[int]) -> list[int | None]:
         """Counts of the bands of a whole, the riskiest first; None is a suppressed one.
 
