@@ -88,6 +88,8 @@ PUBLIC: dict[str, str] = {
     "Tree": "reidbn.microdata.ladders",
     "Ladder": "reidbn.microdata.ladders",
     "read_hierarchy": "reidbn.microdata.ladders",
+    "knowledge": "reidbn.microdata.knowledge",
+    "Knowledge": "reidbn.microdata.knowledge",
     "subsets": "reidbn.microdata.subsets",
     "class_size_matrix": "reidbn.microdata.subsets",
     "class_sizes_by_mask": "reidbn.microdata.masks",

@@ -8,10 +8,10 @@ import reidbn as rb
 from reidbn.attack.knows import InBands, Known, Knows
 from reidbn.attack.scenario import Scenario
 from reidbn.attacks.acting import act_out
-from reidbn.attacks.seen import seen
 from reidbn.attacks.truth import truth_check
 from reidbn.cli import main
 from reidbn.errors import DataError, UsageError
+from reidbn.microdata.seen import seen
 
 ATTACK = "adversary-routes"
 QI = ["age", "sex", "state", "race"]

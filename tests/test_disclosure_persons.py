@@ -27,8 +27,14 @@ def small():
 
 
 def test_chances_given_to_known_are_not_dropped_in_silence(small):
-    with pytest.raises(UsageError, match=r"knowledge=\{"):
-        rb.disclosure(small, "sick", known={"age": ("age", 0.01), "sex": ("sex", 0.5)})
+    d = rb.disclosure(small, "sick", known={"age": ("age", 0.01), "sex": ("sex", 0.5)})
+    same = rb.disclosure(small, "sick", knowledge={"age": 0.01, "sex": 0.5})
+    assert np.array_equal(d.expected_ppp, same.expected_ppp)
+    some = rb.disclosure(small, "sick", known={"age": 0.5})
+    assert some.known == ("age",)
+    assert some.expected_ppp == pytest.approx((some.ppp_full + 1 - some.prior) / 2)
+    with pytest.raises(UsageError, match="both give chances"):
+        rb.disclosure(small, "sick", known={"age": 0.5}, knowledge={"sex": 0.5})
 
 
 def test_knowledge_takes_a_column_and_its_chance_as_subsets_do(small):
@@ -38,7 +44,7 @@ def test_knowledge_takes_a_column_and_its_chance_as_subsets_do(small):
     assert "breach probability" in repr(pairs)
     every = rb.disclosure_all(small, knowledge={"a": ("age", 0.01), "s": ("sex", 0.5)})
     assert np.array_equal(every["sick"].expected_ppp, plain.expected_ppp)
-    with pytest.raises(UsageError, match="not a probability"):
+    with pytest.raises(UsageError, match="not a number"):
         rb.disclosure(small, "sick", knowledge={"age": "often"})
 
 

@@ -138,7 +138,11 @@ def test_a_scenario_says_what_is_known():
     groups = {"body": (["sex", "age"], 0.9), "home": ("postcode", 0.2)}
 
     def scenario(parent=None):
-        return rb.Scenario("some", knows=Knows(known, parent))
+        some = rb.Scenario("some", knows=Knows(known, parent))
+        return rb.knowledge(people, some, unknown=["ethnicity"])
+
+    with pytest.raises(rb.errors.UsageError, match=r'unknown=\["ethnicity"\]'):
+        rb.leak.risks(people, leaked=3, known=rb.Scenario("some", knows=Knows(known)))
 
     for extra in ({}, {"sensitive": "diagnosis", "sensitive_known": 0.4}):
         apart = rb.leak.risks(people, leaked=3, known=groups, **extra)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import reidbn as rb
 from reidbn.errors import UsageError
 from reidbn.microdata import masks
-from reidbn.microdata.knowledge import grouped
-from reidbn.microdata.masks import Matcher, class_size_chunks, expected, superset_sums
+from reidbn.microdata.knowledge import expected, grouped
+from reidbn.microdata.masks import Matcher, class_size_chunks, superset_sums
 from reidbn.microdata.subsets import frequencies_by_mask
 from reidbn.microdata.table import People
 

@@ -10,10 +10,10 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.knows import Lookup
 from reidbn.attack.parts import Node
 from reidbn.attacks import leak_targets, population_by_subset
-from reidbn.attacks.placing import _chance
 from reidbn.cpds.match import Share
 from reidbn.errors import EngineError, ModelError
 from reidbn.inference.cells import AGREES, DISAGREES, Cell
+from reidbn.microdata.placing import _chance
 from reidbn.theory.agreement import disagrees
 
 

@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reidbn.attack.assumptions import ASSUMPTION
+from reidbn.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,24 @@ class Lookup:
         return self.keys or self.by
 
 
-Factor = float | Lookup
+@dataclass(frozen=True, eq=False)
+class ByPerson:
+    """One number for each person of a table, and the row where each was read."""
+
+    values: NDArray[np.float64]
+    rows: NDArray[np.int64]
+
+    def at(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The numbers of the people who were read at these rows."""
+        order = np.argsort(self.rows, kind="stable")
+        place = np.searchsorted(self.rows, rows, sorter=order)
+        found = order[np.minimum(place, order.size - 1)]
+        if not np.array_equal(self.rows[found], rows):
+            raise UsageError("chances given one per person are for the table they were given for")
+        return self.values[found]
+
+
+Factor = float | Lookup | ByPerson
 Chance = tuple[Factor, ...]  # the factors are multiplied
 
 
@@ -62,7 +83,7 @@ class Known:
         """The probability when it is one number for everybody."""
         p = 1.0
         for factor in self.chance:
-            if isinstance(factor, Lookup):
+            if not isinstance(factor, float | int):
                 return None
             p *= factor
         return p

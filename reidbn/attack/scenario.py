@@ -46,6 +46,11 @@ class Scenario:
     def __post_init__(self) -> None:
         check_fields(self)
 
+    def __repr__(self) -> str:
+        known = self.knows.known if self.knows else ()
+        said = f": {', '.join(k.name for k in known)}" if known else ""
+        return f"<Scenario {self.name}{said}>"
+
     # -- changing by copying ---------------------------------------------------------------
 
     def renamed(self, columns: Mapping[str, str | Sequence[str]]) -> Scenario:

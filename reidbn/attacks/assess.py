@@ -29,8 +29,7 @@ from reidbn.attacks.arguments import (
 from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.blocks import risks as exact_risks
 from reidbn.attacks.expected_match import journalist_match
-from reidbn.attacks.named import refuse_unnamed
-from reidbn.attacks.placing import attach, group_to_fill, place
+from reidbn.attacks.placing import attach, group_to_fill, scenario_of
 from reidbn.attacks.population_by_subset import (
     DEFAULT_MODEL,
     SubsetPopulation,
@@ -50,6 +49,9 @@ from reidbn.inference.estimates import AT_ONCE
 from reidbn.inference.lowering import Lowering, check_settings
 from reidbn.inference.query import Query, default_question, read_query
 from reidbn.inference.sampling import forward, matching
+from reidbn.microdata.knowledge import Known
+from reidbn.microdata.named import refuse_unnamed
+from reidbn.microdata.placing import place
 from reidbn.microdata.table import People
 from reidbn.population.sample import SUPPRESSED, population_size, stood_for
 
@@ -60,7 +62,8 @@ def assess(
     attack: Attack | str,
     people: People,
     *,
-    scenario: Scenario | str = "worst-case",
+    scenario: Scenario | str | None = None,
+    known: Known | None = None,
     population: float | None = None,
     population_model: str = DEFAULT_MODEL,
     set: Mapping[str, float] | None = None,
@@ -80,8 +83,11 @@ def assess(
 ) -> Assessment:
     """Risk of every person of a table under an attack and a scenario.
 
-    `population_model` names the model of rb.population.fit that says who is unique in the
-    population (docs/population.md).
+    `known` says what the attacker may know, however it is said (rb.knowledge): columns, {name:
+    chance}, {name: (columns, chance)}, a scenario; it fills the attack's group, and columns of
+    which no chance is said are known.  `scenario` names a whole scenario, with its parameters and
+    nodes; the worst case is the default.  `population_model` names the model of rb.population.fit
+    that says who is unique in the population (docs/population.md).
     Every quasi-identifier of the table is one that the scenario speaks of, or is named in
     `unknown`: columns that nobody knows.  `columns` maps the scenario's attributes to the table's
     columns; `without` leaves attributes of the scenario out;
@@ -99,7 +105,7 @@ def assess(
     population = check_population(population, people)
     model_for(people, population_model)
     _check_ids(people, histories=truth(histories, "histories"))
-    chosen = load_scenario(scenario)
+    chosen = chosen_scenario(people, scenario, known) or load_scenario("worst-case")
     inputs = Inputs(
         attack=load_attack(attack),
         people=people,
@@ -123,6 +129,17 @@ def assess(
         drawn=individuals is not None and np.ndim(individuals) == 0,
     )
     return run(inputs)
+
+
+def chosen_scenario(
+    people: People, scenario: Scenario | str | None, known: Known | None
+) -> Scenario | None:
+    """The scenario that one of the two arguments asks for; None where neither was given."""
+    if known is not None and scenario is not None:
+        raise UsageError("known= and scenario= both say what is known; give one of them")
+    if known is not None:
+        return scenario_of(people, known)
+    return None if scenario is None else load_scenario(scenario)
 
 
 def check_population(population: float | None, people: People) -> float | None:
@@ -173,7 +190,13 @@ def run(inputs: Inputs) -> Assessment:
     groups = place(*where, apart=inputs.apart, unknown=inputs.unknown)
     if _named_alone(base, inputs, scenario) & {*groups.joined}:
         groups = place(*where, apart=True, unknown=inputs.unknown)
-    said = refuse_unnamed(inputs.people, inputs.scenario.renamed(inputs.columns), groups, inputs)
+    said = refuse_unnamed(
+        inputs.people,
+        inputs.scenario.renamed(inputs.columns),
+        groups,
+        without=inputs.without,
+        unknown=inputs.unknown,
+    )
     attack, own, notes = attach(base, groups, filled)
     seen = groups.seen(inputs.people)
     classes = subset_classes(seen, groups.columns, inputs.individuals)

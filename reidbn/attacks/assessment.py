@@ -16,7 +16,6 @@ from reidbn.attack.parts import Given
 from reidbn.attack.scenario import Scenario
 from reidbn.attacks.arguments import probabilities_of, whole_number
 from reidbn.attacks.parquet import write_frames
-from reidbn.attacks.placing import Groups
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.attacks.subset_classes import SubsetClasses
@@ -25,6 +24,7 @@ from reidbn.inference.case import Case
 from reidbn.inference.crosscheck import CrossCheck, crosscheck
 from reidbn.inference.query import Query
 from reidbn.late import late
+from reidbn.microdata.placing import Groups
 from reidbn.microdata.sampled import binomial_interval
 from reidbn.microdata.table import People
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
-from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.arguments import (
     columns_of,
     mapping_of,
@@ -20,9 +19,10 @@ from reidbn.attacks.arguments import (
     truth,
     whole_number,
 )
-from reidbn.attacks.assess import check_population, run
+from reidbn.attacks.assess import check_population, chosen_scenario, run
 from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.errors import UsageError
+from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def what_if(
     *,
     set: Mapping[str, float] | None = None,
     scenario: Scenario | str | None = None,
+    known: Known | None = None,
     do: str | Mapping[str, str] | None = None,
     given: str | Mapping[str, str] | None = None,
     generalise: Mapping[str, int] | None = None,
@@ -53,18 +54,19 @@ def what_if(
     gives a column one, such as {"age": rb.Bands(10)}; `suppress` leaves out people who are written
     alike with fewer than that many on all quasi-identifiers, and the share of the population for
     which they stand (of a `population` given here, too).  What is known about a person stays what
-    it was: it depends on the person and not on what is released.  `together` says whether the
-    scenario's list or account is one event for all attributes.  With another scenario, `columns`,
-    `without`, `unknown`, and what is given, done or set about nodes and parameters that the old
-    scenario brought, are to be said anew.
+    it was: it depends on the person and not on what is released; `known` says it anew, as another
+    `scenario` does.  `together` says whether the scenario's list or account is one event for all
+    attributes.  With another scenario, `columns`, `without`, `unknown`, and what is given, done or
+    set about nodes and parameters that the old scenario brought, are to be said anew.
     """
     inputs = assessed(result).inputs
-    chosen = inputs.scenario if scenario is None else load_scenario(scenario)
-    if scenario is not None and columns is None and without is None:
+    anew = chosen_scenario(inputs.people, scenario, known)
+    chosen = anew or inputs.scenario
+    if anew is not None and columns is None and without is None:
         inputs = replace(inputs, columns={}, without=())
-    if scenario is not None and unknown is None:
+    if anew is not None and unknown is None:
         inputs = replace(inputs, unknown=())
-    if scenario is not None:  # nodes and parameters that the old scenario brought go with it
+    if anew is not None:  # nodes and parameters that the old scenario brought go with it
         own = inputs.attack.nodes
         done = {node: state for node, state in inputs.do.items() if node in own}
         seen = {node: state for node, state in inputs.given.items() if node in own}

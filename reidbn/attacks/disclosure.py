@@ -25,17 +25,19 @@ from reidbn.attacks.disclosure_asked import (
     histories_of,
     refuse_many,
     relations_of,
+    said_of,
     sampling_pays,
     several,
     whole_codes,
-    without_secret,
 )
 from reidbn.attacks.disclosure_exact import Partitioned
-from reidbn.attacks.disclosure_knowledge import Knowledge, Range, chances_of
+from reidbn.attacks.disclosure_knowledge import Range, chances_of
 from reidbn.attacks.disclosure_matched import Matched
 from reidbn.attacks.disclosure_result import Disclosure
 from reidbn.attacks.disclosure_source import Question, Source, threshold
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.knowledge import Knowledge, Known
+from reidbn.microdata.knowledge import knowledge as read_knowledge
 from reidbn.microdata.peers import MEMORY
 from reidbn.microdata.table import People
 
@@ -47,11 +49,11 @@ def disclosure(
     people: People,
     sensitive: str,
     *,
-    known: Sequence[str] | None = None,
+    known: Known | None = None,
     p: float | str = 0.0,
     q: float | str = 0.0,
     empty: bool = False,
-    knowledge: Knowledge | None = None,
+    knowledge: Known | None = None,
     ranges: Mapping[str, Range] | None = None,
     tolerance: Mapping[str, float] | None = None,
     within: float | None = None,
@@ -63,11 +65,13 @@ def disclosure(
 ) -> Disclosure:
     """What people's other values give away about their value of `sensitive`.
 
-    Auxiliaries are the other columns, unless `known` names some.  p and q are the thresholds of the
+    Auxiliaries are the other columns, unless `known` names some, with or without their chances of
+    being known (whatever rb.knowledge takes: columns, {name: chance}, {name: (columns, chance)}, a
+    scenario).  p and q are the thresholds of the
     two verdicts (p also by name: certain, nearly-certain, more-likely-than-not; `q="joint"`:
     p / (|dom| - 1)); `empty` admits the attacker who knows nothing.
-    `knowledge` gives each auxiliary's (or group's) chance of being known; `ranges` and `tolerance`
-    blur what is known, and `within=t` counts a guess at most t off as a breach.
+    `knowledge` gives chances of some auxiliaries where the others count, too; `ranges` and
+    `tolerance` blur what is known, and `within=t` counts a guess at most t off as a breach.
     `sensitive_values` asks about the people who have one of these values only; `individuals` about
     that many people drawn at random (or about these rows) among the peers of all.  People whose
     secret is missing are nobody's peers and are not asked about, unless `if_missing="value"`.
@@ -76,11 +80,14 @@ def disclosure(
     >>> disclosure(people, "diagnosis").ppp_full.round(3)
     array([0.333, 0.333, 0.667, 0.   ])
     """
+    people.names([sensitive])
+    names, what = said_of(people, sensitive, known, knowledge)
+    people = people if what is None else what.seen(people)
     wanted = asked_of(
         people, sensitive, individuals, seed, values=sensitive_values, if_missing=if_missing
     )
     blur = Blur(ranges or {}, tolerance or {}, within)
-    return _one(people, sensitive, known, wanted, blur, p, q, knowledge, memory, empty=empty)
+    return _one(people, sensitive, names, wanted, blur, p, q, what, memory, empty=empty)
 
 
 def _one(
@@ -119,10 +126,11 @@ def disclosure_all(
     people: People,
     *,
     columns: Sequence[str] | None = None,
+    known: Known | None = None,
     p: float | str = 0.0,
     q: float | str = 0.0,
     empty: bool = False,
-    knowledge: Knowledge | None = None,
+    knowledge: Known | None = None,
     ranges: Mapping[str, Range] | None = None,
     tolerance: Mapping[str, float] | None = None,
     if_missing: str = "left-out",
@@ -132,13 +140,16 @@ def disclosure_all(
 ) -> DisclosureAll:
     """Every variable in turn as the secret, the other columns as auxiliaries, in one walk.
 
+    The columns are those of `columns`, or those that `known` speaks of, or all; chances that
+    `known` (or `knowledge`) gives weigh what is known of the others.
     `ranges` and `tolerance` blur a column where it is known, not where it is the secret.
 
     >>> people = People.from_codes([[0, 0], [0, 0], [0, 1], [1, 1]], ["age", "diagnosis"])
     >>> {name: d.share_upward() for name, d in disclosure_all(people).items()}
     {'age': 0.5, 'diagnosis': 0.75}
     """
-    names = list(people.columns if columns is None else people.names(columns))
+    names, what = _every(people, columns, known, knowledge)
+    people = people if what is None else what.seen(people)
     if len(names) < 2:
         raise UsageError(f"disclosure needs at least two columns; there are {len(names)}")
     for option, blurred in (("ranges", ranges), ("tolerance", tolerance)):
@@ -146,7 +157,7 @@ def disclosure_all(
     drawn = individuals is not None and np.ndim(individuals) == 0
     if drawn:
         individuals = draw(people, int(individuals), seed)  # type: ignore[arg-type]
-    each = {name: without_secret(knowledge, name) for name in names}
+    each = {name: None if what is None else what.without(name) for name in names}
     asked = {
         name: asked_of(
             people, name, individuals, seed, if_missing=if_missing, drawn=drawn, skip=True
@@ -188,6 +199,23 @@ def disclosure_all(
             people, name, others, wanted, blur, p, q, each[name], memory, empty=empty
         )
     return DisclosureAll(people, found)
+
+
+def _every(
+    people: People, columns: Sequence[str] | None, known: Known | None, weighed: Known | None
+) -> tuple[list[str], Knowledge | None]:
+    """The columns that are secrets in turn, and the chances of the others."""
+    if known is not None and weighed is not None:
+        raise UsageError("known= and knowledge= both say what is known; give known= alone")
+    what = None if known is None and weighed is None else read_knowledge(people, known or weighed)
+    if columns is None and known is not None and what is not None:
+        columns = what.used
+    names = list(people.columns if columns is None else people.names(columns))
+    if what is not None:
+        for column in what.used:
+            if column not in names:
+                raise UsageError(f'known= names "{column}", which is not among {names}')
+    return names, what if what is not None and what.stated else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -258,7 +286,9 @@ def _found(
     others = tuple(known)
     if secret < len(known):
         known.insert(secret, "")  # keeps the places of the others; no column has no name
-    chances, profile = chances_of(given, known, knowledge) if knowledge else (None, None)
+    chances, profile = (
+        (None, None) if knowledge is None else chances_of(len(given), known, knowledge)
+    )
     rows = wanted.rows
     individuals = None if rows is None else (int(rows.size), int(rows.sum()))
     at = threshold("p", p)

@@ -10,16 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.attacks.disclosure_histories import Histories, value_sets
-from reidbn.attacks.disclosure_knowledge import (
-    Knowledge,
-    Range,
-    columns_of,
-    is_pair,
-    near_matrix,
-    ranges_of,
-)
+from reidbn.attacks.disclosure_knowledge import Range, near_matrix, ranges_of
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Ints
+from reidbn.microdata.knowledge import Knowledge, Known, is_scenario, knowledge
 from reidbn.microdata.table import People
 
 MOST_KNOWN = 20
@@ -27,12 +21,12 @@ IF_MISSING = ("left-out", "value")
 Match = NDArray[np.bool_]
 
 
-def auxiliaries(people: People, sensitive: str, known: Sequence[str] | None) -> list[str]:
+def auxiliaries(people: People, sensitive: str, known: Any) -> list[str]:
     people.names([sensitive])
-    if isinstance(known, Mapping):
+    if known is not None and not isinstance(known, str | list | tuple):
         raise UsageError(
-            "known= lists columns and would drop the chances given with them; pass them as "
-            'knowledge={"age": 0.9, ("town", "street"): 0.3}'
+            "known= lists columns here, where every subset of them counts alike: chances would be "
+            "dropped; rb.disclosure takes them"
         )
     if known is None:
         names = [name for name in people.columns if name != sensitive]
@@ -383,18 +377,35 @@ def sampling_pays(people: int, individuals: int, columns: int) -> bool:
     return compare < walk
 
 
-def without_secret(knowledge: Knowledge | None, secret: str) -> Knowledge | None:
-    """The knowledge for one secret: its own column cannot be learnt."""
-    if not isinstance(knowledge, Mapping):
-        return knowledge  # none, or a scenario, whose columns are matched by name
-    kept: dict[Any, Any] = {}
-    for name, value in knowledge.items():
-        if is_pair(value):
-            columns = tuple(c for c in columns_of(value[0]) if c != secret)
-            kept.update({name: (columns, value[1])} if columns else {})
-        elif isinstance(name, tuple):
-            columns = tuple(c for c in name if c != secret)
-            kept.update({columns: value} if columns else {})
-        elif name != secret:
-            kept[name] = value
-    return kept or None
+def said_of(
+    people: People, sensitive: str, known: Known | None, weighed: Known | None
+) -> tuple[Sequence[str] | None, Knowledge | None]:
+    """The auxiliaries and their chances: what `known` and the older `knowledge` say together."""
+    names: Sequence[str] | None = None
+    if known is not None and has_chances(known, people):
+        if weighed is not None:
+            raise UsageError("known= and knowledge= both give chances; give them in known= alone")
+        weighed = known
+    else:
+        names = known  # type: ignore[assignment]  # columns, or none named
+    if weighed is None:
+        return names, None
+    what = knowledge(people, weighed)
+    aux = what.used if weighed is known else auxiliaries(people, sensitive, names)
+    for column in what.used:
+        if column in aux and column != sensitive:
+            continue
+        if not what.sources:  # said by the caller, and not by a scenario
+            if column == sensitive:
+                raise UsageError(f'"{column}" is the secret and cannot be known; drop it')
+            hint = did_you_mean(column, aux)
+            raise UsageError(f'knowledge names "{column}", which is not an auxiliary; {hint}')
+        what = what.without(column)
+    if not what.groups and weighed is known:
+        raise UsageError(f'nothing that is said to be known is beside "{sensitive}"')
+    return (list(what.used) if weighed is known else names), what
+
+
+def has_chances(known: Known, people: People) -> bool:
+    """Whether `known=` says more than which columns."""
+    return isinstance(known, Mapping | Knowledge) or is_scenario(known, people)

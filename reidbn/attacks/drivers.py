@@ -20,9 +20,9 @@ import numpy as np
 from reidbn.attacks.assess import run
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.blocks import risks
-from reidbn.attacks.placing import EVERYTHING_SURE
 from reidbn.cpds.protocol import NO, YES
 from reidbn.inference.query import Query
+from reidbn.microdata.placing import EVERYTHING_SURE
 from reidbn.progress import progress
 
 if TYPE_CHECKING:

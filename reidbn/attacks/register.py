@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reidbn.attack.assumptions import is_assumption
-from reidbn.attack.knows import Chance, Listed, Lookup, Profile
+from reidbn.attack.knows import ByPerson, Chance, Listed, Lookup, Profile
 from reidbn.attacks.assessment import Assessment
 
 BY_PERSON = "differs by person"
@@ -94,5 +94,10 @@ def _source(result: Assessment, name: str, own: float, source: str) -> str:
 def _text(chance: Chance) -> str:
     """The factors of a chance, as they are written."""
     return " x ".join(
-        f"{f.column} by {', '.join(f.by)}" if isinstance(f, Lookup) else f"{f:g}" for f in chance
+        f"{f.column} by {', '.join(f.by)}"
+        if isinstance(f, Lookup)
+        else BY_PERSON
+        if isinstance(f, ByPerson)
+        else f"{f:g}"
+        for f in chance
     )

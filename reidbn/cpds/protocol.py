@@ -314,7 +314,9 @@ def _plain_fields(value: Any) -> dict[str, Any]:
     out = {}
     for field in fields(value):
         item = getattr(value, field.name)
-        if item != field.default and item not in ((), {}, None, ""):
+        if isinstance(item, np.ndarray) or (
+            item != field.default and item not in ((), {}, None, "")
+        ):
             out[field.name] = plain(item)
     return out
 
@@ -329,4 +331,6 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     return value

@@ -5,27 +5,39 @@ with P_j the probability of group j,
 
     P(subset y) = prod_{j in y} P_j  prod_{j not in y} (1 - P_j)                  (1)
 
-The default, every quasi-identifier its own group at 1/2, is uniform over all 2^b subsets, the
-empty one included.
+Where kinds of attackers know differently, P is the mixture over the kinds; where all groups hang on
+one list, nothing is known of a person who is not on it.
+
+`knowledge` is the one reader: whatever a function takes as `known=` goes through it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from reidbn.errors import TooLarge, UsageError
+from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.lattice import Rows, distinct_rows
 from reidbn.microdata.table import People, checked_people
 
-MOST_NAMED = 62
+if TYPE_CHECKING:
+    from reidbn.attack.scenario import Scenario
 
-Known = Mapping[str, tuple[str | Sequence[str], Any]]
+MOST_NAMED = 62
+EVEN = 0.5  # the chance of a group of which none was said, where subsets are weighed
+
+Known: TypeAlias = "Mapping[Any, Any] | Sequence[str] | str | Scenario | Knowledge"
+"""What `known=` takes; None is every quasi-identifier."""
 Groups = Mapping[str, str | Sequence[str]]
+
+FORMS = (
+    'known= takes column names, {"age": 0.9}, {"home": (["town", "street"], 0.3)} for columns '
+    "learnt together, or a scenario (its name, its file or a Scenario)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +47,17 @@ class Knowledge:
     names: tuple[str, ...]
     columns: tuple[tuple[str, ...], ...]
     probabilities: Floats
-    """One per group, or persons x groups where they differ between persons."""
+    """One per group; persons x groups where they differ; kinds of attackers x groups."""
+    kinds: Floats | None = None
+    """The weights of the kinds of attackers, where they know differently."""
+    listed: Floats | None = None
+    """The chance to be on the one list that all groups hang on: one for all, or one per person."""
+    stated: bool = True
+    """Whether chances were given, and not columns alone."""
+    sources: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    bands: Mapping[str, float] = field(default_factory=dict)
+    """Columns that are known only in bands of a width."""
 
     @property
     def groups(self) -> int:
@@ -44,61 +66,290 @@ class Knowledge:
     @property
     def is_shared(self) -> bool:
         """Whether the probabilities are the same for everybody."""
-        return self.probabilities.ndim == 1
+        each = self.probabilities.ndim == 2 and self.kinds is None
+        return not each and (self.listed is None or self.listed.size == 1)
 
     def subset_probabilities(self) -> Floats:
         """P(subset) for every mask, equation (1), where everybody shares the probabilities."""
-        weights = np.ones(1)
-        for p in self.probabilities:
-            weights = np.concatenate((weights * (1 - p), weights * p))
-        return weights
+        rows = np.atleast_2d(self.probabilities)
+        weights = np.ones((len(rows), 1))
+        for p in rows.T[:, :, None]:
+            weights = np.concatenate((weights * (1 - p), weights * p), axis=1)
+        found = weights[0] if self.kinds is None else np.asarray(self.kinds @ weights)
+        if self.listed is not None:
+            found = found * self.listed
+            found[0] += 1 - self.listed[0]
+        return found
+
+    def expected(self, values: Floats, rows: slice = slice(None)) -> Floats:
+        """Expectation over subsets of values (people x subsets) of the people in `rows`."""
+        if self.kinds is not None:
+            each = [expected(values, p) for p in self.probabilities]
+            found = np.asarray(self.kinds @ np.stack(each))
+        elif self.probabilities.ndim == 2:
+            found = expected(values, self.probabilities[rows])
+        else:
+            found = expected(values, self.probabilities)
+        if self.listed is None:
+            return found
+        on = self.listed if self.listed.size == 1 else self.listed[rows]
+        return np.asarray(on * found + (1 - on) * values[:, 0])
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether every group is known of everybody."""
+        return self.listed is None and bool((self.probabilities == 1).all())
+
+    def sure(self) -> Knowledge:
+        """Every group is known for sure."""
+        return replace(self, probabilities=np.ones(self.groups), kinds=None, listed=None)
+
+    def without(self, column: str) -> Knowledge:
+        """Nobody learns this column; a group of which nothing is left goes."""
+        columns = [tuple(c for c in group if c != column) for group in self.columns]
+        kept = [j for j, group in enumerate(columns) if group]
+        return replace(
+            self,
+            names=tuple(self.names[j] for j in kept),
+            columns=tuple(columns[j] for j in kept),
+            probabilities=self.probabilities[..., kept],
+            sources=tuple(self.sources[j] for j in kept if self.sources),
+            bands={name: width for name, width in self.bands.items() if name != column},
+        )
+
+    def seen(self, people: People) -> People:
+        """The people as the attacker sees them, who knows some columns in bands only."""
+        from reidbn.microdata.seen import seen
+
+        return seen(people, self.bands) if self.bands else people
 
     def subset(self, mask: int) -> tuple[str, ...]:
         """The names of the groups in a subset."""
         return tuple(name for j, name in enumerate(self.names) if mask >> j & 1)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The columns of all groups, each once."""
+        return tuple(dict.fromkeys(column for columns in self.columns for column in columns))
 
     def known_columns(self, mask: int) -> tuple[str, ...]:
         """The columns that a subset of the groups makes known, each once."""
         chosen = [self.columns[j] for j in range(self.groups) if mask >> j & 1]
         return tuple(dict.fromkeys(column for columns in chosen for column in columns))
 
+    def __repr__(self) -> str:
+        chances = "" if self.stated else ", chances not said"
+        return f"<Knowledge of {', '.join(self.names) or 'nothing'}{chances}>"
 
-def knowledge(people: People, known: Known | None = None) -> Knowledge:
-    """The knowledge that `known` = {group: (columns, probability)} describes, checked.
 
-    A probability is one number, or one per person.  A group that nobody's attacker can know
-    (probability 0 throughout) is left out.
+def expected(values: Floats, probabilities: Floats) -> Floats:
+    """Expectation over subsets of values (people x subsets), groups being known independently.
+
+    `probabilities` has one entry per group, or people x groups.
+
+    >>> expected(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([0.25, 0.5]))
+    array([0.25])
+    """
+    groups = probabilities.shape[-1]
+    for j in range(groups - 1, -1, -1):
+        p = probabilities[..., j : j + 1]
+        half = 1 << j
+        values = (1 - p) * values[:, :half] + p * values[:, half:]
+    return values[:, 0]
+
+
+# -- the one reader ------------------------------------------------------------------------------
+
+
+def knowledge(
+    people: People,
+    known: Known | None = None,
+    *,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    without: Sequence[str] = (),
+    unknown: Sequence[str] = (),
+) -> Knowledge:
+    """What an attacker may know of these people, from any way to say it.
+
+    `known` is None (every quasi-identifier), column names, {name: chance}, {name: (columns,
+    chance)}, a scenario's name or file, or a `Scenario`; a chance is one number, or one per person.
+    A group that nobody can know (chance 0 throughout) is left out.  Of a scenario, `columns` maps
+    its attributes to the table's columns, `without` leaves attributes out, and `unknown` names
+    quasi-identifiers that nobody knows.
+
+    >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
+    >>> knowledge(people, {"sex": 0.25, "both": (["sex", "race"], 0.5)}).subset_probabilities()
+    array([0.375, 0.125, 0.375, 0.125])
     """
     checked_people(people)
-    if known is None:
-        return knowledge(people, {name: (name, 0.5) for name in people.quasi_identifiers})
-    if not isinstance(known, Mapping):
-        raise UsageError("known= is a dict: {group: (columns, probability)}")
-    names: list[str] = []
-    columns: list[tuple[str, ...]] = []
-    chances: list[Floats] = []
-    for name, entry in known.items():
-        if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) != 2:
-            raise UsageError(f'known["{name}"] must be (columns, probability)')
-        chance = _chance(name, entry[1], len(people))
-        if not chance.any():
-            continue
-        names.append(str(name))
-        columns.append(_columns(people, name, entry[0]))
-        chances.append(chance)
-    if len(names) > MOST_NAMED:
-        raise TooLarge(f"{len(names)} groups; a subset is a 64-bit mask of at most {MOST_NAMED}")
+    if isinstance(known, Knowledge):
+        return _fitting(known, people)
+    if is_scenario(known, people):
+        return _of_scenario(people, known, columns or {}, without, unknown)
+    if columns or without or unknown:
+        raise UsageError("columns=, without= and unknown= are about a scenario; known= names none")
+    groups, stated = said_groups(people, known)
+    kept = [group for group in groups if group[2].any()]
+    if len(kept) > MOST_NAMED:
+        raise TooLarge(f"{len(kept)} groups; a subset is a 64-bit mask of at most {MOST_NAMED}")
+    chances = [chance for _, _, chance in kept]
     if all(chance.ndim == 0 for chance in chances):
-        return Knowledge(tuple(names), tuple(columns), np.array(chances, dtype=np.float64))
-    spread = [np.broadcast_to(chance, len(people)) for chance in chances]
-    return Knowledge(tuple(names), tuple(columns), np.stack(spread, axis=1))
+        table = np.array(chances, dtype=np.float64)
+    else:
+        table = np.stack([np.broadcast_to(chance, len(people)) for chance in chances], axis=1)
+    names, owned = tuple(name for name, _, _ in kept), tuple(columns for _, columns, _ in kept)
+    return Knowledge(names, owned, table, stated=stated)
+
+
+def is_scenario(known: Any, people: People) -> bool:
+    """Whether `known=` is a scenario, or the name or file of one, and not a column."""
+    if isinstance(known, str):
+        return known not in people.columns
+    return hasattr(known, "knows") and hasattr(known, "facts")
+
+
+def said_groups(
+    people: People, known: Any
+) -> tuple[list[tuple[str, tuple[str, ...], Floats]], bool]:
+    """The groups of `known=` where it is no scenario: name, columns, chance; and whether chances
+    were given.
+    """
+    if known is None or isinstance(known, str | list | tuple):
+        listed = people.names(known)
+        return [(name, (name,), np.array(EVEN)) for name in listed], False
+    if not isinstance(known, Mapping):
+        raise UsageError(f"{FORMS}; found {type(known).__name__}")
+    if not known:
+        raise UsageError(f"known= is empty; {FORMS}")
+    groups = [_group(people, name, value) for name, value in known.items()]
+    names = [name for name, _, _ in groups]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f'known= names "{name}" twice; give each group once')
+    return groups, True
+
+
+def _group(people: People, name: Any, value: Any) -> tuple[str, tuple[str, ...], Floats]:
+    """One entry of a mapping; a name may be a tuple of columns."""
+    label = " + ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    pair = is_pair(value)
+    if not pair and not isinstance(name, str | tuple):
+        raise UsageError(f"{FORMS}; a name is {type(name).__name__}")
+    wanted = value[0] if pair else name
+    wanted = (
+        [wanted] if isinstance(wanted, str) else list(wanted) if pair else [*np.atleast_1d(wanted)]
+    )
+    if not wanted:
+        raise UsageError(f'known["{label}"] names no column; a group has at least one')
+    for column in wanted:
+        if column not in people.columns:
+            hint = did_you_mean(str(column), people.columns)
+            raise UsageError(f'known["{label}"]: there is no column "{column}"; {hint}')
+    columns = tuple(dict.fromkeys(wanted))
+    return label, columns, _chance(label, value[1] if pair else value, len(people))
+
+
+def is_pair(value: Any) -> bool:
+    """Whether a value is (columns, chance), and not two chances.
+
+    >>> is_pair(("age", 0.1)), is_pair((["age", "sex"], 0.1)), is_pair([0.1, 0.2])
+    (True, True, False)
+    """
+    two = isinstance(value, tuple | list) and len(value) == 2
+    return two and (isinstance(value[0], str) or not np.isscalar(value[0]))
+
+
+def _chance(name: str, value: Any, records: int) -> Floats:
+    try:
+        chance = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f'known["{name}"]: the probability is not a number, nor one per person; write '
+            '{"age": 0.9}, or {"home": (["town", "street"], 0.3)} for columns learnt together'
+        ) from None
+    if chance.ndim > 1 or (chance.ndim == 1 and chance.size != records):
+        raise UsageError(
+            f'known["{name}"]: {chance.size} probabilities for {records} people; '
+            "give one for all, or one each"
+        )
+    if not ((chance >= 0) & (chance <= 1)).all():
+        raise UsageError(f'known["{name}"]: a probability is outside 0..1 or not a number')
+    return chance
+
+
+def _fitting(known: Knowledge, people: People) -> Knowledge:
+    people.names(list(known.used))
+    each = known.probabilities if known.kinds is None else np.empty(0)
+    sizes = {len(each)} if each.ndim == 2 else set()
+    if known.listed is not None and known.listed.size > 1:
+        sizes.add(known.listed.size)
+    if sizes - {len(people)}:
+        raise UsageError(
+            f"this knowledge is about {max(sizes)} people, and the table has {len(people)}; read "
+            "it for these: rb.knowledge(people, ...)"
+        )
+    return known
+
+
+def _of_scenario(
+    people: People,
+    known: Any,
+    columns: Mapping[str, str | Sequence[str]],
+    without: Sequence[str],
+    unknown: Sequence[str],
+) -> Knowledge:
+    """What a scenario says is known of these people; refused where it says more than that."""
+    from reidbn.attack.knows import Profile
+    from reidbn.attack.scenariofile import load_scenario
+    from reidbn.microdata.named import refuse_unnamed
+    from reidbn.microdata.placing import place
+
+    whole = load_scenario(known)
+    more = [
+        word
+        for word in ("set", "given", "do", "parameters", "nodes", "questions")
+        if getattr(whole, word)
+    ]
+    if more:
+        raise UsageError(
+            f"scenario {whole.name} says more than what is known ({', '.join(more)}), which would "
+            f"be dropped here: there is no network. Ask rb.assess(attack, people, "
+            f'scenario="{whole.name}"), or say what is known in a dict'
+        )
+    if whole.knows is None:
+        raise UsageError(f'scenario "{whole.name}" does not say what is known')
+    renamed = whole.renamed(columns)
+    scenario = renamed.without(without)
+    assert scenario.knows is not None  # noqa: S101 - the whole one has it
+    found = place(scenario.knows, people, scenario.facts, unknown=unknown)
+    notes = refuse_unnamed(people, renamed, found, without=without, unknown=unknown, alone=True)
+    placed = found.placed
+    names, owned = tuple(p.label for p in placed), tuple(p.columns for p in placed)
+    kinds = None
+    if isinstance(found.parent, Profile):
+        kinds = np.array(list(found.parent.weights.values()))
+        table = np.concatenate([p.p for p in placed], axis=1)
+    elif all(len(p.p) == 1 for p in placed):
+        table = np.array([float(p.p[0]) for p in placed])
+    else:
+        table = np.stack([np.broadcast_to(p.p, len(people)) for p in placed], axis=1)
+    return Knowledge(
+        names,
+        owned,
+        table,
+        kinds,
+        found.parent_p,
+        sources=tuple(p.source for p in placed),
+        notes=(*found.notes, *notes),
+        bands=found.bands,
+    )
 
 
 def grouped(people: People, groups: Groups | None = None) -> Knowledge:
     """Groups without probabilities of their own: each column alone, or {group: columns}."""
     if groups is None:
         return knowledge(people)
-    return knowledge(people, {name: (columns, 0.5) for name, columns in groups.items()})
+    return knowledge(people, {name: (columns, EVEN) for name, columns in groups.items()})
 
 
 def group_codes(people: People, what: Knowledge) -> tuple[Codes, tuple[int, ...]]:
@@ -153,27 +404,3 @@ def mirrored(masks: Ints, groups: int) -> Ints:
     for j in range(groups):
         first |= ((masks >> j) & 1) << (groups - 1 - j)
     return first
-
-
-def _columns(people: People, name: str, columns: Any) -> tuple[str, ...]:
-    wanted = people.names(columns)
-    if not wanted:
-        raise UsageError(f'known["{name}"] names no column; a group has at least one')
-    return wanted
-
-
-def _chance(name: str, value: Any, records: int) -> Floats:
-    try:
-        chance = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise UsageError(
-            f'known["{name}"]: the probability is not a number, nor one per person'
-        ) from None
-    if chance.ndim > 1 or (chance.ndim == 1 and chance.size != records):
-        raise UsageError(
-            f'known["{name}"]: {chance.size} probabilities for {records} people; '
-            "give one for all, or one each"
-        )
-    if not ((chance >= 0) & (chance <= 1)).all():
-        raise UsageError(f'known["{name}"]: a probability is outside 0..1 or not a number')
-    return chance

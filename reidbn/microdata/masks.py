@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.errors import TooLarge, UsageError
-from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
+from reidbn.microdata.classes import Codes, Ints, class_ids
 from reidbn.microdata.knowledge import (
     Groups,
     Knowledge,
@@ -54,22 +54,6 @@ def superset_sums(counts: ArrayLike) -> NDArray[Any]:
         halves[:, 0] += halves[:, 1]
         bit *= 2
     return sums
-
-
-def expected(values: Floats, probabilities: Floats) -> Floats:
-    """Expectation over subsets of values (people x subsets), groups being known independently.
-
-    `probabilities` has one entry per group, or people x groups.
-
-    >>> expected(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([0.25, 0.5]))
-    array([0.25])
-    """
-    groups = probabilities.shape[-1]
-    for j in range(groups - 1, -1, -1):
-        p = probabilities[..., j : j + 1]
-        half = 1 << j
-        values = (1 - p) * values[:, :half] + p * values[:, half:]
-    return values[:, 0]
 
 
 @dataclass(frozen=True, eq=False)

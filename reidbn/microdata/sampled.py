@@ -76,7 +76,12 @@ def drawn(what: Knowledge, samples: int, seed: int) -> tuple[Ints, Ints]:
             "give one probability per group, or use at most 20 groups and no samples="
         )
     rng = np.random.default_rng(seed)
-    known = rng.random((samples, what.groups)) < what.probabilities
+    chances = what.probabilities
+    if what.kinds is not None:
+        chances = chances[rng.choice(what.kinds.size, samples, p=what.kinds / what.kinds.sum())]
+    known = rng.random((samples, what.groups)) < chances
+    if what.listed is not None:
+        known &= (rng.random(samples) < what.listed)[:, None]
     masks = known.astype(np.int64) @ (1 << np.arange(what.groups, dtype=np.int64))
     return np.unique(masks, return_counts=True)
 

@@ -33,7 +33,7 @@ from reidbn.microdata.knowledge import (
     reading_order,
 )
 from reidbn.microdata.lattice import Array, Block, distinct_rows, refuse_many
-from reidbn.microdata.masks import class_size_chunks, expected
+from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.partitions import partitions
 from reidbn.microdata.subset_table import Progress, subset_table
 from reidbn.microdata.table import People, checked_people
@@ -64,8 +64,9 @@ def subsets(
     class.  Per person: `unique`, `mean_inverse`, the `smallest_identifying` subset (None: none
     does) and its `smallest_size`.
 
-    `known` = {group: (columns, probability or one per person)}; by default each quasi-identifier
-    is a group, known with probability 1/2.  `most` leaves out subsets of more groups; `samples`
+    `known` is what an attacker may know, however it is said (rb.knowledge): column names, {name:
+    chance}, {name: (columns, chance)} or a scenario; by default each quasi-identifier is a group,
+    and where no chance is said it is 1/2.  `most` leaves out subsets of more groups; `samples`
     draws subsets at random instead of visiting all, for estimates with 95 % intervals.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
@@ -75,6 +76,7 @@ def subsets(
     [0.7083, 0.5833, 0.7083]
     """
     what = knowledge(people, known)
+    people = what.seen(people)
     if samples is not None:
         if most is not None:
             raise UsageError("samples= draws subsets of any size; leave out most=")
@@ -96,7 +98,7 @@ def expectations(
     people: People,
     risks: Sequence[Risk],
     *,
-    known: Known | Knowledge | None = None,
+    known: Known | None = None,
     progress: Progress | None = None,
 ) -> list[Floats]:
     """E over subsets of any functions of class size and subset, exactly: one array each.
@@ -109,7 +111,8 @@ def expectations(
     >>> expectations(people, [is_unique])[0]
     array([0.5 , 0.25, 0.5 ])
     """
-    what = known if isinstance(known, Knowledge) else knowledge(people, known)
+    what = knowledge(people, known)
+    people = what.seen(people)
     refuse_many(what.groups)
     if not is_product(people, what):
         return _in_chunks(people, what, risks, progress)
@@ -253,10 +256,9 @@ def _in_chunks(
     found = [np.empty(len(people)) for _ in risks]
     masks = np.arange(1 << what.groups)
     for records, sizes in class_size_chunks(people, what):
-        chances = what.probabilities if what.is_shared else what.probabilities[records]
         for values, risk in zip(found, risks, strict=True):
             per_subset = risk(np.ascontiguousarray(sizes.T), masks).T
-            values[records] = expected(per_subset.astype(np.float64), chances)
+            values[records] = what.expected(per_subset.astype(np.float64), records)
         if progress is not None:
             progress(records.stop / len(people))
     return found
@@ -268,17 +270,23 @@ def _one_by_one(
     """Probabilities that differ between people: subset by subset, on distinct (row, chances)."""
     codes, ranges = group_codes(people, what)
     rows = distinct_rows(codes, ranges)
-    kinds, kind_of = np.unique(what.probabilities, axis=0, return_inverse=True)
+    on_list = np.ones(1) if what.listed is None else what.listed
+    each = np.column_stack(
+        (np.broadcast_to(what.probabilities, (len(people), what.groups)),
+         np.broadcast_to(on_list, len(people)))
+    )  # fmt: skip
+    kinds, kind_of = np.unique(each, axis=0, return_inverse=True)
     pair, first, of_record = np.unique(
         rows.of_record * len(kinds) + kind_of.reshape(-1), return_index=True, return_inverse=True
     )
-    row, chances = pair // len(kinds), np.ascontiguousarray(what.probabilities[first].T)
+    row, (*chances, on) = pair // len(kinds), np.ascontiguousarray(each[first].T)
     found = [np.zeros(pair.size) for _ in risks]
     for done, partition in enumerate(partitions(rows), start=1):
         sizes, masks = partition.row_sizes[None, row], np.array([partition.subset])
         weight = np.ones(pair.size)
         for j, chance in enumerate(chances):
             weight *= chance if partition.subset >> j & 1 else 1 - chance
+        weight = weight * on + (1 - on if partition.subset == 0 else 0)
         for values, risk in zip(found, risks, strict=True):
             values += weight * risk(sizes, masks)[0]
         if progress is not None:

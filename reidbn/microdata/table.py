@@ -195,7 +195,7 @@ class People:
         weights = None if self.weights is None else self.weights[index]
         ids = None if self.subject_ids is None else self.subject_ids[index]
         history = None if self.history is None else self.history.take(index)
-        origin = np.arange(len(self))[index] if self.origin is None else self.origin[index]
+        origin = self.rows_read[index]
         original = None if self.original is None else self.original.take(index)
         return replace(
             self, table=table, weights=weights, subject_ids=ids, history=history, origin=origin,
@@ -233,6 +233,11 @@ class People:
     def as_read(self) -> People:
         """The same people with the values that they were read with."""
         return self if self.original is None else self.original
+
+    @property
+    def rows_read(self) -> Ints:
+        """The source's row, from 0, of each person's first record."""
+        return np.arange(len(self)) if self.origin is None else self.origin
 
     def as_written(self) -> People:
         """The same people with every value equal to itself only: matching becomes a partition."""

@@ -7,33 +7,38 @@ everything but that column, in the words of one about everything.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from reidbn.attack.knows import Known
 from reidbn.attack.scenario import Scenario
-from reidbn.attacks.placing import Groups
-from reidbn.attacks.seen import can_be_banded
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.placing import Groups
+from reidbn.microdata.seen import can_be_banded
 from reidbn.microdata.table import People
-
-if TYPE_CHECKING:
-    from reidbn.attacks.assessment import Inputs
 
 MOST = 13  # bands that ages reach over, at most
 
 
 def refuse_unnamed(
-    people: People, scenario: Scenario, groups: Groups, inputs: Inputs
+    people: People,
+    scenario: Scenario,
+    groups: Groups,
+    *,
+    without: Sequence[str],
+    unknown: Sequence[str],
+    alone: bool = False,
 ) -> tuple[str, ...]:
-    """Refuse columns of which nothing is said; a note on those that are said to be unknown."""
-    for name in inputs.unknown:
+    """Refuse columns of which nothing is said; a note on those that are said to be unknown.
+
+    `alone`: the knowledge is read without an attack, so that remedies are arguments of the reader.
+    """
+    for name in unknown:
         if name not in people.quasi_identifiers:
             hint = did_you_mean(name, people.quasi_identifiers)
             raise UsageError(f'unknown names "{name}", which is no quasi-identifier; {hint}')
         if name in groups.used:
             raise UsageError(*_contradiction(name, scenario))
-    left_out = _left_out(scenario, inputs.without)
-    spoken_of = groups.used | left_out | {*inputs.unknown}
+    left_out = _left_out(scenario, without)
+    spoken_of = groups.used | left_out | {*unknown}
     silent = [c for c in people.quasi_identifiers if c not in spoken_of]
     if silent:
         python, shell = _remedies(silent, people, groups)
@@ -43,10 +48,11 @@ def refuse_unnamed(
             f"quasi-identifier{'s' if silent[1:] else ''}: {'their' if silent[1:] else 'its'} "
             f"part of the risk would be left out. "
         )
-        raise UsageError(said + python, in_shell=said + shell)
-    if not inputs.unknown:
+        read = f'Read it with known=rb.knowledge(people, "{scenario.name}", ...): ' if alone else ""
+        raise UsageError(said + read + python, in_shell=said + shell)
+    if not unknown:
         return ()
-    return (f"taken as not known to the attacker, by the caller: {', '.join(inputs.unknown)}",)
+    return (f"taken as not known to the attacker, by the caller: {', '.join(unknown)}",)
 
 
 def _contradiction(name: str, scenario: Scenario) -> tuple[str]:

@@ -1,0 +1,357 @@
+"""From what an attacker knows to the groups of an attack, for the people of a table.
+
+Groups that are known to everybody for sure are joined into one member, and groups that are known
+of nobody are left out: the answer is the same, and 2^b stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.facts import as_key, values_by_key
+from reidbn.attack.knows import (
+    ByPerson,
+    Chance,
+    Known,
+    Knows,
+    Listed,
+    Lookup,
+    Profile,
+)  # fmt: skip
+from reidbn.attack.register import REGISTER
+from reidbn.errors import DataError, ModelError, did_you_mean
+from reidbn.microdata.seen import can_be_banded, seen
+from reidbn.microdata.table import People
+
+Array = NDArray[np.float64]
+FactTable = Mapping[str, Sequence[object]]  # a table of facts: columns by name
+
+EVERYTHING_SURE = "knows_for_sure"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One member of the group, at the people: columns, and the chance of each person."""
+
+    member: str
+    label: str
+    columns: tuple[str, ...]
+    p: Array  # length 1 or one per person; one row per profile with a Profile parent
+    source: str
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The members of the attack's group for these people, and what was left out and why."""
+
+    placed: tuple[Placed, ...]
+    parent: Listed | Profile | None
+    parent_p: Array | None
+    notes: tuple[str, ...]
+    joined: Mapping[str, str] = field(default_factory=dict)
+    """Members that were joined with others, and the one that stands for them."""
+    bands: Mapping[str, float] = field(default_factory=dict)
+    """Columns that are known only in bands of a width."""
+    used: frozenset[str] = frozenset()
+    """Columns of which the scenario says how likely they are known, never included."""
+    missed: tuple[Known, ...] = ()
+    """What was left out because the table lacks the columns."""
+
+    def seen(self, people: People) -> People:
+        """The people as the attacker sees them, who knows some columns in bands only."""
+        return seen(people, self.bands)
+
+    @property
+    def columns(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(p.columns for p in self.placed)
+
+
+def place(
+    knows: Knows,
+    people: People,
+    facts: Mapping[str, FactTable],
+    *,
+    apart: bool = False,
+    unknown: Sequence[str] = (),
+) -> Groups:
+    """Resolve the knowledge at these people: columns found, look-ups made, sure groups joined.
+
+    What is known depends on the person and not on what is released: look-ups take the values that
+    were read, also where the table was generalised since.  `apart` leaves sure groups as members of
+    their own: the same risks, on more subsets.  `unknown` are columns that nobody knows.
+    """
+    notes: list[str] = []
+    bands: dict[str, float] = {}
+    known = _with_every_column(knows, people, unknown)
+    known = tuple(_banded(k, known, people, unknown, bands, notes) for k in known)
+    _refuse_overlap(known)
+    kept = [k for k in known if _has_columns(k, people, notes)]
+    missed = tuple(k for k in known if k not in kept)
+    parent, parent_p = knows.parent, None
+    extra: Chance = ()
+    if isinstance(parent, Listed):
+        if parent.shared:
+            parent_p = _chance(parent.chance, people, facts, parent.node, notes)
+        else:
+            extra = parent.chance
+    placed = []
+    for item in kept:
+        p = _member_p(item, extra, parent, people, facts, notes)
+        if not p.any():
+            notes.append(f"{item.name}: known of nobody in this scenario")
+            continue
+        placed.append(Placed(f"knows_{_safe(item.name)}", item.name, item.columns, p, item.source))
+    if not placed:
+        raise _knows_nothing(missed, people, notes)
+    shared_parent = parent if parent_p is not None or isinstance(parent, Profile) else None
+    members = tuple(placed) if apart else _joined(placed)
+    names = {m.member for m in members}
+    joined = {p.member: EVERYTHING_SURE for p in placed if p.member not in names}
+    used = frozenset(c for k in kept for c in k.columns)
+    return Groups(
+        members,
+        shared_parent,
+        parent_p,
+        tuple(dict.fromkeys(notes)),
+        joined,
+        bands,
+        used=used,
+        missed=missed,
+    )
+
+
+def _knows_nothing(missed: Sequence[Known], people: People, notes: Sequence[str]) -> DataError:
+    """None of the scenario's attributes is in the table: what would help."""
+    start = "this scenario knows nothing about the table"
+    names = [k.name for k in missed if len(k.columns) == 1]
+    if not names:
+        return DataError(f"{start}: {'; '.join(notes) or 'it names no attribute group'}")
+    said = (
+        f"{start}: of what it speaks of ({', '.join(k.name for k in missed)}) the table has no "
+        f"column of that name among {', '.join(people.quasi_identifiers)}. If one holds "
+        f"{names[0]}, name it: "
+    )
+    python, shell = f'columns={{"{names[0]}": "your_column"}}', f"--column {names[0]}=your_column"
+    end = "; and so on for the others. A list of your own country is a register: "
+    return DataError(
+        f'{said}{python}{end}scenario="register:FILE.csv"',
+        in_shell=f"{said}{shell}{end}--scenario register:FILE.csv",
+    )
+
+
+def _banded(
+    item: Known,
+    known: Sequence[Known],
+    people: People,
+    unknown: Sequence[str],
+    bands: dict[str, float],
+    notes: list[str],
+) -> Known:
+    """An attribute that is known in bands of a finer column, at the column that the table has."""
+    finer = item.in_bands
+    own = item.columns == (item.name,) and item.name in people.quasi_identifiers
+    if finer is None or own:
+        return item
+    taken = {c for k in known if k is not item for c in k.columns}
+    if finer.of in taken or finer.of in unknown or finer.of not in people.quasi_identifiers:
+        return item
+    if can_be_banded(people, finer.of, finer.width):
+        bands[finer.of] = finer.width
+        notes.append(f"{item.name}: people are alike in bands of {finer.width:g} of {finer.of}")
+    else:
+        notes.append(
+            f"{item.name}: {finer.of} is matched as it is written, since its values are not "
+            f"numbers over several bands of {finer.width:g}"
+        )
+    return replace(item, columns=(finer.of,))
+
+
+def _with_every_column(knows: Knows, people: People, unknown: Sequence[str]) -> tuple[Known, ...]:
+    if not knows.every_column:
+        return knows.known
+    named = {c for k in knows.known for c in k.columns} | {*unknown}
+    rest = (c for c in people.quasi_identifiers if c not in named)
+    return (*knows.known, *(Known(c, (c,), source="worst case: known for sure") for c in rest))
+
+
+def _refuse_overlap(known: Sequence[Known]) -> None:
+    owner: dict[str, str] = {}
+    for item in known:
+        for column in item.columns:
+            if column in owner:
+                raise ModelError(
+                    f'groups overlap: "{column}" is in {owner[column]} and in {item.name}; '
+                    f"put it in one of them, or join the two"
+                )
+            owner[column] = item.name
+
+
+def _has_columns(item: Known, people: People, notes: list[str]) -> bool:
+    missing = [c for c in item.columns if c not in people.quasi_identifiers]
+    if not missing:
+        return True
+    if item.optional:
+        notes.append(f"{item.name}: the table has no {', '.join(missing)}; left out")
+        return False
+    hint = did_you_mean(missing[0], people.quasi_identifiers)
+    said = (
+        f'the scenario knows {item.name} from "{missing[0]}", which is no quasi-identifier of the '
+        f"table; {hint} Map it with "
+    )
+    raise DataError(
+        f'{said}columns={{"{item.name}": "your_column"}}, or leave the group out with '
+        f'without=["{item.name}"]',
+        in_shell=f"{said}--column {item.name}=YOUR_COLUMN, or leave the group out with "
+        f"--without {item.name}",
+    )
+
+
+def _member_p(
+    item: Known,
+    extra: Chance,
+    parent: Listed | Profile | None,
+    people: People,
+    facts: Mapping[str, FactTable],
+    notes: list[str],
+) -> Array:
+    if not isinstance(parent, Profile):
+        return _chance((*extra, *item.chance), people, facts, item.name, notes)
+    wrong = set(item.by_profile) ^ set(parent.weights)
+    if wrong:
+        raise ModelError(
+            f"{item.name} needs one probability per profile ({', '.join(parent.weights)}); "
+            f"missing or unknown: {', '.join(sorted(wrong))}"
+        )
+    return np.array([item.by_profile[state] for state in parent.weights])[:, None]
+
+
+def _chance(
+    chance: Chance, people: People, facts: Mapping[str, FactTable], name: str, notes: list[str]
+) -> Array:
+    """The product of the factors, for everybody (length 1) or for each person."""
+    p: Array = np.ones(1)
+    for factor in chance:
+        if isinstance(factor, ByPerson):
+            p = p * factor.at(people.rows_read)
+        elif isinstance(factor, Lookup):
+            p = p * look_up(factor, people, facts, notes)
+        else:
+            p = p * factor
+    if any(isinstance(factor, Lookup) and factor.relative for factor in chance):
+        above = int((p > 1).sum())
+        if above:
+            notes.append(
+                f"{name}: a relative chance times the others comes to more than 1 "
+                f"({above:,} of {p.size:,} people, at most {p.max():.3g}), and counts as 1"
+            )
+        p = np.minimum(p, 1.0)
+    wrong = ~((p >= 0) & (p <= 1))
+    if wrong.any():
+        raise ModelError(f"{name}: a probability of {p[wrong][0]:g}; need 0 to 1")
+    return p
+
+
+def look_up(
+    lookup: Lookup, people: People, facts: Mapping[str, FactTable], notes: list[str]
+) -> Array:
+    """The value for each person, by the person's own values; keys are compared as text."""
+    if lookup.table not in facts:
+        hint = did_you_mean(lookup.table, facts)
+        raise ModelError(f'the scenario has no table of facts "{lookup.table}"; {hint}')
+    table = facts[lookup.table]
+    for column in (lookup.column, *lookup.fact_columns):
+        if column not in table:
+            hint = did_you_mean(column, table)
+            raise ModelError(f'table {lookup.table} has no column "{column}"; {hint}')
+    for column in lookup.by:
+        if column not in people.as_read.columns:
+            said = f'the scenario looks {lookup.column} up by "{column}", which the table lacks; '
+            raise DataError(
+                f"{said}name the column that holds it with "
+                f'columns={{"{column}": "your_column"}}{_own_list(lookup)}',
+                in_shell=f"{said}name the column that holds it with "
+                f"--column {column}=YOUR_COLUMN{_own_list(lookup, typed=True)}",
+            )
+    values = values_by_key(table, lookup.column, lookup.fact_columns, f"table {lookup.table}")
+    keys, ids = _keys(lookup, people)
+    found = [values.get(key, lookup.otherwise) for key in keys]
+    gone = sum(key not in values for key in keys)
+    if gone and lookup.otherwise is not None:
+        notes.append(
+            f"{lookup.column} by {' x '.join(lookup.by)}: {gone:,} of {len(keys):,} values have "
+            f"no row in the table {lookup.table} and count as {lookup.otherwise:g}"
+        )
+    missed = np.array([value is None for value in found])
+    if missed.any():
+        people_missed = int(missed[ids].sum())
+        raise DataError(
+            f"{people_missed:,} people have a {' x '.join(lookup.by)} with no row in the "
+            f"scenario's table {lookup.table} ({int(missed.sum())} of {len(keys)} values); "
+            f"recode them as the table writes them, or give the look-up an `otherwise`; where the "
+            f"values were generalised before they were read, read them as they were and generalise "
+            f"with people.generalise{_own_list(lookup)}",
+            in_shell=f"{people_missed:,} people have a {' x '.join(lookup.by)} with no row in the "
+            f"scenario's table {lookup.table} ({int(missed.sum())} of {len(keys)} values); "
+            f"recode them as the table writes them; where the values were generalised before they "
+            f"were read, read them as they were and generalise with --level"
+            f"{_own_list(lookup, typed=True)}",
+        )
+    return np.array([0.0 if value is None else value for value in found])[ids]
+
+
+def _own_list(lookup: Lookup, *, typed: bool = False) -> str:
+    """The end of a refusal: where no shipped list fits, the user's own."""
+    if lookup.table == REGISTER:
+        return ""
+    how = "--scenario register:FILE.csv" if typed else 'scenario="register:FILE.csv"'
+    return f"; elsewhere, or for another list, take your own: {how}"
+
+
+def _keys(lookup: Lookup, people: People) -> tuple[list[tuple[str, ...]], NDArray[np.int64]]:
+    """Distinct combinations of values as the facts would write them, and which each person has."""
+    people = people.as_read.as_written()
+    ids, count = people.class_ids(list(lookup.by))
+    first = np.empty(count, dtype=np.intp)
+    first[ids[::-1]] = np.arange(len(ids))[::-1]
+    codes = people.codes(list(lookup.by))[first]
+    labels = [people.labels(c) for c in lookup.by]
+    edges = [lookup.bands.get(name) for name in lookup.fact_columns]
+    keys = [
+        tuple(_key(labels[j][c], edges[j]) for j, c in enumerate(row)) for row in codes.tolist()
+    ]
+    return keys, ids
+
+
+def _key(value: object, edges: Sequence[float] | None) -> str:
+    """How a value stands in the table of facts: as text, or as the edge of its band."""
+    if edges is None:
+        return as_key(value)
+    try:
+        number = float(str(value))
+    except ValueError:
+        return as_key(value)
+    reached = [edge for edge in edges if edge <= number]
+    return as_key(float(max(reached))) if reached else as_key(value)
+
+
+def _safe(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name)
+
+
+def _joined(placed: Sequence[Placed]) -> tuple[Placed, ...]:
+    """Members that are known to everybody for sure, as one."""
+    sure = [p for p in placed if (p.p == 1).all()]
+    if len(sure) < 2:
+        return tuple(placed)
+    one = Placed(
+        EVERYTHING_SURE,
+        " + ".join(p.label for p in sure),
+        tuple(c for p in sure for c in p.columns),
+        np.ones_like(sure[0].p),
+        "; ".join(dict.fromkeys(p.source for p in sure)),
+    )
+    return (one, *(p for p in placed if p not in sure))
