@@ -66,7 +66,7 @@ def test_the_likelihood_is_its_definition():
         packed = Packed.of([table])
         found = slopes(packed, np.array([phi]), np.array([alpha])).value[0]
         assert abs(found - exact) < 1e-11 * (abs(exact) + table.n)
-        within = within_classes(packed, np.array([alpha]))
+        within = within_classes(packed, np.array([[alpha]]))[0]
         other = log_likelihood(table.n, table.classes, np.array([phi]), np.array([alpha]), within)
         assert abs(other[0] - exact) < 1e-11 * (abs(exact) + table.n)
 
@@ -101,7 +101,7 @@ def test_no_point_of_a_wide_grid_is_likelier_than_the_fit():
         if top.names()[i] not in (INTERIOR, BOUNDARY):
             continue
         phi = np.linspace(-14, 2 * np.log(table.n) + 2, 120)[:, None]
-        within = within_classes(Packed.of([table]), alphas)
+        within = within_classes(Packed.of([table]), alphas[None])
         grid = log_likelihood(table.n, table.classes, phi, alphas[None, :] + 0 * phi, within)
         assert grid.max() <= top.log_likelihood[i] + 1e-9 * max(1, abs(grid.max()))
         checked += 1

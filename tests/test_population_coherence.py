@@ -19,6 +19,7 @@ from reidbn.attacks.truth import truth_check
 from reidbn.errors import UsageError
 from reidbn.population.coherence import falls_within, raise_to_parts
 from reidbn.population.margins import share_alike
+from reidbn.population.subsets import fit_tables
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.loglinear import mean_inverse_beside
 
@@ -377,6 +378,24 @@ def test_each_person_of_a_group_gets_the_most_that_any_part_of_it_says():
         match = np.maximum(match, fit.mean_inverse(alike))
     assert worst.risk("journalist") == pytest.approx(unique, rel=1e-6)
     assert worst.risk("journalist_match") == pytest.approx(match, rel=1e-6)
+
+
+def test_a_group_of_many_columns_does_not_keep_what_is_said_of_every_part_of_it():
+    """Eleven columns in one group, 2,048 parts: their grids and numbers took 750 MB."""
+    people = crowd()
+    worst = rb.assess("adversary-routes", people, population=6_900_000)
+    parts = worst.population.finer.population
+    assert len(parts.status) == 16
+    rows = np.arange(worst.classes.rows)
+    assert parts.unique(rows).shape == (rows.size, 2)  # nothing known, and all of the group
+    assert parts.match(rows).shape == (rows.size, 2)
+    fits = fit_tables(
+        worst.classes.frequencies, 6_900_000, estimate="posterior", sizes=worst.classes.occurring
+    )
+    assert fits.nodes == ()
+    kept = fit_tables(worst.classes.frequencies, 6_900_000, estimate="posterior")
+    for mask, sizes in enumerate(worst.classes.occurring):
+        assert fits.match[mask] == pytest.approx(kept.mean_inverse(mask, sizes), rel=1e-12)
 
 
 def test_a_model_with_a_law_of_class_sizes_says_the_same_of_a_match_in_assess_and_in_a_fit():

@@ -1,16 +1,21 @@
 """Intervals: against dense grids, against simulation, and their coverage."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.special import gammaincinv
 
 from reidbn import population
 from reidbn.theory.agreement import disagrees
-from reidbn.theory.frequencies import FrequencyTable
+from reidbn.theory.class_size import mean_inverse, mean_inverse_over
+from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.likelihood import log_likelihood, within_classes
 from reidbn.theory.pitman import expected_uniques_given, seat_people, stays_unique
-from reidbn.theory.posterior import Nodes
+from reidbn.theory.pitman_fit import maximise
+from reidbn.theory.posterior import Nodes, posterior, posteriors
 from reidbn.theory.realised import Realised
+from reidbn.theory.region import Region
 
 TABLES = {
     "interior": ([1, 2, 3, 9], [812, 150, 60, 9], 100_000),
@@ -25,7 +30,7 @@ def dense(fit, low_phi, high_phi, size=700):
     phi = np.linspace(low_phi, high_phi, size)[:, None]
     alpha = np.concatenate([[0.0], np.linspace(0, 1 - 1e-6, size)[1:]])[None, :]
     table = fit.sample.table
-    within = within_classes(fit.region.packed, alpha.ravel())[None, :]
+    within = within_classes(fit.region.packed, alpha)
     phi, alpha = np.broadcast_arrays(phi, alpha)
     value = log_likelihood(table.n, table.classes, phi, alpha, np.broadcast_to(within, phi.shape))
     return np.exp(phi) - alpha, alpha, value
@@ -48,11 +53,49 @@ def test_profile_intervals_hold_what_a_likelihood_ratio_test_accepts(name, quant
     assert g.max() == pytest.approx(high, abs=0.02 * wide)
 
 
+def test_grids_of_many_tables_together_are_the_grids_of_each():
+    """Tables with nobody alone, with everybody alone, and of one class among them."""
+    rng = np.random.default_rng(31)
+    tables = [FrequencyTable.of([1], [40]), FrequencyTable.of([40], [1])]
+    for _ in range(40):
+        sizes = np.unique(rng.integers(1, 10 ** rng.integers(1, 4), rng.integers(1, 7)))
+        tables.append(FrequencyTable.of(sizes, rng.integers(1, 300, sizes.size)))
+    packed, N = Packed.of(tables), 10_000_000.0
+    together = list(posteriors(Region(packed, N, maximise(packed))))
+    assert len(together) == len(tables)
+    for table, found in zip(tables, together, strict=True):
+        own = Packed.of([table])
+        alone = posterior(Region(own, N, maximise(own)))
+        assert found.weight.size == alone.weight.size
+        for quantity in (stays_unique, partial(mean_inverse, 1)):
+            means = [
+                at.mean(quantity(table.n, int(N), theta=at.theta, alpha=at.alpha))
+                for at in (found, alone)
+            ]
+            assert means[0] == pytest.approx(means[1], rel=1e-8, abs=1e-11)
+
+
+def test_class_sizes_walked_together_match_as_each_alone():
+    rng = np.random.default_rng(32)
+    for _ in range(60):
+        n = int(10 ** rng.uniform(0, 4))
+        N = n + int(10 ** rng.uniform(0, 7)) * int(rng.random() < 0.9)
+        alpha = rng.uniform(0, 0.99, 50) * (rng.random(50) < 0.8)
+        at = {"theta": 10 ** rng.uniform(-3, 9, 50) - alpha / 2 * (n > 1), "alpha": alpha}
+        at["theta"] = np.maximum(at["theta"], -alpha * 0.99 + 1e-9)
+        weight = rng.dirichlet(np.ones(50))
+        sizes = rng.integers(1, min(n, 200) + 1, 30)
+        each = mean_inverse(sizes[:, None], n, N, **at) @ weight
+        found = mean_inverse_over(sizes, n, N, **at, weight=weight)
+        assert found == pytest.approx(each, rel=1e-13)
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_the_posterior_grid_is_the_dense_posterior(name):
     sizes, counts, N = TABLES[name]
     fit = population.fit(sizes=sizes, counts=counts, population=N, model="pitman-bayes")
-    theta, alpha, value = dense(fit, *fit.region.bounds, size=900)
+    low, high = (float(bound[0, 0]) for bound in fit.region.bounds)
+    theta, alpha, value = dense(fit, low, high, size=900)
     weight = np.exp(value - value.max())
     weight[:, [0, -1]] /= 2  # the trapezoid's ends
     weight /= weight.sum()

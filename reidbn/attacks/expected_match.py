@@ -23,7 +23,7 @@ from reidbn.progress import progress
 
 Array = NDArray[np.float64]
 NODE, COLUMN = "right_in_population", "p_match_in_population"
-CELLS = 4_000_000  # subject x subset cells at a time
+CELLS = 250_000  # subject x subset cells at a time: more of them cost memory and save no time
 
 
 def journalist_match(

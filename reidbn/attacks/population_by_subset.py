@@ -30,7 +30,6 @@ from reidbn.population.pitman import PitmanFit
 from reidbn.population.sample import Sample
 from reidbn.population.subsets import SubsetFits, fit_tables
 from reidbn.progress import progress
-from reidbn.theory.class_size import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.loglinear import mean_inverse_beside
 
@@ -127,18 +126,17 @@ class Finer:
     """
 
     population: SubsetPopulation
-    masks: Ints
-    """Each subset of groups, as a subset of columns."""
+    """On every subset of columns; it keeps those that are subsets of groups, in their order."""
     rows: NDArray[np.intp]
     """Each distinct row, as a distinct row of the classes by column."""
 
     def unique(self) -> Array:
         """P(unique in the population | unique in the table): row x subset, or 1 x subset."""
-        return np.asarray(self.population.unique(self.rows)[:, self.masks])
+        return self.population.unique(self.rows)
 
     def match(self, rows: NDArray[np.intp]) -> Array:
         """E[1/F]: person x subset."""
-        return np.asarray(self.population.match(self.rows[rows])[:, self.masks])
+        return self.population.match(self.rows[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +160,8 @@ class SubsetPopulation:
     """The model that speaks on each subset."""
     about: tuple[str, ...] = ()
     finer: Finer | None = None
+    kept: Ints | None = None
+    """The subsets that are told for each person, where not all are wanted."""
 
     @property
     def people(self) -> int:
@@ -175,19 +175,22 @@ class SubsetPopulation:
 
     @cached_property
     def _unique(self) -> tuple[Array, Array, Array]:
-        """Row x subset (one row where all are alike); per subset the mean before and after."""
+        """Row x subset kept (one row where all are alike); means before and after, every subset."""
         found, before, after = self._by_groups()
         if self.finer is None:
             return found, before, after
-        means = self.finer.population.p_unique[self.finer.masks]
+        of_parts = self.finer.population
+        means = of_parts.p_unique[of_parts.kept]
         return np.maximum(found, self.finer.unique()), before, np.maximum(after, means)
 
     def _by_groups(self) -> tuple[Array, Array, Array]:
         subsets, rows = self.classes.sizes.shape
         uniques = np.array([_uniques(f) for f in self.classes.frequencies], dtype=float)
         if not self._may_disagree(uniques):
-            return self.said.p_unique[None], self.said.p_unique, self.said.p_unique
-        out = np.empty((rows, subsets), np.float64 if subsets * rows <= EXACT else np.float32)
+            said = self.said.p_unique
+            return said[None, self._told], said, said
+        told = subsets if self.kept is None else len(self.kept)
+        out = np.empty((rows, told), np.float64 if told * rows <= EXACT else np.float32)
         people = np.bincount(self.classes.of_person, minlength=rows).astype(float)
         raises = self._may_raise(uniques)
         sums = np.zeros((3, subsets))  # of people unique in the table; before and after
@@ -202,7 +205,7 @@ class SubsetPopulation:
                 raise_to_parts(alone)  # whoever is alone on a part is alone here: only they rise
                 sums[2] += alone @ weight
                 np.maximum(found, alone, out=found)
-            out[block] = found.T
+            out[block] = found[self._told].T
         sums[2] = sums[2] if raises else sums[1]
         some = np.maximum(sums[0], 1)
         before, after = (np.where(sums[0] > 0, s / some, self.said.p_unique) for s in sums[1:])
@@ -239,15 +242,21 @@ class SubsetPopulation:
 
     def match(self, rows: NDArray[np.intp]) -> Array:
         """E[1/F] of distinct rows of the table: person x subset."""
-        out = np.empty((len(rows), len(self.classes.sizes)))
+        subsets = len(self.classes.sizes) if self.kept is None else len(self.kept)
+        out = np.empty((len(rows), subsets))
         for start in range(0, len(rows), self._step):
             some = rows[start : start + self._step]
             found = self.said.match(some, self.classes.sizes[:, some])
-            out[start : start + self._step] = raise_to_parts(found).T
+            out[start : start + self._step] = raise_to_parts(found)[self._told].T
             if self.finer is not None:
                 part = out[start : start + self._step]
                 np.maximum(part, self.finer.match(some), out=part)
         return out
+
+    @property
+    def _told(self) -> Any:
+        """Which subsets are told for each person."""
+        return slice(None) if self.kept is None else self.kept
 
     @property
     def _step(self) -> int:
@@ -325,7 +334,14 @@ def subset_population(
     """Ask the model about every subset together; `individuals` are those in the classes."""
     check_model(model)
     n, N = classes.records, int(population)
-    fits = fit_tables(classes.frequencies, N, estimate=_estimate(model))
+    # Under COMPARED no record says which of two models is nearer: the more cautious speaks.
+    both = model == LOG_LINEAR and n < population and n / population < COMPARED
+    by_size = both or model in ("pitman", POSTERIOR)
+    fits = fit_tables(
+        classes.frequencies, N,
+        estimate="posterior" if both or model == POSTERIOR else "maximum likelihood",
+        sizes=classes.occurring if by_size and n < population else None,
+    )  # fmt: skip
     spread = np.zeros(len(fits), dtype=bool)
     if population > n and model == LOG_LINEAR:
         spread = _parted_by_several(people, classes)
@@ -342,9 +358,8 @@ def subset_population(
                     tuple(1.0 / sizes for sizes in classes.occurring))  # fmt: skip
     elif model == LOG_LINEAR:
         said = _log_linear(people, classes, population, spread, individuals)
-        if n / population < COMPARED:  # no record says which is nearer: the more cautious
-            behind = fit_tables(classes.frequencies, N, estimate="posterior")
-            other, _ = _by_class_size(classes, behind, POSTERIOR)
+        if both:
+            other, _ = _by_class_size(classes, fits, POSTERIOR)
             said = replace(said, p_unique=other.p_unique, p_match=other.p_match,
                            bound=np.maximum, bounded=np.ones(len(fits), dtype=bool))  # fmt: skip
     else:
@@ -365,7 +380,7 @@ def subset_population(
         by=by,
         about=tuple(about),
     )
-    by_size = model != LOG_LINEAR or said.bound is not None
+    by_size = both or model != LOG_LINEAR
     if population == n or not by_size or max(map(len, classes.groups), default=0) < 2:
         return found
     columns = [c for group in classes.groups for c in group]
@@ -393,7 +408,7 @@ def _finer(
     first = np.empty(classes.rows, dtype=np.intp)
     first[classes.of_person[::-1]] = np.arange(classes.people)[::-1]
     of = subset_population(people, by_column, population, model=model, individuals=individuals)
-    return Finer(of, masks, by_column.of_person[first])
+    return Finer(replace(of, kept=masks), by_column.of_person[first])
 
 
 def check_model(model: str) -> None:
@@ -421,10 +436,6 @@ def _below(model: str) -> str:
 
 def _instead(model: str) -> str:
     return POSTERIOR if model == LOG_LINEAR else model
-
-
-def _estimate(model: str) -> str:
-    return "posterior" if model == POSTERIOR else "maximum likelihood"
 
 
 def _parted_by_several(people: People, classes: SubsetClasses) -> NDArray[np.bool_]:
@@ -486,16 +497,17 @@ def _by_class_size(
     p_unique, behind = fits.p_unique, fits
     if model not in ("pitman", POSTERIOR):
         p_unique, matches, told = _one_by_one(classes, fits.N, model)
-        behind = fit_tables(classes.frequencies, fits.N, estimate="posterior")
+        behind = fit_tables(
+            classes.frequencies, fits.N, estimate="posterior", sizes=classes.occurring
+        )
         if not all(len(found) for found in matches):
             told.append(
                 f"{model} has no law of class sizes: E[1/F] is that of {POSTERIOR}, and at least "
                 f"the chance to be unique"
             )
     each = [found.size for found in classes.occurring]
-    row = np.repeat(np.arange(len(each)), each)
-    found = _expected_match(behind, np.concatenate(classes.occurring), row)
-    p_match = np.split(as_probability(found), np.cumsum(each)[:-1])
+    found = as_probability(np.concatenate(behind.match))
+    p_match = np.split(found, np.cumsum(each)[:-1])
     for mask, own in enumerate(matches):
         p_match[mask] = own if len(own) else p_match[mask]
     p_unique = as_probability(p_unique)
@@ -526,19 +538,6 @@ def _one_by_one(classes: SubsetClasses, N: int, model: str) -> tuple[Array, list
         f"{model} has no answer on {without:,} of {len(p_unique):,} subsets; {POSTERIOR} stands in"
     )
     return p_unique, matches, [told] if without else []
-
-
-def _expected_match(fits: SubsetFits, sizes: NDArray[np.int64], row: NDArray[np.intp]) -> Array:
-    """E[1/F] of every class size: in one go where the fit is a point, else over its posterior."""
-    point = np.array([nodes.weight.size == 1 for nodes in fits.nodes])[row]
-    at = row[point]
-    out = np.empty(sizes.size)
-    out[point] = mean_inverse(
-        sizes[point], fits.n, fits.N, theta=fits.theta[at], alpha=fits.alpha[at]
-    )
-    for mask in np.unique(row[~point]):
-        out[row == mask] = fits.mean_inverse(int(mask), sizes[row == mask])
-    return out
 
 
 def _notes(

@@ -40,7 +40,7 @@ from reidbn.theory.class_size import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.pitman import stays_unique
 from reidbn.theory.pitman_fit import maximise
-from reidbn.theory.posterior import posterior
+from reidbn.theory.posterior import posteriors
 from reidbn.theory.region import Region
 
 if TYPE_CHECKING:
@@ -136,12 +136,13 @@ def _ends(
     n, population = fits.people, fits.population
     frequencies = result.classes.frequencies
     tables = [FrequencyTable(frequencies[m].sizes, frequencies[m].counts) for m in chosen]
-    top = maximise(Packed.of(tables))
+    packed = Packed.of(tables)
+    grids = posteriors(Region(packed, population, maximise(packed)))
     varied = chosen if population > n else []
     alone = np.zeros(len(fits.status), dtype=bool)  # where no number by class size is said yet
     alone[: said.spread.size] = said.spread
-    for i, mask in enumerate(progress(varied, "posterior of every fit")):
-        nodes = posterior(Region(tables[i], population, top.one(i)))
+    for mask in progress(varied, "posterior of every fit"):
+        nodes = next(grids)
         at = stays_unique(n, population, theta=nodes.theta, alpha=nodes.alpha)
         inverse = mean_inverse(
             said.sizes[mask].astype(float)[:, None],

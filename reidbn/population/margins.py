@@ -36,8 +36,8 @@ def posterior_of(values: FrequencyTable, population: int) -> Nodes:
 
 @lru_cache(maxsize=256)
 def _posterior_of(sizes: tuple[int, ...], counts: tuple[int, ...], population: int) -> Nodes:
-    table = FrequencyTable.of(sizes, counts)
-    return posterior(Region(table, float(population), maximise(Packed.of([table])).one(0)))
+    packed = Packed.of([FrequencyTable.of(sizes, counts)])
+    return posterior(Region(packed, float(population), maximise(packed)))
 
 
 def alone_on(values: FrequencyTable, population: int) -> float:

@@ -184,7 +184,7 @@ class PitmanFit(Uniqueness):
     def region(self) -> Region:
         """The likelihood around its maximum."""
         held = 0.0 if self.name == "ewens" else None
-        return Region(self.sample.table, float(self.population), self.top, held)
+        return Region(Packed.of([self.sample.table]), float(self.population), self.top, held)
 
     def interval(
         self,

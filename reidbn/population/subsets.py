@@ -19,17 +19,18 @@ from reidbn.microdata.table import People
 from reidbn.population.partition import as_partition
 from reidbn.population.sample import Sample, population_size, stood_for
 from reidbn.progress import progress
-from reidbn.theory.class_size import mean_inverse
+from reidbn.theory.class_size import mean_inverse, mean_inverse_over
 from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.pitman import expected_uniques_given, stays_unique
 from reidbn.theory.pitman_fit import NO_MAXIMUM, NOT_IDENTIFIABLE, STATUSES, maximise
-from reidbn.theory.posterior import Nodes, posterior
+from reidbn.theory.posterior import Nodes, posteriors
 from reidbn.theory.region import Region
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
 ESTIMATES = ("maximum likelihood", "posterior")
+_TOGETHER = 128  # tables whose expectations are taken in one go
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +51,10 @@ class SubsetFits:
     """P(unique in the population | unique in the table)."""
     expected_uniques: Floats
     nodes: tuple[Nodes, ...]
-    """Parameters (one pair or a grid) that the expectations of each subset are taken over."""
+    """Parameters (one pair or a grid) that the expectations of each subset are taken over; not
+    kept where `match` was asked for, since thousands of grids are large."""
+    match: tuple[Floats, ...]
+    """E[1/F | f] for the class sizes that were asked for, by subset."""
     notes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -67,10 +71,10 @@ class SubsetFits:
 
     def mean_inverse(self, mask: int, class_sizes: Ints) -> Floats:
         """E[1/F | f] on one subset for class sizes f."""
-        nodes = self.nodes[mask]
-        f = np.asarray(class_sizes, dtype=np.float64)[:, None]
-        at = mean_inverse(f, self.n, self.N, theta=nodes.theta, alpha=nodes.alpha)
-        return np.asarray(at @ nodes.weight)
+        at = self.nodes[mask]
+        return mean_inverse_over(
+            class_sizes, self.n, self.N, theta=at.theta, alpha=at.alpha, weight=at.weight
+        )
 
     def __repr__(self) -> str:
         found = ", ".join(f"{count} {status}" for status, count in self.statuses.items())
@@ -113,31 +117,44 @@ def fit_tables(
     population: int,
     *,
     estimate: str = "maximum likelihood",
+    sizes: Sequence[Ints] | None = None,
     notes: tuple[str, ...] = (),
 ) -> SubsetFits:
-    """Fit many tables of the same people at once; equal tables are fitted once."""
+    """Fit many tables of the same people at once; equal tables are fitted once.
+
+    With `sizes`, class sizes for each table, E[1/F | f] of them is found on the way.
+    """
     if estimate not in ESTIMATES:
         raise UsageError(f'no estimate "{estimate}"; {did_you_mean(estimate, ESTIMATES)}')
-    distinct: dict[bytes, int] = {}
-    unique: list[FrequencyTable] = []
-    place = np.empty(len(tables), dtype=np.int64)
-    for mask, table in enumerate(tables):
-        key = table.sizes.tobytes() + table.counts.tobytes()
-        if key not in distinct:
-            distinct[key] = len(unique)
-            unique.append(FrequencyTable(table.sizes, table.counts))
-        place[mask] = distinct[key]
+    unique, place = _distinct(tables)
     packed = Packed.of(unique)
     top = maximise(packed)
     no_point = np.isin(top.status, [STATUSES.index(s) for s in (NO_MAXIMUM, NOT_IDENTIFIABLE)])
     averaged = no_point | (estimate == "posterior")
-    nodes = []
-    for i, table in enumerate(progress(unique, "population fits")):
-        if averaged[i]:
-            nodes.append(posterior(Region(table, float(population), top.one(i))))
+    region = Region(packed, float(population), top).take(np.flatnonzero(averaged))
+    grids = posteriors(region)
+    asked = None if sizes is None else _asked(sizes, place, len(unique))
+    nodes: list[Nodes] = []
+    share, total = np.empty(len(unique)), np.empty(len(unique))
+    found: list[Floats] = [np.empty(0)] * len(unique)
+    for start in progress(range(0, len(unique), _TOGETHER), "population fits"):
+        rows = np.arange(start, min(start + _TOGETHER, len(unique)))
+        some = [
+            next(grids) if averaged[i] else Nodes.single(float(top.theta[i]), float(top.alpha[i]))
+            for i in rows
+        ]
+        share[rows], total[rows] = _expectations(packed.take(rows), population, some)
+        if asked is None:
+            nodes += some
         else:
-            nodes.append(Nodes.single(float(top.theta[i]), float(top.alpha[i])))
-    share, total = _expectations(packed, population, nodes)
+            found[start : start + len(rows)] = _matches(
+                unique[0].n, population, some, [asked[i] for i in rows]
+            )
+    match: tuple[Floats, ...] = ()
+    if sizes is not None and asked is not None:
+        match = tuple(
+            found[i][np.searchsorted(asked[i], own)] for i, own in zip(place, sizes, strict=True)
+        )
     return SubsetFits(
         N=population,
         tables=tuple(unique[i] for i in place),
@@ -147,9 +164,56 @@ def fit_tables(
         fallback=no_point[place],
         p_unique=share[place],
         expected_uniques=total[place],
-        nodes=tuple(nodes[i] for i in place),
+        nodes=tuple(nodes[i] for i in place) if nodes else (),
+        match=match,
         notes=(*notes, *_remarks(no_point[place])),
     )
+
+
+def _distinct(
+    tables: Sequence[Frequencies | FrequencyTable],
+) -> tuple[list[FrequencyTable], Ints]:
+    """Each table once, and which of them every table is."""
+    distinct: dict[bytes, int] = {}
+    unique: list[FrequencyTable] = []
+    place = np.empty(len(tables), dtype=np.int64)
+    for mask, table in enumerate(tables):
+        key = table.sizes.tobytes() + table.counts.tobytes()
+        if key not in distinct:
+            distinct[key] = len(unique)
+            unique.append(FrequencyTable(table.sizes, table.counts))
+        place[mask] = distinct[key]
+    return unique, place
+
+
+def _asked(sizes: Sequence[Ints], place: Ints, tables: int) -> list[Ints]:
+    """The class sizes asked of each distinct table, in order."""
+    own: list[list[Ints]] = [[] for _ in range(tables)]
+    for i, some in zip(place.tolist(), sizes, strict=True):
+        own[i].append(some)
+    return [np.unique(np.concatenate(each)) for each in own]
+
+
+def _matches(n: int, N: int, nodes: Sequence[Nodes], sizes: Sequence[Ints]) -> list[Floats]:
+    """E[1/F | f] of some tables: in one go where the fit is a point, else over its posterior."""
+    out = [np.empty(0)] * len(nodes)
+    points = [i for i, item in enumerate(nodes) if item.weight.size == 1]
+    if points:
+        each = [sizes[i].size for i in points]
+        theta, alpha = (
+            np.repeat([getattr(nodes[i], name)[0] for i in points], each)
+            for name in ("theta", "alpha")
+        )
+        f = np.concatenate([sizes[i] for i in points])
+        at_points = mean_inverse(f, n, N, theta=theta, alpha=alpha)
+        for i, own in zip(points, np.split(at_points, np.cumsum(each)[:-1]), strict=True):
+            out[i] = own
+    for i, at in enumerate(nodes):
+        if at.weight.size > 1:
+            out[i] = mean_inverse_over(
+                sizes[i], n, N, theta=at.theta, alpha=at.alpha, weight=at.weight
+            )
+    return out
 
 
 def _expectations(packed: Packed, N: int, nodes: Sequence[Nodes]) -> tuple[Floats, Floats]:

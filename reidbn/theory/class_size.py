@@ -90,6 +90,40 @@ def mean_inverse(
     return _like(np.clip(answer, 1 / (f + M), 1 / f).reshape(shape))
 
 
+def mean_inverse_over(
+    sizes: ArrayLike, n: int, N: int, *, theta: Floats, alpha: Floats, weight: Floats
+) -> Floats:
+    """The mean of E[1/F | f] over weighted parameters, for each of some class sizes f.
+
+    The same numbers as `mean_inverse`, in one walk along (4) for all sizes, where it goes forwards.
+
+    >>> at = {"theta": np.array([0.5, 2.0]), "alpha": np.array([0.25, 0.5])}
+    >>> mean_inverse_over([1, 3], 5, 12, **at, weight=np.array([0.5, 0.5])).round(12)
+    array([0.75664749, 0.18463235])
+    """
+    f, place = np.unique(np.asarray(sizes, dtype=np.float64), return_inverse=True)
+    M, c = float(N - n), theta + n - 1
+    few = f[f < _SERIES_FROM]
+    ahead = bool(((c <= M) | (M > _FEW)).all() and (c <= M + 2 * _SERIES_FROM).all())
+    found = np.empty(f.size)
+    if few.size and ahead and f[0] >= 1:
+        _arrays(few[-1], n, N, theta, alpha)  # refuses what is no sample
+        e = _of_one(np.ones_like(c), np.full_like(c, M), c, alpha)
+        wanted = iter(enumerate(few.tolist()))
+        at, size = next(wanted)
+        for k in range(1, int(few[-1]) + 1):
+            if k == size:
+                found[at] = np.clip(e, 1 / (k + M), 1 / k) @ weight
+                at, size = next(wanted, (at, 0.0))
+            e = (c - k * (c - k + alpha) * e) / ((k + M + 1) * (k - alpha))
+    else:
+        few = f[:0]
+    if few.size < f.size:
+        rest = mean_inverse(f[few.size :, None], n, N, theta=theta, alpha=alpha)
+        found[few.size :] = rest @ weight
+    return np.asarray(found[place.reshape(-1)])
+
+
 def _of_one(f: Floats, M: Floats, c: Floats, alpha: Floats) -> Floats:
     """Equation (3); at alpha = 0 its limit, (c/(M+1)) (psi(c+M+1) - psi(c))."""
     gap = np.maximum(alpha, _NO_ALPHA)

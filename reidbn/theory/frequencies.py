@@ -121,6 +121,18 @@ class Packed:
             tail_classes=by_size[:, -1],
         )
 
+    def take(self, rows: Ints) -> Packed:
+        """Some of the tables, in this order, each at most once."""
+        place = np.full(len(self), -1)
+        place[rows] = np.arange(rows.size)
+        tail = np.flatnonzero(place[self.tail_row] >= 0)
+        tail = tail[np.argsort(place[self.tail_row[tail]], kind="stable")]
+        return Packed(
+            self.n[rows], self.classes[rows], self.uniques[rows], self.above[rows],
+            self.tail_sizes[tail], self.tail_counts[tail], place[self.tail_row[tail]],
+            self.tail_classes[rows],
+        )  # fmt: skip
+
     def tail_sum(self, values: Floats) -> Floats:
         """Sum of count x value over each table's large classes."""
         if len(self) == 1:

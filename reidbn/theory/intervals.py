@@ -25,12 +25,12 @@ _FINE = 17
 
 
 def profile_interval(region: Region, quantity: Quantity, *, level: float) -> tuple[float, float]:
-    """The interval of `quantity(theta, alpha)`.
+    """The interval of `quantity(theta, alpha)`, from the region of one table.
 
     Where the contour does not close before the bounds of `region`, neither does the interval.
     """
     cut = region.highest - gammaincinv(0.5, level)  # half the chi-squared quantile
-    low, high = region.alpha_range(cut)
+    low, high = (ends[0] for ends in region.alpha_range(cut))
     nodes = np.unique(np.append(np.linspace(low, high, _NODES), region.best_alpha))
     alpha, values = _along(region, nodes, cut, quantity)
     for _ in range(2):
@@ -43,11 +43,11 @@ def profile_interval(region: Region, quantity: Quantity, *, level: float) -> tup
     return float(values.min()), float(values.max())
 
 
-def _along(region: Region, nodes: Floats, cut: float, quantity: Quantity) -> tuple[Floats, Floats]:
+def _along(region: Region, nodes: Floats, cut: Floats, quantity: Quantity) -> tuple[Floats, Floats]:
     """The alpha and the quantity at both ends of each node's interval of phi."""
-    hump = region.hump(nodes)
-    inside = hump.value >= cut
-    ends = np.concatenate([end[inside] for end in region.contour(hump, cut)])
+    hump = region.hump(nodes[None])
+    inside = hump.value[0] >= cut
+    ends = np.concatenate([end[0, inside] for end in region.contour(hump, cut)])
     alpha = np.tile(nodes[inside], 2)
     return alpha, quantity(np.exp(ends) - alpha, alpha)
 

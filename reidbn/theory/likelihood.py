@@ -62,8 +62,10 @@ def slopes(tables: Packed, phi: Floats, alpha: Floats) -> Slopes:
     )
 
 
-def log_likelihood(n: float, classes: float, phi: Floats, alpha: Floats, within: Floats) -> Floats:
-    """Equation (1) of one table at many (phi, alpha); `within` is `within_classes(alpha)`."""
+def log_likelihood(
+    n: Floats | float, classes: Floats | float, phi: Floats, alpha: Floats, within: Floats
+) -> Floats:
+    """Equation (1) at many (phi, alpha); `within` is that of `within_classes`."""
     t = np.exp(phi)
     L1 = log1p_sums(alpha / t, classes - 1, order=1)[0]
     L2 = log1p_sums(1 / (t + (1 - alpha)), n - 1, order=1)[0]
@@ -71,17 +73,20 @@ def log_likelihood(n: float, classes: float, phi: Floats, alpha: Floats, within:
     return np.asarray(seats + L1 - L2 + within, dtype=np.float64)
 
 
-def within_classes(table: Packed, alpha: Floats) -> Floats:
-    """Last sum of (1) of one table at many alpha: what the sizes say of alpha alone."""
-    flat = alpha.ravel()
-    total = np.log(_STEP - flat[:, None]) @ table.above[0]
-    if table.tail_sizes.size:
-        w = table.tail_sizes - flat[:, None]
-        start = STEPS + 1 - flat
-        total += (
-            _gamma_slopes(w)[0] @ table.tail_counts - _gamma_slopes(start)[0] * table.tail_classes
+def within_classes(tables: Packed, alpha: Floats) -> Floats:
+    """Last sum of (1) at many alpha for each table: what the sizes say of alpha alone.
+
+    Axes of `alpha`: table, value.
+    """
+    total = np.einsum("ijs,is->ij", np.log(_STEP - alpha[..., None]), tables.above)
+    if tables.tail_sizes.size:
+        ends = _gamma_slopes(tables.tail_sizes[:, None] - alpha[tables.tail_row])[0]
+        first = np.flatnonzero(np.diff(tables.tail_row, prepend=-1))
+        total[tables.tail_row[first]] += np.add.reduceat(
+            ends * tables.tail_counts[:, None], first, axis=0
         )
-    return np.asarray(total.reshape(alpha.shape), dtype=np.float64)
+        total -= _gamma_slopes(STEPS + 1 - alpha)[0] * tables.tail_classes[:, None]
+    return np.asarray(total, dtype=np.float64)
 
 
 def _within_classes(tables: Packed, alpha: Floats) -> tuple[Floats, Floats, Floats]:

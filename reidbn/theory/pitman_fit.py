@@ -49,19 +49,20 @@ class MaximumLikelihood:
     def theta(self) -> Floats:
         return np.exp(self.phi) - self.alpha
 
-    def one(self, i: int) -> MaximumLikelihood:
-        """The fit of one of the tables."""
-        part = slice(i, i + 1)
+    def take(self, rows: NDArray[np.int64]) -> MaximumLikelihood:
+        """The fits of some of the tables."""
         return MaximumLikelihood(
-            self.phi[part], self.alpha[part], self.log_likelihood[part],
-            self.information[part], self.status[part], self.rounds,
+            self.phi[rows], self.alpha[rows], self.log_likelihood[rows],
+            self.information[rows], self.status[rows], self.rounds,
         )  # fmt: skip
 
-    def alpha_deviation(self, i: int) -> float:
+    def alpha_deviation(self) -> Floats:
         """Standard deviation of alpha from the information, 1 where it says nothing."""
-        (a, b), (_, d) = self.information[i]
-        spread = d - b * b / a if a > 0 else 0.0
-        return float(min(1.0, spread**-0.5)) if spread > 0 and self.status[i] < 2 else 1.0
+        a, b, d = (self.information[:, i, j] for i, j in ((0, 0), (0, 1), (1, 1)))
+        says = a > 0
+        spread = np.where(says, d - b * b / np.where(says, a, 1.0), 0.0)
+        says = (spread > 0) & (self.status < STATUSES.index(NOT_IDENTIFIABLE))
+        return np.where(says, np.minimum(1.0, np.where(says, spread, 1.0) ** -0.5), 1.0)
 
     def names(self) -> list[str]:
         return [STATUSES[i] for i in self.status]

@@ -8,6 +8,7 @@ likelihood e^-18 below the highest.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,6 +22,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _DROP = 18.0
 _NEGLIGIBLE = 1e-8
+_TOGETHER = 128  # tables whose grids are sought together
 _RULES = {size: np.polynomial.legendre.leggauss(size) for size in (28, 56)}
 _WIDE = 0.4  # a range of alpha from here on is integrated on the finer grid
 
@@ -49,26 +51,47 @@ class Nodes:
         return float(np.interp(q, middle, sorted_))
 
 
+def posteriors(region: Region) -> Iterator[Nodes]:
+    """The grid over the whole region that matters, of each table in turn."""
+    for start in range(0, len(region.packed), _TOGETHER):
+        rows = np.arange(start, min(start + _TOGETHER, len(region.packed)))
+        yield from _some(region.take(rows))
+
+
 def posterior(region: Region) -> Nodes:
-    """The grid over the whole region that matters."""
+    """The grid of the only table."""
+    (nodes,) = posteriors(region)
+    return nodes
+
+
+def _some(region: Region) -> list[Nodes]:
+    """Grids of a few tables: on the finer rule where the range of alpha is wide."""
     level = region.highest - _DROP
     low, high = region.alpha_range(level)
-    wide = high - low > _WIDE or not region.has_top
-    x, w = _RULES[56 if wide else 28]
-    alpha, w_alpha = (low + (high - low) * (x + 1) / 2, w) if high > low else _one(low)
+    wide = (high - low > _WIDE) | ~region.has_top
+    found: dict[int, Nodes] = {}
+    for size in (28, 56):
+        rows = np.flatnonzero(wide == (size == 56))
+        if rows.size:
+            grids = _grids(region.take(rows), level[rows], low[rows], high[rows], size)
+            found.update(zip(rows.tolist(), grids, strict=True))
+    return [found[i] for i in range(len(wide))]
+
+
+def _grids(region: Region, level: Floats, low: Floats, high: Floats, size: int) -> Iterator[Nodes]:
+    """Grids of tables that take the same rule."""
+    x, w = _RULES[size]
+    low, high = low[:, None], high[:, None]
+    held = region.held_alpha is not None
+    alpha, w_alpha = (low, np.ones(1)) if held else (low + (high - low) * (x + 1) / 2, w)
     hump = region.hump(alpha)
     start, end = region.contour(hump, level)
-    width = (end - start) / 2
-    phi = start + width * (x[:, None] + 1)
-    n, u = float(region.table.n), float(region.table.classes)
-    log_like = log_likelihood(n, u, phi, np.broadcast_to(alpha, phi.shape), hump.within)
-    weight = np.exp(log_like - log_like.max()) * width * w[:, None] * w_alpha
-    keep = weight > _NEGLIGIBLE * weight.max()
-    weight = weight[keep] / weight[keep].sum()
-    a = np.broadcast_to(alpha, phi.shape)[keep]
-    return Nodes(np.exp(phi[keep]) - a, a, weight)
-
-
-def _one(alpha: float) -> tuple[Floats, Floats]:
-    """The rule for an alpha that is held."""
-    return np.array([alpha]), np.ones(1)
+    for i, (n, u) in enumerate(zip(region.packed.n, region.packed.classes, strict=True)):
+        width = (end[i] - start[i]) / 2
+        phi = start[i] + width * (x[:, None] + 1)
+        at = np.broadcast_to(alpha[i], phi.shape)
+        log_like = log_likelihood(float(n), float(u), phi, at, hump.within[i])
+        weight = np.exp(log_like - log_like.max()) * width * w[:, None] * w_alpha
+        keep = weight > _NEGLIGIBLE * weight.max()
+        a, weight = at[keep], weight[keep] / weight[keep].sum()
+        yield Nodes(np.exp(phi[keep]) - a, a, weight)

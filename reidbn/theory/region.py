@@ -1,10 +1,13 @@
-"""Where Pitman's parameters may lie: likelihood contours of one table, for intervals and grids.
+"""Where Pitman's parameters may lie: likelihood contours of tables, for intervals and grids.
 
 The likelihood of one table has one hump in phi = ln(theta + alpha) for each alpha.  A contour is
 two values of phi for each alpha, found by Newton's method on the signed root
 sqrt(2 (max - ln L)), which is nearly straight.  phi stays between the values beyond which a
 population of N people cannot tell parameters apart: theta + alpha from 1e-3/N, where all are one
 class, to 1e3 N^2, where all are unique.
+
+Many tables go together (axes: table, alpha), because a step of one table alone is mostly overhead;
+each stops where it would have stopped alone, so that its numbers do not depend on the others.
 """
 
 from __future__ import annotations
@@ -16,12 +19,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.theory.frequencies import FrequencyTable, Packed
+from reidbn.theory.frequencies import Packed
 from reidbn.theory.gamma import log1p_sums
 from reidbn.theory.likelihood import within_classes
 from reidbn.theory.pitman_fit import MaximumLikelihood, typical_phi
 
 Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
 
 HIGHEST_ALPHA = 1 - 1e-6
 _SCAN = 17
@@ -30,7 +34,7 @@ _CLOSE = 1e-7  # in log-likelihood
 
 @dataclass(frozen=True, eq=False)
 class Hump:
-    """For each alpha: the best phi and its log-likelihood, and `within` for further calls."""
+    """For each table and alpha: the best phi and its log-likelihood; `within` for further calls."""
 
     alpha: Floats
     phi: Floats
@@ -40,83 +44,109 @@ class Hump:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The likelihood of one table, seen from a population of N people, around its maximum."""
+    """The likelihoods of some tables, seen from a population of N people, around their maxima."""
 
-    table: FrequencyTable
+    packed: Packed
     N: float
     top: MaximumLikelihood
-    """The fit of this one table."""
+    """The fits of these tables."""
     held_alpha: float | None = None
     """The only alpha there is, or None."""
 
-    @cached_property
-    def packed(self) -> Packed:
-        return Packed.of([self.table])
+    def take(self, rows: Ints) -> Region:
+        """Some of the tables."""
+        return Region(self.packed.take(rows), self.N, self.top.take(rows), self.held_alpha)
 
     @property
-    def has_top(self) -> bool:
+    def has_top(self) -> NDArray[np.bool_]:
         """Whether the likelihood has a finite maximum."""
-        return bool(np.isfinite(self.top.phi[0]))
+        return np.isfinite(self.top.phi)
 
     @property
-    def best_alpha(self) -> float:
-        return float(self.top.alpha[0])
+    def best_alpha(self) -> Floats:
+        return self.top.alpha
 
     @property
-    def highest(self) -> float:
+    def highest(self) -> Floats:
         """The log-likelihood at its maximum, or its supremum."""
-        return float(self.top.log_likelihood[0])
+        return self.top.log_likelihood
 
     @cached_property
-    def bounds(self) -> tuple[float, float]:
-        """Smallest and largest phi."""
-        size = float(np.log(max(self.N, self.table.n)))
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Smallest and largest phi of each table."""
+        size = np.log(np.maximum(self.N, self.packed.n))[:, None]
         return -size - 7.0, 2 * size + 7.0
+
+    @cached_property
+    def _size(self) -> tuple[Floats, Floats]:
+        """People and classes of each table, beside its alphas."""
+        return self.packed.n[:, None], self.packed.classes[:, None]
 
     def hump(self, alpha: Floats) -> Hump:
         """The best phi for each alpha: Newton's method within a bracket."""
         within = within_classes(self.packed, alpha)
-        low, high = (np.full(alpha.shape, bound) for bound in self.bounds)
-        n, u = float(self.table.n), float(self.table.classes)
-        if u in (1.0, n):  # no hump: the likelihood falls or rises all the way
-            phi = low if u == 1 else high
-            return Hump(alpha, phi, self._value(phi, alpha, within)[0], within)
-        phi = np.clip(typical_phi(n, u, alpha), *self.bounds)
+        low, high = (np.array(np.broadcast_to(bound, alpha.shape)) for bound in self.bounds)
+        n, u = self._size
+        # Where all are one class, or nobody shares one, there is no hump: it falls or rises all
+        # the way.
+        best, value = np.where(u == 1, low, high), np.empty(alpha.shape)
+        flat = np.flatnonzero((u == 1) | (u == n))
+        value[flat] = self._value(best[flat], alpha[flat], within[flat], rows=flat)[0]
+        open_ = np.flatnonzero((u > 1) & (u < n))
+        best[open_] = np.clip(
+            typical_phi(n[open_], u[open_], alpha[open_]), low[open_], high[open_]
+        )
         for _ in range(60):
-            value, slope, curvature = self._value(phi, alpha, within, order=2)
-            low, high = np.where(slope > 0, phi, low), np.where(slope > 0, high, phi)
+            if not open_.size:
+                break
+            phi = best[open_]
+            value[open_], slope, curvature = self._value(
+                phi, alpha[open_], within[open_], order=2, rows=open_
+            )
+            a, b = np.where(slope > 0, phi, low[open_]), np.where(slope > 0, high[open_], phi)
+            low[open_], high[open_] = a, b
             concave = np.minimum(curvature, -1e-12)
             new = phi - np.clip(slope / concave, -2.0, 2.0)
-            new = np.where((new > low) & (new < high), new, (low + high) / 2)
+            new = np.where((new > a) & (new < b), new, (a + b) / 2)
             gain = slope * slope / -concave
-            if ((gain < 1e-12) | (high - low < 1e-9)).all():
-                break
-            phi = new
-        return Hump(alpha, phi, value, within)
+            more = ~((gain < 1e-12) | (b - a < 1e-9)).all(axis=-1)
+            open_ = open_[more]
+            best[open_] = new[more]
+        return Hump(alpha, best, value, within)
 
-    def contour(self, hump: Hump, level: float) -> tuple[Floats, Floats]:
-        """Both phi at which the log-likelihood is `level`, or the bound where it never is."""
+    def contour(self, hump: Hump, level: Floats) -> tuple[Floats, Floats]:
+        """Both phi at which the log-likelihood is `level`, or the bound where it never is.
+
+        `level` is one number for each table.
+        """
         alpha, inner, within, top = (
-            np.tile(x, 2) for x in (hump.alpha, hump.phi, hump.within, hump.value)
+            np.concatenate([x, x], axis=-1) for x in (hump.alpha, hump.phi, hump.within, hump.value)
         )
-        edge = np.repeat(self.bounds, hump.phi.size)
+        edge = np.concatenate([np.broadcast_to(b, hump.phi.shape) for b in self.bounds], axis=-1)
+        level = level[:, None]
         drop = np.sqrt(2 * np.maximum(top - level, 0.0))
         settled = (self._value(edge, alpha, within)[0] >= level) | (drop == 0)
-        phi, outer = self._guess(inner, alpha, edge, drop), edge
+        found, outer = self._guess(inner, alpha, edge, drop), edge.copy()
+        open_ = np.arange(len(alpha))
         for _ in range(80):
-            value, slope = self._value(phi, alpha, within)
-            inside = value >= level
-            inner, outer = np.where(inside, phi, inner), np.where(inside, outer, phi)
-            if ((abs(value - level) < _CLOSE) | settled).all():
+            if not open_.size:
                 break
-            root = np.sqrt(2 * np.maximum(top - value, 1e-300))
+            phi, at = found[open_], level[open_]
+            value, slope = self._value(phi, alpha[open_], within[open_], rows=open_)
+            inside = value >= at
+            a, b = np.where(inside, phi, inner[open_]), np.where(inside, outer[open_], phi)
+            inner[open_], outer[open_] = a, b
+            more = ~((abs(value - at) < _CLOSE) | settled[open_]).all(axis=-1)
+            root = np.sqrt(2 * np.maximum(top[open_] - value, 1e-300))
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                new = phi - (drop - root) * root / slope
-            good = (new - inner) * (new - outer) < 0
-            phi = np.where(good, new, (inner + outer) / 2)
-        phi = np.where(drop == 0, np.tile(hump.phi, 2), np.where(settled, edge, phi))
-        ends = phi.reshape(2, -1)
-        return ends[0], ends[1]
+                new = phi - (drop[open_] - root) * root / slope
+            new = np.where((new - a) * (new - b) < 0, new, (a + b) / 2)
+            open_ = open_[more]
+            found[open_] = new[more]
+        best = np.concatenate([hump.phi, hump.phi], axis=-1)
+        found = np.where(drop == 0, best, np.where(settled, edge, found))
+        low, high = np.split(found, 2, axis=-1)
+        return low, high
 
     def _guess(self, phi: Floats, alpha: Floats, edge: Floats, drop: Floats) -> Floats:
         curvature = self._value(phi, alpha, 0 * phi, order=2)[2]
@@ -124,13 +154,19 @@ class Region:
         return np.where(abs(far) < abs(edge - phi), phi + far, (phi + edge) / 2)
 
     def _value(
-        self, phi: Floats, alpha: Floats, within: Floats, *, order: int = 1
+        self,
+        phi: Floats,
+        alpha: Floats,
+        within: Floats,
+        *,
+        order: int = 1,
+        rows: Ints | None = None,
     ) -> tuple[Floats, ...]:
-        """The log-likelihood and its first one or two derivatives in phi."""
-        n, u = float(self.table.n), float(self.table.classes)
+        """The log-likelihood and its first one or two derivatives in phi, of all or some tables."""
+        n, u = self._size if rows is None else (size[rows] for size in self._size)
         t = np.exp(phi)
         x = np.stack([alpha / t, 1 / (t + (1 - alpha))])
-        steps = np.array([[u - 1], [n - 1]])
+        steps = np.stack([u - 1, n - 1])
         sums = log1p_sums(x, steps, order=order)
         (L1, L2), (Q1, Q2), (x1, x2) = sums[0], sums[1], x
         lost = (n - 1) * (1 - alpha) * x2
@@ -143,22 +179,33 @@ class Region:
         curvature = x1 * Q1 - x1 * x1 * R1 - t * x2 * x2 * (Q2 - x2 * R2) - t * (1 - alpha) * H2
         return value, slope, curvature
 
-    def alpha_range(self, level: float) -> tuple[float, float]:
-        """An interval that holds every alpha whose best phi reaches `level`, and little more."""
+    def alpha_range(self, level: Floats) -> tuple[Floats, Floats]:
+        """An interval that holds every alpha whose best phi reaches `level`, and little more.
+
+        One for each table.
+        """
         best = self.best_alpha
         if self.held_alpha is not None:
-            return self.held_alpha, self.held_alpha
-        reach = 1.3 * self.top.alpha_deviation(0) * np.sqrt(2 * (self.highest - level))
+            held = np.full(best.shape, self.held_alpha)
+            return held, held
+        reach = 1.3 * self.top.alpha_deviation() * np.sqrt(2 * (self.highest - level))
+        low, high = np.zeros(best.shape), np.full(best.shape, HIGHEST_ALPHA)
+        open_ = np.arange(len(best))
         for _ in range(60):
-            low, high = max(0.0, best - reach), min(HIGHEST_ALPHA, best + reach)
-            nodes = np.unique(np.append(np.linspace(low, high, _SCAN), best))
-            inside = np.flatnonzero(self.hump(nodes).value >= level)
-            first, last = inside[0], inside[-1]
-            if (first > 0 or low == 0) and (last < nodes.size - 1 or high == HIGHEST_ALPHA):
-                low, high = nodes[max(first - 1, 0)], nodes[min(last + 1, nodes.size - 1)]
-                if high - low > 0.3 * (nodes[-1] - nodes[0]):
-                    break
-                reach = max(best - low, high - best)
-            else:
-                reach *= 2
-        return float(low), float(high)
+            if not open_.size:
+                break
+            at, far = best[open_], reach[open_]
+            start, end = np.maximum(0.0, at - far), np.minimum(HIGHEST_ALPHA, at + far)
+            scan = np.linspace(start, end, _SCAN, axis=-1)
+            nodes = np.sort(np.concatenate([scan, at[:, None]], axis=-1), axis=-1)
+            inside = self.take(open_).hump(nodes).value >= level[open_, None]
+            first = inside.argmax(axis=-1)
+            last = inside.shape[-1] - 1 - inside[:, ::-1].argmax(axis=-1)
+            closed = ((first > 0) | (start == 0)) & ((last < _SCAN) | (end == HIGHEST_ALPHA))
+            row = np.arange(len(open_))
+            a, b = nodes[row, np.maximum(first - 1, 0)], nodes[row, np.minimum(last + 1, _SCAN)]
+            low[open_], high[open_] = np.where(closed, a, start), np.where(closed, b, end)
+            tight = closed & (b - a > 0.3 * (end - start))
+            reach[open_] = np.where(closed, np.maximum(at - a, b - at), 2 * far)
+            open_ = open_[~tight]
+        return low, high
