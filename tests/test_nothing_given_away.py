@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -277,6 +278,25 @@ def test_the_cross_check_does_not_count_the_people_who_differ(tmp_path):
             line.partition("largest")[0] for line in text[0]]  # fmt: skip
 
     assert told([]) == told(["z"])
+
+
+def test_how_many_people_were_compared_one_by_one_does_not_leave_the_house(result, tmp_path):
+    check, told = result.crosscheck, []
+    for people in (237, 238, 400):
+        part = replace(check, compared=replace(check.compared, people=people))
+        found = replace(result)
+        found.__dict__["crosscheck"] = part
+        numbers = tmp_path / "r.json"
+        found.to_json(numbers)
+        said = json.loads(numbers.read_text())["crosscheck"]
+        (section,) = [s for s in report(found).sections if s.title.startswith("Provenance")]
+        told.append([said["status"], said["one_by_one"], *section.text, *section.bullets])
+        assert part.status in report(found, custodian=True).sections[-1].text[-1]
+    assert told[0] == told[1]
+    assert "some people, not all, compared one by one" in told[0][0]
+    assert not re.search(r"\b(237|238|400)\b", " ".join(told[0] + told[2]))
+    assert "some people" not in " ".join(told[2])
+    assert "all people compared one by one" in told[2]
 
 
 def test_what_a_few_people_exceed_is_not_called_the_highest():

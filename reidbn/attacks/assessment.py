@@ -21,6 +21,7 @@ from reidbn.attacks.subject_data import SubjectTable
 from reidbn.attacks.subset_classes import SubsetClasses
 from reidbn.errors import EngineError, UsageError, did_you_mean
 from reidbn.inference.case import Case
+from reidbn.inference.compared import WORK, Printed
 from reidbn.inference.crosscheck import CrossCheck, crosscheck
 from reidbn.inference.query import Query
 from reidbn.late import late
@@ -70,6 +71,7 @@ class Inputs:
 
 
 ROUNDING = 1e-9  # what sums of products may be off by
+THOROUGH = 64 * WORK  # of a check that is asked for: about a minute
 
 
 def _refuse_what_is_no_risk(measure: str, values: Array, subjects: int) -> None:
@@ -186,9 +188,11 @@ class Assessment:
 
     @cached_property
     def crosscheck(self) -> CrossCheck:
-        """The main question, exact against sampled and against pgmpy.
+        """The main question sampled and asked of pgmpy, and everybody's numbers computed again.
 
         Done when first asked for: a summary and a report always ask, and put a failure on top.
+        Where people one by one would take long, some are compared, and the status says how many;
+        `check` takes its time.
         """
         return self._checked()
 
@@ -198,10 +202,16 @@ class Assessment:
         return self.crosscheck
 
     def check(self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
-        """A cross-check of any size, of the very risks that this assessment holds; raises."""
-        return self._checked(rows=rows, seed=seed, subjects=subjects).raise_on_failure()
+        """A cross-check of any size, of the very risks that this assessment holds; raises.
 
-    def _checked(self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
+        More people are compared one by one than in the check that a summary makes.
+        """
+        found = self._checked(rows=rows, seed=seed, subjects=subjects, work=THOROUGH)
+        return found.raise_on_failure()
+
+    def _checked(
+        self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30, work: int = WORK
+    ) -> CrossCheck:
         query = self.questions[OVERALL]
         exact = self.inputs.method == "exact"
         whole_number(subjects, "subjects", least=1)
@@ -216,6 +226,11 @@ class Assessment:
             seed=whole_number(seed, "seed", least=0),
             subjects=subjects,
             printed=self.risks[OVERALL] if exact else None,
+            shown={
+                name: Printed(asked, self.risks[name], 0 if exact else self.inputs.trials)
+                for name, asked in self.questions.items()
+            },
+            work=work,
             beyond_range=self.inputs.beyond_range,
             people=self.subject_table.of_person,
             must_agree=False,

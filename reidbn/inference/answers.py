@@ -121,7 +121,7 @@ def _joint(
     names = [*query.targets, *query.given, *query.do]
     quick = engine == "exact"
     lowering = Lowering(
-        attack, settings, validate=validate, nodes=_upstream(attack, names),
+        attack, settings, validate=validate, nodes=upstream(attack, names),
         whole=STEPS if quick else WHOLE,
     )  # fmt: skip
     subjects = max((len(v) for v in columns.values()), default=1)
@@ -188,7 +188,8 @@ def _block(lowering: Lowering, subjects: int) -> int:
     return max(1, min(subjects, MEMORY // 8 // per_subject))
 
 
-def _upstream(attack: Attack, nodes: list[str]) -> set[str]:
+def upstream(attack: Attack, nodes: list[str]) -> set[str]:
+    """The nodes and everything that they depend on."""
     found: set[str] = set()
     todo = list(nodes)
     while todo:

@@ -5,9 +5,11 @@ False alarms: if everything is right, the probability that any cell disagrees is
 not, and the first line says how many there are.
 
 One subject: the marginal of every node, every entry P(state | parents) of small families, and the
-attack's questions.  Many subjects: the mean risk over people and the tenths of people by risk, with
-the person drawn as a root node, and 30 subjects (highest, median, random) one by one, with pgmpy.
-A cell that is too rare to tell is counted again where it is not rare (see rare.py).
+question asked; only that question is put to pgmpy and to enumeration.  Many subjects: the mean risk
+over people and the tenths of people by risk, with the person drawn as a root node; 30 subjects
+(highest, median, random) acted out one by one, and asked of pgmpy; and every person's number
+against a second exact answer (see compared.py), or as many as the work allows: a plain "passed"
+means everybody.  A cell that is too rare to tell is counted again where it is not rare (rare.py).
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from reidbn.errors import CrosscheckFailed, ImpossibleEvidence, TooLarge, UsageE
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answers import load_attack
 from reidbn.inference.cells import AGREES, DISAGREES, TOO_RARE, Cell, Counted
+from reidbn.inference.compared import WORK, Compared, Printed, compare
 from reidbn.inference.estimates import batches, check_sample
 from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
 from reidbn.inference.network import Array, Network
@@ -60,6 +63,8 @@ class CrossCheck:
     seed: int
     references: Mapping[str, float] = field(default_factory=dict)
     subjects: int = 1
+    compared: Compared | None = None
+    """How many people were compared one by one; None where nobody's number was shown."""
 
     @property
     def decided(self) -> float:
@@ -79,7 +84,8 @@ class CrossCheck:
     def failed(self) -> bool:
         """Something disagrees."""
         near = all(gap <= TOLERANCE for gap in self.references.values())
-        return not near or bool(self.disagreements)
+        differ = self.compared is not None and self.compared.differing > 0
+        return not near or differ or bool(self.disagreements)
 
     @property
     def passed(self) -> bool:
@@ -87,19 +93,25 @@ class CrossCheck:
         return not self.failed and self.decided > 0
 
     @property
+    def word(self) -> str:
+        """Passed, FAILED or undecided."""
+        return "FAILED" if self.failed else "passed" if self.decided > 0 else "undecided"
+
+    @property
     def status(self) -> str:
-        """Passed, FAILED or undecided, and how much the sample could not decide."""
+        """The word, what the sample could not decide, and how many people were compared."""
         if self.failed:
-            return "FAILED"
-        if self.decided == 1:
-            return "passed"
-        told = round(self.decided * len(self.cells))
-        share = min(int(100 * self.decided), 99)
-        word = "passed" if told else "undecided"
-        return (
-            f"{word}, with {share} % decided: nothing disagrees, and {len(self.cells) - told} of "
-            f"{len(self.cells)} cells are too rare to tell"
-        )
+            return self.word
+        found = self.word
+        if self.decided < 1:
+            told = round(self.decided * len(self.cells))
+            share = min(int(100 * self.decided), 99)
+            found += (
+                f", with {share} % decided: nothing disagrees, and {len(self.cells) - told} of "
+                f"{len(self.cells)} cells are too rare to tell"
+            )
+        part = self.compared is not None and not self.compared.is_all
+        return f"{found}; {self.compared}" if part else found
 
     def table(self) -> pd.DataFrame:
         import pandas as pd
@@ -118,6 +130,7 @@ class CrossCheck:
             "decided": self.decided,
             "subjects": self.subjects,
             "largest_difference": dict(self.references),
+            "one_by_one": None if self.compared is None else self.compared.to_dict(),
             "cells": [c.to_dict() for c in self.cells],
         }
 
@@ -137,8 +150,12 @@ class CrossCheck:
         errors = [c.would_catch for c in self.cells if self.verdicts[c.what] == AGREES]
         if errors:
             lines.append(f"  an error of {max(errors):.2g} in any decided cell would be caught")
+        asked = ", the question asked alone" if self.subjects == 1 else ""
         for name, gap in self.references.items():
-            lines.append(f"  exact against {name}: largest difference {gap:.2g}")
+            alone = "" if name == PRINTED else asked
+            lines.append(f"  exact against {name}{alone}: largest difference {gap:.2g}")
+        if self.compared is not None:
+            lines.append(f"  {self.compared.in_words()}")
         for c in self.disagreements:
             sampled = f"sampled {c.sampled or 0:.6g} in {c.trials:,} rows"
             lines.append(f"  {c.what}: exact {c.exact:.6g}, {sampled}")
@@ -161,6 +178,8 @@ def crosscheck(
     level: float = LEVEL,
     subjects: int = 30,
     printed: Array | None = None,
+    shown: Mapping[str, Printed] | None = None,
+    work: int = WORK,
     beyond_range: bool = False,
     people: NDArray[np.intp] | None = None,
     must_agree: bool = True,
@@ -170,7 +189,9 @@ def crosscheck(
     `people` says which subject each person is, where people alike are one subject: means are over
     people.  `must_agree=False` hands a failed check back instead of raising.  `printed` are answers
     that were shown before, one per subject: with them it is these numbers that the samples are held
-    against, and an exact answer asked anew must equal them.
+    against, and an exact answer asked anew must equal them.  `shown` are all numbers that were
+    shown, by name, the main one last: everybody's are compared with a second exact answer, or those
+    of as many people as `work` multiplications allow, which the status then says.
 
     >>> check = crosscheck("leak-single", rows=20_000, seed=1)
     >>> check.passed
@@ -190,6 +211,7 @@ def crosscheck(
     for node, state in (*query.wanted.items(), *query.given.items()):
         network.state_index(node, state)
     rng = np.random.default_rng(seed)
+    who = np.arange(network.subjects) if people is None else people
     if network.subjects == 1:
         network = Lowering(attack, set).network(columns).do(query.do)
         counted = _one_subject(network, query, rows, rng)
@@ -197,13 +219,20 @@ def crosscheck(
         if printed is not None:
             references[PRINTED] = float(np.abs(printed - _answer(network, query)).max())
     else:
-        who = np.arange(network.subjects) if people is None else people
-        counted, references = _many_subjects(
+        counted, references, one_by_one = _many_subjects(
             attack, query, set, columns, rows, rng, subjects, printed, who
         )
+        if shown is None:
+            asked = replace(query, wanted=one_by_one.wanted)
+            shown = {"risk": Printed(asked, one_by_one.risk)}
+    compared = None
+    if shown:
+        compared = compare(attack, set, columns, shown, who, level=level, work=work, seed=seed)
     negligible = NEGLIGIBLE if network.subjects > 1 else 0.0
     cells = _judged(counted, level, negligible, min(rows, ROWS_RARE), rng)
-    check = CrossCheck(attack.name, cells, level, rows, seed, references, network.subjects)
+    check = CrossCheck(
+        attack.name, cells, level, rows, seed, references, network.subjects, compared
+    )
     return check.raise_on_failure() if must_agree else check
 
 
@@ -375,7 +404,7 @@ def _many_subjects(
     subjects: int,
     printed: Array | None,
     people: NDArray[np.intp],
-) -> tuple[list[_Counted], dict[str, float]]:
+) -> tuple[list[_Counted], dict[str, float], _OneByOne]:
     from reidbn.inference.answers import joint
 
     if query.given:
@@ -402,7 +431,7 @@ def _many_subjects(
         again = partial(one_by_one.again, what, np.array([i]))
         counted.append(_Counted(Counted(what, float(risk[i]), hits, rows), again))
         gap = max(gap, one_by_one.pgmpy_gap(i, values[i if len(values) > 1 else 0, 0]))
-    return counted, {**gaps, f"pgmpy on {len(chosen)} subjects": gap}
+    return counted, {**gaps, f"pgmpy on {len(chosen)} subjects": gap}, one_by_one
 
 
 def _acted(

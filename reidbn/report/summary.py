@@ -272,6 +272,7 @@ def _crosscheck(result: Assessment, telling: Telling) -> dict[str, Any] | None:
         found["subjects"] = telling.count(found["subjects"])
         found["decided"] = round(found["decided"], 1)
         found["status"] = told_check(result.crosscheck, telling)[0].partition(": ")[2]
+        found["one_by_one"] = told_people(result.crosscheck)
         references = found["largest_difference"].items()
         found["largest_difference"] = {name.partition(" on ")[0]: gap for name, gap in references}
     return found
@@ -285,9 +286,11 @@ def told_check(check: CrossCheck, telling: Telling) -> list[str]:
     lines = [line.strip() for line in str(check).splitlines()]
     if telling.custodian:
         return lines
-    status = check.status.partition(",")[0]
+    status, compared = check.word, told_people(check)
     if check.decided < 1 and not check.failed:
         status += f", with about {round(10 * check.decided) * 10} % decided: nothing disagrees"
+    if compared != ALL and compared is not None and not check.failed:
+        status += f"; {compared}"
     found = "something disagrees" if check.failed else "nothing disagrees"
     return [
         f"cross-check of {check.attack}: {status}",
@@ -297,7 +300,19 @@ def told_check(check: CrossCheck, telling: Telling) -> list[str]:
             f"exact against {name.partition(' on ')[0]}: largest difference {gap:.2g}"
             for name, gap in check.references.items()
         ),
+        *([compared] if compared else []),
     ]
+
+
+ALL = "all people compared one by one"
+
+
+def told_people(check: CrossCheck) -> str | None:
+    """Whose numbers were computed a second time, without a count of people."""
+    if check.compared is None:
+        return None
+    some = "some people, not all," if check.compared.people else "no people"
+    return ALL if check.compared.is_all else f"{some} compared one by one"
 
 
 def _crosscheck_lines(result: Assessment) -> list[str]:

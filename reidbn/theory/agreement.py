@@ -6,7 +6,10 @@ so is the answer to "which other p would have been caught".
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv
 from scipy.stats import binom
 
@@ -19,13 +22,20 @@ def disagrees(hits: int, trials: int, p: float, *, level: float) -> bool:
     >>> disagrees(520, 1000, 0.5, level=0.05), disagrees(560, 1000, 0.5, level=0.05)
     (False, True)
     """
-    if not -_ROUNDING <= p <= 1 + _ROUNDING:  # no probability, or NaN: no sample can agree
-        return True
+    return bool(disagree(np.array([hits]), trials, np.array([p]), level=level)[0])
+
+
+def disagree(
+    hits: NDArray[Any], trials: int, p: NDArray[np.float64], *, level: float
+) -> NDArray[np.bool_]:
+    """The same of many counts at once, each of so many trials."""
+    # No probability, or NaN: no sample can agree.
+    none = ~((p >= -_ROUNDING) & (p <= 1 + _ROUNDING))
     if trials == 0:
-        return False
-    p = min(max(p, 0.0), 1.0)
-    tail = min(binom.cdf(hits, trials, p), binom.sf(hits - 1, trials, p))
-    return bool(2 * tail < level)
+        return none
+    p = np.where(none, 0.0, np.clip(p, 0.0, 1.0))
+    tail = np.minimum(binom.cdf(hits, trials, p), binom.sf(hits - 1, trials, p))
+    return np.asarray(none | (2 * tail < level))
 
 
 def detectable(trials: int, p: float, *, level: float, miss: float = 0.05) -> float:

@@ -1,0 +1,178 @@
+"""People compared one by one: every number that is printed against a second exact answer.
+
+Distinct subjects are told again (see retold.py), block by block, from tables of their own.  Where
+that would take more than the work allowed, it is done for some: those looked at anyway, the highest
+and the lowest risks, the rarest subjects, and a random rest; how many people that is, is said.
+
+A printed number is wrong where it is off by more than `RELATIVE` of the second one (and by more
+than rounding, `ABSOLUTE`).  Numbers that were simulated are shares of trials: such a number is
+wrong where so many successes would be seen in less than `level` of runs, split over all numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.errors import TooLarge
+from reidbn.inference.answers import upstream
+from reidbn.inference.lowering import Lowering
+from reidbn.inference.network import Array, Network
+from reidbn.inference.query import Query
+from reidbn.inference.retold import Retold, best_order, retell
+from reidbn.progress import progress
+from reidbn.theory.agreement import disagree
+
+RELATIVE = 1e-9
+ABSOLUTE = 1e-15
+WORK = 1 << 29  # numbers multiplied: about a second
+BLOCK = 1 << 20  # numbers in one array
+FEWEST = 8  # subjects at a time, however many cases there are
+Whole = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A question and its answers as they were shown, one per distinct subject.
+
+    `trials` is 0 where they are exact, or the number that each is a share of.
+    """
+
+    query: Query
+    values: Array
+    trials: int = 0
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How many of how many people were compared one by one, and how many of them differ."""
+
+    people: int
+    of: int
+    differing: int
+    largest_difference: float
+    measures: tuple[str, ...]
+
+    @property
+    def is_all(self) -> bool:
+        return self.people == self.of
+
+    def __str__(self) -> str:
+        return f"{self.people:,} of {self.of:,} people compared one by one"
+
+    def in_words(self) -> str:
+        """A line of the cross-check."""
+        picked = "every one" if self.is_all else f"{self.people:,}"
+        chosen = "" if self.is_all else " (the highest, the lowest, the rarest, a random rest)"
+        return (
+            f"{picked} of {self.of:,} people{chosen} compared one by one with a second exact "
+            f"answer, {', '.join(self.measures)}: {self.differing:,} differ, largest difference "
+            f"{self.largest_difference:.2g}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "people": self.people,
+            "of": self.of,
+            "differing": self.differing,
+            "largest_difference": self.largest_difference,
+            "measures": list(self.measures),
+        }
+
+
+def compare(
+    attack: Attack,
+    settings: Mapping[str, Any] | None,
+    columns: Mapping[str, Array],
+    shown: Mapping[str, Printed],
+    people: Whole,
+    *,
+    level: float,
+    work: int = WORK,
+    seed: int = 0,
+) -> Compared:
+    """Every number shown against the story told again; for some people where it takes too long.
+
+    `people` says which subject each person is.  The last question shown is the main one: the
+    people with its highest and lowest answers are compared in any case.
+    """
+    risk = [*shown.values()][-1].values
+    counts = np.bincount(people, minlength=len(risk))
+    stories = _Stories(attack, settings, columns, [p.query for p in shown.values()])
+    few = np.arange(min(2, len(risk)))
+    try:
+        tried = stories.tell(few)
+    except TooLarge:
+        return Compared(0, len(people), 0, 0.0, tuple(shown))
+    most = max(1, len(few) * work // sum(t.work for t in tried))
+    picks = _picks(risk, counts, most, np.random.default_rng(seed))
+    split = level / (len(picks) * len(shown))
+    step = max(FEWEST, BLOCK // max(t.cases for t in tried))
+    differs = np.zeros(len(risk), dtype=bool)
+    largest = 0.0
+    for start in progress(range(0, len(picks), step), "people compared one by one"):
+        block = picks[start : start + step]
+        for printed, told in zip(shown.values(), stories.tell(block), strict=True):
+            values = printed.values[block]
+            differs[block] |= _wrong(values, printed.trials, told.risk, split)
+            largest = max(largest, float(np.abs(values - told.risk).max()))
+    return Compared(
+        people=int(counts[picks].sum()),
+        of=len(people),
+        differing=int(counts[differs].sum()),
+        largest_difference=largest,
+        measures=tuple(shown),
+    )
+
+
+def _wrong(values: Array, trials: int, exact: Array, level: float) -> NDArray[np.bool_]:
+    """Which numbers cannot be these answers; NaN is none."""
+    if trials:
+        return disagree(np.rint(values * trials), trials, exact, level=level)
+    return ~(np.abs(values - exact) <= RELATIVE * exact + ABSOLUTE)
+
+
+class _Stories:
+    """The questions of one attack, told for any block of subjects."""
+
+    def __init__(
+        self,
+        attack: Attack,
+        settings: Mapping[str, Any] | None,
+        columns: Mapping[str, Array],
+        queries: Sequence[Query],
+    ) -> None:
+        names = [n for q in queries for n in (*q.targets, *q.given, *q.do)]
+        self.lowering = Lowering(attack, settings, nodes=upstream(attack, names))
+        self.columns, self.queries = columns, queries
+        self.orders: dict[int, list[str]] = {}
+
+    def tell(self, subjects: Whole) -> list[Retold]:
+        """The answers of these subjects, one array per question."""
+        own = {n: v[subjects] if len(v) > 1 else v for n, v in self.columns.items()}
+        network = self.lowering.network(own)
+        return [self._told(i, q, network.do(q.do)) for i, q in enumerate(self.queries)]
+
+    def _told(self, i: int, query: Query, network: Network) -> Retold:
+        if i not in self.orders:
+            self.orders[i] = best_order(network, [*query.wanted, *query.given])
+        return retell(network, query.wanted, query.given, self.orders[i])
+
+
+def _picks(risk: Array, counts: Whole, most: int, rng: np.random.Generator) -> Whole:
+    """All subjects, or a quarter each of the highest, lowest and rarest and a random rest."""
+    subjects = len(risk)
+    if most >= subjects:
+        return np.arange(subjects)
+    quarter = -(-most // 4)
+    order = np.argsort(risk, kind="stable")
+    rarest = np.lexsort((rng.random(subjects), counts))
+    wanted = [order[::-1][:quarter], order[:quarter], rarest[:quarter], rng.permutation(subjects)]
+    found = np.concatenate(wanted)
+    _, first = np.unique(found, return_index=True)
+    return np.sort(found[np.sort(first)][:most])
