@@ -29,8 +29,8 @@ def result():
     codes = np.column_stack(np.unravel_index(np.arange(60), (6, 5, 2)))
     people = People.from_codes(codes.repeat(92 + 7 * np.arange(60), axis=0), ["age", "race", "sex"])
     found = rb.assess("adversary-routes", people, population=500_000)
-    assert found.table.subjects == 60
-    assert found.table.counts.min() == 92
+    assert found.subject_table.subjects == 60
+    assert found.subject_table.counts.min() == 92
     return found
 
 
@@ -55,7 +55,7 @@ def plant(monkeypatch):
 
 def asked_again(result):
     query = result.questions["overall"]
-    overall = risks(result.attack, query, result.inputs.set, result.table)
+    overall = risks(result.attack, query, result.inputs.set, result.subject_table)
     return replace(result, risks={**result.risks, "overall": overall})
 
 
@@ -70,9 +70,9 @@ def compared(result, **more):
         name: Printed(query, result.risks[name], 0 if exactly else result.inputs.trials)
         for name, query in result.questions.items()
     }
-    columns = subject_values(result.attack, result.table.columns)
+    columns = subject_values(result.attack, result.subject_table.columns)
     return compare(
-        result.attack, result.inputs.set, columns, shown, result.table.of_person,
+        result.attack, result.inputs.set, columns, shown, result.subject_table.of_person,
         level=1e-6, **more,
     )  # fmt: skip
 
@@ -90,7 +90,7 @@ def test_a_wrong_risk_of_one_class_that_is_not_among_the_thirty_is_caught(result
     assert check.references["the numbers printed"] <= 1e-12
     assert check.failed
     assert check.status == "FAILED"
-    assert check.compared.differing == result.table.counts[17]
+    assert check.compared.differing == result.subject_table.counts[17]
     with pytest.raises(CrosscheckFailed, match="FAILED"):
         check.raise_on_failure()
 
@@ -98,7 +98,7 @@ def test_a_wrong_risk_of_one_class_that_is_not_among_the_thirty_is_caught(result
 @pytest.mark.parametrize("who", PLACES)
 def test_one_part_in_a_million_of_any_ones_risk_is_caught(result, plant, who):
     plant(int(who), 1 + 1e-6)
-    assert compared(asked_again(result)).differing == result.table.counts[who]
+    assert compared(asked_again(result)).differing == result.subject_table.counts[who]
 
 
 @pytest.mark.parametrize("measure", ["prosecutor", "journalist", "marketer"])
@@ -107,7 +107,7 @@ def test_a_wrong_number_of_a_measure_beside_the_main_one_is_caught(result, measu
         values = result.risks[measure].copy()
         values[who] = values[who] * (1 + 1e-6) + 1e-12 * (values[who] == 0)
         wrong = replace(result, risks={**result.risks, measure: values})
-        assert compared(wrong).differing == result.table.counts[who]
+        assert compared(wrong).differing == result.subject_table.counts[who]
     assert checked(wrong).failed
 
 
@@ -158,7 +158,7 @@ def unlike():
     found = rb.assess(
         "adversary-routes", people, population=5_000, scenario=Scenario("some", knows=knows)
     )
-    assert found.table.subjects > 100
+    assert found.subject_table.subjects > 100
     return found
 
 
@@ -178,7 +178,7 @@ def test_where_the_work_does_not_allow_everybody_the_first_line_says_how_many(un
 
 
 def test_the_highest_the_lowest_and_the_rarest_are_compared_in_any_case(unlike):
-    counts, risk = unlike.table.counts, unlike.risks["overall"]
+    counts, risk = unlike.subject_table.counts, unlike.risks["overall"]
     work = 50_000
 
     def found(who):
@@ -222,7 +222,7 @@ def test_simulated_numbers_are_compared_as_counts(unlike):
     values = found.risks["overall"].copy()
     values[3] = min(values[3] + 0.3, 1.0)
     wrong = replace(found, risks={**found.risks, "overall": values})
-    assert compared(wrong).differing == found.table.counts[3]
+    assert compared(wrong).differing == found.subject_table.counts[3]
 
 
 # -- the second answer itself ----------------------------------------------------------------------

@@ -67,6 +67,8 @@ class Compared:
 
     def in_words(self) -> str:
         """A line of the cross-check."""
+        if not self.people:
+            return f"{self}: the story has too many cases to tell it again"
         picked = "every one" if self.is_all else f"{self.people:,}"
         chosen = "" if self.is_all else " (the highest, the lowest, the rarest, a random rest)"
         return (
