@@ -1,4 +1,4 @@
-"""Every subset: the walk, the partitions and the tables against counting by hand."""
+"""Every subset: the walk, the slabs and the tables against counting by hand."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import reidbn as rb
 from reidbn.errors import TooLarge, UsageError
-from reidbn.microdata import lattice, traced
+from reidbn.microdata import lattice, slab
 from reidbn.microdata.knowledge import grouped, knowledge
 from reidbn.microdata.lattice import distinct_rows
-from reidbn.microdata.partitions import partitions, refine
 from reidbn.microdata.subsets import expectations, frequencies_by_mask, inverse, is_unique
 from reidbn.microdata.table import People
 from reidbn.microdata.walk import Gather, Walk
@@ -187,7 +186,7 @@ def test_any_function_of_class_size_and_subset_has_an_exact_expectation():
 
 @given(seed=st.integers(0, 10**6), node=st.sampled_from([0, 6000]))
 @settings(max_examples=60, deadline=None)
-def test_the_walk_and_the_partitions_agree_on_every_subset(seed, node):
+def test_the_walk_and_the_slabs_agree_on_every_subset(seed, node):
     people = random_people(seed, most_records=60, most_columns=6)
     rows = distinct_rows(people.codes(), people.cardinalities())
     walk = Walk(rows)
@@ -195,14 +194,14 @@ def test_the_walk_and_the_partitions_agree_on_every_subset(seed, node):
         patch.setattr(lattice, "_NODE", node)  # 0: nodes all the way down; 6000: mostly blocks
         walk.run()
     seen = set()
-    for p in partitions(rows):
-        seen.add(p.subset)
-        sizes = p.sizes[p.sizes > 0]
-        assert walk.classes[p.subset] == sizes.size == p.classes
-        assert walk.uniques[p.subset] == (sizes == 1).sum()
-        assert walk.largest[p.subset] == sizes.max()
-        columns = [c for j, c in enumerate(people.columns) if p.subset >> j & 1]
-        assert (p.row_sizes[rows.of_record] == people.class_sizes(columns)).all()
+    for s in slab.every_subset(rows):
+        seen.add(s.mask)
+        columns = [c for j, c in enumerate(people.columns) if s.mask >> j & 1]
+        classes = people.classes(columns)
+        assert walk.classes[s.mask] == classes.count
+        assert walk.uniques[s.mask] == classes.uniques
+        assert walk.largest[s.mask] == classes.largest
+        assert (s.row_sizes[rows.of_record] == people.class_sizes(columns)).all()
     assert seen == set(range(1 << rows.groups))
 
 
@@ -217,43 +216,36 @@ def test_nodes_and_dense_blocks_gather_the_same_sums(room):
     walk.lattice._room = room
     found = walk.run()[0]
     wanted = np.zeros(400)
-    for p in partitions(rows):
-        wanted += weight[p.subset] / p.row_sizes[rows.of_record]
+    for s in slab.every_subset(rows):
+        wanted += weight[s.mask] / s.row_sizes[rows.of_record]
     np.testing.assert_allclose(found, wanted, rtol=1e-13)
 
 
-@given(
-    seed=st.integers(0, 10**6), node=st.sampled_from([0, 6000]), at_once=st.sampled_from([1, 64])
-)
-@settings(max_examples=40, deadline=None)
-def test_rows_followed_through_the_walk_have_the_sizes_of_their_classes(seed, node, at_once):
+@given(seed=st.integers(0, 10**6), leave=st.sampled_from([1, 4, 1000]),
+       merge=st.sampled_from([0.0, 0.8, 1.0]))  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_chosen_rows_have_the_sizes_of_their_classes(seed, leave, merge):
     people = random_people(seed, most_records=60, most_columns=6)
     rows = distinct_rows(people.codes(), people.cardinalities())
     some = np.random.default_rng(seed).permutation(rows.counts.size)[: 1 + seed % 9]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice, "_NODE", node)
-        patch.setattr(traced, "_AT_ONCE", at_once)
-        found = traced.sizes_of_rows(rows, some)
-    for p in partitions(rows):
-        assert (found[:, p.subset] == p.row_sizes[some]).all()
+        patch.setattr(slab, "_LEAVE", leave)
+        patch.setattr(slab, "_MERGE", merge)
+        found = slab.sizes_of_rows(rows, some)
+        everybody = slab.sizes_of_rows(rows, np.arange(rows.counts.size))
+    for mask in range(1 << rows.groups):
+        columns = [c for j, c in enumerate(people.columns) if mask >> j & 1]
+        assert (everybody[rows.of_record, mask] == people.class_sizes(columns)).all()
+    assert (found == everybody[some]).all()
 
 
-def test_partitions_stop_at_the_number_of_groups_asked_for():
+def test_every_subset_stops_at_the_number_of_groups_asked_for():
     people = random_people(2, most_columns=5)
     rows = distinct_rows(people.codes(), people.cardinalities())
-    sizes = [p.subset.bit_count() for p in partitions(rows, most=2)]
+    sizes = [s.mask.bit_count() for s in slab.every_subset(rows, most=2)]
     assert sorted(sizes) == sorted(
         m.bit_count() for m in range(1 << rows.groups) if m.bit_count() <= 2
     )
-
-
-def test_a_partition_can_be_refined_by_one_more_group():
-    people = People.from_codes([[0, 0, 1], [0, 1, 0], [1, 1, 0], [1, 1, 1]])
-    rows = distinct_rows(people.codes(), people.cardinalities())
-    for p in partitions(rows, most=1):
-        finer = refine(rows, p, 2)
-        columns = [f"x{j}" for j in range(3) if finer.subset >> j & 1]
-        assert (finer.row_sizes[rows.of_record] == people.class_sizes(columns)).all()
 
 
 def test_wide_columns_are_counted_by_sorting_and_agree():
@@ -264,9 +256,9 @@ def test_wide_columns_are_counted_by_sorting_and_agree():
         assert row.uniques == people.classes(row.subset).uniques
         assert row.classes == people.classes(row.subset).count
     rows = distinct_rows(people.codes(), people.cardinalities())
-    for p in partitions(rows):
-        columns = [f"x{j}" for j in range(3) if p.subset >> j & 1]
-        assert (p.row_sizes[rows.of_record] == people.class_sizes(columns)).all()
+    for s in slab.every_subset(rows):
+        columns = [f"x{j}" for j in range(3) if s.mask >> j & 1]
+        assert (s.row_sizes[rows.of_record] == people.class_sizes(columns)).all()
 
 
 def test_a_table_of_two_million_classes_is_counted():

@@ -38,7 +38,7 @@ from reidbn.attacks.disclosure_source import Question, Source, threshold
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.knowledge import Knowledge, Known
 from reidbn.microdata.knowledge import knowledge as read_knowledge
-from reidbn.microdata.peers import MEMORY
+from reidbn.microdata.slab import MEMORY
 from reidbn.microdata.table import People
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reidbn.attacks.disclosure_tally import Breaks, Expected, First, Weakest, tally
 from reidbn.attacks.disclosure_values import alternatives_at, fewest_alternatives
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.peers import MEMORY, Cells
+from reidbn.microdata.slab import MEMORY, Cells
 
 _FEW = 4
 """Asking about fewer than one row in this many is cheaper for these rows alone."""

@@ -21,7 +21,7 @@ from reidbn.attacks.disclosure_knowledge import Range, numbers
 from reidbn.attacks.disclosure_source import Question, threshold
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.peers import Cells
+from reidbn.microdata.slab import Cells
 from reidbn.microdata.table import People
 from reidbn.theory.generalisation import (
     Layer,

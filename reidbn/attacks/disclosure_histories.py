@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from reidbn.errors import UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.histories import History
-from reidbn.microdata.peers import Cells, Partition, Split, walk
+from reidbn.microdata.slab import Cells, Partition, Split, walk
 from reidbn.theory.ratios import ranks_by_size
 
 Share = tuple[Ints, Ints]

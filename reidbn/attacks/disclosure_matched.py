@@ -16,26 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.peers import MEMORY, Cells
+from reidbn.microdata.masks import superset_sums
+from reidbn.microdata.slab import MEMORY, Cells
 from reidbn.theory.ratios import ranks_by_size
 
 Share = tuple[Ints, Ints]
 Match = NDArray[np.bool_]
-
-
-def superset_sums(histogram: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For every mask (last axis), the sum over the masks that hold it; in place.
-
-    >>> superset_sums(np.array([[1.0, 2.0, 3.0, 4.0]]))
-    array([[10.,  6.,  7.,  4.]])
-    """
-    size = histogram.shape[-1]
-    step = 1
-    while step < size:
-        pairs = histogram.reshape(*histogram.shape[:-1], -1, 2, step)
-        pairs[..., 0, :] += pairs[..., 1, :]
-        step *= 2
-    return histogram
 
 
 @dataclass(eq=False)
@@ -96,8 +82,8 @@ class Matched:
         parts = []
         for part, masks in self._masks(2 * size):
             no, yes = self._histogram(masks, 2 * size).reshape(-1, 2, size).transpose(1, 0, 2)
-            same = superset_sums(np.ascontiguousarray(yes))
-            alike = superset_sums(np.ascontiguousarray(no)) + same
+            same = superset_sums(yes)
+            alike = superset_sums(no) + same
             parts += [(alike, same)] if keep else []
             yield part, alike, same
         if keep:

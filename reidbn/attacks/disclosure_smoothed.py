@@ -25,7 +25,7 @@ from reidbn.attacks.disclosure_tally import Half, Step, tally
 from reidbn.attacks.disclosure_tree import SecretTree, margin
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, fused_key
-from reidbn.microdata.peers import Cells
+from reidbn.microdata.slab import Cells
 from reidbn.microdata.table import People
 
 if TYPE_CHECKING:

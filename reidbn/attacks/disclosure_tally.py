@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
 from reidbn.microdata.classes import Floats, Ints
-from reidbn.microdata.peers import MEMORY, Cells, Counts, Split, asked_slab, class_size_slab, split
+from reidbn.microdata.slab import MEMORY, Cells, Counts, Split, asked_slab, class_size_slab, split
 from reidbn.theory.ratios import fractions_near, ranks_by_size, tie_step
 
 _ROWS = 512  # per step: 2^9 subsets of them are 2 MB, which the processor's cache holds

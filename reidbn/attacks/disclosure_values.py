@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.microdata.classes import Ints
-from reidbn.microdata.peers import MEMORY, Cells, ClassSlab, split
+from reidbn.microdata.slab import MEMORY, Cells, ClassSlab, split
 
 Alternatives = dict[int, NDArray[np.int32]]
 _WIDTH = 8  # bytes per row and subset of a slab of classes: 7.2 on Adult, 7.6 on Diabetes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from reidbn.attacks.leak_single import LeakSize, risk
 from reidbn.errors import UsageError
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.masks import class_size_chunks
+from reidbn.microdata.subsets import expectations
 from reidbn.microdata.table import People
 
 Floats = NDArray[np.float64]
@@ -55,15 +57,35 @@ def _risks(people: People, leaked: LeakSize, what: Knowledge, sensitive: str | N
     if what.is_sure:
         columns = tuple(dict.fromkeys((*what.used, *also)))
         return _of_sizes(people, leaked, people.class_sizes(columns))
-    with_it = what
-    if also:  # the last group: with it known, only the upper half of the subsets counts
-        names, columns_of = (*what.names, _SENSITIVE), (*what.columns, also)
-        with_it = Knowledge(names, columns_of, np.ones(len(names)))
+    if not also:
+        return _expected(people, leaked, what)
+    names, columns_of = (*what.names, _SENSITIVE), (*what.columns, also)
+    if what.listed is None:
+        sure = np.ones((*what.probabilities.shape[:-1], 1))
+        p = np.concatenate((what.probabilities, sure), axis=-1)
+        with_it = replace(what, names=names, columns=columns_of, probabilities=p)
+        return _expected(people, leaked, with_it)
+    with_it = Knowledge(names, columns_of, np.ones(len(names)))
     found = []
     for rows, sizes in class_size_chunks(people, with_it):
+        # The last group: with it known, only the upper half of the subsets counts.
         values = _of_sizes(people, leaked, sizes[:, -(1 << what.groups) :])
         found.append(what.expected(values, rows))
     return np.concatenate(found)
+
+
+def _expected(people: People, leaked: LeakSize, what: Knowledge) -> Floats:
+    values = np.full(len(people) + 1, np.nan)
+
+    def of_size(sizes: NDArray[Any], _: NDArray[np.int64]) -> Floats:
+        """The risk at each class size, asked once each."""
+        new = np.unique(sizes)
+        new = new[(new > 0) & np.isnan(values[new])]
+        if new.size:
+            values[new] = _of_sizes(people, leaked, new)
+        return values.take(sizes)
+
+    return expectations(people, [of_size], known=what)[0]
 
 
 def _of_sizes(people: People, leaked: LeakSize, sizes: NDArray[Any]) -> Floats:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reidbn.errors import TooLarge
 from reidbn.microdata.classes import Frequencies
 from reidbn.microdata.lattice import distinct_rows, refuse_many
-from reidbn.microdata.partitions import partitions
+from reidbn.microdata.slab import every_subset
 from reidbn.microdata.table import People
 from reidbn.progress import progress
 
@@ -92,11 +92,10 @@ def _by_partition(
     sizes = np.empty((1 << len(groups), followed.size), dtype=np.uint32)
     frequencies: list[Frequencies | None] = [None] * len(sizes)
     total = 1 << len(groups)
-    for partition in progress(partitions(rows), "classes on every subset", total=total):
-        own = partition.row_sizes
-        sizes[partition.subset] = own if individuals is None else own[followed]
-        found = partition.sizes[partition.sizes > 0]
-        frequencies[partition.subset] = _class_frequencies(found)
+    for subset in progress(every_subset(rows), "classes on every subset", total=total):
+        own = subset.row_sizes
+        sizes[subset.mask] = own if individuals is None else own[followed]
+        frequencies[subset.mask] = _class_frequencies(own, rows.counts)
     done = tuple(f for f in frequencies if f is not None)
     occurring = tuple(f.sizes for f in done)
     return SubsetClasses(
@@ -104,9 +103,11 @@ def _by_partition(
     )
 
 
-def _class_frequencies(sizes: NDArray[np.int64]) -> Frequencies:
-    values, counts = np.unique(np.rint(sizes).astype(np.int64), return_counts=True)
-    return Frequencies(values, counts)
+def _class_frequencies(sizes: NDArray[np.int64], people: NDArray[np.int64]) -> Frequencies:
+    """How many classes there are of each size, from the class size and people of each row."""
+    alike = np.bincount(sizes, weights=people).astype(np.int64)
+    values = np.flatnonzero(alike)
+    return Frequencies(values, alike[values] // values)
 
 
 def _by_matching(

@@ -1,7 +1,7 @@
 """The lattice of subsets: distinct rows, and the tables that a walk over all subsets looks up.
 
 A subset of b groups is an integer mask (bit j set: group j is known); arrays over subsets have
-length 2^b and are indexed by the mask.  A walk (walk.py, traced.py) decides one group after the
+length 2^b and are indexed by the mask.  A walk (walk.py) decides one group after the
 other; what does not depend on where it is stands here.
 """
 

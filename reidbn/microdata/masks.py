@@ -31,8 +31,8 @@ from reidbn.microdata.knowledge import (
     is_product,
 )
 from reidbn.microdata.lattice import refuse_many
+from reidbn.microdata.slab import sizes_of_rows
 from reidbn.microdata.table import People
-from reidbn.microdata.traced import sizes_of_rows
 
 Sizes = NDArray[np.uint32]
 _PAIRS = 1 << 21  # subject-record pairs compared at a time
@@ -44,7 +44,7 @@ def superset_sums(counts: ArrayLike) -> NDArray[Any]:
     >>> superset_sums([5, 1, 2, 4])
     array([12,  5,  6,  4])
     """
-    sums = np.array(counts)
+    sums = np.array(counts, order="C")
     subsets = sums.shape[-1]
     if subsets & (subsets - 1) or subsets == 0:
         raise UsageError(f"{subsets} entries are not one per subset; need a power of two")
@@ -164,7 +164,7 @@ def class_size_chunks(
 def _by_walk(people: People, what: Knowledge, index: Ints) -> Sizes:
     rows = group_rows(people, what)
     some, back = np.unique(rows.of_record[index], return_inverse=True)
-    return sizes_of_rows(rows, some)[back]
+    return sizes_of_rows(rows, some).T.take(back, axis=1).T  # subset by subset, as they are counted
 
 
 def _one_by_one(people: People, what: Knowledge, index: Ints) -> Sizes:

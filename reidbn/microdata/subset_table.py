@@ -26,7 +26,7 @@ from reidbn.microdata.knowledge import (
 )
 from reidbn.microdata.lattice import Rows, refuse_many
 from reidbn.microdata.masks import class_size_chunks
-from reidbn.microdata.partitions import partitions
+from reidbn.microdata.slab import every_subset
 from reidbn.microdata.table import People
 from reidbn.microdata.walk import Walk
 
@@ -167,12 +167,12 @@ def _parted(people: People, what: Knowledge, most: int | None, steps: Iterator[N
 def parted(
     rows: Rows, most: int | None, steps: Iterator[None], weights: Floats | None = None
 ) -> Counted:
-    """Subsets counted by their partitions, one after the other; weights are per distinct row."""
+    """Subsets counted by their slabs, one after the other; weights are per distinct row."""
     tally = Tally()
-    for partition in partitions(rows, most=most):
+    for subset in every_subset(rows, most=most):
         next(steps, None)
-        if partition.subset:
-            tally.add(partition.subset, partition.row_sizes, rows.counts, weights)
+        if subset.mask:
+            tally.add(subset.mask, subset.row_sizes, rows.counts, weights)
     return tally.counted()
 
 

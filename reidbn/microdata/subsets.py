@@ -34,7 +34,7 @@ from reidbn.microdata.knowledge import (
 )
 from reidbn.microdata.lattice import Array, Block, distinct_rows, refuse_many
 from reidbn.microdata.masks import class_size_chunks
-from reidbn.microdata.partitions import partitions
+from reidbn.microdata.slab import every_subset
 from reidbn.microdata.subset_table import Progress, subset_table
 from reidbn.microdata.table import People, checked_people
 from reidbn.microdata.walk import Gather, Walk
@@ -281,12 +281,12 @@ def _one_by_one(
     )
     row, (*chances, on) = pair // len(kinds), np.ascontiguousarray(each[first].T)
     found = [np.zeros(pair.size) for _ in risks]
-    for done, partition in enumerate(partitions(rows), start=1):
-        sizes, masks = partition.row_sizes[None, row], np.array([partition.subset])
+    for done, subset in enumerate(every_subset(rows), start=1):
+        sizes, masks = subset.row_sizes.take(row)[None], np.array([subset.mask])
         weight = np.ones(pair.size)
         for j, chance in enumerate(chances):
-            weight *= chance if partition.subset >> j & 1 else 1 - chance
-        weight = weight * on + (1 - on if partition.subset == 0 else 0)
+            weight *= chance if subset.mask >> j & 1 else 1 - chance
+        weight = weight * on + (1 - on if subset.mask == 0 else 0)
         for values, risk in zip(found, risks, strict=True):
             values += weight * risk(sizes, masks)[0]
         if progress is not None:

@@ -31,7 +31,7 @@ from reidbn.microdata.classes import Floats, Ints
 from reidbn.microdata.knowledge import Knowledge, group_rows, grouped, is_product, mirrored
 from reidbn.microdata.lattice import refuse_many
 from reidbn.microdata.masks import class_size_chunks
-from reidbn.microdata.partitions import partitions
+from reidbn.microdata.slab import every_subset
 from reidbn.microdata.subset_table import MOST_SUBSETS
 from reidbn.microdata.table import People, checked_people
 
@@ -190,9 +190,9 @@ def _row_bits(
     _refuse_memory(candidates.size, subsets, memory_limit)
     whole = candidates.size == rows.counts.size
     alone: dict[int, Bits] = {}
-    for p in partitions(rows, most=most):
-        labels = p.labels if whole else p.labels[candidates]
-        alone[p.subset] = np.packbits((p.sizes == 1)[labels])
+    for subset in every_subset(rows, most=most):
+        single = subset.spread(subset.sizes == 1, True)
+        alone[subset.mask] = np.packbits(single if whole else single[candidates])
     return alone, person[candidates]
 
 

@@ -1,9 +1,10 @@
-"""Peers: how many people agree with each person, with and without each secret, on every subset.
+"""Slabs: how many people are alike with each row, on every subset of the columns.
 
-A posterior given a set A of known columns needs two counts per person: the people alike on A, and
-those alike on A and on the secret.  Both are class sizes of subsets, so the 2^k partitions of one
-table answer for every secret at once, where a group-by per (secret, subset) visits k 2^(k-1) pairs
-of keys.
+For measures that need a number per row and subset: risks that weigh a person's class sizes, minimal
+uniques, and attribute disclosure, where a posterior given a set A of known columns needs two counts
+per person, the people alike on A and those alike on A and on the secret (both class sizes, so one
+table's 2^k partitions answer for every secret at once).  For numbers per subset alone, and for sums
+over subsets per person, the walk over the lattice (walk.py) is faster.
 
 - Distinct rows are counted once and carry their number of people.
 - The walk adds columns largest domain first, so that the key "class so far x new value" stays small
@@ -18,16 +19,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
+from reidbn.microdata.lattice import Rows, refuse_many
 
 MEMORY = 48_000_000
 """Bytes that slabs may take unless told otherwise."""
 
 Counts = NDArray[np.int32]
+_LEAVE = 4  # rows that are alone leave once they are one in so many
+_MERGE = 0.8  # rows are merged where so few are left
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,12 @@ class Cells:
         columns = tuple(codes[some, j].astype(np.int64) for j in range(codes.shape[1]))
         people = np.bincount(ids, minlength=count).astype(np.float64)
         return cls(columns, tuple(int(c) for c in cardinalities), people), ids
+
+    @classmethod
+    def of_rows(cls, rows: Rows) -> Cells:
+        """The same distinct rows; their groups are the columns."""
+        columns = tuple(codes.astype(np.int64) for codes in rows.codes)
+        return cls(columns, rows.cardinalities, rows.counts.astype(np.float64))
 
     def merged(self, columns: Sequence[int]) -> tuple[Cells, Ints]:
         """Rows alike on these columns made one, the others empty; and each row's new number.
@@ -194,6 +205,132 @@ def walk(
         here = place | 1 << (last - j)
         yield here, finer, sizes
         todo += [(finer, here, i) for i in range(last, j, -1)]
+
+
+# -- every subset ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Subset:
+    """The class sizes on one subset, of rows that may be merged and without some who are alone."""
+
+    mask: int
+    sizes: Floats
+    """People in the classes of the kept rows."""
+    kept: Ints | None
+    """Which of the merged rows these are (None: all); the others are alone."""
+    merged: int
+    """How many merged rows there are."""
+    of_row: Ints | None
+    """The merged row of each row; None where none are merged."""
+
+    def spread(self, values: NDArray[Any], alone: Any) -> NDArray[Any]:
+        """Values of the kept rows as values of all rows; `alone` for those who left."""
+        if self.kept is not None:
+            everybody = np.full(self.merged, alone, dtype=values.dtype)
+            everybody[self.kept] = values
+            values = everybody
+        return values if self.of_row is None else values.take(self.of_row)
+
+    @property
+    def row_sizes(self) -> Ints:
+        """The people in each row's class."""
+        return self.spread(self.sizes.astype(np.int64), 1)
+
+
+def every_subset(rows: Rows, *, most: int | None = None) -> Iterator[Subset]:
+    """Every subset of at most `most` groups with its class sizes; the empty subset comes first.
+
+    Once a group is not looked at any more, rows that differ in it alone are merged; rows that are
+    alone leave, since they are alone on every larger subset.
+
+    >>> from reidbn.microdata.lattice import distinct_rows
+    >>> rows = distinct_rows(np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int32), (2, 2))
+    >>> [(s.mask, s.row_sizes.tolist()) for s in every_subset(rows)]
+    [(0, [3, 3, 3]), (1, [2, 2, 1]), (3, [1, 1, 1]), (2, [1, 2, 2])]
+    """
+    left = rows.groups if most is None else min(most, rows.groups)
+    if left == rows.groups:
+        refuse_many(rows.groups)
+    cells, of_row = Cells.of_rows(rows), None
+    yield Subset(0, np.full(cells.rows, float(cells.total)), None, cells.rows, None)
+    for j in range(rows.groups if left else 0):
+        if j:
+            fewer, place = cells.merged(rows.order[j:])
+            if fewer.rows <= _MERGE * cells.rows:
+                cells, of_row = fewer, place if of_row is None else place.take(of_row)
+        yield from _with_first(cells, of_row, rows.order[j:], left)
+
+
+def _with_first(
+    cells: Cells, of_row: Ints | None, order: Sequence[int], left: int
+) -> Iterator[Subset]:
+    """The subsets that hold the first of the columns, depth first."""
+    zeros = np.zeros(cells.rows, dtype=np.int64)
+    todo = [(_Rest(zeros, 1, None, cells.people), 0, 0, left)]
+    while todo:
+        rest, mask, i, left = todo.pop()
+        here, final = mask | 1 << order[i], left == 1 or i == len(order) - 1
+        finer, sizes = rest.refined(cells, order[i], final=final)
+        yield Subset(here, sizes, rest.kept, cells.rows, of_row)
+        if finer is not None:
+            todo += [(finer, here, k, left - 1) for k in range(len(order) - 1, i, -1)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Rest:
+    """The rows that are not known to be alone, and their classes, numbered from 0."""
+
+    ids: Ints
+    classes: int
+    kept: Ints | None
+    people: Floats
+
+    def refined(self, cells: Cells, column: int, *, final: bool) -> tuple[_Rest | None, Floats]:
+        """With one more column: those who stay (None when it is the last), and the class sizes."""
+        span = self.classes * cells.cardinalities[column]
+        values = cells.columns[column]
+        key = self.ids * cells.cardinalities[column]
+        key += values if self.kept is None else values.take(self.kept)
+        if span > 8 * cells.rows + 4096:
+            _, key = np.unique(key, return_inverse=True)
+            span = int(key.max(initial=-1)) + 1
+        table = _people(key, self.people, span)
+        sizes = table.take(key)
+        if final:
+            return None, sizes
+        alone = sizes == 1
+        if np.count_nonzero(alone) * _LEAVE < alone.size:
+            number = np.cumsum(table > 0) - 1
+            return _Rest(number.take(key), int(number[-1]) + 1, self.kept, self.people), sizes
+        stay, several = np.flatnonzero(~alone), table > 1
+        number = np.cumsum(several) - 1
+        ids = number.take(key.take(stay))
+        kept = stay if self.kept is None else self.kept.take(stay)
+        return _Rest(ids, int(several.sum()), kept, self.people.take(stay)), sizes
+
+
+def sizes_of_rows(rows: Rows, wanted: Ints) -> NDArray[np.uint32]:
+    """Class sizes of some distinct rows on every subset: rows x 2^b, column = mask.
+
+    >>> from reidbn.microdata.lattice import distinct_rows
+    >>> rows = distinct_rows(np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int32), (2, 2))
+    >>> sizes_of_rows(rows, np.array([0])).tolist()
+    [[3, 2, 1, 1]]
+    """
+    found = np.empty((1 << rows.groups, wanted.size), dtype=np.uint32)
+    if 2 * wanted.size >= rows.counts.size:
+        for subset in every_subset(rows):
+            found[subset.mask] = subset.row_sizes.take(wanted)
+    else:
+        places = Split(rows.order, ()).masks
+        slab = np.empty((places.size, wanted.size), dtype=np.int32)
+        asked_slab(Cells.of_rows(rows), rows.order, (), wanted, slab)
+        found[places] = slab
+    return found.T
+
+
+# -- slabs -----------------------------------------------------------------------------------------
 
 
 def class_size_slab(cells: Cells, low: Sequence[int], fixed: Sequence[int], out: Counts) -> None:
