@@ -292,7 +292,7 @@ class _Rest:
         values = cells.columns[column]
         key = self.ids * cells.cardinalities[column]
         key += values if self.kept is None else values.take(self.kept)
-        if span > 8 * cells.rows + 4096:
+        if span > 8 * key.size + 4096:
             _, key = np.unique(key, return_inverse=True)
             span = int(key.max(initial=-1)) + 1
         table = _people(key, self.people, span)
