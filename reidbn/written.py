@@ -80,6 +80,15 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or plural(one)}"
 
 
+def agree(count: int, one: str, many: str) -> str:
+    """The verb of so many.
+
+    >>> agree(1, "is", "are"), agree(0, "is", "are")
+    ('is', 'are')
+    """
+    return one if count == 1 else many
+
+
 def plural(one: str) -> str:
     """More than one of a thing.
 

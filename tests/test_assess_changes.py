@@ -204,7 +204,7 @@ def test_a_subject_id_that_repeats_is_an_error_with_the_remedy(frame):
 def test_rows_taken_twice_are_an_error_too(voter):
     people = voter.inputs.people
     doubled = people.take(np.array([0, 0, 1, 2]))
-    with pytest.raises(DataError, match="1 rows repeat the subject id"):
+    with pytest.raises(DataError, match="1 row repeats the subject id"):
         rb.assess("adversary-routes", doubled, population=5000)
 
 

@@ -111,7 +111,7 @@ def test_any_rule_may_say_what_fits():
         table, named, columns={"born": "dob"}, match={"born": lambda a, b: str(a) in b}
     )
     assert year_only.counts.tolist() == [1, 2]
-    assert "1 records fit one person" in repr(year_only)
+    assert "1 record fits one person" in repr(year_only)
 
 
 values = st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=12)

@@ -132,7 +132,7 @@ def test_one_weight_a_person_and_one_policy_for_missing_cells():
         rows | {"w": [2, 2, 5, 5]}, quasi_identifiers=["sex"], subject_id="person", weights="w"
     )
     assert people.class_weights().tolist() == [7, 7]
-    with pytest.raises(DataError, match="1 people have different weights"):
+    with pytest.raises(DataError, match="1 person has different weights"):
         rb.read_table(
             rows | {"w": [2, 3, 5, 5]}, quasi_identifiers=["sex"], subject_id="person", weights="w"
         )

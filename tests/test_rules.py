@@ -69,7 +69,7 @@ def test_a_controlled_release_takes_the_mean_and_nobody_unique():
     assert found.rule.release == "controlled"
     assert found.judged.values.mean() < 0.2
     assert not found.passes
-    assert "1 of 801 people (0.12 %) are unique" in found.verdict
+    assert "1 of 801 people (0.12 %) is unique" in found.verdict
     assert assessed(alike(2, 400, 400)).summary("cell-5").passes  # a public release would not
     assert not assessed(alike(2, 400, 400)).summary("cell-5", "public").passes
 

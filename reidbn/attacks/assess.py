@@ -54,6 +54,7 @@ from reidbn.microdata.named import refuse_unnamed
 from reidbn.microdata.placing import place
 from reidbn.microdata.table import People
 from reidbn.population.sample import SUPPRESSED, population_size, stood_for
+from reidbn.written import agree, counted
 
 METHODS = ("exact", "simulation")
 
@@ -167,14 +168,16 @@ def _check_ids(people: People, *, histories: bool) -> None:
     repeats = 0 if ids is None else len(ids) - len(set(ids.tolist()))
     if repeats:
         raise DataError(
-            f"{repeats:,} rows repeat the subject id of another row; an assessment has one row per "
+            f"{counted(repeats, 'row')} {agree(repeats, 'repeats', 'repeat')} the subject id of "
+            f"another row; an assessment has one row per "
             f"person: drop the repeats, or name the column as subject_id when the table is read"
         )
     if history is not None and not histories:
         more = int((history.lengths > 1).sum())
         raise DataError(
-            f"the subject id of {more:,} people repeats; an assessment has one row per person: "
-            f"drop the repeats, or say histories=True where several rows are one person's history"
+            f"the subject id of {counted(more, 'person')} repeats; an assessment has one row per "
+            f"person: drop the repeats, or say histories=True where several rows are one person's "
+            f"history"
         )
 
 

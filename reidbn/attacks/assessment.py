@@ -28,6 +28,7 @@ from reidbn.late import late
 from reidbn.microdata.placing import Groups
 from reidbn.microdata.sampled import binomial_interval
 from reidbn.microdata.table import People
+from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +133,8 @@ class Assessment:
         """Raise where only some people were asked about: nothing is known of the others."""
         if self.is_part:
             raise UsageError(
-                f"{len(self):,} of {len(self.inputs.people):,} people were asked about, and {what} "
+                f"{len(self):,} of {counted(len(self.inputs.people), 'person')} "
+                f"{agree(len(self), 'was', 'were')} asked about, and {what} "
                 "is about everybody: read .subjects and .shares_above(), or leave individuals= out"
             )
 
@@ -274,6 +276,6 @@ class Assessment:
         part = f" (of {len(self.inputs.people):,}{drawn})" if self.is_part else ""
         return (
             f"<Assessment {self.attack.name} under {self.inputs.scenario.name}: "
-            f"{len(self):,} people{part}, {OVERALL} mean {values.mean():.4g}, "
+            f"{counted(len(self), 'person')}{part}, {OVERALL} mean {values.mean():.4g}, "
             f"highest {values.max():.4g}>"
         )

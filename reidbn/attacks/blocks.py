@@ -30,6 +30,7 @@ from reidbn.errors import DataError, ImpossibleEvidence, ReidbnWarning
 from reidbn.inference.answers import joint, positions
 from reidbn.inference.query import Query
 from reidbn.progress import progress
+from reidbn.written import counted
 
 Array = NDArray[np.float64]
 CELLS = 50_000_000  # subject x subset cells in a block
@@ -76,8 +77,9 @@ def _risk(
     evidence = values.sum(axis=tuple(range(1, values.ndim)))
     if (evidence <= 0).any():
         counts = np.broadcast_to(table.counts[block], evidence.shape)
+        lost = int(counts[evidence <= 0].sum())
         raise EvidenceOfNobody(
-            f"the evidence is impossible for {int(counts[evidence <= 0].sum()):,} people; "
+            f"the evidence is impossible for {counted(lost, 'person')}; "
             f"leave them out, or ask without it"
         )
     wanted: Any = (np.arange(len(values)), *positions(attack, query, settings))

@@ -24,6 +24,7 @@ from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.errors import UsageError
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,7 +193,7 @@ class Comparison:
     def __str__(self) -> str:
         lines = [
             f"{self.after.inputs.scenario.name} against {self.before.inputs.scenario.name}, "
-            f"{len(self.before):,} people: reduction of the risk in percent",
+            f"{counted(len(self.before), 'person')}: reduction of the risk in percent",
             f"  {'':18}{'Q1':>8}{'median':>8}{'Q3':>8}   mean risk",
         ]
         for measure, row in self.table.iterrows():

@@ -15,6 +15,7 @@ from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.knowledge import Knowledge, Known, is_scenario, knowledge
 from reidbn.microdata.table import People
+from reidbn.written import agree, counted
 
 MOST_KNOWN = 20
 IF_MISSING = ("left-out", "value")
@@ -106,19 +107,22 @@ def asked_of(
         origin = np.flatnonzero(there)
         kept = people.take(origin)
         lost = len(people) - origin.size
-        notes = [f"{lost:,} people whose {sensitive} is missing are left out, as peers too"]
+        notes = [f"left out, as peers too: {counted(lost, 'person')} whose {sensitive} is missing"]
     place = np.cumsum(there) - 1
     may = np.flatnonzero(there)
     if values is not None:
         may = may[_having(people, sensitive, values)[may]]
-        notes.append(f"asked about the {may.size:,} people with a named value of {sensitive}")
+        notes.append(
+            f"asked about the {counted(may.size, 'person')} with a named value of {sensitive}"
+        )
     rows = _chosen(people, individuals, seed, may, there, skip=skip)
     named = values is not None and individuals is None
     sampled = individuals is not None and (drawn or np.ndim(individuals) == 0)
     if rows is not None and not named:
         notes.append(
-            f"{rows.size:,} individuals {'drawn at random from' if sampled else 'chosen among'} "
-            f"{may.size:,} people"
+            f"{counted(rows.size, 'individual')} "
+            f"{'drawn at random from' if sampled else 'chosen among'} "
+            f"{counted(may.size, 'person')}"
         )
     return Asked(
         kept,
@@ -170,8 +174,9 @@ def _having(people: People, sensitive: str, values: Sequence[Any]) -> NDArray[np
     lost = [value for value in wanted if value not in labels]
     if lost or not len(wanted):
         raise UsageError(
-            f"sensitive_values names {len(lost) or 'no'} values that do not occur in "
-            f'"{sensitive}"; give some of its {len(labels)} values, as they are read'
+            f"sensitive_values names {counted(len(lost), 'value') if lost else 'no values'} that "
+            f"{agree(len(lost), 'does', 'do')} not occur in "
+            f'"{sensitive}"; give some of its {len(labels)}, as they are read'
         )
     hit = np.array([label in wanted for label in labels])
     history = people.history
@@ -199,7 +204,8 @@ def _chosen(
     if wanted.ndim == 0:
         if not 0 < int(wanted) <= may.size:
             raise UsageError(
-                f"individuals={int(wanted)}; there are {may.size} people to ask about, ask for 1 "
+                f"individuals={int(wanted)}; there {agree(may.size, 'is', 'are')} "
+                f"{counted(may.size, 'person')} to ask about, ask for 1 "
                 "of them or more"
             )
         generator = np.random.default_rng(seed)
@@ -212,8 +218,9 @@ def _chosen(
     if skip and asked.any():
         wanted = wanted[asked]
     elif not asked.all():
+        lost = int(np.count_nonzero(~asked))
         raise UsageError(
-            f"{np.count_nonzero(~asked)} of the individuals have no secret to ask about (it is "
+            f"{lost} of the individuals {agree(lost, 'has', 'have')} no secret to ask about (it is "
             "missing, or not a named value); leave them out"
         )
     return wanted.astype(np.int64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.written import read_number
+from reidbn.written import counted, read_number
 
 Reading = Literal["full", "weakest"]
 Kept = tuple[NDArray[np.int32], ...]
@@ -104,7 +104,7 @@ class Question:
     def __str__(self) -> str:
         words = [f"p = {self.p:g}", *self.blurred]
         if self.individuals is not None:
-            words.append(f"{self.individuals[0]:,} individuals")
+            words.append(counted(self.individuals[0], "individual"))
         return f"{', '.join(self.known)} known; " + "; ".join(words)
 
 

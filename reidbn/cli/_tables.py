@@ -13,6 +13,7 @@ import click
 from reidbn.cli._remedies import in_shell
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.progress import be_quiet
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -233,7 +234,7 @@ _POLICY = {
 def say_about(people: People) -> None:
     """One paragraph on standard output: how many people, on what, and what was done to them."""
     known = ", ".join(people.quasi_identifiers)
-    click.echo(f"{len(people):,} people on {known}; {_POLICY[people.missing]}.")
+    click.echo(f"{counted(len(people), 'person')} on {known}; {_POLICY[people.missing]}.")
     for note in people.notes:
         click.echo(f"Note: {in_shell(note, click.get_current_context().command)}.")
     if not people.is_partition:

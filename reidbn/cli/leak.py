@@ -18,6 +18,7 @@ from reidbn.cli._leak_more import (
 )
 from reidbn.cli._options import LIMIT, WHOLE, is_above, output_options, print_json, print_table
 from reidbn.errors import UsageError
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     from reidbn.microdata.table import People
@@ -219,7 +220,8 @@ def _simulated(classes: Classes, asked: dict[str, Any], options: dict[str, Any])
 
 
 def _say(found: dict[str, Any], options: dict[str, Any]) -> None:
-    size = f"{found['records']:,} records in {found['classes']:,} classes, k = {found['k']}"
+    records, classes = found["records"], found["classes"]
+    size = f"{counted(records, 'record')} in {counted(classes, 'class')}, k = {found['k']}"
     click.echo(size if found["targets"] == 1 else f"{size}; {found['targets']} targets")
     rows = found["leaks"]
     if len(rows) > 1:

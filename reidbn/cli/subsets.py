@@ -21,6 +21,7 @@ from reidbn.cli._tables import (
     write_parquet,
 )
 from reidbn.errors import UsageError
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,7 +178,9 @@ def _show_subsets(people: People, table: pd.DataFrame, top: int) -> None:
         plain = [] if people.weights is not None else ["mean_inverse"]
         show_frame(riskiest.drop(columns=["subset", *plain]).assign(subset=names))
         if len(riskiest) < len(shown):
-            click.echo(f"... {len(shown) - len(riskiest):,} more subsets; --parquet writes all")
+            click.echo(
+                f"... {counted(len(shown) - len(riskiest), 'more subset')}; --parquet writes all"
+            )
 
 
 def _show_people(people: People, table: pd.DataFrame, top: int) -> None:

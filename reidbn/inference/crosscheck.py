@@ -38,6 +38,7 @@ from reidbn.inference.query import Query, read_query
 from reidbn.inference.rare import count_rare
 from reidbn.inference.sampling import States, forward, matching
 from reidbn.progress import progress
+from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,9 +107,10 @@ class CrossCheck:
         if self.decided < 1:
             told = round(self.decided * len(self.cells))
             share = min(int(100 * self.decided), 99)
+            rare = len(self.cells) - told
             found += (
-                f", with {share} % decided: nothing disagrees, and {len(self.cells) - told} of "
-                f"{len(self.cells)} cells are too rare to tell"
+                f", with {share} % decided: nothing disagrees, and {rare} of "
+                f"{counted(len(self.cells), 'cell')} {agree(rare, 'is', 'are')} too rare to tell"
             )
         part = self.compared is not None and not self.compared.is_all
         return f"{found}; {self.compared}" if part else found
@@ -141,10 +143,13 @@ class CrossCheck:
 
     def __str__(self) -> str:
         count = {v: list(self.verdicts.values()).count(v) for v in (AGREES, DISAGREES, TOO_RARE)}
+        agreed = count[AGREES]
         lines = [
             f"cross-check of {self.attack}: {self.status}",
-            f"  exact against {self.rows:,} sampled rows (seed {self.seed}): {count[AGREES]} cells "
-            f"agree, {count[DISAGREES]} disagree, {count[TOO_RARE]} too rare to tell "
+            f"  exact against {self.rows:,} sampled rows (seed {self.seed}): "
+            f"{counted(agreed, 'cell')} {agree(agreed, 'agrees', 'agree')}, "
+            f"{agree(count[DISAGREES], '1 disagrees', f'{count[DISAGREES]} disagree')}, "
+            f"{count[TOO_RARE]} too rare to tell "
             f"({self.decided:.0%} decided; false alarm in {self.level:g} of runs)",
         ]
         errors = [c.would_catch for c in self.cells if self.verdicts[c.what] == AGREES]

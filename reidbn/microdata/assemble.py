@@ -15,6 +15,7 @@ from reidbn.microdata.coding import with_missing
 from reidbn.microdata.columns import Column, column_of
 from reidbn.microdata.histories import History, by_person
 from reidbn.microdata.table import People
+from reidbn.written import agree, counted
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def assemble(
         _by_subject(rows, subjects[0].astype(np.int64))
     dropped = _drop_missing(rows) if missing == "drop" else 0
     if dropped:
-        notes.append(f"{dropped} people dropped for a missing cell")
+        notes.append(f"{counted(dropped, 'person')} dropped for a missing cell")
     _settle(rows, missing)
     firsts = _firsts(rows)
     ids = None if subjects is None else subjects[1][subjects[0][firsts]]
@@ -136,7 +137,7 @@ def _of_histories(rows: _Rows, roles: Roles, mode: str, notes: list[str]) -> Peo
     kind = "multiset" if mode == "person" else mode
     history = History(kind, rows.owner, rows.codes, tuple(rows.schema))
     notes.append(
-        f"{rows.owner.size} records of {history.persons} people, "
+        f"{counted(rows.owner.size, 'record')} of {counted(history.persons, 'person')}, "
         + ("compared on columns that never change" if mode == "person" else f"compared as {mode}s")
     )
     if mode == "person":
@@ -176,6 +177,7 @@ def _per_person(rows: _Rows) -> Floats | None:
     wrong = np.unique(rows.owner[rows.weights != weights[rows.owner]]).size
     if wrong:
         raise DataError(
-            f"{wrong} people have different weights on their records; give each one weight"
+            f"{counted(wrong, 'person')} {agree(wrong, 'has', 'have')} different weights on their "
+            "records; give each one weight"
         )
     return weights

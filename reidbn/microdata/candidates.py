@@ -23,6 +23,7 @@ from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.matching import MOST_CELLS
 from reidbn.microdata.table import People, checked_people
+from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,10 +139,12 @@ class Candidates:
 
     def __repr__(self) -> str:
         shared = ", ".join(self.columns)
+        one, none = (int((self.counts == n).sum()) for n in (1, 0))
         return (
-            f"Candidates({len(self.release)} records, {len(self.external)} people, on {shared}: "
-            f"{int((self.counts == 1).sum())} records fit one person, "
-            f"{int((self.counts == 0).sum())} fit nobody)"
+            f"Candidates({counted(len(self.release), 'record')}, "
+            f"{counted(len(self.external), 'person')}, on {shared}: "
+            f"{counted(one, 'record')} {agree(one, 'fits', 'fit')} one person, "
+            f"{none} {agree(none, 'fits', 'fit')} nobody)"
         )
 
 

@@ -32,6 +32,7 @@ from reidbn.microdata.sources import source_of
 from reidbn.microdata.subset_table import Progress, parted, progressing, walked
 from reidbn.microdata.subset_table import tidy as subset_frame
 from reidbn.microdata.table import People
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +120,8 @@ class Contingency:
     def __repr__(self) -> str:
         names = ", ".join(self.columns)
         said = "".join(f"; {note}" for note in self.notes)
-        return f"Contingency({len(self)} cells of {self.records} records on {names}{said})"
+        cells, records = counted(len(self), "cell"), counted(self.records, "record")
+        return f"Contingency({cells} of {records} on {names}{said})"
 
 
 def contingency(

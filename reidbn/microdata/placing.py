@@ -26,6 +26,7 @@ from reidbn.attack.register import REGISTER
 from reidbn.errors import DataError, ModelError, did_you_mean
 from reidbn.microdata.seen import can_be_banded, seen
 from reidbn.microdata.table import People
+from reidbn.written import agree, counted
 
 Array = NDArray[np.float64]
 FactTable = Mapping[str, Sequence[object]]  # a table of facts: columns by name
@@ -246,7 +247,8 @@ def _chance(
         if above:
             notes.append(
                 f"{name}: a relative chance times the others comes to more than 1 "
-                f"({above:,} of {p.size:,} people, at most {p.max():.3g}), and counts as 1"
+                f"({above:,} of {counted(p.size, 'person')}, at most {p.max():.3g}), and counts "
+                f"as 1"
             )
         p = np.minimum(p, 1.0)
     wrong = ~((p >= 0) & (p <= 1))
@@ -282,20 +284,23 @@ def look_up(
     gone = sum(key not in values for key in keys)
     if gone and lookup.otherwise is not None:
         notes.append(
-            f"{lookup.column} by {' x '.join(lookup.by)}: {gone:,} of {len(keys):,} values have "
-            f"no row in the table {lookup.table} and count as {lookup.otherwise:g}"
+            f"{lookup.column} by {' x '.join(lookup.by)}: {gone:,} of "
+            f"{counted(len(keys), 'value')} {agree(gone, 'has', 'have')} no row in the table "
+            f"{lookup.table} and {agree(gone, 'counts', 'count')} as {lookup.otherwise:g}"
         )
     missed = np.array([value is None for value in found])
     if missed.any():
-        people_missed = int(missed[ids].sum())
+        lost = int(missed[ids].sum())
+        who = f"{counted(lost, 'person')} {agree(lost, 'has', 'have')}"
+        of = f"{int(missed.sum())} of {counted(len(keys), 'value')}"
         raise DataError(
-            f"{people_missed:,} people have a {' x '.join(lookup.by)} with no row in the "
-            f"scenario's table {lookup.table} ({int(missed.sum())} of {len(keys)} values); "
+            f"{who} a {' x '.join(lookup.by)} with no row in the "
+            f"scenario's table {lookup.table} ({of}); "
             f"recode them as the table writes them, or give the look-up an `otherwise`; where the "
             f"values were generalised before they were read, read them as they were and generalise "
             f"with people.generalise{_own_list(lookup)}",
-            in_shell=f"{people_missed:,} people have a {' x '.join(lookup.by)} with no row in the "
-            f"scenario's table {lookup.table} ({int(missed.sum())} of {len(keys)} values); "
+            in_shell=f"{who} a {' x '.join(lookup.by)} with no row in the "
+            f"scenario's table {lookup.table} ({of}); "
             f"recode them as the table writes them; where the values were generalised before they "
             f"were read, read them as they were and generalise with --level"
             f"{_own_list(lookup, typed=True)}",

@@ -20,6 +20,7 @@ from reidbn.microdata.histories import MODES
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.sources import Source, source_of
 from reidbn.microdata.table import MISSING_POLICIES, People
+from reidbn.written import agree, counted
 
 
 def read_table(
@@ -98,8 +99,11 @@ def read_table(
 
 def _about_spellings(name: str, gone: int, *, tidy: bool) -> str:
     if tidy:
-        return f"{name}: {gone} spellings that differ only by capitals or blanks were made one"
-    values = "a value differs" if gone == 1 else f"{gone} values differ"
+        return (
+            f"{name}: {counted(gone, 'spelling')} that {agree(gone, 'differs', 'differ')} from "
+            f"another only by capitals or blanks {agree(gone, 'was', 'were')} made one with it"
+        )
+    values = f"{counted(gone, 'value')} {agree(gone, 'differs', 'differ')}"
     return (
         f"{name}: {values} from another only by capitals or blanks, which makes people look more "
         "unusual than they are; tidy=True takes them as one"

@@ -34,6 +34,7 @@ from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.slab import every_subset
 from reidbn.microdata.subset_table import MOST_SUBSETS
 from reidbn.microdata.table import People, checked_people
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +100,8 @@ class Suda:
 
     def __repr__(self) -> str:
         people = int((self.counts.sum(axis=1) > 0).sum())
-        return f"Suda({self.total} minimal sample uniques of {people} people, {self.score_by})"
+        found = counted(self.total, "minimal sample unique")
+        return f"Suda({found} of {counted(people, 'person')}, {self.score_by})"
 
 
 def suda(

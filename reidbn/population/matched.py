@@ -19,6 +19,7 @@ from reidbn.population.sample import Sample
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.loglinear import Cells, Risk, mean_inverse_beside, risk
 from reidbn.theory.survey import individual_risk, individual_risk_approximate
+from reidbn.written import agree, counted
 
 PREDICTIVE = "predictive"
 WITHIN_TWO = ((0.0, 88), (0.0075, 92), (0.03, 95), (0.08, 96), (0.2, 98), (0.6, 100))
@@ -215,8 +216,8 @@ def fit_truth(sample: Sample) -> Truth:
     lost = int((sample.class_sizes > F).sum())
     if lost:
         raise DataError(
-            f"{lost} people of the table are in a class with fewer people in the population's "
-            "table; the table must be a part of the population"
+            f"{counted(lost, 'person')} of the table {agree(lost, 'is', 'are')} in a class with "
+            "fewer people in the population's table; the table must be a part of the population"
         )
     return Truth(sample, F, int((in_register == 1).sum()))
 

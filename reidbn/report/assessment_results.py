@@ -49,7 +49,9 @@ def data(result: Assessment, telling: Telling) -> Section:
     names = [f"{low}" if low == high else f"{low} to {high}" if high else f"{low} or more"
              for low, high in SIZES]  # fmt: skip
     alike = [[n, in_words(c)] for n, c in zip(names, telling.bands(counts), strict=True)]
-    text = [f"{telling.counted(len(people))} people; {MISSING[people.missing]}."]
+    one = len(people) == 1 and telling.custodian
+    who = f"{telling.counted(len(people))} {'person' if one else 'people'}"
+    text = [f"{who}; {MISSING[people.missing]}."]
     if population:
         population = telling.population(population, len(people), is_whole=people.share_kept == 1)
         known = len(people) if telling.custodian else nearest(len(people))

@@ -12,6 +12,7 @@ from reidbn.attacks.register import register
 from reidbn.report.drawing import draw
 from reidbn.report.page import Section, Shown, inline
 from reidbn.report.telling import Telling
+from reidbn.written import agree, counted
 
 
 def assumptions(result: Assessment) -> Section:
@@ -22,7 +23,8 @@ def assumptions(result: Assessment) -> Section:
     return Section(
         "Limitations and assumptions",
         text=[
-            f"{assumed} of these {len(rows)} entries are assumptions, in whole or in part; the "
+            f"{assumed} of {counted(len(rows), 'entry')} {agree(assumed, 'is an', 'are')} "
+            f"{agree(assumed, 'assumption', 'assumptions')}, in whole or in part; the "
             f"others have a source.",
             "The risk is that of one attack under one scenario: it says nothing about attacks "
             "that are not in the model.",

@@ -8,6 +8,7 @@ import numpy as np
 
 from reidbn.microdata.classes import bands_of_sizes
 from reidbn.microdata.table import Columns, People
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +38,7 @@ def class_size_figure(people: People, columns: Columns = None) -> Figure:
 def _title(people: People, names: tuple[str, ...], table: Any) -> str:
     known = ", ".join(names) if len(names) <= 6 else f"{len(names)} attributes"
     alone = int(table["people"].iloc[0]) if table["smallest"].iloc[0] == 1 else 0
-    return f"{len(people):,} people on {known}: {alone:,} unique"
+    return f"{counted(len(people), 'person')} on {known}: {alone:,} unique"
 
 
 def _band(row: Any) -> str:

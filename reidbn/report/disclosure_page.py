@@ -98,11 +98,12 @@ def verdict(d: Disclosure, said: Said | None = None) -> list[str]:
     if d.status == "constant":
         return [f"Everybody in the table has the same {d.secret}: it is known of all of them."]
     sure, others = int(d.sure.sum()), int(d.sure_without_own.sum())
+    up = int(d.upward().sum())
     about = "" if said.exact else "about "
     known = "the auxiliary" if len(d.known) == 1 else f"the {len(d.known)} auxiliaries"
     sentences = [
-        f"{said.people(int(d.upward().sum()))} keep their {d.secret} uncertain (PPP above {d.p:g}) "
-        f"whatever an attacker knows of {known}.",
+        f"{said.people(up)} {said.verb(up, 'keeps', 'keep')} their {d.secret} uncertain (PPP above "
+        f"{d.p:g}) whatever an attacker knows of {known}.",
         f"Somebody who knows all of them is sure about {said.people(sure)}: {about}"
         f"{said.count(others)} because the others alike all have it, too, the rest because they "
         "are alone and their own record says it.",
@@ -127,8 +128,9 @@ def verdict(d: Disclosure, said: Said | None = None) -> list[str]:
         )
     elif d.rows is not None:
         sentences.append(
-            f"These {said.count(len(d))} people were chosen, so nothing follows for the others "
-            "in the table."
+            f"{said.verb(len(d), 'This', 'These')} {said.count(len(d))} "
+            f"{said.verb(len(d), 'person was', 'people were')} chosen, so nothing follows for the "
+            "others in the table."
         )
     return sentences
 
@@ -137,11 +139,12 @@ def _commonest(d: Disclosure, said: Said) -> list[str]:
     """What being sure is worth, where most of those who are given away have the commonest value."""
     table = d.by_value()
     first = table.iloc[0]
+    sure = int(first["sure"])
     if not first["sure"] or 2 * first["sure"] < table["sure"].sum():
         return []
     return [
-        f"Of these, {said.count(int(first['sure']))} have the commonest value of {d.secret}, "
-        "which "
+        f"Of these, {said.count(sure)} {said.verb(sure, 'has', 'have')} the commonest value of "
+        f"{d.secret}, which "
         f"{said.share_of(float(first['prior']))} of the table have anyway: being sure of it is "
         f"{1 / said.value(float(first['prior'])):.3g} times what was believed before."
     ]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from reidbn.errors import UsageError
 from reidbn.report.telling import BASE
 from reidbn.report.words import people as exact_people
+from reidbn.written import agree, counted, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,10 @@ class Exactly:
 
     def people(self, count: int) -> str:
         return exact_people(count, self.total)
+
+    def verb(self, count: int, one: str, many: str) -> str:
+        """The verb of so many."""
+        return agree(count, one, many)
 
     def part(self, count: float) -> float:
         """A count as a share of the people asked about."""
@@ -78,7 +83,7 @@ class Exactly:
         return text
 
     def rarer(self, values: int) -> str:
-        return f"{values} rarer values are not shown."
+        return f"{counted(values, 'rarer value')} {agree(values, 'is', 'are')} not shown."
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,10 @@ people', '0.127')
         if 0 < self.total - count < BASE:
             return f"all but fewer than {BASE} of {of}"
         return f"{self._tens(count):,} of {of} ({100 * self.part(count):.0f} %)"
+
+    def verb(self, _: int, __: str, many: str) -> str:
+        """The verb, which does not tell that it is one."""
+        return many
 
     def part(self, count: float) -> float:
         return min(1.0, self._tens(count) / self._tens(self.total))
@@ -174,8 +183,13 @@ people', '0.127')
 
     def note(self, text: str) -> str:
         """A remark with its numbers of people rounded."""
-        number = re.compile(r"(\d[\d,]*)(?= (?:people|individuals|records))")
-        return number.sub(lambda found: self.count(int(found[1].replace(",", ""))), text)
+        number = re.compile(r"(\d[\d,]*) (people|person|individual|record)s?\b")
+
+        def told(found: re.Match[str]) -> str:
+            one = "person" if found[2] == "people" else found[2]
+            return f"{self.count(int(found[1].replace(',', '')))} {plural(one)}"
+
+        return number.sub(told, text)
 
 
 Said = Exactly | Rounded

@@ -13,6 +13,7 @@ from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.table import People
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Rule
+from reidbn.written import agree
 
 EXACT = 1e-12  # what a sum of classes may be off by
 
@@ -69,11 +70,14 @@ class Judged:
 
     def _found(self, telling: Telling, total: int) -> str:
         rule, limit = self.rule, self.rule.limit
-        people = telling.of(int(self.beyond.sum()), total)
+        count = int(self.beyond.sum())
+        people = telling.of(count, total)
+        count = count if telling.custodian else 0  # outwards no verb tells that it is one
+        is_, share = agree(count, "is", "are"), agree(count, "shares", "share")
         if not rule.is_public:
             what = "1/class" if rule.on_classes else f"the {_name(limit.measure)} risk"
             mean = telling.mean_in_words(self.values)
-            alone = f"{people} are unique" if self.unique else "nobody is unique"
+            alone = f"{people} {is_} unique" if self.unique else "nobody is unique"
             found = f"the mean of {what} is {mean}"
             return f"{found}, where at most {limit.mean_limit:.3g} is asked for; {alone}"
         if rule.on_classes:
@@ -85,11 +89,11 @@ class Judged:
                 )
             smallest = f"; the smallest class has {self.sizes.min():,}"
             return (
-                f"{people} share what is named with fewer than {limit.k}, themselves "
+                f"{people} {share} what is named with fewer than {limit.k}, themselves "
                 f"included{smallest if telling.custodian else ''}"
             )
         highest = telling.highest_in_words(self.values)
-        who = "nobody is" if self.passes else f"{people} are"
+        who = "nobody is" if self.passes else f"{people} {is_}"
         return (
             f"{who} above {limit.value:g} ({_name(limit.measure)} risk); the highest is {highest}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reidbn.errors import EngineError
 from reidbn.inference.network import MASS
+from reidbn.written import counted
 
 
 def one_in(p: float) -> str:
@@ -40,7 +41,7 @@ def people(count: int, total: int) -> str:
     >>> people(480, 480), people(479, 480)
     ('480 of 480 people (100 %)', '479 of 480 people (over 99 %)')
     """
-    return f"{count:,} of {total:,} people ({_share(count, total)} %)"
+    return f"{count:,} of {counted(total, 'person')} ({_share(count, total)} %)"
 
 
 def _share(count: int, total: int) -> str:

@@ -14,6 +14,7 @@ from reidbn.inference.levels import ABOVE, EQUAL, SEEN, UNDECIDED, UNDER, Interv
 from reidbn.inference.responses import Response, responses
 from reidbn.inference.sensitivity import Line, base_answers, spans
 from reidbn.whatif.cases import Target, What, brings_case, case_of
+from reidbn.written import counted
 
 _IS = {UNDER: "is always at or under", ABOVE: "is always above", EQUAL: "is always"}
 _SEEN = {SEEN[UNDER]: "is at or under", SEEN[ABOVE]: "is above", SEEN[EQUAL]: "is"}
@@ -78,12 +79,12 @@ class Solution:
         if self.status in _IS:
             line = f"{asked} {_IS[self.status]} {self.target:g} {over}"
         elif self.status in _SEEN:
-            at = f"at all {self.looked_at:,} values looked at"
+            at = f"at all {counted(self.looked_at, 'value')} looked at"
             line = f"{asked} {_SEEN[self.status]} {self.target:g} {at} {over} [{self.method}]"
         else:
             line = f"{asked} {self._met()} [{self.method}]; at or under it {over}: {self._kept()}"
             if not self.is_proven:
-                line += f", as far as the {self.looked_at:,} values looked at show"
+                line += f", as far as the {counted(self.looked_at, 'value')} looked at show"
         open_ = " and ".join(self._interval(i) for i in self.undecided)
         if open_:
             line += f"; undecided from {open_}, where it is within rounding of {self.target:g}"
