@@ -132,6 +132,11 @@ def test_pictures_show_the_shares_of_the_table():
 def test_mistakes_end_in_one_message(table, capsys):
     code, said = refused(capsys, "subsets", table, *QI, "--known", "home")
     assert code == 2
+    assert 'scenario "home"' in said
+    code, said = refused(capsys, "subsets", table, *QI, "--known", "age,sex:0.5")
+    assert code == 2
+    assert '"age" has no chance' in said
+    code, said = refused(capsys, "subsets", table, *QI, "--known", "home=:0.5")
     assert "GROUP=A+B:CHANCE" in said
     code, said = refused(capsys, "subsets", table, *QI, "--known", "age:0.1,age:0.2")
     assert "named twice" in said

@@ -437,10 +437,10 @@ def test_a_scenario_is_named_in_the_shell(table):
     [
         ([], "--sensitive"),
         (["--sensitive", "diagnosis", "--q", "much"], "not a number"),
-        (["--sensitive", "diagnosis", "--knowledge", "age"], "COLUMN=NUMBER"),
+        (["--sensitive", "diagnosis", "--knowledge", "age=often"], "not a number"),
         (["--sensitive", "diagnosis", "--tolerance", "job=1"], "holds text"),
         (["--all", "--within", "1"], "one secret"),
-        (["--all", "--known", "age"], "one secret"),
+        (["--all", "--known", "age"], "at least two columns"),
         (["--sensitive", "diagnosis", "--p", "ema"], "singling out"),
         (
             ["--sensitive", "diagnosis", "--scenario", "worst-case", "--knowledge", "age=1"],

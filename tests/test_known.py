@@ -1,13 +1,16 @@
 """The same knowledge, said in any way, means the same in every function."""
 
+import json
 from itertools import product
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import reidbn as rb
 from reidbn.attack.knows import Known, Knows, Listed, Profile
 from reidbn.attack.scenario import Scenario
+from reidbn.cli import reidbn
 from reidbn.errors import ReidbnError, UsageError
 
 ROUTES = "adversary-routes"
@@ -197,3 +200,25 @@ def test_knowledge_of_other_people_is_refused(people):
         rb.subsets(people.take(np.arange(50)), known=read)
     with pytest.raises(ReidbnError, match="found int"):
         rb.subsets(people, known=3)
+
+
+def run(*words):
+    done = CliRunner().invoke(reidbn, list(words))
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.mark.parametrize(
+    "said", ["age=0.01,sex=0.5,state=0.3", "body=age+sex:.25,state:.5", "sure"]
+)
+def test_the_shell_says_what_is_known_alike_in_every_command(tmp_path, said):
+    path = tmp_path / "t.csv"
+    FRAME.to_csv(path, index=False)
+    table = [str(path), "--qi", ",".join(QI), "--sensitive", "diagnosis", "--known", said, "--json"]
+    each = json.loads(run("subsets", *table, "--per-record"))["records"]
+    mean = np.mean([row["mean_inverse"] for row in each])
+    answer = json.loads(run("assess", *table, "--population", "10000", "--rows", "9999"))
+    assert answer["measures"]["marketer"]["mean"] == pytest.approx(mean, rel=1e-9)
+    leaked = json.loads(run("leak", *table, "--leaked", "300"))
+    assert leaked["known"][0]["risk"]["mean"] == pytest.approx(mean, rel=1e-9)
+    json.loads(run("disclosure", *table))

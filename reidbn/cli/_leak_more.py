@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import numpy as np
 
+from reidbn.cli._known import known_of, known_options
 from reidbn.cli._options import NUMBER, WHOLE, number, print_table
 from reidbn.cli._tables import listed
 from reidbn.errors import UsageError
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--knowledge", multiple=True, metavar="A=P|A+B=P",
-                 help="Chance that A is known, or A and B together; nothing else is."),
-    click.option("--scenario", metavar="NAME|FILE.yaml", help="What is known, from a scenario."),
+    known_options,
     click.option("--sensitive-known", type=NUMBER, metavar="P",
                  help="Chance that a --sensitive value is known and filters the candidates."),
     click.option("--homogeneity", is_flag=True,
@@ -41,7 +40,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--target-risk", is_flag=True,
                  help="What the risk of one target in the smallest class can turn out as."),
 )  # fmt: skip
-_OF_A_TABLE = ("sensitive", "sensitive_known", "homogeneity", "knowledge", "scenario")
+_OF_A_TABLE = ("sensitive", "sensitive_known", "homogeneity", "known", "knowledge", "scenario")
 _OF_A_CLASS = ("alike", "histories")
 _SECRET = {
     "disclosed": "disclosed",
@@ -119,8 +118,6 @@ def refuse_misplaced(people: People | None, options: dict[str, Any]) -> None:
     for name in ("sensitive_known", "homogeneity"):
         if options[name] not in (None, False) and not options["sensitive"]:
             raise UsageError(f"--{name.replace('_', '-')} needs --sensitive")
-    if options["knowledge"] and options["scenario"]:
-        raise UsageError("--knowledge and --scenario both say what is known; choose one")
     if not options["claims"] and (options["known_in_leak"] or options["in_table"] != 1):
         raise UsageError("--in-table and --known-in-leak are about --claims; name a rule")
 
@@ -148,9 +145,10 @@ def _known(
     """Every person's risk when not everything is known, or a secret is: mean and highest."""
     import reidbn as rb
 
-    known = _knowledge(options)
-    secret = options["sensitive_known"]
-    if people is None or (known is None and secret is None):
+    if people is None:
+        return {}
+    known, secret = known_of(people, options), options["sensitive_known"]
+    if known is None and secret is None:
         return {}
     filters: list[dict[str, Any]] = [{}]
     if secret is not None:
@@ -162,21 +160,6 @@ def _known(
         name = f"with {more['sensitive']}" if more else "risk"
         out[name] = {"mean": float(risks.mean()), "highest": float(risks.max())}
     return out
-
-
-def _knowledge(options: dict[str, Any]) -> Any:
-    if options["scenario"]:
-        from reidbn.attack.scenariofile import load_scenario
-
-        return load_scenario(options["scenario"])
-    groups = {}
-    for text in options["knowledge"]:
-        name, equals, chance = (part.strip() for part in text.partition("="))
-        if not (name and equals and chance):
-            raise UsageError(f'--knowledge: "{text}" is not of the form A=P or A+B=P')
-        columns = [part.strip() for part in name.split("+")]
-        groups[name] = (columns, float(number(chance, f"--knowledge {name}")))
-    return groups or None
 
 
 def _homogeneity(

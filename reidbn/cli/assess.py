@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from reidbn.cli._known import known_option, read_columns, read_known
 from reidbn.cli._options import (
     NUMBER,
     WHOLE,
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 @click.option("--attack", default="adversary-routes", show_default=True, help="Model name or file.")
 @click.option(
     "--scenario",
-    default="worst-case",
-    show_default=True,
-    help="Scenario name or file, or register:FILE.csv.",
+    metavar="NAME|FILE",
+    help="A whole scenario, or register:FILE.csv [default: worst-case].",
 )
+@known_option
 @click.option(
     "--population", type=WHOLE, metavar="NUMBER", help="People from whom the table was drawn."
 )
@@ -94,18 +94,25 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     from reidbn.attack.scenariofile import load_scenario
 
     _refuse_of_part(options)
-    scenario = load_scenario(options["scenario"])
+    known = read_known(options["known"])
+    if known is not None and options["scenario"]:
+        raise UsageError("--known and --scenario both say what is known; choose one")
+    scenario = None if known is not None else load_scenario(options["scenario"] or "worst-case")
     if options["together"] is not None:
+        if scenario is None and not isinstance(known, str):
+            raise UsageError("--together and --apart are about a scenario's list; name a scenario")
+        scenario = scenario or load_scenario(known)
         scenario = scenario.shared(together=options["together"])
     result = rb.assess(
         options["attack"],
         people,
         scenario=scenario,
+        known=None if scenario else known,
         population=options["population"],
         population_model=options["population_model"],
         set=read_settings(options["settings"]),
         do=read_states(options["do"], "--do"),
-        columns=_columns(options["column"], options["state_column"]),
+        columns=_columns(options),
         without=listed(options["without"]),
         unknown=listed(options["unknown"]),
         method=options["method"],
@@ -184,19 +191,10 @@ def _say_part(
     return 0
 
 
-def _one_by_one(pairs: tuple[str, ...]) -> list[str]:
-    """`a=x,b=y` is two pairs; a comma in a column's name stays."""
-    return [part for text in pairs for part in re.split(r",(?=[^,=]+=)", text)]
-
-
-def _columns(pairs: tuple[str, ...], state: str | None) -> dict[str, str]:
+def _columns(options: dict[str, Any]) -> dict[str, str]:
+    state = options["state_column"]
     found = {"state": state} if state and state != "state" else {}
-    for pair in _one_by_one(pairs):
-        name, equals, column = (part.strip() for part in pair.partition("="))
-        if not (name and equals and column):
-            raise UsageError(f'--column: "{pair}" is not of the form ATTRIBUTE=COLUMN')
-        found[name] = column
-    return found
+    return found | read_columns(options["column"])
 
 
 def _write(result: Any, options: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidbn.attacks.disclosure_source import threshold
+from reidbn.cli._known import known_of, known_options, read_known
 from reidbn.cli._options import number, output_options, print_json, print_table
 from reidbn.cli._tables import about, listed, say_about, show_frame, table_options, write_parquet
 from reidbn.errors import UsageError
@@ -26,14 +27,11 @@ COMPARED_UP_TO = 2e8  # comparisons of people that the map may take where values
 
 @click.command()
 @table_options
-@click.option("--known", default="", metavar="A,B", help="Auxiliaries; default: all other columns.")
+@known_options
 @click.option("--p", default="0", show_default=True,
               help="A secret is broken at PPP <= p; or certain, nearly-certain (5 %), "
               "more-likely-than-not (50 %).")  # fmt: skip
 @click.option("--q", default="0", show_default=True, help='Values count above q; or "joint".')
-@click.option("--knowledge", multiple=True, metavar="A=0.9|A+B=0.3",
-              help="Chance that A is known, or A and B together.")  # fmt: skip
-@click.option("--scenario", metavar="NAME|FILE", help="The chances of a scenario instead.")
 @click.option("--range", "ranges", multiple=True, metavar="A=10|A=18,65|A=FILE",
               help="A known by bands of 10, in ranges from 18 and from 65, or as a CSV file says "
               "(value,range).")  # fmt: skip
@@ -113,11 +111,10 @@ def _ask(people: People, question: dict[str, Any]) -> dict[str, Disclosure]:
         return dict(_all(people, question, options))
     if not people.sensitive:
         raise UsageError("name the secret with --sensitive COLUMN, or take every column with --all")
-    known = listed(question["known"]) or None
     found = {}
     for name in people.sensitive:
         values = _labels(people, name, question["values"]) or None
-        found[name] = ask(people, name, known=known, sensitive_values=values, **options)
+        found[name] = ask(people, name, sensitive_values=values, **options)
     return found
 
 
@@ -126,10 +123,8 @@ def _all(people: People, question: dict[str, Any], options: dict[str, Any]) -> D
 
     if options.pop("within") is not None:
         raise UsageError("--within is for one secret; leave --all out")
-    for name in ("known", "values"):
-        if question[name]:
-            option = "--known" if name == "known" else "--sensitive-value"
-            raise UsageError(f"{option} is for one secret; leave --all out")
+    if question["values"]:
+        raise UsageError("--sensitive-value is for one secret; leave --all out")
     return disclosure_all(people, **options)
 
 
@@ -137,7 +132,7 @@ def _options(people: People, question: dict[str, Any]) -> dict[str, Any]:
     return {
         "p": question["p"],
         "q": question["q"],
-        "knowledge": _knowledge(question),
+        **_known(people, question),
         "ranges": _ranges(people, question["ranges"]),
         "tolerance": _numbers(question["tolerance"], "--tolerance"),
         "within": question["within"],
@@ -165,17 +160,16 @@ def _numbers(texts: tuple[str, ...], option: str) -> dict[str, float] | None:
     return {name: float(number(value, f"{option} {name}")) for name, value in pairs} or None
 
 
-def _knowledge(question: dict[str, Any]) -> Any:
-    chances = _numbers(question["knowledge"], "--knowledge")
-    if question["scenario"] is not None:
-        from reidbn.attack.scenariofile import load_scenario
-
-        if chances:
-            raise UsageError("--knowledge and --scenario both say what is known; choose one")
-        return load_scenario(question["scenario"])
-    if chances is None:
-        return None
-    return {tuple(name.split("+")) if "+" in name else name: p for name, p in chances.items()}
+def _known(people: People, question: dict[str, Any]) -> dict[str, Any]:
+    """The auxiliaries with or without chances; --known beside the older --knowledge are both."""
+    if question["known"] and question["knowledge"]:
+        return {
+            "known": read_known(question["known"]),
+            "knowledge": read_known(question["knowledge"], "--knowledge"),
+        }
+    if question["knowledge"] or question["scenario"]:  # the older words: all others count, too
+        return {"knowledge": known_of(people, question)}
+    return {"known": known_of(people, question)}
 
 
 def _ranges(people: People, texts: tuple[str, ...]) -> dict[str, Any] | None:
@@ -236,7 +230,7 @@ def _coarse_options(
             )
     if question["if_missing"] == "value":
         raise UsageError(f"{option} leaves out whoever's secret is missing; leave --if-missing out")
-    return {"p": d.p, "known": listed(question["known"]) or None}
+    return {"p": d.p, "known": list(d.known)}
 
 
 def _generalise(
@@ -320,7 +314,6 @@ def _forecasts(
     from reidbn.attacks.disclosure_smoothed import disclosure_calibration, smoothed_disclosure
 
     tables: dict[str, pd.DataFrame] = {}
-    known = listed(question["known"]) or None
     for option in ("smoothed", "calibrate"):
         blurred = [name for name in ("ranges", "tolerance", "within", "values", "individuals")
                    if question[name]]  # fmt: skip
@@ -332,7 +325,9 @@ def _forecasts(
         kind, _, strength = question["smoothed"].partition(":")
         weight = float(number(strength, "--smoothed")) if strength else 1.0
         p = d.p or threshold("p", "nearly-certain")
-        s = smoothed_disclosure(people, d.secret, posterior=kind, strength=weight, known=known, p=p)
+        s = smoothed_disclosure(
+            people, d.secret, posterior=kind, strength=weight, known=list(d.known), p=p
+        )
         tables[f"Smoothed: {kind} of weight {weight:g}"] = pd.DataFrame(
             [{"p": s.p, "upward": s.share_upward(), "mean PPP, all known": s.ppp_full.mean(),
               "least PPP": s.ppp_min.mean()}]
@@ -340,7 +335,11 @@ def _forecasts(
     if question["calibrate"] is not None:
         d = _single(found, "--calibrate")
         tables["Forecasts of held-out people, best first"] = disclosure_calibration(
-            people, d.secret, known=known, folds=question["calibrate"], seed=question["seed"]
+            people,
+            d.secret,
+            known=list(d.known),
+            folds=question["calibrate"],
+            seed=question["seed"],
         )
     if question["crosscheck"] is not None:
         d = _single(found, "--crosscheck")
@@ -516,8 +515,8 @@ def _map(people: People, d: Disclosure, question: dict[str, Any]) -> DisclosureA
     from reidbn.attacks.disclosure import DisclosureAll, disclosure_all
 
     options = _options(people, question)
-    for name in ("within", "knowledge", "individuals", "q"):
-        options.pop(name)
+    for name in ("within", "known", "knowledge", "individuals", "q"):
+        options.pop(name, None)
     if d.rows is not None:
         options["individuals"] = d.rows if d.origin is None else d.origin[d.rows]
     several = disclosure_all(people, columns=[*d.known, d.secret], **options)

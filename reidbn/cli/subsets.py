@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reidbn.cli._bar import share_bar
-from reidbn.cli._options import NUMBER, number, output_options, print_json
+from reidbn.cli._known import known_of, known_options
+from reidbn.cli._options import NUMBER, output_options, print_json
 from reidbn.cli._tables import (
     about,
     figure_name,
-    listed,
     save_figure,
     say_about,
     show_frame,
@@ -32,10 +31,7 @@ if TYPE_CHECKING:
 @click.command()
 @table_options
 @click.option("--per-record", is_flag=True, help="One row per person, over all subsets.")
-@click.option(
-    "--known", multiple=True, metavar="GROUP=A+B:0.3",
-    help="Columns learnt together, and the chance that they are known.",
-)  # fmt: skip
+@known_options
 @click.option("--most", type=int, help="Only subsets of at most so many attributes.")
 @click.option("--samples", type=int, help="Draw subsets at random instead of visiting all.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
@@ -123,32 +119,12 @@ def _counted(people: People, options: dict[str, Any]) -> pd.DataFrame:
         return counted(
             people,
             per_record=options["per_record"],
-            known=read_known(options["known"]) or None,
+            known=known_of(people, options),
             most=options["most"],
             samples=options["samples"],
             seed=options["seed"],
             progress=progress,
         )
-
-
-def read_known(texts: Iterable[str]) -> dict[str, tuple[list[str], float]]:
-    """Groups of `--known`: GROUP=COLUMN+COLUMN:CHANCE, or COLUMN:CHANCE.
-
-    >>> read_known(["home=zip+city:0.25", "age:0.5"])
-    {'home': (['zip', 'city'], 0.25), 'age': (['age'], 0.5)}
-    """
-    found: dict[str, tuple[list[str], float]] = {}
-    for text in texts:
-        for part in listed(text):
-            left, colon, chance = part.rpartition(":")
-            name, equals, columns = left.partition("=")
-            if not colon or not name or (equals and not columns):
-                raise UsageError(f'--known: "{part}" is not GROUP=A+B:CHANCE, nor COLUMN:CHANCE')
-            if name in found:
-                raise UsageError(f"--known: {name} is named twice")
-            members = [c.strip() for c in (columns or name).split("+")]
-            found[name] = members, float(number(chance, f"--known {name}"))
-    return found
 
 
 def _show_subsets(people: People, table: pd.DataFrame, top: int) -> None:
