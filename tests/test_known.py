@@ -209,7 +209,7 @@ def run(*words):
 
 
 @pytest.mark.parametrize(
-    "said", ["age=0.01,sex=0.5,state=0.3", "body=age+sex:.25,state:.5", "sure"]
+    "said", ["age=0.01,sex=0.5,state=0.3", "body=age+sex:.25,state:.5", "worst-case"]
 )
 def test_the_shell_says_what_is_known_alike_in_every_command(tmp_path, said):
     path = tmp_path / "t.csv"
