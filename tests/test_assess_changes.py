@@ -227,3 +227,42 @@ def test_a_table_may_call_the_state_and_the_age_as_it_likes(frame):
             )
         )
         assert np.abs(plain.risk() - ours.risk()).max() <= 1e-12
+
+
+# -- who is compared with whom ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("subject_id", [None, "person"])
+def test_assessments_of_as_many_other_people_are_not_compared(subject_id):
+    frame = pd.DataFrame({"person": [21, 13, 34, 55, 42, 60], "age": [50, 50, 51, 60, 61, 61]})
+    people = rb.read_table(frame, quasi_identifiers="age", subject_id=subject_id)
+    three = rb.assess("marketer", people.take([0, 1, 2]))
+    for rows in ([3, 4, 5], [2, 1, 0]):
+        other = rb.assess("marketer", people.take(rows))
+        with pytest.raises(UsageError, match="the same ones in the same order"):
+            rb.compare(three, other)
+        assert rb.risk_utility({"a": three, "b": other}).table["information_lost"].isna()["b"]
+    same = rb.assess("marketer", people.take([0, 1, 2]).take([0, 1, 2]))
+    assert rb.compare(three, same).table["median"].eq(0).all()
+
+
+def test_as_many_people_left_by_another_suppression_are_not_compared():
+    frame = {"age": [50, 52, 60, 60], "sex": ["f", "f", "f", "m"]}
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
+    result = rb.assess("marketer", people)
+    decades = {"age": rb.Bands(10)}
+    anybody = {"sex": rb.Tree({"anybody": ["f", "m"]})}
+    by_age = rb.what_if(result, generalise={"age": 1}, hierarchies=decades, suppress=2)
+    by_sex = rb.what_if(result, generalise={"sex": 1}, hierarchies=anybody, suppress=2)
+    assert (len(by_age), len(by_sex)) == (2, 2)
+    with pytest.raises(UsageError, match="the same ones in the same order"):
+        rb.compare(by_age, by_sex)
+
+
+def test_individuals_drawn_by_other_seeds_are_not_compared():
+    people = rb.read_table({"age": np.arange(40) // 3}, quasi_identifiers="age")
+    some, others = (rb.assess("marketer", people, individuals=5, seed=seed) for seed in (1, 2))
+    with pytest.raises(UsageError, match="the same ones in the same order"):
+        rb.compare(some, others)
+    again = rb.assess("marketer", people, individuals=5, seed=1)
+    assert rb.compare(some, again).table["q3"].eq(0).all()

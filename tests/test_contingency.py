@@ -296,3 +296,12 @@ def test_a_file_without_a_header_shows_nobody(engine, tmp_path):
     with pytest.raises(UsageError, match="must be the names of the columns") as caught:
         rb.contingency(str(tmp_path / "bare.csv"), ["zanzibar"], engine=engine)
     assert "7731" not in str(caught.value)
+
+
+def test_columns_that_differ_by_capitals_only_are_refused_by_name_where_duckdb_reads(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("age,Age,sex\n1,1,f\n1,2,f\n2,1,m\n")
+    with pytest.raises(DataError, match="differ by capitals only"):
+        rb.contingency(path, ["age"])
+    _, n = rb.contingency(path, ["age", "Age"], engine="numpy")
+    assert n.tolist() == [1, 1, 1]

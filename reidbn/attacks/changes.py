@@ -147,6 +147,12 @@ class Comparison:
                 f"cannot compare {len(self.before):,} people with {len(self.after):,}: "
                 f"compare two assessments of the same people"
             )
+        if not _same_people(self.before.inputs, self.after.inputs):
+            raise UsageError(
+                f"the two assessments are about {len(self.before):,} people each, and not about "
+                f"the same ones in the same order: compare two assessments of the same people "
+                f"(tables that were read apart are told by their subject_id=)"
+            )
 
     def reduction(self, measure: str = OVERALL) -> Array:
         """1 - after/before of every person whose risk was above zero, in record order."""
@@ -204,6 +210,15 @@ class Comparison:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def _same_people(before: Inputs, after: Inputs) -> bool:
+    """Whether two assessments asked about the same people in the same order."""
+    asked = [
+        inputs.people if inputs.individuals is None else inputs.people.take(inputs.individuals)
+        for inputs in (before, after)
+    ]
+    return asked[0].has_the_people_of(asked[1])
 
 
 def compare_assessments(before: Assessment, after: Assessment) -> Comparison:

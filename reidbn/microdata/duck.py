@@ -158,6 +158,11 @@ def _csv(con: Any, files: Sequence[Path]) -> Any:
             check_lines(file, head)
     if len(set(header)) != len(header):
         raise DataError(f"{files[0].name}: two columns have the same name; rename one")
+    if len({name.lower() for name in header}) != len(header):
+        raise DataError(
+            f"{files[0].name}: two columns have names that differ by capitals only, which DuckDB "
+            'does not tell apart; rename one, or use engine="numpy"'
+        )
     return con.read_csv(
         [str(file) for file in files],
         header=True,

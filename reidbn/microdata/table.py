@@ -202,6 +202,18 @@ class People:
             original=original,
         )  # fmt: skip
 
+    def has_the_people_of(self, other: People) -> bool:
+        """Whether both hold the same people in the same order.
+
+        By their subject ids where both have them, else by the rows they were read from.
+        """
+        if len(self) != len(other):
+            return False
+        if self.subject_ids is not None and other.subject_ids is not None:
+            return np.array_equal(self.subject_ids, other.subject_ids)
+        own, others = (np.arange(len(p)) if p.origin is None else p.origin for p in (self, other))
+        return np.array_equal(own, others)
+
     def drop(self, rows: ArrayLike) -> People:
         """Everybody but these rows (numbers or a mask)."""
         keep = np.ones(len(self), dtype=bool)

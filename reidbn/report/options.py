@@ -90,7 +90,7 @@ def information_lost(
     from reidbn.attacks.leak_loss import bits_lost
 
     before, after = first.inputs.people, option.inputs.people
-    if len(before) != len(after) or before.quasi_identifiers != after.quasi_identifiers:
+    if not after.has_the_people_of(before) or before.quasi_identifiers != after.quasi_identifiers:
         return None
     lost, whole = bits_lost(before, after)
     return telling.lost(lost / whole + 0.0 if whole > 0 else 0.0, whole, len(before))
