@@ -236,3 +236,12 @@ def test_a_secret_option_without_a_secret_is_refused(run, file):
     code, _, err = run("--classes", "5:2", "--leaked", "1-3", "--targets", 2, "--method",
                        "simulation")  # fmt: skip
     assert (code, "a prior of the leak size is reckoned exactly" in err) == (2, True)
+
+
+def test_information_lost_is_not_told_of_as_many_other_people():
+    people = rb.read_table({"age": [50, 51, 60, 61]}, quasi_identifiers="age")
+    coarse = people.generalise({"age": 1}, hierarchies={"age": rb.Bands(10)})
+    assert rb.leak.non_uniform_entropy(people, coarse) == 0.5
+    for rows in ([3, 2, 1, 0], [0, 1, 1, 2]):
+        with pytest.raises(rb.DataError, match="other people, or the same ones in another order"):
+            rb.leak.non_uniform_entropy(people, coarse.take(rows))

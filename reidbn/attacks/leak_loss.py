@@ -78,6 +78,11 @@ def bits_lost(before: People, after: People) -> tuple[float, float]:
             f"{len(before)} people before and {len(after)} after: non-uniform entropy compares "
             "the same people with the same columns, in the same order"
         )
+    if not after.has_the_people_of(before):
+        raise DataError(
+            "the two tables hold other people, or the same ones in another order: non-uniform "
+            "entropy compares the same people person by person"
+        )
     lost = whole = 0.0
     for name in names:
         own, coarse = before.codes([name]), after.codes([name])
