@@ -234,8 +234,10 @@ def run(inputs: Inputs) -> Assessment:
                 f"question {measure} is left out: what it is given cannot happen for some people "
                 f"in this scenario"
             )
-    if population is not None and "class_size" in attack.subject and not inputs.given:
-        match = journalist_match(attack, population, table, inputs.set, inputs.do)
+    seen_before = inputs.given or scenario.given
+    if population is not None and "class_size" in attack.subject and not seen_before:
+        done = {**scenario.do, **inputs.do}
+        match = journalist_match(attack, population, table, inputs.set, done)
         risks = {**_until(risks, "journalist"), "journalist_match": match, **risks}
     return Assessment(
         inputs=inputs,

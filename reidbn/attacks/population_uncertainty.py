@@ -182,9 +182,9 @@ def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
         if _asks_the_population(result.attack, query)
     }
     if MATCH in result.risks:
-        out[MATCH] = journalist_match(
-            result.attack, fits, table, result.inputs.set, result.inputs.do
-        )
+        inputs = result.inputs
+        done = {**inputs.scenario.do, **inputs.do}
+        out[MATCH] = journalist_match(result.attack, fits, table, inputs.set, done)
     return {m: out[m] for m in result.measures if m in out}
 
 

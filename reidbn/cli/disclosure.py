@@ -10,6 +10,7 @@ import click
 from reidbn.attacks.disclosure_source import threshold
 from reidbn.cli._known import known_of, known_options, read_known
 from reidbn.cli._options import number, output_options, print_json, print_table
+from reidbn.cli._remedies import in_shell
 from reidbn.cli._tables import about, listed, say_about, show_frame, table_options, write_parquet
 from reidbn.errors import UsageError
 
@@ -92,6 +93,7 @@ def disclosure(
     else:
         if not quiet:
             say_about(people)
+            _say_notes(people, found)
         _say(found, coarse, more)
     if out:
         _write(found, out)
@@ -434,6 +436,14 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
         {str(k): None if isinstance(v, float) and v - v != 0 else v for k, v in row.items()}
         for row in rows
     ]
+
+
+def _say_notes(people: People, found: dict[str, Disclosure]) -> None:
+    """What was done for this question: who was left out, what the scenario does not know."""
+    command = click.get_current_context().command
+    for note in dict.fromkeys(note for d in found.values() for note in d.notes):
+        if note not in people.notes:
+            click.echo(f"Note: {in_shell(note, command)}.")
 
 
 def _say(

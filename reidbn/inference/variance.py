@@ -311,10 +311,7 @@ def _check_box(case: Case, box: Mapping[str, tuple[float, float]]) -> None:
             problem = case.refusal(changes, names)
             if problem is not None:
                 where = ", ".join(f"{n}={v:g}" for n, v in changes.items())
-                raise UsageError(
-                    f"{case.attack.name}: the ranges of {', '.join(names)} meet where no answer "
-                    f"is ({where}): {problem}. Narrow them: over={{name: (low, high)}}"
-                )
+                raise _narrow(case, names, f"no answer is ({where}): {problem}")
 
 
 def _check_conditions(case: Case, box: Mapping[str, tuple[float, float]]) -> None:
@@ -325,10 +322,15 @@ def _check_conditions(case: Case, box: Mapping[str, tuple[float, float]]) -> Non
         for corner in product(*ends):
             if not condition.holds(dict(zip(names, corner, strict=True))):
                 where = ", ".join(f"{n}={v:g}" for n, v in zip(names, corner, strict=True))
-                raise UsageError(
-                    f"{case.attack.name}: the ranges of {', '.join(names)} meet where {condition} "
-                    f"does not hold ({where}). Narrow them: over={{name: (low, high)}}"
-                )
+                raise _narrow(case, names, f"{condition} does not hold ({where})")
+
+
+def _narrow(case: Case, names: Sequence[str], problem: str) -> UsageError:
+    """Ranges that cannot be drawn from independently, and how to write narrower ones."""
+    said = f"{case.attack.name}: the ranges of {', '.join(names)} meet where {problem}. Narrow them"
+    return UsageError(
+        f"{said}: over={{name: (low, high)}}", in_shell=f"{said}: --over {names[0]}=LOW:HIGH"
+    )
 
 
 def with_ranges(
