@@ -161,7 +161,9 @@ def test_a_named_column_that_the_scenario_says_nothing_about_is_refused(frame):
     assert 'unknown=["education"]' in said
     assert "--unknown education" in caught.value.in_shell
     told = assess(people, "social-media", unknown=["education"])
-    assert told.groups.notes[-1] == "taken as not known to the attacker, by the caller: education"
+    note = told.groups.notes[-1]
+    assert note.startswith("taken as not known to the attacker, by the caller: education (a rule")
+    assert told.summary("ema").judged.sizes.tolist() == told.inputs.people.class_sizes().tolist()
 
 
 def test_the_refusal_names_the_mapping_that_would_help(frame):

@@ -1,5 +1,6 @@
 """Attribute disclosure as a result: laws, verdicts, scenarios, samples, readings, bad calls."""
 
+import json
 from fractions import Fraction
 from math import exp, log
 
@@ -13,6 +14,7 @@ from scipy.stats import hypergeom
 import reidbn as rb
 from reidbn.attack.knows import Known, Knows, Listed, Profile
 from reidbn.attacks.disclosure_exact import Partitioned
+from reidbn.cli import main
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.table import People
 from reidbn.theory.finite_population import mean_interval, share_interval
@@ -410,3 +412,44 @@ def test_histories_that_hang_together_are_refused_with_a_way_out():
         with pytest.raises(UsageError, match=r"keep one of these in known=\["):
             ask()
     assert rb.disclosure(people, "sick", known=["code"]).npp_full.tolist() == [0, 0]
+
+
+def test_without_the_own_record_a_table_of_one_person_says_nothing_and_not_zero(tmp_path, capsys):
+    one = rb.read_table({"age": [30], "ill": ["flu"]}, quasi_identifiers="age", sensitive="ill")
+    d = rb.disclosure(one, "ill", known=["age"])
+    assert np.isnan(d.ppp_without_own).all()
+    assert np.isnan(d.best_guess_without_own).all()
+    (tmp_path / "one.csv").write_text("age,ill\n30,flu\n")
+    with pytest.raises(SystemExit):
+        main(
+            [
+                "disclosure",
+                str(tmp_path / "one.csv"),
+                "--qi",
+                "age",
+                "--sensitive",
+                "ill",
+                "--json",
+                "--own-copy",
+                "--html",
+                str(tmp_path / "one.html"),
+            ]
+        )
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found["secrets"][0]["mean_ppp_without_own_record"] is None
+    page = (tmp_path / "one.html").read_text()
+    assert "undefined" in page
+    assert ">nan<" not in page
+    two = rb.read_table({"age": [30, 40], "ill": ["flu", "cold"]}, quasi_identifiers="age",
+                        sensitive="ill")  # fmt: skip
+    assert rb.disclosure(two, "ill", known=["age"]).ppp_without_own.tolist() == [1.0, 1.0]
+
+
+def test_named_values_choose_who_is_asked_about_and_all_own_values_of_a_history_are_counted():
+    rows = [(1, "flu"), (1, "gout"), (2, "flu"), (2, "cold"), (3, "flu"), (3, "cold")]
+    table = {"id": [r[0] for r in rows], "age": [30] * 6, "ill": [r[1] for r in rows]}
+    people = rb.read_table(table, quasi_identifiers="age", sensitive="ill", subject_id="id")
+    d = rb.disclosure(people, "ill", known=["age"], sensitive_values=["gout"])
+    assert d.rows.tolist() == [0]
+    # Everybody has had flu, which is sure of person 1; gout alone would leave 2 of 3 in doubt.
+    assert d.ppp_full.tolist() == [0.0]

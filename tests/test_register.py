@@ -81,6 +81,16 @@ def test_a_person_of_whom_the_register_says_nothing_is_an_error(canton):
     assert "register:FILE" not in str(caught.value)
 
 
+def test_a_column_that_the_register_lacks_may_be_added_to_its_table(canton):
+    frame = FRAME.assign(school="x")
+    people = rb.read_table(frame, quasi_identifiers=[*QI, "school"])
+    said = 'If the register shows it, add the column "shows school" to its table'
+    with pytest.raises(UsageError, match=said) as caught:
+        rb.assess("marketer", people, scenario=f"register:{canton}", unknown=["region"])
+    assert "--unknown" in caught.value.in_shell
+    assert said in caught.value.in_shell
+
+
 def test_a_column_that_the_register_does_not_show_is_to_be_said_unknown(canton):
     with pytest.raises(UsageError, match="says nothing about region"):
         assess(f"register:{canton}", unknown=())

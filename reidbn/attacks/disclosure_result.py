@@ -300,6 +300,8 @@ class Disclosure:
         _, own, _, _ = self.source.own_values(self.column, [])
         known = self.source.others(self.column)
         alone = guess_alone(*self.source.posteriors(self.column, []), own)
+        everybody, _ = self.source.at(self.column, [])
+        alone = np.where(everybody > 1, alone, np.nan)  # nobody else is there to say anything
         found = guess_alone(*self.source.posteriors(self.column, known), own)
         return np.where(self.peers_full > 1, found, alone)
 
@@ -307,11 +309,14 @@ class Disclosure:
     def ppp_without_own(self) -> Floats:
         """PPP among the others alike, all auxiliaries known; of all others if there are none.
 
-        What the neighbours' records give away, as against a person's own record in the table.
+        What the neighbours' records give away, as against a person's own record in the table; NaN
+        in a table of one person, where there is nobody else.
         """
         everybody, same = self.source.at(self.column, [])
         others, npp = self.peers_full - 1, self.npp_full
-        baseline = (everybody - same) / np.maximum(everybody - 1, 1)
+        baseline = np.where(
+            everybody > 1, (everybody - same) / np.maximum(everybody - 1, 1), np.nan
+        )
         return np.where(others > 0, npp / np.maximum(others, 1), baseline)
 
     @property

@@ -46,7 +46,12 @@ if TYPE_CHECKING:
               help="The table's column for an attribute of the scenario.")  # fmt: skip
 @click.option("--state-column", metavar="COLUMN", help="The column that holds the state.")
 @click.option("--without", default="", metavar="A,B", help="Attributes that are not known.")
-@click.option("--unknown", default="", metavar="A,B", help="Columns of --qi that nobody knows.")
+@click.option(
+    "--unknown",
+    default="",
+    metavar="A,B",
+    help="Columns of --qi that nobody knows; a rule on k alike counts them.",
+)
 @click.option("--together/--apart", default=None, help="One list for all attributes, or not.")
 @click.option("--method", type=click.Choice(["exact", "simulation"]), default="exact",
               show_default=True)  # fmt: skip

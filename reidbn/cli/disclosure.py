@@ -378,6 +378,12 @@ def _several(
     return {"Best categories together": pd.DataFrame(rows)}
 
 
+def _defined(values: Any) -> float | None:
+    """The mean; None where nobody is left to say anything."""
+    mean = float(values.mean())
+    return mean if mean == mean else None  # NaN alone differs from itself
+
+
 def _measures(d: Disclosure) -> dict[str, Any]:
     full, least = d.poac()
     found: dict[str, Any] = {
@@ -395,7 +401,7 @@ def _measures(d: Disclosure) -> dict[str, Any]:
         "best_guess_prior": d.best_guess_prior,
         "best_guess": float(d.best_guess.mean()),
         "mean_ppp_full": float(d.ppp_full.mean()),
-        "mean_ppp_without_own_record": float(d.ppp_without_own.mean()),
+        "mean_ppp_without_own_record": _defined(d.ppp_without_own),
         "mean_ppp_min": float(d.ppp_min.mean()),
         "mean_poac_full": None if full is None else float(full.mean()),
         "mean_poac_min": None if least is None else float(least.mean()),
@@ -404,7 +410,7 @@ def _measures(d: Disclosure) -> dict[str, Any]:
         "notes": list(d.notes),
     }
     if not d.several and d.source.near(d.column) is None:
-        found["best_guess_without_own_record"] = float(d.best_guess_without_own.mean())
+        found["best_guess_without_own_record"] = _defined(d.best_guess_without_own)
     if d.chances is not None:
         found["expected_ppp"] = float(d.expected_ppp.mean())
         found["breach_probability"] = float(d.breach_probability.mean())

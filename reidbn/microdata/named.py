@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reidbn.attack.knows import Known
+from reidbn.attack.register import REGISTER, SHOWS
 from reidbn.attack.scenario import Scenario
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.placing import Groups
@@ -42,6 +43,10 @@ def refuse_unnamed(
     silent = [c for c in people.quasi_identifiers if c not in spoken_of]
     if silent:
         python, shell = _remedies(silent, people, groups)
+        if scenario.name == REGISTER:
+            added = f"{SHOWS}{silent[0]}"
+            own = f'If the register shows it, add the column "{added}" to its table. '
+            python, shell = own + python, own + shell
         listed = " and ".join([", ".join(silent[:-1]), silent[-1]] if silent[1:] else silent)
         said = (
             f"scenario {scenario.name} says nothing about {listed}, which the table names as "
@@ -52,7 +57,10 @@ def refuse_unnamed(
         raise UsageError(said + read + python, in_shell=said + shell)
     if not unknown:
         return ()
-    return (f"taken as not known to the attacker, by the caller: {', '.join(unknown)}",)
+    return (
+        f"taken as not known to the attacker, by the caller: {', '.join(unknown)} (a rule on who "
+        f"is alike counts every quasi-identifier all the same)",
+    )
 
 
 def _contradiction(name: str, scenario: Scenario) -> tuple[str]:

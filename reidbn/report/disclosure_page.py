@@ -186,7 +186,7 @@ def _measures(d: Disclosure, said: Said) -> Section:
         ["best guess right, all known", said.mean(float(d.best_guess.mean()))],
         ["drawn guess right, all known (1 - mean PPP)", said.mean(float(1 - d.ppp_full.mean()))],
         ["mean PPP, all known", said.mean(float(d.ppp_full.mean()))],
-        ["the same without the own record", said.mean(float(d.ppp_without_own.mean()))],
+        ["the same without the own record", _mean(d.ppp_without_own, said)],
         ["mean PPP, least over subsets", said.mean(float(d.ppp_min.mean()))],
         [f"mean PoAC at q = {d.q:g}, all known", _mean(full, said)],
         [f"mean PoAC at q = {d.q:g}, least over subsets", _mean(least, said)],
@@ -195,8 +195,7 @@ def _measures(d: Disclosure, said: Said) -> Section:
         rows[2][1] = said.share_of(d.share_upward())
         rows[3][1] = said.share_of(d.share_downward())
     if not d.several and d.source.near(d.column) is None:
-        without = float(d.best_guess_without_own.mean())
-        rows.insert(6, ["the same without the own record", said.mean(without)])
+        rows.insert(6, ["the same without the own record", _mean(d.best_guess_without_own, said)])
     if said.exact and not d.several:
         readings = d.readings()
         rows += [
@@ -216,7 +215,8 @@ def _measures(d: Disclosure, said: Said) -> Section:
 
 
 def _mean(values: Any, said: Said) -> str:
-    return "undefined" if values is None else said.mean(float(np.mean(values)))
+    is_told = values is not None and not np.isnan(values).any()
+    return said.mean(float(np.mean(values))) if is_told else "undefined"
 
 
 MOST_VALUES = 12
