@@ -13,6 +13,7 @@ PUBLIC: dict[str, str] = {
     "TooLarge": "reidbn.errors",
     "CrosscheckFailed": "reidbn.errors",
     "MissingPart": "reidbn.errors",
+    "Result": "reidbn.result",
     # the language
     "Attack": "reidbn.attack.attack",
     "Node": "reidbn.attack.parts",

@@ -316,7 +316,7 @@ def test_a_part_with_another_question_says_so_in_its_heading():
     d = rb.disclosure(people, "diagnosis", ranges={"age": 5}, p=0.1)
     best = rb.best_generalisation(people, "age", "diagnosis", smallest=1)
     page = disclosure_page(d, every=rb.disclosure_all(people), generalisations=[(best, None)])
-    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
+    headings = re.findall(r"<h2[^>]*>\d+\. (.*?)</h2>", page)
     other = [heading for heading in headings if "another question" in heading]
     assert other == [
         "Every variable as the secret - another question: diagnosis given age, job known; p = 0",

@@ -28,6 +28,8 @@ from reidbn.late import late
 from reidbn.microdata.placing import Groups
 from reidbn.microdata.sampled import binomial_interval
 from reidbn.microdata.table import People
+from reidbn.result import Measure, Result, by_person, mean_of
+from reidbn.theory.finite_population import mean_interval
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ def _refuse_what_is_no_risk(measure: str, values: Array, subjects: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment:
+class Assessment(Result):
     """Risk of every person under one attack and one scenario."""
 
     inputs: Inputs
@@ -111,14 +113,40 @@ class Assessment:
 
     # -- per person ------------------------------------------------------------------------
 
-    @cached_property
-    def subjects(self) -> pd.DataFrame:
-        """One row per person, in record order: one column per measure."""
-        import pandas as pd
+    @property
+    def table(self) -> People:
+        """The people it was asked of."""
+        return self.inputs.people
 
-        index = self._ids()
-        data = {name: values[self.subject_table.of_person] for name, values in self.risks.items()}
-        return pd.DataFrame(data, index=None if index is None else pd.Index(index, name="subject"))
+    @property
+    def question(self) -> str:
+        """The attack, the scenario and the event whose chance the overall risk is."""
+        asked = self.questions[OVERALL].describe()
+        return f"{self.inputs.attack.name} under {self.inputs.scenario.name}: {asked}"
+
+    def _people(self) -> pd.DataFrame:
+        """One column per measure."""
+        data = {name: self.risk(name) for name in self.risks}
+        return by_person(data, self.table, self.inputs.individuals)
+
+    def _measures(self) -> dict[str, Measure]:
+        """The mean of every risk over people; of people drawn at random, with its interval."""
+        return {
+            name: mean_of(
+                self.risk(name),
+                f"mean risk, {name.replace('_', ' ')}",
+                per_person=True,
+                interval=mean_interval(self.risk(name), len(self.table), level=0.95)
+                if self.inputs.drawn
+                else None,
+            )
+            for name in self.risks
+        }
+
+    def remarks(self) -> tuple[str, ...]:
+        """Of the table, of what may be known, and of the population."""
+        fits = self.population.notes if self.population else ()
+        return (*self.table.notes, *self.groups.notes, *fits)
 
     def _ids(self) -> NDArray[Any] | None:
         ids, rows = self.inputs.people.subject_ids, self.inputs.individuals
@@ -158,10 +186,6 @@ class Assessment:
         if measure not in self.risks:
             raise UsageError(f'no measure "{measure}"; {did_you_mean(str(measure), self.risks)}')
         return self.risks[measure][self.subject_table.of_person]
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        return tuple(self.risks)
 
     def __len__(self) -> int:
         return len(self.subject_table.of_person)
@@ -259,6 +283,15 @@ class Assessment:
     compare_with = late("reidbn.attacks.changes:compare_assessments")
 
     # -- views (the rooms above) -----------------------------------------------------------
+
+    _sheet = late("reidbn.report.assessment_report:report")
+    _numbers = late("reidbn.report.assessment_report:numbers")
+    _sections = late("reidbn.report.assessment_report:sections")
+
+    def refuse_what_is_wrong(self) -> None:
+        """Raise where the cross-check fails."""
+        if not self.inputs.given:
+            self.crosscheck.raise_on_failure()
 
     to_html = late("reidbn.report.assessment_report:write_html")
     to_markdown = late("reidbn.report.assessment_report:write_markdown")

@@ -25,8 +25,10 @@ from reidbn.attacks.disclosure_source import (
     threshold,
 )
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.late import late
 from reidbn.microdata.classes import Floats, Ints
 from reidbn.microdata.table import People
+from reidbn.result import Result
 from reidbn.theory.finite_population import mean_interval, share_interval
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Disclosure:
+class Disclosure(Result):
     """One secret, seen by attackers who know any of the auxiliaries [Kroes21].
 
     Arrays have one entry per individual, in record order.  With a_i the known values and s_i the
@@ -243,8 +245,8 @@ class Disclosure:
         if what in ("upward", "downward"):
             hits = int((self.upward(p) if what == "upward" else self.downward(p)).sum())
             return share_interval(hits, len(self), everybody, level=level)
-        if what not in (*_NUMERIC, "expected_ppp", "breach_probability"):
-            known = ["upward", "downward", *_NUMERIC]
+        if what not in (*NUMERIC, "expected_ppp", "breach_probability"):
+            known = ["upward", "downward", *NUMERIC]
             raise UsageError(f'no interval for "{what}"; {did_you_mean(what, known)}')
         values = self._numeric(what)
         return mean_interval(values, everybody, level=level)
@@ -470,9 +472,8 @@ class Disclosure:
             ["broken", "size"], ascending=[False, True], kind="stable", ignore_index=True
         )
 
-    @cached_property
-    def subjects(self) -> pd.DataFrame:
-        """One row per individual, in record order; PoAC is null for a constant secret."""
+    def _people(self) -> pd.DataFrame:
+        """PoAC is null for a constant secret."""
         import pandas as pd
 
         rows = np.arange(len(self.table)) if self.rows is None else self.rows
@@ -502,6 +503,21 @@ class Disclosure:
             columns["breach_probability"] = self.breach_probability
         return pd.DataFrame(columns, index=pd.Index(number if ids is None else ids[rows]))
 
+    _measures = late("reidbn.attacks.disclosure_measures:measures")
+
+    def remarks(self) -> tuple[str, ...]:
+        """Of the table and of what was asked."""
+        return self.notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every measure, with what was asked."""
+        asked = {"secret": self.secret, "status": self.status, "known": list(self.known)}
+        return {**super().to_dict(), **asked}
+
+    check = late("reidbn.attacks.disclosure_crosscheck:disclosure_crosscheck")
+    _sheet = late("reidbn.report.disclosure_page:sheet")
+    _sections = late("reidbn.report.disclosure_page:sections")
+
     def __repr__(self) -> str:
         return (
             f"Disclosure({self.secret!r} given {len(self.known)} auxiliaries, {len(self)} people: "
@@ -516,4 +532,4 @@ class Disclosure:
         return f", breach probability {self.breach_probability.mean():.3g} in the scenario"
 
 
-_NUMERIC = ("ppp_full", "ppp_min", "npp_full", "posterior_full", "posterior_max", "prior")
+NUMERIC = ("ppp_full", "ppp_min", "npp_full", "posterior_full", "posterior_max", "prior")

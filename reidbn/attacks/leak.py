@@ -4,6 +4,7 @@
 
     rb.leak.risk(records=10_000, leaked=4_000, class_size=5)        one target
     rb.leak.risk(people, leaked=4_000)                              a patient of a real table
+    rb.leak.assess(people, leaked=4_000)                            everybody, with a page
     rb.leak.joint_risk({5: 2000}, leaked=4_000, targets=15)         all of many targets
     rb.leak.number_identified({5: 2000}, leaked=4_000, targets=15)  how many of them
     rb.leak.smallest_k(records=10_000, leaked=4_000, target=0.09)   design backwards
@@ -21,6 +22,7 @@ from reidbn.attacks.leak_graph import as_attack
 from reidbn.attacks.leak_histories import partial_histories
 from reidbn.attacks.leak_loss import Loss, information_loss, non_uniform_entropy, trade_off
 from reidbn.attacks.leak_people import risks
+from reidbn.attacks.leak_result import Leak, assess
 from reidbn.attacks.leak_single import (
     Homogeneity,
     TargetRisk,
@@ -45,12 +47,14 @@ __all__ = [
     "Claims",
     "Estimate",
     "Homogeneity",
+    "Leak",
     "Loss",
     "NumberIdentified",
     "Simulation",
     "TargetRisk",
     "any_identified",
     "as_attack",
+    "assess",
     "between",
     "claims",
     "classes_of",

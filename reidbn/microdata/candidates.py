@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import DataError, TooLarge, UsageError
+from reidbn.errors import CrosscheckFailed, DataError, TooLarge, UsageError
+from reidbn.late import late
 from reidbn.microdata.assignment import pair_probabilities
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.matching import MOST_CELLS
 from reidbn.microdata.table import People, checked_people
+from reidbn.result import Measure, Result, by_person, count_of, highest_of, mean_of
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -33,8 +35,19 @@ _BLOCK = 5_000_000
 Grid = NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
+class PairCheck:
+    """How many records were compared with everybody one by one; all candidates were right."""
+
+    records: int
+    pairs: int
+
+    def __str__(self) -> str:
+        return f"{self.records} records in {self.pairs:,} pairs: the candidates are those who fit"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Candidates:
+class Candidates(Result):
     """The people who fit each released record."""
 
     release: People
@@ -45,6 +58,8 @@ class Candidates:
     kind_of_person: Ints
     links: tuple[Ints, Ints]
     """Which kinds of record fit which kinds of person: two arrays, sorted by the first."""
+    match: Mapping[str, Any] | None = None
+    """The columns' rules, as asked."""
 
     @cached_property
     def _people_of_kind(self) -> Ints:
@@ -137,6 +152,62 @@ class Candidates:
             found["jointly"] = np.concatenate([self.joint(row) for row in range(len(rows))])
         return pd.DataFrame(found)
 
+    # -- as a result -----------------------------------------------------------------------
+
+    @property
+    def table(self) -> People:
+        """The released people."""
+        return self.release
+
+    def _people(self) -> pd.DataFrame:
+        """How many named people fit each released record, and the chance to name its owner."""
+        return by_person({"candidates": self.counts, "risk": self.risk}, self.release)
+
+    def _measures(self) -> dict[str, Measure]:
+        return {
+            "people": count_of(len(self.release), "released records"),
+            "external": count_of(len(self.external), "named people"),
+            "fit_one": count_of(int((self.counts == 1).sum()), "records that fit one person"),
+            "fit_nobody": count_of(int((self.counts == 0).sum()), "records that fit nobody"),
+            "candidates": mean_of(
+                self.counts, "people who fit a record, mean", unit="people", per_person=True
+            ),
+            "risk": mean_of(
+                self.risk, "chance to name the owner of a record, mean", per_person=True
+            ),
+            "highest_risk": highest_of(self.risk, "chance to name the owner, highest"),
+        }
+
+    def remarks(self) -> tuple[str, ...]:
+        """What the chance stands on."""
+        return (
+            "a candidate is picked at random; whether the owner is among the named people at all "
+            "is not in this chance",
+        )
+
+    def check(self, *, individuals: int = 20, seed: int = 0) -> PairCheck:
+        """Some records compared with every named person one by one; raises CrosscheckFailed."""
+        rng = np.random.default_rng(seed)
+        n = len(self.release)
+        chosen = np.sort(rng.choice(n, min(individuals, n), replace=False))
+        fits = np.ones((chosen.size, len(self.external)), dtype=bool)
+        for name, other in self.columns.items():
+            grid = _grid(self.release, self.external, name, other, (self.match or {}).get(name))
+            ours, theirs = self.release.codes([name])[chosen, 0], self.external.codes([other])[:, 0]
+            fits &= grid[ours[:, None], theirs]
+        for row, people in zip(chosen.tolist(), fits, strict=True):
+            listed = self.of(row)
+            if listed.size != self.counts[row] or not np.array_equal(
+                listed, np.flatnonzero(people)
+            ):
+                raise CrosscheckFailed(
+                    f"record {row}: {int(people.sum())} people fit it one by one, and "
+                    f"{self.counts[row]} were counted; this is a fault of reidbn, please report it"
+                )
+        return PairCheck(chosen.size, chosen.size * len(self.external))
+
+    _sections = late("reidbn.report.subsets_page:candidate_sections")
+
     def __repr__(self) -> str:
         shared = ", ".join(self.columns)
         one, none = (int((self.counts == n).sum()) for n in (1, 0))
@@ -178,7 +249,7 @@ def candidates(
     left, record_kind = _kinds(release, list(shared))
     right, person_kind = _kinds(external, list(shared.values()))
     links = _links(left, right, list(grids.values()))
-    return Candidates(release, external, shared, record_kind, person_kind, links)
+    return Candidates(release, external, shared, record_kind, person_kind, links, match)
 
 
 def _shared(

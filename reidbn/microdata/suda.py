@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import TooLarge, UsageError, did_you_mean
+from reidbn.errors import CrosscheckFailed, TooLarge, UsageError, did_you_mean
+from reidbn.late import late
 from reidbn.microdata.classes import Floats, Ints
 from reidbn.microdata.knowledge import Knowledge, group_rows, grouped, is_product, mirrored
 from reidbn.microdata.lattice import refuse_many
@@ -34,6 +35,7 @@ from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.slab import every_subset
 from reidbn.microdata.subset_table import MOST_SUBSETS
 from reidbn.microdata.table import People, checked_people
+from reidbn.result import Measure, Result, by_person, count_of, given, highest_of, mean_of
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -43,10 +45,25 @@ Bits = NDArray[np.uint8]
 SCORES = ("elliot", "ihsn")
 
 
+@dataclass(frozen=True)
+class MinimalCheck:
+    """How many people's minimal uniques were looked at, on how many sets; all were right."""
+
+    individuals: int
+    subsets: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.individuals} people on {self.subsets} sets of columns: the minimal uniques are "
+            "those that class sizes say"
+        )
+
+
 @dataclass(frozen=True, eq=False)
-class Suda:
+class Suda(Result):
     """Minimal sample uniques of every person, and the scores made of them."""
 
+    table: People
     columns: tuple[str, ...]
     score_by: str
     most: int
@@ -95,6 +112,68 @@ class Suda:
             table["dis_score"] = self.dis_score
         return table
 
+    def _people(self) -> pd.DataFrame:
+        """Number of minimal uniques, size of the smallest, scores."""
+        found = self.to_frame()
+        return by_person({name: found[name].array for name in found.columns}, self.table)
+
+    def _measures(self) -> dict[str, Measure]:
+        number = self.counts.sum(axis=1)
+        found = {
+            "columns": given(len(self.columns), "columns searched", unit="columns"),
+            "most": given(self.most, "columns in a set, at most", unit="columns"),
+            "people": count_of(self.score.size, "people"),
+            "people_singled_out": count_of(int((number > 0).sum()), "people with a minimal unique"),
+            "total": Measure(self.total, unit="sets", words="minimal uniques of all people"),
+            "minimal_uniques": Measure(
+                float(number.mean()), unit="sets", per_person=True, words="per person, mean"
+            ),
+            "score": Measure(
+                float(self.score.mean()), unit="score", per_person=True, words="mean SUDA score"
+            ),
+        }
+        for size in range(1, self.most + 1):
+            count = int((self.counts[:, size] > 0).sum())
+            words = f"people with a minimal unique of {size} column{'s' if size > 1 else ''}"
+            found[f"people_at_{size}"] = count_of(count, words)
+        if self.dis is not None and self.dis_score is not None:
+            words = "chance that a match with a unique is right (DIS)"
+            found["dis"] = Measure(self.dis, words=words)
+            found["dis_score"] = mean_of(self.dis_score, "mean DIS-SUDA score", per_person=True)
+            found["highest_dis_score"] = highest_of(self.dis_score, "highest DIS-SUDA score")
+        return found
+
+    def check(self, *, individuals: int = 20, seed: int = 0) -> MinimalCheck:
+        """The minimal uniques of some people against class sizes counted anew, set by set.
+
+        Each is alone on the set and not on the set without any one column; who is alone on a drawn
+        set of columns has a minimal unique within it.  Raises CrosscheckFailed.
+        """
+        rng = np.random.default_rng(seed)
+        n = self.score.size
+        chosen = rng.choice(n, min(individuals, n), replace=False)
+        own = {int(i): [frozenset(names) for names in self.minimal_uniques(int(i))] for i in chosen}
+        drawn = {
+            frozenset(rng.choice(self.columns, rng.integers(1, self.most + 1), replace=False))
+            for _ in range(individuals)
+        }
+        minimal = {names for sets in own.values() for names in sets}
+        smaller = {names - {name} for names in minimal for name in names}
+        alone: dict[frozenset[str], NDArray[np.bool_]] = {}
+        for names in {*minimal, *smaller, *drawn}:
+            some = [name for name in self.columns if name in names]
+            alone[names] = self.table.class_sizes(some) == 1 if some else np.zeros(n, dtype=bool)
+        for i, sets in own.items():
+            right = all(alone[s][i] and not any(alone[s - {name}][i] for name in s) for s in sets)
+            if not right or any(alone[d][i] and not any(s <= d for s in sets) for d in drawn):
+                raise CrosscheckFailed(
+                    f"person {i}: the minimal uniques are not those that class sizes say; this is "
+                    "a fault of reidbn, please report it"
+                )
+        return MinimalCheck(len(own), len(alone))
+
+    _sections = late("reidbn.report.subsets_page:suda_sections")
+
     def _names(self, mask: int) -> tuple[str, ...]:
         return tuple(name for j, name in enumerate(self.columns) if mask >> j & 1)
 
@@ -141,7 +220,17 @@ def suda(
     order = np.lexsort((-mirrored(masks, len(names)), size, whose))
     dis, dis_scores = _dis(people, names, scores, sampling_fraction)
     return Suda(
-        names, score, most, scores, dis_scores, dis, counts, shares, whose[order], masks[order]
+        people,
+        names,
+        score,
+        most,
+        scores,
+        dis_scores,
+        dis,
+        counts,
+        shares,
+        whose[order],
+        masks[order],
     )
 
 

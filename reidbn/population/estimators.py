@@ -8,7 +8,7 @@ from typing import Any
 
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.population.pitman import fit_pitman
-from reidbn.population.result import Uniqueness, number_or_none
+from reidbn.population.result import Array, Uniqueness, number_or_none
 from reidbn.population.sample import Sample
 from reidbn.theory.pitman_fit import INTERIOR
 from reidbn.theory.snb import CLASSES, SNB, solve
@@ -126,6 +126,9 @@ class DankarFit(Uniqueness):
 
     def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
         return self.chosen.prediction_interval(level=level)
+
+    def _each(self) -> dict[str, Array]:
+        return self.chosen._each()
 
     def _remarks(self) -> list[str]:
         return self.chosen._remarks()

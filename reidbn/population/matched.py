@@ -34,7 +34,7 @@ Ints: TypeAlias = NDArray[np.int64]
 class SurveyFit(Uniqueness):
     """Individual risk from survey weights [BenedettiFranconi98]."""
 
-    people: People
+    persons: People
 
     @property
     def model(self) -> str:
@@ -47,7 +47,7 @@ class SurveyFit(Uniqueness):
     @cached_property
     def class_weights(self) -> Floats:
         """Sum of the weights of each person's class: the estimate of F."""
-        return self.people.class_weights(list(self.sample.columns))
+        return self.persons.class_weights(list(self.sample.columns))
 
     @cached_property
     def individual_risk(self) -> Floats:
@@ -69,6 +69,10 @@ class SurveyFit(Uniqueness):
     def expected_reidentifications(self) -> float:
         """Sum of the individual risks."""
         return float(self.individual_risk.sum())
+
+    def _each(self) -> dict[str, Floats]:
+        unique = np.where(self.sample.class_sizes == 1, 1 / self.class_weights, 0.0)
+        return {"p_unique": unique, "mean_inverse": self.individual_risk}
 
     @property
     def expected_match(self) -> float:
@@ -108,6 +112,15 @@ class LogLinearFit(Uniqueness):
         """Mean over the table's people of E[1/F | f]: the journalist's chance of a right match."""
         f = self.counts
         return float(f @ mean_inverse_beside(f, self.found.outside)) / self.n
+
+    def _each(self) -> dict[str, Floats]:
+        ids, _ = _people(self.sample, self.model).class_ids(list(self.sample.columns))
+        outside = self.found.outside
+        unique = np.where(self.counts == 1, np.exp(-outside), 0.0)
+        return {
+            "p_unique": unique[ids],
+            "mean_inverse": mean_inverse_beside(self.counts, outside)[ids],
+        }
 
     @property
     def tau(self) -> tuple[float, float]:
@@ -161,6 +174,10 @@ class Truth(Uniqueness):
     def expected_uniques(self) -> float:
         """The population's unique rows, counted."""
         return float(self.population_uniques)
+
+    def _each(self) -> dict[str, Floats]:
+        alone = (self.sample.class_sizes == 1) & (self.population_sizes == 1)
+        return {"p_unique": alone.astype(np.float64), "mean_inverse": 1 / self.population_sizes}
 
     @property
     def expected_match(self) -> float:

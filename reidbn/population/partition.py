@@ -11,6 +11,7 @@ equivalence, and Pitman's partition does not apply to match counts.  What can be
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,6 +81,7 @@ def _dropped(people: People, columns: Sequence[str]) -> tuple[People, tuple[str,
         raise DataError("every record holds a missing or generalised value; none is left to fit")
     weights = None if people.weights is None else people.weights[keep]
     parted = People.from_codes(codes[keep], list(columns), weights=weights)
+    parted = replace(parted, origin=np.flatnonzero(keep))
     gone = len(people) - left
     note = f"approximation drop: {gone} of {len(people)} records with covering values left out"
     return parted, (note,)

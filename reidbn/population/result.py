@@ -5,15 +5,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
+from reidbn.late import late
 from reidbn.population.sample import Sample
+from reidbn.result import Measure, Result, by_person, count_of, given, mean_of
 from reidbn.theory.class_law import ClassSizePosterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from reidbn.microdata.table import People
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Uniqueness(ABC):
+class Uniqueness(Result, ABC):
     """Population uniqueness of one table on one set of attributes, under one model."""
 
     sample: Sample
@@ -116,7 +128,123 @@ class Uniqueness(ABC):
             "expected_uniques": number_or_none(self, "expected_uniques"),
             "expected_uniques_in_table": number_or_none(self, "expected_uniques_in_table"),
             "warnings": list(self.warnings),
+            **super().to_dict(),
         }
+
+    # -- as a result -----------------------------------------------------------------------
+
+    @property
+    def table(self) -> People | None:
+        """The people it was asked of; None where class sizes were given in place of them."""
+        return self.sample.asked
+
+    def remarks(self) -> tuple[str, ...]:
+        """The warnings."""
+        return self.warnings
+
+    def _measures(self) -> dict[str, Measure]:
+        up = self.population / self.n
+        found = {
+            "population": given(self.population, "people in the population", unit="people"),
+            "people": count_of(self.n, "people in the table"),
+            "classes": count_of(self.classes, "distinct rows", unit="rows"),
+            "uniques": count_of(self.uniques, "unique in the table"),
+        }
+        for name, words, scale in (
+            ("expected_uniques", "unique in the population, expected", up),
+            ("expected_uniques_in_table", "of them in the table, expected", 1.0),
+        ):
+            value = number_or_none(self, name)
+            ends = self._ends(name)
+            if value is not None:
+                found[name] = Measure(
+                    value, ends, "people", words=words, told="scaled", scale=scale
+                )
+        found["p_unique"] = self._share_unique()
+        law = self._prediction()
+        if law is not None:
+            found["prediction"] = law
+        match = self._matches()
+        if match is not None:
+            found["mean_inverse"] = match
+        return found
+
+    def _share_unique(self) -> Measure:
+        value, stay = (
+            number_or_none(self, "p_unique"),
+            number_or_none(self, "expected_uniques_in_table"),
+        )
+        words = "P(unique in the population | unique in the table)"
+        if value is None or stay is None:
+            return Measure(None, per_person=True, words=words)
+        both = np.array([stay, self.uniques], dtype=np.float64)
+        ends = self._ends("p_unique")
+        return Measure(
+            value, ends, "probability", per_person=True, words=words, told="ratio", each=both
+        )
+
+    def _ends(self, name: str) -> tuple[float, float] | None:
+        """The 95 % interval of a quantity, where the model has one."""
+        try:
+            return self.interval(name)
+        except UsageError:
+            return None
+
+    def _prediction(self) -> Measure | None:
+        try:
+            low, high = self.prediction_interval()
+        except UsageError:
+            return None
+        words = "unique in the population, as it will turn out"
+        middle, up = number_or_none(self, "expected_uniques"), self.population / self.n
+        ends = float(low), float(high)
+        return Measure(middle, ends, "people", words=words, told="scaled", scale=up)
+
+    def _matches(self) -> Measure | None:
+        """E[1/F] over people; from class sizes alone where there are no persons."""
+        words = "mean chance of a right match, E[1/F]"
+        if self.sample.people is not None:
+            each = self._each().get("mean_inverse")
+            return None if each is None else mean_of(each, words, per_person=True)
+        if not hasattr(self, "mean_inverse"):
+            return None
+        sizes, counts = self.sample.table.sizes, self.sample.table.counts
+        each = np.repeat(np.asarray(self.mean_inverse(sizes)), sizes * counts)
+        return mean_of(each, words, per_person=True)
+
+    def _each(self) -> dict[str, Array]:
+        """Per person of the sample: the chance to be unique in the population, and E[1/F]."""
+        sizes = self.sample.class_sizes
+        p = number_or_none(self, "p_unique")
+        found = {"p_unique": np.where(sizes == 1, np.nan if p is None else p, 0.0)}
+        if hasattr(self, "mean_inverse"):
+            known, place = np.unique(sizes, return_inverse=True)
+            found["mean_inverse"] = np.asarray(self.mean_inverse(known))[place]
+        return found
+
+    def _people(self) -> pd.DataFrame:
+        """Class size in the table; the chance to be unique, and E[1/F], in the population.
+
+        Whom an approximation left out has no number.
+        """
+        where = self.sample.rows_of_asked
+        columns = {"class_size": self.sample.class_sizes.astype(np.float64), **self._each()}
+        if len(where) < len(self.sample.asked or ()):
+            for name, values in columns.items():
+                columns[name] = np.full(len(self.sample.asked or ()), np.nan)
+                columns[name][where] = values
+        return by_person(columns, self.table)
+
+    def check(self) -> Any:
+        """The model on parts of the table, to predict the table itself; see `rehearse`."""
+        if not hasattr(self, "rehearse"):
+            raise UsageError(
+                f"{self.model} has no rehearsal; compare the models: rb.population.compare(people, "
+                "population=...)"
+            )
+        return self.rehearse()
+
+    _sections = late("reidbn.report.population_page:sections")
 
     def __repr__(self) -> str:
         found = number_or_none(self, "expected_uniques")

@@ -34,6 +34,8 @@ class Sample:
     register: People | None = None
     """The population table, when one was given."""
     notes: tuple[str, ...] = ()
+    asked: People | None = None
+    """The table as it was given; `people` are those of it who part into classes."""
 
     def __post_init__(self) -> None:
         if self.n > self.N:
@@ -74,6 +76,18 @@ class Sample:
         combinations = prod(float(np.unique(codes[:, j]).size) for j in range(codes.shape[1]))
         return self.table.classes / combinations
 
+    @property
+    def rows_of_asked(self) -> NDArray[np.int64]:
+        """The rows, of the table as given, of the people who are counted."""
+        if self.asked is None or self.people is None:
+            raise UsageError(
+                "this estimate is of counts of class sizes, without persons; give a table of people"
+            )
+        if len(self.asked) == len(self.people):
+            return np.arange(len(self.asked))
+        assert self.people.origin is not None  # noqa: S101 - set where people are left out
+        return self.people.origin
+
     @cached_property
     def class_sizes(self) -> NDArray[np.int64]:
         """Class size of every person of the table."""
@@ -110,7 +124,7 @@ def sample_of(
         notes = (*notes, *told)
     found = parted.frequencies(list(names))
     table = FrequencyTable(found.sizes, found.counts)
-    return Sample(table, N, parted, names, register, notes)
+    return Sample(table, N, parted, names, register, notes, people)
 
 
 def stood_for(population: int, people: People) -> tuple[int, tuple[str, ...]]:

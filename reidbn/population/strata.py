@@ -90,6 +90,22 @@ class StratifiedFit(Uniqueness):
         low, high = np.quantile(np.asarray(totals), [(1 - level) / 2, (1 + level) / 2])
         return int(np.floor(low)), int(np.ceil(high))
 
+    def _each(self) -> dict[str, Floats]:
+        """Each stratum's fit speaks of its own people."""
+        people = self.sample.people
+        if people is None or self.sample.asked is None:
+            raise UsageError("strata are parts of a table of people")
+        codes = self.sample.asked.codes([self.column])[self.sample.rows_of_asked, 0]
+        labels = self.sample.asked.labels(self.column).tolist()
+        found: dict[str, Floats] = {}
+        for code, label in enumerate(labels):
+            rows = np.flatnonzero(codes == code)
+            if not rows.size:
+                continue
+            for name, values in self.parts[label]._each().items():
+                found.setdefault(name, np.full(len(people), np.nan))[rows] = values
+        return found
+
     def _fits(self) -> list[PitmanFit]:
         fits = [part for part in self.parts.values() if isinstance(part, PitmanFit)]
         if len(fits) < len(self.parts):

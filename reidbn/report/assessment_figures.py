@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.report.style import INK, LINE, SERIES, blank
 from reidbn.report.telling import Telling
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
-INK, LINE = "#222222", "#777777"
 DASHES = ("-.", "--", ":", (0, (5, 1, 1, 1, 1, 1)), "-")
-STYLE: Any = {
-    "font.size": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
-
-
-def _figure(width: float, height: float) -> tuple[Figure, Any]:
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        return figure, figure.add_subplot()
 
 
 def risk_curves(risks: dict[str, Array], thresholds: Sequence[float], telling: Telling) -> Figure:
@@ -38,13 +23,13 @@ def risk_curves(risks: dict[str, Array], thresholds: Sequence[float], telling: T
 
     Outwards drawn from rounded counts, so that no small one can be read off the curve.
     """
-    figure, axes = _figure(7.2, 3.8)
+    figure, (axes,) = blank(7.2, 3.8)
     grid = np.geomspace(1e-5, 1, 241)
     for (name, values), colour, dash in zip(risks.items(), SERIES, DASHES, strict=False):
         ordered = np.sort(values)
         count = len(ordered) - np.searchsorted(ordered, grid, side="right")
         above = telling.steps(count, len(ordered))
-        wide, dash = (2.4, "-") if name == "overall" else (1.4, dash)
+        wide, dash = (2.4, "-") if name == "overall" or len(risks) == 1 else (1.4, dash)
         axes.step(grid, above, where="post", color=colour, ls=dash, lw=wide,
                   label=name.replace("_", " "))  # fmt: skip
     for t in thresholds:
@@ -53,13 +38,14 @@ def risk_curves(risks: dict[str, Array], thresholds: Sequence[float], telling: T
                       textcoords="offset points", ha="center", fontsize=7, color=INK)  # fmt: skip
     axes.set_xscale("log")
     axes.set(xlim=(1e-5, 1), ylim=(0, 100), xlabel="risk", ylabel="% of people above it")
-    axes.legend(frameon=False, fontsize=8, loc="lower left")
+    if len(risks) > 1:
+        axes.legend(frameon=False, fontsize=8, loc="lower left")
     return figure
 
 
 def attribute_bars(labels: Sequence[str], values: Sequence[float], method: str) -> Figure:
     """What each attribute group adds to the mean risk."""
-    figure, axes = _figure(7.2, 0.7 + 0.32 * len(labels))
+    figure, (axes,) = blank(7.2, 0.7 + 0.32 * len(labels))
     rows = np.arange(len(labels))[::-1]
     bars = axes.barh(rows, values, color=SERIES[0], height=0.7)
     axes.bar_label(bars, [f"{v:.3g}" for v in values], padding=3, fontsize=8)
@@ -71,7 +57,7 @@ def attribute_bars(labels: Sequence[str], values: Sequence[float], method: str) 
 
 def heat_map(table: NDArray[np.object_], bands: Sequence[str], before: str, after: str) -> Figure:
     """People by their risk before (columns) and after (rows); an empty cell is suppressed."""
-    figure, axes = _figure(6.4, 4.4)
+    figure, (axes,) = blank(6.4, 4.4)
     counts = np.array([[0 if c is None else c for c in row] for row in table], dtype=float)
     shade = np.log1p(counts)
     edges = np.arange(len(bands) + 1) - 0.5
@@ -93,7 +79,7 @@ def options_figure(
     names: Sequence[str], risk: Sequence[float], loss: Sequence[float], beyond: str
 ) -> Figure:
     """Each option's share of people beyond the limit against its loss of information."""
-    figure, axes = _figure(6.0, 3.6)
+    figure, (axes,) = blank(6.0, 3.6)
     axes.scatter(loss, risk, color=SERIES[0], zorder=3)
     alike: dict[tuple[float, float], list[str]] = {}
     for name, x, y in zip(names, loss, risk, strict=True):

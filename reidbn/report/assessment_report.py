@@ -6,7 +6,6 @@ Risks of single persons go to a separate file (`result.subjects`), for the custo
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -19,9 +18,9 @@ from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
 from reidbn.report.assessment_sure import fit_status, sure_in_words
-from reidbn.report.page import SAFE, UNSAFE, Page, Section, Shown, html, markdown, write
-from reidbn.report.summary import OWN_COPY, Summary, summarise, told_check, told_provenance
-from reidbn.report.telling import Telling
+from reidbn.report.page import SAFE, UNSAFE, Section, Sheet, Shown, write_as
+from reidbn.report.summary import Summary, summarise, told_check, told_provenance
+from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import PRESETS, Choice
 
 NOT_STATED = "not stated"
@@ -48,34 +47,36 @@ class Request:
 
 
 def write_html(result: Assessment, path: str | Path, **options: Any) -> Path:
-    """Write the report as one self-contained HTML file, a failed cross-check on top."""
-    return _if_checked(result, write(html(report(result, **options)), path))
+    """Write the report as HTML, a failed cross-check on top; `report` does it by the ending."""
+    return write_as(".html", result, path, **options)
 
 
 def write_markdown(result: Assessment, path: str | Path, **options: Any) -> Path:
     """Write the report as Markdown (figures as their tables)."""
-    return _if_checked(result, write(markdown(report(result, **options)), path))
+    return write_as(".md", result, path, **options)
 
 
 def write_json(
-    result: Assessment,
-    path: str | Path,
-    threshold: Choice | None = None,
-    *,
-    release: str | None = None,
-    custodian: bool = False,
+    result: Assessment, path: str | Path, threshold: Choice | None = None, **options: Any
 ) -> Path:
     """Write every number of the report as JSON; counts that are not told are null."""
-    numbers = summarise(result, threshold, release).told(Telling(custodian=custodian))
-    text = json.dumps(numbers, indent=1, default=float) + "\n"
-    return _if_checked(result, write(text, path))
+    return write_as(".json", result, path, threshold=threshold, **options)
 
 
-def _if_checked(result: Assessment, written: Path) -> Path:
-    """What was written; a failed cross-check is raised once it is."""
-    if not result.inputs.given:
-        result.crosscheck.raise_on_failure()
-    return written
+def numbers(
+    result: Assessment,
+    *,
+    threshold: Choice | None = None,
+    release: str | None = None,
+    custodian: bool = False,
+) -> dict[str, Any]:
+    """Every number of the report; counts that are not told are null."""
+    return summarise(result, threshold, release).told(Telling(custodian=custodian))
+
+
+def sections(result: Assessment, telling: Telling) -> list[Section]:
+    """The picture of an assessment: people by their risk, route by route."""
+    return [Section("The risk of every person", shown=[results.curves(result, telling)])]
 
 
 def report(
@@ -87,7 +88,7 @@ def report(
     context: Mapping[str, str] | None = None,
     title: str = "",
     custodian: bool = False,
-) -> Page:
+) -> Sheet:
     """The report by one rule: a threshold, and a release ("public" or "controlled").
 
     `custodian` gives exact counts and values, for a copy that stays in the house.
@@ -101,7 +102,7 @@ def report(
     summary = summarise(result, threshold, release)
     rule = summary.rule
     asked = Request(result, summary, worst, options or {}, context or {}, title, telling)
-    return Page(
+    return Sheet(
         title=title
         or f"Re-identification risk: {result.inputs.attack.title or result.attack.name}",
         colour=SAFE if summary.passes else UNSAFE,

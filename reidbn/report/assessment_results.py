@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,17 @@ from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import SURE, how_sure
 from reidbn.report.margins import fitted_table
 from reidbn.report.options import information_lost
-from reidbn.report.page import Section, Shown, svg_of
+from reidbn.report.page import Section, Shown
+from reidbn.report.style import titled
 from reidbn.report.summary import Summary
-from reidbn.report.telling import BASE, NOT_TOLD, Telling, in_words, nearest
+from reidbn.report.telling import BASE, NOT_TOLD, Telling, how_told, in_words, nearest
 from reidbn.report.thresholds import Rule
 from reidbn.report.verdict import Judged, changes, judge, written_alike
 from reidbn.report.words import per_cent
 from reidbn.whatif.bars import Bar, tornado
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 EDGES = (0.0, 0.01, 0.05, 0.09, 0.2, 0.33, 1.0)
 BANDS = ("up to 0.01", "to 0.05", "to 0.09", "to 0.2", "to 0.33", "above 0.33")
@@ -86,9 +90,8 @@ def _values(result: Assessment, name: str, telling: Telling) -> str:
 
 def results(result: Assessment, worst: Assessment, summary: Summary, telling: Telling) -> Section:
     """Distribution by route, counts above levels, worst case beside scenario, subgroups."""
-    routes = {m: result.risk(m) for m in result.measures if m != "journalist_match"}
     text = []
-    parts = [_curves(routes, telling), _bands(result, telling)]
+    parts = [curves(result, telling), _bands(result, telling)]
     if worst is not result:
         parts.append(_heat_map(result, worst, telling))
         text.append(
@@ -100,29 +103,23 @@ def results(result: Assessment, worst: Assessment, summary: Summary, telling: Te
     return Section("Results", text=text, shown=parts)
 
 
-def how_told(telling: Telling) -> str:
-    """How the numbers about people are told."""
-    if telling.custodian:
-        return "The custodian's own copy: every number is exact. It may not leave the house."
-    return (
-        f"Counts are to the nearest {BASE}, and those below {BASE} are not told; shares, curves "
-        f"and quantiles are worked out from these rounded counts. A mean is told in steps of what "
-        f"{BASE} people add to it, and of a maximum a level that fewer than {BASE} people exceed. "
-        f"The custodian's own copy has the exact numbers."
-    )
-
-
-def _curves(routes: dict[str, Any], telling: Telling) -> Shown:
+def curves(result: Assessment, telling: Telling) -> Shown:
+    """The share of people above each risk, route by route."""
+    routes = {m: result.risk(m) for m in result.measures if m != "journalist_match"}
     levels = (0.001, 0.01, *THRESHOLDS, 0.5)
     rows = [[f"{t:g}", *(telling.share(int((v > t).sum()), len(v)) for v in routes.values())]
             for t in levels]  # fmt: skip
     figure = figures.risk_curves(routes, (0.05, 0.09, 0.2, 0.33), telling)
+    titled(
+        figure.axes[0], f"{result.inputs.attack.name} under {result.inputs.scenario.name}", pad=14
+    )
     said = "; ".join(f"{m}: mean {telling.mean_in_words(v)}" for m, v in routes.items())
     return Shown(
         "How many people have how much risk, by route",
         ("people above", *(m.replace("_", " ") for m in routes)),
         rows,
-        svg_of(figure, "Risk by route", f"Share of people above each risk. {said}."),
+        figure,
+        f"Share of people above each risk. {said}.",
     )
 
 
@@ -160,8 +157,8 @@ def _heat_map(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
         "Worst case against scenario",
         (f"{result.inputs.scenario.name} / worst case", *BANDS),
         rows,
-        svg_of(figure, "Worst case against scenario",
-               f"People by overall risk in both; {share} have less risk in the scenario."),
+        figure,
+        f"People by overall risk in both; {share} have less risk in the scenario.",
     )  # fmt: skip
 
 
@@ -181,7 +178,8 @@ def _attributes(summary: Summary, telling: Telling) -> Shown:
         f"Most exposed attributes ({method})",
         ("attributes", "added to the mean risk"),
         rows,
-        svg_of(figure, "Most exposed attributes", f"{labels[0]} adds most to the mean risk."),
+        figure,
+        f"{labels[0]} adds most to the mean risk.",
     )
 
 
@@ -315,14 +313,12 @@ def _bars(
         rows = [[*row[:4], row[5]] for row in rows]
     else:
         heads.insert(4, f"crosses {limit:g} at")
-    figure = ""
+    figure: Figure | str = ""
     drawn = bars if telling.custodian else _rounded(bars, told, telling, result.risk(measure))
     if (telling.custodian or statistic == "mean") and any(b.swing > 0 for b in drawn):
-        figure = svg_of(
-            draw_tornado(drawn), "Tornado of the risk",
-            f"If one assumption changes: the longest bar is {bars.bars[0].parameter}.",
-        )  # fmt: skip
-    return Shown("If this assumption changes", heads, rows, figure), flips
+        figure = draw_tornado(drawn)
+    about = f"If one assumption changes: the longest bar is {bars.bars[0].parameter}."
+    return Shown("If this assumption changes", heads, rows, figure, about), flips
 
 
 def _statistic(values: Any, statistic: str, telling: Telling) -> str:
@@ -397,11 +393,13 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
             names.append(name)
             risks.append(float(telling.steps(np.array([count]), len(risk))[0]))
             losses.append(100 * loss)
-    figure = ""
+    figure: Figure | str = ""
     if len(names) > 1:
-        drawn = figures.options_figure(names, risks, losses, rule.beyond)
-        figure = svg_of(drawn, "Options", f"{rule.beyond} against information lost.")
+        figure = figures.options_figure(names, risks, losses, rule.beyond)
     caption = "Options" if len(options) > 1 else "No other option was given"
     heads = ("option", "verdict", rule.beyond, "mean risk", f"risk, {telling.highest_head}",
              "information lost")  # fmt: skip
-    return Section("Options compared", shown=[Shown(caption, heads, rows, figure)])
+    return Section(
+        "Options compared",
+        shown=[Shown(caption, heads, rows, figure, f"{rule.beyond} against information lost.")],
+    )

@@ -8,6 +8,7 @@ import numpy as np
 
 from reidbn.microdata.classes import bands_of_sizes
 from reidbn.microdata.table import Columns, People
+from reidbn.report.style import blank, titled
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -16,12 +17,9 @@ if TYPE_CHECKING:
 
 def class_size_figure(people: People, columns: Columns = None) -> Figure:
     """People by the size of their class: a bar per band of sizes, the unique ones on the left."""
-    from matplotlib.figure import Figure
-
     names = people.names(columns)
     table = bands_of_sizes(people.class_sizes(names))
-    figure = Figure(figsize=(7.2, 3.6), layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = blank(7.2, 3.6)
     shares = table["share"].to_numpy() * 100
     bars = axes.bar(np.arange(len(table)), shares, color="#4c78a8", width=0.85)
     bars[0].set_color("#e45756" if table["smallest"].iloc[0] == 1 else "#4c78a8")
@@ -30,8 +28,7 @@ def class_size_figure(people: People, columns: Columns = None) -> Figure:
     axes.set_xlabel("people alike" if people.is_partition else "people who match")
     axes.set_ylabel("% of people")
     axes.set_ylim(0, max(shares) * 1.15)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(_title(people, names, table), loc="left", fontsize=10)
+    titled(axes, _title(people, names, table))
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Pictures of attribute disclosure, after Figures 1-4 of [Kroes21], and the numbers under them.
+"""Figures of attribute disclosure, after Figures 1-4 of [Kroes21], and the numbers under them.
 
 Dark red means disclosed: PPP at or below the threshold, and nothing else.  Few people are drawn one
 by one, in one order for all rows (most disclosed first, ties in record order); of many, each row is
@@ -19,36 +19,18 @@ from reidbn.attacks.disclosure_generalise import Generalisation
 from reidbn.attacks.disclosure_result import Disclosure
 from reidbn.attacks.disclosure_source import Reading
 from reidbn.errors import UsageError
-from reidbn.report.whatif_figures import save
+from reidbn.report.style import BLUE, INK, LINE, ORANGE, blank, save, titled
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-
-    from reidbn.report.picture import Picture
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
 DISCLOSED = "#7f0000"
 BANDS = ("#ffffcc", "#c7e9b4", "#7fcdbb", "#41b6c4", "#225ea8")  # told apart by all readers
-INK, LINE = "#222222", "#777777"
 ONE_BY_ONE = 400
 """Most people who get a column of their own."""
-
-
-def _figure(width: float, height: float, columns: int = 1) -> tuple[Picture, list[Axes]]:
-    from matplotlib import rc_context
-
-    from reidbn.report.picture import STYLE, Picture
-
-    with rc_context(STYLE):
-        figure = Picture(figsize=(width, height), layout="constrained")
-        return figure, [figure.add_subplot(1, columns, i + 1) for i in range(columns)]
-
-
-def _save(figure: Picture, path: str | Path | None) -> Picture:
-    save(figure, path)
-    return figure
 
 
 def edges(p: float) -> Floats:
@@ -93,7 +75,7 @@ def people_order(rows: Sequence[Floats], p: float) -> NDArray[np.int64]:
 
 def draw_map(
     rows: Mapping[str, Floats], p: float, title: str, path: str | Path | None = None
-) -> Picture:
+) -> Figure:
     """A heat map: one row per name, people (or quantiles) from left to right."""
     from matplotlib.colors import ListedColormap
 
@@ -107,7 +89,7 @@ def draw_map(
     else:
         order = people_order(list(rows.values()), p)
         image = np.stack([band_of(ppp[order], p) for ppp in rows.values()])
-    figure, (axes,) = _figure(7.6, 1.5 + 0.34 * len(rows))
+    figure, (axes,) = blank(7.6, 1.5 + 0.34 * len(rows))
     colours = ListedColormap([DISCLOSED, *BANDS])
     axes.imshow(image, aspect="auto", interpolation="nearest", cmap=colours, vmin=0, vmax=5,
                 extent=(0, people, len(rows) - 0.5, -0.5))  # fmt: skip
@@ -124,12 +106,12 @@ def draw_map(
     )
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    axes.set_title(title, loc="left", fontsize=10)
+    titled(axes, title)
     _legend(figure, p)
-    return _save(figure, path)
+    return save(figure, path)
 
 
-def _legend(figure: Picture, p: float) -> None:
+def _legend(figure: Figure, p: float) -> None:
     from matplotlib.patches import Patch
 
     names = band_names(p)
@@ -145,18 +127,18 @@ def _legend(figure: Picture, p: float) -> None:
 # The paper's figures
 
 
-def example_map(found: DisclosureAll, *, q: float = 0.0, path: str | Path | None = None) -> Picture:
+def example_map(found: DisclosureAll, *, q: float = 0.0, path: str | Path | None = None) -> Figure:
     """PPP and PoAC of a small table with all else known, written into the cells (its Figure 1)."""
     from matplotlib.colors import ListedColormap
 
     people = len(next(iter(found.values())))
     if people > 30:
         raise UsageError(f"{people} people are too many for an example; at most 30, or heat_map")
-    figure, places = _figure(1.8 + 1.5 * len(found), 1.4 + 0.32 * people, columns=2)
+    figure, places = blank(1.8 + 1.5 * len(found), 1.4 + 0.32 * people, columns=2)
     pairs = [(d.ppp_full, d.poac(q)[0]) for d in found.values()]
     for axes, which, title in zip(places, (0, 1), ("PPP", f"PoAC at q = {q:g}"), strict=True):
-        blank = np.full(people, np.nan)
-        columns = [blank if pair[which] is None else pair[which] for pair in pairs]
+        nothing = np.full(people, np.nan)
+        columns = [nothing if pair[which] is None else pair[which] for pair in pairs]
         table = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
         shown = np.where(np.isnan(table), 1, band_of(np.nan_to_num(table), 0.0))
         axes.imshow(shown, aspect="auto", cmap=ListedColormap([DISCLOSED, *BANDS]), vmin=0, vmax=5)
@@ -171,9 +153,9 @@ def example_map(found: DisclosureAll, *, q: float = 0.0, path: str | Path | None
         axes.vlines(np.arange(len(found) - 1) + 0.5, -0.5, people - 0.5, color="white", lw=1)
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
-        axes.set_title(title, loc="left", fontsize=10)
+        titled(axes, title)
     places[0].set_ylabel("person")
-    return _save(figure, path)
+    return save(figure, path)
 
 
 def map_rows(found: DisclosureAll, reading: str = "min") -> dict[str, Floats]:
@@ -186,7 +168,7 @@ def map_rows(found: DisclosureAll, reading: str = "min") -> dict[str, Floats]:
 def heat_map(
     found: DisclosureAll, *, reading: str = "min", p: float | None = None,
     path: str | Path | None = None,
-) -> Picture:  # fmt: skip
+) -> Figure:  # fmt: skip
     """Every variable in turn as the secret: least PPP over all subsets (the paper's Figure 2).
 
     Disclosed is PPP at or below p; without it, at the threshold that was asked with.
@@ -206,7 +188,7 @@ def left_out_rows(d: Disclosure, reading: Reading = "full") -> dict[str, Floats]
 def leave_one_out_map(
     d: Disclosure, *, reading: Reading = "full", p: float | None = None,
     path: str | Path | None = None,
-) -> Picture:  # fmt: skip
+) -> Figure:  # fmt: skip
     """PPP when one auxiliary stays unknown (the paper's Figure 3)."""
     rest = "all others known" if reading == "full" else "least over subsets of the others"
     title = f"PPP of {d.secret} with one auxiliary left out, {rest}"
@@ -215,25 +197,24 @@ def leave_one_out_map(
 
 def generalisation_curve(
     best: Generalisation, paper: Generalisation | None = None, *, path: str | Path | None = None
-) -> Picture:
+) -> Figure:
     """The share protected against the number of categories (the paper's Figure 4)."""
-    figure, (axes,) = _figure(7.2, 3.6)
+    figure, (axes,) = blank(7.2, 3.6)
     if paper is not None:
         table = paper.table
-        axes.fill_between(table["categories"], table["worst"], table["share"], color="#D55E00",
+        axes.fill_between(table["categories"], table["worst"], table["share"], color=ORANGE,
                           alpha=0.18, linewidth=0)  # fmt: skip
-        axes.plot(table["categories"], table["share"], "o-", color="#D55E00", markersize=4,
+        axes.plot(table["categories"], table["share"], "o-", color=ORANGE, markersize=4,
                   linewidth=1, label=f"{paper.method}: best and range of start values")  # fmt: skip
-    axes.plot(best.table["categories"], best.table["share"], "s-", color="#0072B2", markersize=3.5,
+    axes.plot(best.table["categories"], best.table["share"], "s-", color=BLUE, markersize=3.5,
               linewidth=1.2, label=best.method)  # fmt: skip
     axes.set_ylim(0, 1.02)
     axes.set_xlabel(f"categories of {best.column}")
     axes.set_ylabel("share protected")
-    axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8)
     title = f"{best.sensitive} protected at p = {best.p:g} by making {best.column} coarse"
-    axes.set_title(title, loc="left", fontsize=10)
-    return _save(figure, path)
+    titled(axes, title)
+    return save(figure, path)
 
 
 # One secret
@@ -241,17 +222,17 @@ def generalisation_curve(
 
 def distribution(
     rows: Mapping[str, Floats], p: float, title: str, *, path: str | Path | None = None
-) -> Picture:
+) -> Figure:
     """How many people lie in each band of PPP: one stacked bar per row."""
     return draw_shares(band_table(rows, p).iloc[:, :6], p, title, path)
 
 
 def draw_shares(
     shares: pd.DataFrame, p: float, title: str, path: str | Path | None = None
-) -> Picture:
+) -> Figure:
     """Stacked bars of the share of people in each band, one per row of the table."""
     rows, table = shares.index.tolist(), shares.to_numpy(dtype=np.float64)
-    figure, (axes,) = _figure(7.6, 1.4 + 0.38 * len(rows))
+    figure, (axes,) = blank(7.6, 1.4 + 0.38 * len(rows))
     left = np.zeros(len(rows))
     for share, colour in zip(table.T, (DISCLOSED, *BANDS), strict=True):
         axes.barh(np.arange(len(rows)), share, left=left, color=colour, height=0.7,
@@ -263,9 +244,9 @@ def draw_shares(
     axes.set_xlabel("share of people")
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    axes.set_title(title, loc="left", fontsize=10)
+    titled(axes, title)
     _legend(figure, p)
-    return _save(figure, path)
+    return save(figure, path)
 
 
 def worst_subsets(d: Disclosure, p: float | None = None) -> pd.DataFrame:
@@ -277,10 +258,10 @@ def worst_subsets(d: Disclosure, p: float | None = None) -> pd.DataFrame:
 def worst_subsets_bars(
     d: Disclosure, *, p: float | None = None, table: pd.DataFrame | None = None,
     path: str | Path | None = None,
-) -> Picture:  # fmt: skip
+) -> Figure:  # fmt: skip
     """The subset that breaks most people, for each number of auxiliaries known."""
     table = worst_subsets(d, p) if table is None else table
-    figure, (axes,) = _figure(7.6, 1.1 + 0.36 * len(table))
+    figure, (axes,) = blank(7.6, 1.1 + 0.36 * len(table))
     axes.barh(np.arange(len(table)), table["share"], color=DISCLOSED, height=0.6)
     names = [subset_in_words(subset, d.known) for subset in table["subset"]]
     axes.set_yticks(range(len(table)), names, fontsize=8)
@@ -290,10 +271,9 @@ def worst_subsets_bars(
     axes.invert_yaxis()
     axes.set_xlim(0, max(0.05, float(table["share"].max()) * 1.15))
     axes.set_xlabel("share of people broken when exactly this is known")
-    axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(f"The subset that breaks most people's {d.secret}, by size", loc="left",
                    fontsize=10)  # fmt: skip
-    return _save(figure, path)
+    return save(figure, path)
 
 
 def subset_in_words(subset: Sequence[str], known: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ in its heading which other one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,44 +19,17 @@ from reidbn.attacks.disclosure import DisclosureAll
 from reidbn.attacks.disclosure_generalise import Generalisation
 from reidbn.attacks.disclosure_result import Disclosure
 from reidbn.attacks.disclosure_source import Reading
-from reidbn.errors import UsageError
 from reidbn.report import disclosure_figures as figures
 from reidbn.report.disclosure_words import Exactly, Rounded, Said
+from reidbn.report.page import SAFE, Section, Sheet, Shown, html, write
+from reidbn.report.telling import Telling
 from reidbn.report.words import one_in
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
-    from reidbn.report.picture import Picture
-
-SAFE, UNSAFE = "#41b6c4", figures.DISCLOSED
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A figure (or none) and the table under it."""
-
-    caption: str
-    heads: list[str]
-    rows: list[list[str]]
-    svg: str = ""
-
-
-@dataclass(frozen=True)
-class Section:
-    title: str
-    text: list[str] = field(default_factory=list)
-    shown: list[Shown] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Page:
-    title: str
-    colour: str
-    verdict: list[str]
-    sections: list[Section]
-    limits: list[str]
-    origin: list[str]
+UNSAFE = figures.DISCLOSED
 
 
 def disclosure_page(
@@ -67,29 +40,54 @@ def disclosure_page(
     generalisations: Sequence[tuple[Generalisation, Generalisation | None]] = (),
     own_copy: bool = False,
 ) -> str:
-    """The page as text, also written to `path`.
+    """The page as text, also written to `path`; `d.report(path)` is the shorter way."""
+    made = sheet(d, every=every, generalisations=generalisations, custodian=own_copy)
+    text = html(made)
+    if path is not None:
+        write(text, path)
+    return text
+
+
+def sheet(
+    d: Disclosure,
+    *,
+    every: DisclosureAll | None = None,
+    generalisations: Sequence[tuple[Generalisation, Generalisation | None]] = (),
+    custodian: bool = False,
+    title: str = "",
+) -> Sheet:
+    """The sheet of a disclosure.
 
     `every` adds the map of all variables as secrets, `generalisations` a part for each variable
     that was made coarse (the best, and the paper's search or None).  A part that answers another
     question than `d` says so in its heading.  Counts of people are rounded to tens and shares come
-    from the rounded counts, so that one person more or less is not seen; `own_copy` is the exact
+    from the rounded counts, so that one person more or less is not seen; `custodian` is the exact
     page, for the custodian's eyes.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    templates = Environment(
-        loader=PackageLoader("reidbn.report"), autoescape=True, undefined=StrictUndefined
+    said = Exactly(len(d)) if custodian else Rounded(len(d))
+    parts = [_measures(d, said), _values(d, said), _spread(d, said)]
+    if len(d.known) > 1:
+        parts += [_left_out(d, said), _subsets(d, said)]
+    if d.chances is not None:
+        parts.append(_scenario(d, said))
+    if every is not None:
+        parts.append(_every(d, every, said))
+    parts += [_generalised(d, best, paper, said) for best, paper in generalisations]
+    parts += [
+        Section("What this says and what it does not", bullets=_limits(d, said)),
+        Section("Where the numbers come from", bullets=_origin(d, said)),
+    ]
+    return Sheet(
+        title=title or f"What the neighbours' records give away about {d.secret}",
+        colour=SAFE if d.share_upward() == 1 else UNSAFE,
+        verdict=verdict(d, said),
+        sections=parts,
     )
-    said = Exactly(len(d)) if own_copy else Rounded(len(d))
-    page = _page(d, every, generalisations, said)
-    text: str = templates.get_template("disclosure.html").render(page=page)
-    if path is not None:
-        place = Path(path)
-        try:
-            place.write_text(text, encoding="utf-8")
-        except OSError as problem:
-            raise UsageError(f"{place}: cannot be written: {problem.strerror}") from None
-    return text
+
+
+def sections(d: Disclosure, telling: Telling) -> list[Section]:
+    """The picture of a disclosure: people by how certain an attacker can be."""
+    return [_spread(d, Exactly(len(d)) if telling.custodian else Rounded(len(d)))]
 
 
 def verdict(d: Disclosure, said: Said | None = None) -> list[str]:
@@ -150,30 +148,6 @@ def _commonest(d: Disclosure, said: Said) -> list[str]:
     ]
 
 
-def _page(
-    d: Disclosure,
-    every: DisclosureAll | None,
-    generalisations: Sequence[tuple[Generalisation, Generalisation | None]],
-    said: Said,
-) -> Page:
-    sections = [_measures(d, said), _values(d, said), _spread(d, said)]
-    if len(d.known) > 1:
-        sections += [_left_out(d, said), _subsets(d, said)]
-    if d.chances is not None:
-        sections.append(_scenario(d, said))
-    if every is not None:
-        sections.append(_every(d, every, said))
-    sections += [_generalised(d, best, paper, said) for best, paper in generalisations]
-    return Page(
-        title=f"What the neighbours' records give away about {d.secret}",
-        colour=SAFE if d.share_upward() == 1 else UNSAFE,
-        verdict=verdict(d, said),
-        sections=sections,
-        limits=_limits(d, said),
-        origin=_origin(d, said),
-    )
-
-
 def _measures(d: Disclosure, said: Said) -> Section:
     full, least = d.poac()
     base = d.source.baseline(d.column)
@@ -211,7 +185,9 @@ def _measures(d: Disclosure, said: Said) -> Section:
         "always guesses the commonest value does better: the best guess. PoAC is the share of "
         "false values that stay plausible."
     ]
-    return Section("In numbers", text, [Shown("Measures of the table", ["measure", "value"], rows)])
+    return Section(
+        "In numbers", text, shown=[Shown("Measures of the table", ["measure", "value"], rows)]
+    )
 
 
 def _mean(values: Any, said: Said) -> str:
@@ -247,7 +223,9 @@ def _values(d: Disclosure, said: Said) -> Section:
     ]
     if len(named) < len(table):
         text.append(said.rarer(len(table) - len(named)))
-    return Section("By value", text, [Shown(f"What is known, by value of {d.secret}", heads, rows)])
+    return Section(
+        "By value", text, shown=[Shown(f"What is known, by value of {d.secret}", heads, rows)]
+    )
 
 
 def _bands(rows: Mapping[str, Any], p: float, said: Said) -> pd.DataFrame:
@@ -262,7 +240,7 @@ def _bands(rows: Mapping[str, Any], p: float, said: Said) -> pd.DataFrame:
 
 
 def _banded(
-    caption: str, rows: Mapping[str, Any], p: float, first: str, said: Said, drawn: Picture | None
+    caption: str, rows: Mapping[str, Any], p: float, first: str, said: Said, drawn: Figure | None
 ) -> Shown:
     table = _bands(rows, p, said)
     if drawn is None:
@@ -275,7 +253,7 @@ def _spread(d: Disclosure, said: Said) -> Section:
     if d.chances is not None:
         rows["expected in the scenario"] = d.expected_ppp
     shown = _banded(f"People by PPP of {d.secret}", rows, d.p, "knowledge", said, None)
-    return Section("How certain an attacker can be", [], [shown])
+    return Section("How certain an attacker can be", shown=[shown])
 
 
 def _left_out(d: Disclosure, said: Said) -> Section:
@@ -302,7 +280,7 @@ def _left_out(d: Disclosure, said: Said) -> Section:
                   ["left out", *table.columns], _cells(table, said))
         )  # fmt: skip
     return Section(
-        "Which auxiliary matters", ["What people keep if one value stays unknown."], shown
+        "Which auxiliary matters", ["What people keep if one value stays unknown."], shown=shown
     )
 
 
@@ -318,7 +296,7 @@ def _subsets(d: Disclosure, said: Said) -> Section:
     return Section(
         "Which knowledge breaks most people",
         [f"Broken means PPP at or below {d.p:g} when exactly these values are known."],
-        [_drawn(caption, picture, table, "known", said)],
+        shown=[_drawn(caption, picture, table, "known", said)],
     )
 
 
@@ -335,7 +313,7 @@ def _scenario(d: Disclosure, said: Said) -> Section:
     return Section(
         "In the scenario",
         text,
-        [Shown("People by their probability of a breach", ["probability", "people"], rows)],
+        shown=[Shown("People by their probability of a breach", ["probability", "people"], rows)],
     )
 
 
@@ -358,7 +336,7 @@ def _every(d: Disclosure, every: DisclosureAll, said: Said) -> Section:
         text = [_otherwise(d, said)]
     if {len(x) for x in every.values()} != {len(d)}:
         text.append("Secrets that some people lack are counted among the others.")
-    return Section(title, text, [_banded(caption, rows, p, "secret", said, picture)])
+    return Section(title, text, shown=[_banded(caption, rows, p, "secret", said, picture)])
 
 
 def _otherwise(d: Disclosure, said: Said) -> str:
@@ -388,7 +366,7 @@ def _generalised(
     return Section(
         title,
         text,
-        [_drawn(f"Share protected by categories of {best.column}",
+        shown=[_drawn(f"Share protected by categories of {best.column}",
                 figures.generalisation_curve(best, paper), table, "categories", said)],
     )  # fmt: skip
 
@@ -428,9 +406,9 @@ def _origin(d: Disclosure, said: Said) -> list[str]:
     ]
 
 
-def _drawn(caption: str, figure: Picture, table: pd.DataFrame, first: str, said: Said) -> Shown:
+def _drawn(caption: str, figure: Figure, table: pd.DataFrame, first: str, said: Said) -> Shown:
     heads = [first, *(str(column) for column in table.columns)]
-    return Shown(caption, heads, _cells(table, said), figure.svg(caption))
+    return Shown(caption, heads, _cells(table, said), figure)
 
 
 def _cells(table: pd.DataFrame, said: Said) -> list[list[str]]:

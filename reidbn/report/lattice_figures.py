@@ -11,55 +11,42 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.errors import UsageError
+from reidbn.report.style import BLUE, INK, blank, titled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-_LINE, _BAND, _INK = "#0072B2", "#9ecae1", "#222222"
-_STYLE: Any = {
-    "font.size": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "svg.hashsalt": "reidbn",
-}
-
 
 def uniqueness_figure(subsets: pd.DataFrame) -> Figure:
     """Share of people unique by number of attributes known: the mean subset, and the range."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     known, shares, names = _by_size(subsets)
     low, mean, high = (np.array([how(s) for s in shares]) for how in (np.min, np.mean, np.max))
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(7.2, 4.0), layout="constrained")
-        axes = figure.add_subplot()
-    axes.fill_between(known, low, high, color=_BAND, alpha=0.5, linewidth=0, label="all subsets")
-    axes.plot(known, mean, color=_LINE, marker="o", label="mean over subsets")
-    axes.plot(known, high, color=_LINE, linewidth=0.8)
+    figure, (axes,) = blank(7.2, 4.0)
+    axes.fill_between(
+        known, low, high, color="#9ecae1", alpha=0.5, linewidth=0, label="all subsets"
+    )
+    axes.plot(known, mean, color=BLUE, marker="o", label="mean over subsets")
+    axes.plot(known, high, color=BLUE, linewidth=0.8)
     _name_the_worst(axes, known, high, names)
     axes.set_xlabel("attributes known")
     axes.set_ylabel("% of people unique")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(0, max(float(high.max()) * 1.12, 1))
-    axes.set_title(_title(subsets), loc="left", fontsize=10)
+    titled(axes, _title(subsets))
     axes.legend(frameon=False, loc="upper left")
     return figure
 
 
 def lattice_figure(subsets: pd.DataFrame) -> Figure:
     """A strip for each number of attributes known, one cell per subset, darker: more unique."""
-    from matplotlib import rc_context
     from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure
 
     known, shares, _ = _by_size(subsets)
     top = max(float(max(s.max() for s in shares)), 1e-9)
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(7.2, 0.9 + 0.32 * len(known)), layout="constrained")
-        axes = figure.add_subplot()
+    figure, (axes,) = blank(7.2, 0.9 + 0.32 * len(known))
     colours = Normalize(0, top)
     image: Any = None
     for size, share in zip(known, shares, strict=True):
@@ -79,12 +66,12 @@ def lattice_figure(subsets: pd.DataFrame) -> Figure:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     for size, share in zip(known, shares, strict=True):
-        axes.annotate(f"{share.size:,}", (1.005, size), va="center", fontsize=8, color=_INK,
+        axes.annotate(f"{share.size:,}", (1.005, size), va="center", fontsize=8, color=INK,
                       xycoords=("axes fraction", "data"), annotation_clip=False)  # fmt: skip
     bar = figure.colorbar(image, ax=axes, pad=0.06, aspect=14)
     bar.set_label("% of people unique")
     bar.outline.set_visible(False)
-    axes.set_title(f"{_title(subsets)}; subsets at the right", loc="left", fontsize=10)
+    titled(axes, f"{_title(subsets)}; subsets at the right")
     return figure
 
 
@@ -108,7 +95,7 @@ def _name_the_worst(axes: Any, known: list[int], high: Any, names: list[tuple[st
         text = ", ".join(subset)
         if 0 < len(text) <= 14 * size:
             axes.annotate(text, (size, share), xytext=(-5, 3), textcoords="offset points",
-                          fontsize=8, color=_INK, ha="right")  # fmt: skip
+                          fontsize=8, color=INK, ha="right")  # fmt: skip
 
 
 def _title(subsets: pd.DataFrame) -> str:

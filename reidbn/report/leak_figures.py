@@ -17,20 +17,13 @@ from reidbn.attacks.leak_claims import Claims, Rule, claims
 from reidbn.attacks.leak_classes import classes_of
 from reidbn.attacks.leak_single import given_target, risk
 from reidbn.attacks.leak_targets import Estimate, joint_risk, simulate
-from reidbn.report.whatif_figures import INK, LINE, SERIES, save
+from reidbn.report.style import INK, LINE, SERIES, blank, save
 from reidbn.theory.classes_touched import touched_pmf
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_STYLE: Any = {
-    "font.size": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "svg.hashsalt": "reidbn",
-    "svg.fonttype": "none",
-}
 RECORDS = 10_000
 
 
@@ -44,7 +37,7 @@ def risk_by_class_size(
     seed: int = 0,
 ) -> Figure:
     """Figure 2: one target's risk against the class size, one curve per leak size."""
-    figure, (axes,) = _figure(6.4, 4.0)
+    figure, (axes,) = blank(6.4, 4.0)
     sizes, rng = np.asarray(class_sizes), np.random.default_rng(seed)
     for color, leaked in zip(SERIES, leaks, strict=False):
         exact = risk(records=records, leaked=leaked, class_size=sizes)
@@ -73,7 +66,7 @@ def risk_of_a_leak(
     Left, the mean risk of all patients in one leak: exact law and acted-out leaks.  Right, the
     given target's risk: 0 when not in the leak, 1 when alone of the class in it.
     """
-    figure, (left, right) = _figure(8.4, 3.6, 2)
+    figure, (left, right) = blank(8.4, 3.6, 2)
     number = records // class_size
     records = number * class_size
     rng = np.random.default_rng(seed)
@@ -132,7 +125,7 @@ def all_targets_by_leak(
     The dots act out leaks with the targets drawn from the leak, as the paper does, times the chance
     that n targets drawn from all patients are in it.
     """
-    figure, (axes,) = _figure(6.4, 4.2)
+    figure, (axes,) = blank(6.4, 4.2)
     classes = {class_size: records // class_size}
     leaks = np.append(np.arange(1_000, records, 100), records)
     for color, n in zip(SERIES, targets, strict=False):
@@ -164,7 +157,7 @@ def equal_and_mixed_classes(
     For this risk the equal table was the upper bound wherever it was compared; for "at least one"
     and for the patient who is worst off it is not.
     """
-    figure, (axes,) = _figure(6.4, 4.2)
+    figure, (axes,) = blank(6.4, 4.2)
     given = tables or {
         "equal: 5": {5: 2000},
         "mild: 3 and 7": {3: 1000, 7: 1000},
@@ -201,7 +194,7 @@ def recursion_bias(
 
     `tables` = {name: (classes, targets)}; against the share of the table that leaked.
     """
-    figure, (axes,) = _figure(6.4, 4.2)
+    figure, (axes,) = blank(6.4, 4.2)
     given = tables or {
         "classes 5 x 2,000, n = 15": ({5: 2000}, 15),
         "classes 5 x 40, n = 4": ({5: 40}, 4),
@@ -239,7 +232,7 @@ def claim_curves(
     The target may not be in the table; the precision is that of an attacker who knows that the
     target is in the leak (who does not know is right in_table / k of the times, with either rule).
     """
-    figure, panels = _figure(8.4, 3.8, 2)
+    figure, panels = blank(8.4, 3.8, 2)
     leaks, sizes = np.linspace(records // 50, records, 50).astype(int), np.arange(1, 21)
     both: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         (f"records leaked, classes of {class_size}", leaks, {"leaked": leaks}),
@@ -292,15 +285,6 @@ def draw_all(folder: str | Path, *, kind: str = "svg") -> list[Path]:
     for path, draw in zip(paths, FIGURES.values(), strict=True):
         draw(path)
     return paths
-
-
-def _figure(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        return figure, [figure.add_subplot(1, columns, i + 1) for i in range(columns)]
 
 
 def _points(

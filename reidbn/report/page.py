@@ -1,28 +1,34 @@
-"""A report as sections of sentences, lists, figures and tables; written as HTML or Markdown.
+"""The sheet of a result: sections of sentences, lists, figures and tables, as HTML or Markdown.
 
 The HTML is one file without any outside part, the same bytes for the same result: figures are
-inline SVG with a name and a description, and every figure has its table.
+inline SVG with a name and a description, and every figure has its table.  What leaves the house is
+rounded (see telling.py); `custodian=True` writes the custodian's own copy.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from html import escape
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reidbn.errors import UsageError
+from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
+from reidbn.report.telling import BASE, OWN_COPY, Telling, how_told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NUMBERLESS = ("-", "suppressed", "never", "not seen", "not told", "under 10")
-SAFE, UNSAFE = "#2a9d8f", "#c1440e"
+    from reidbn.result import Result
+
+__all__ = ["Section", "Sheet", "Shown", "html", "inline", "markdown", "sheet_of", "svg_of"]
+
+NUMBERLESS = ("-", "suppressed", "never", "not seen", "not told", f"under {BASE}")
+REPORTS = (".html", ".md", ".json")
+SAFE, UNSAFE, PLAIN = "#2a9d8f", "#c1440e", "#5b7c99"
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,17 @@ class Shown:
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
-    svg: str = ""
+    figure: Figure | str = ""
+    """Drawn when the page is written; or the text of an SVG element."""
+    about: str = ""
+    """What the figure shows, for who cannot see it."""
+
+    @cached_property
+    def svg(self) -> str:
+        """The figure as an SVG element; empty without one."""
+        if isinstance(self.figure, str):
+            return self.figure
+        return svg_of(self.figure, self.caption, self.about)
 
     def is_text(self, column: int) -> bool:
         """Columns of words stand to the left, columns of numbers to the right."""
@@ -53,7 +69,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Page:
+class Sheet:
     """The whole report."""
 
     title: str
@@ -67,7 +83,7 @@ def _is_number(cell: str) -> bool:
     return cell[:1].isdigit() or cell in NUMBERLESS or cell.startswith(("below ", "up to "))
 
 
-def html(page: Page) -> str:
+def html(page: Sheet) -> str:
     """The page as one self-contained HTML file."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -81,7 +97,7 @@ def html(page: Page) -> str:
     return templates.get_template("page.html").render(page=page)
 
 
-def markdown(page: Page) -> str:
+def markdown(page: Sheet) -> str:
     """The page as Markdown; figures are left out, their tables stay."""
     lines = [f"# {page.title}", ""]
     lines += [f"> {sentence}" for sentence in page.verdict]
@@ -113,28 +129,144 @@ def write(text: str, path: str | Path) -> Path:
     return place
 
 
-def svg_of(figure: Figure, title: str, description: str) -> str:
-    """The figure as an SVG element that a screen reader can name."""
-    from matplotlib import rc_context
-
-    out = io.StringIO()
-    with rc_context({"svg.hashsalt": "reidbn", "svg.fonttype": "none"}):
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    return inline(out.getvalue(), title, description)
+# -- of any result ---------------------------------------------------------------------------
 
 
-def inline(svg: str, title: str, description: str) -> str:
-    """An SVG file as an element of a page: named, described, with ids of its own."""
-    svg = svg[svg.index("<svg") :].strip()
-    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    own = "f" + hashlib.sha256(title.encode()).hexdigest()[:8]
-    svg = re.sub(r'(\bid="|url\(#|href="#|aria-labelledby=")', rf"\g<1>{own}-", svg)
-    head, rest = svg.split(">", 1)
-    head = re.sub(r'\s(role|aria-label|aria-labelledby|width|height)="[^"]*"', "", head)
-    rest = re.sub(r"\s*<(title|desc)\b[^>]*>.*?</\1>", "", rest, count=2, flags=re.DOTALL)
-    named = (
-        f'{head} role="img" aria-labelledby="{own}-title {own}-desc">'
-        f'<title id="{own}-title">{escape(title)}</title>'
-        f'<desc id="{own}-desc">{escape(description)}</desc>'
+def sheet_of(result: Result, *, custodian: bool = False, title: str = "") -> Sheet:
+    """The sheet of a result: its own sections, every measure, and what the numbers stand on.
+
+    The first section's sentences are the verdict on top, its title is the sheet's.
+    """
+    telling = Telling(custodian=custodian)
+    first, *rest = result._sections(telling)
+    return Sheet(
+        title=title or first.title,
+        colour=PLAIN,
+        verdict=[*first.text, *([OWN_COPY] if custodian else [])],
+        sections=[
+            *([replace(first, title="The picture", text=())] if first.shown else []),
+            *rest,
+            in_numbers(result, telling),
+            stands_on(result, telling),
+        ],
     )
-    return named + rest
+
+
+def in_numbers(result: Result, telling: Telling) -> Section:
+    """Every measure, as it is told."""
+    rows = [
+        [m.words or name, telling.measure_in_words(m), m.unit]
+        for name, m in result.measures.items()
+        if telling.custodian or m.told != "withheld"
+    ]
+    heads = ("measure", "value", "unit")
+    return Section("In numbers", shown=[Shown("Measures", heads, rows)])
+
+
+def stands_on(result: Result, telling: Telling) -> Section:
+    """What was asked, the remarks, where the numbers come from, and how they are told."""
+    import reidbn
+
+    asked = [] if result.question is None else [f"Asked: {telling.rounded(str(result.question))}."]
+    table = result.table
+    mark = f", SHA-256 {table.fingerprint}" if table is not None and telling.custodian else ""
+    of = [] if table is None else [f"Table: {telling.counted(len(table))} people{mark}."]
+    told = [telling.noted(remark) for remark in result.remarks()]
+    if not all(told):
+        told = [
+            *filter(None, told),
+            "further remarks, with counts, are in the custodian's own copy",
+        ]
+    return Section(
+        "What these numbers stand on",
+        text=[how_told(telling)],
+        bullets=[*asked, *of, *(f"{r[:1].upper()}{r[1:]}." for r in told),
+                 f"reidbn {reidbn.__version__}."],
+    )  # fmt: skip
+
+
+def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
+    """Every number of the sheet; what is not told is null."""
+    telling = Telling(custodian=custodian)
+    found = {}
+    for name, m in result.measures.items():
+        if telling.custodian or m.told != "withheld":
+            ends = telling.ends(m)
+            found[name] = m.to_dict() | {
+                "value": telling.measure(m), "interval": None if ends is None else list(ends)
+            }  # fmt: skip
+    asked = None if result.question is None else telling.rounded(str(result.question))
+    remarks = [telling.noted(remark) for remark in result.remarks()]
+    return {
+        "result": result.kind,
+        "question": asked,
+        "custodians_own_copy": custodian,
+        "measures": found,
+        "remarks": [r for r in remarks if r],
+    }
+
+
+def write_report(
+    result: Result, path: str | Path, *, custodian: bool = False, **options: Any
+) -> Path:
+    """Write the report; the name's ending says as what: .html, .md or .json.
+
+    custodian: exact counts and values, for a copy that stays in the house.  Further options are
+    those of the result's own page.
+    """
+    return write_as(ending(path, REPORTS), result, path, custodian=custodian, **options)
+
+
+def write_as(kind: str, result: Result, path: str | Path, **options: Any) -> Path:
+    """Write the report as ".html", ".md" or ".json", whatever the file is called."""
+    if kind == ".json":
+        text = json.dumps(result._numbers(**options), indent=1, default=float) + "\n"
+    else:
+        sheet = result._sheet(**options)
+        text = html(sheet) if kind == ".html" else markdown(sheet)
+    written = write(text, path)
+    result.refuse_what_is_wrong()
+    return written
+
+
+def write_plot(result: Result, path: str | Path, *, custodian: bool = False) -> Figure:
+    """Draw the result's first picture to a .svg, .png or .pdf file; rounded as its report is."""
+    ending(path, KINDS)
+    drawn = next(_figures(result, Telling(custodian=custodian)), None)
+    if drawn is None:
+        raise UsageError(f"this {result.kind} has no picture")
+    return save(drawn, path)
+
+
+def _figures(result: Result, telling: Telling) -> Iterator[Figure]:
+    for section in result._sections(telling):
+        for shown in section.shown:
+            if not isinstance(shown.figure, str):
+                yield shown.figure
+
+
+def ending(path: str | Path, kinds: Sequence[str]) -> str:
+    """The ending of a file's name, which must be one of these."""
+    if not isinstance(path, str | PathLike):
+        raise UsageError("path is the path of a file")
+    found = Path(path).suffix.lower()
+    if found not in kinds:
+        raise UsageError(f"{Path(path).name}: end the name in {', '.join(kinds)}")
+    return found
+
+
+def bars(
+    labels: Sequence[str], values: Sequence[float | None], texts: Sequence[str], axis: str,
+    title: str,
+) -> Figure:  # fmt: skip
+    """Horizontal bars with their numbers as they are told; None has no bar."""
+    figure, (axes,) = blank(7.2, 1.0 + 0.34 * len(labels))
+    rows = range(len(labels))
+    drawn = axes.barh(rows, [v or 0.0 for v in values], color="#0072B2", height=0.7)
+    axes.bar_label(drawn, list(texts), padding=3, fontsize=8)
+    axes.set_yticks(rows, labels)
+    axes.invert_yaxis()
+    axes.set_xlim(0, max([v or 0.0 for v in values], default=0.0) * 1.18 or 1.0)
+    axes.set_xlabel(axis)
+    titled(axes, title)
+    return figure

@@ -8,34 +8,19 @@ import numpy as np
 
 from reidbn.population.curve import uniqueness_curve
 from reidbn.population.pitman import PitmanFit
+from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, blank, titled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
 _SPREAD = 20.0  # models further apart than this are drawn on a logarithmic axis
-BLUE, ORANGE, INK, LINE = "#0072B2", "#D55E00", "#222222", "#777777"
-_STYLE: Any = {
-    "font.size": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "svg.hashsalt": "reidbn",
-}
-
-
-def _figure(width: float, height: float) -> tuple[Figure, Any]:
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        return figure, figure.add_subplot()
 
 
 def uniqueness_figure(fit: PitmanFit, *, level: float = 0.95) -> Figure:
     """P(unique in the population | unique in the table) by sampling fraction, with its band."""
     curve = uniqueness_curve(fit, level=level)
-    figure, axes = _figure(7.2, 3.8)
+    figure, (axes,) = blank(7.2, 3.8)
     x = 100 * curve["fraction"]
     axes.fill_between(x, 100 * curve["low"], 100 * curve["high"], color=BLUE, alpha=0.2, lw=0)
     axes.plot(x, 100 * curve["p_unique"], color=BLUE, lw=2)
@@ -56,16 +41,15 @@ def uniqueness_figure(fit: PitmanFit, *, level: float = 0.95) -> Figure:
         xlabel="sampling fraction, % of the population in the table",
         ylabel="% of the table's unique rows\nthat are unique in the population",
     )
-    axes.set_title(_title(fit, f"{level:.0%} band: parameters only"), loc="left", fontsize=10)
+    titled(axes, _title(fit, f"{level:.0%} band: parameters only"))
     return figure
 
 
 def class_size_figure(fit: PitmanFit, class_sizes: tuple[int, ...] = (1, 2, 5)) -> Figure:
     """How many in the population look like somebody in a class of the table, class by class."""
-    figure, axes = _figure(7.2, 3.8)
-    colours = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9")
+    figure, (axes,) = blank(7.2, 3.8)
     largest = 1
-    for f, colour in zip(class_sizes, colours, strict=False):
+    for f, colour in zip(class_sizes, SERIES, strict=False):
         law = fit.class_size_posterior(f)
         end = max(law.quantile(0.999), f + 1)
         sizes = np.unique(np.round(np.geomspace(f, end, 61)).astype(np.int64))
@@ -83,14 +67,14 @@ def class_size_figure(fit: PitmanFit, class_sizes: tuple[int, ...] = (1, 2, 5)) 
         ylabel="chance that F is at most this, %",
     )
     axes.legend(frameon=False, fontsize=8, loc="lower right")
-    axes.set_title(_title(fit, "class sizes in the population"), loc="left", fontsize=10)
+    titled(axes, _title(fit, "class sizes in the population"))
     return figure
 
 
 def models_figure(table: pd.DataFrame) -> Figure:
     """Expected population uniques by every model of `compare`, with prediction intervals."""
     shown = table[table["expected_uniques"].notna()].iloc[::-1]
-    figure, axes = _figure(7.2, 0.9 + 0.38 * len(shown))
+    figure, (axes,) = blank(7.2, 0.9 + 0.38 * len(shown))
     for row, model in enumerate(shown.to_dict("records")):
         colour = ORANGE if model["recommended"] else BLUE
         if isinstance(model["lower"], float):
@@ -112,7 +96,7 @@ def models_figure(table: pd.DataFrame) -> Figure:
     level = f"{table.attrs['level']:.0%}"
     axes.set_xlabel(f"population uniques expected; bars: {level} prediction interval")
     title = f"{table.attrs['n']:,} of {table.attrs['population']:,} people"
-    axes.set_title(title, loc="left", fontsize=10)
+    titled(axes, title)
     return figure
 
 

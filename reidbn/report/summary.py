@@ -11,17 +11,12 @@ from reidbn.attacks.drivers import drivers
 from reidbn.attacks.register import assumed
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report.assessment_sure import fit_status, how_sure_of
-from reidbn.report.telling import Telling
+from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import Choice, Rule, Threshold, rule
 from reidbn.report.verdict import Judged, judge
 from reidbn.report.words import people, per_cent
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
-OWN_COPY = (
-    "The custodian's own copy, with exact counts and values; a report that leaves the house rounds "
-    "them."
-)
-
 AS_WRITTEN = (
     "Rows count as alike for the rule where they are written alike: a missing or general value "
     "fits many people, but hides none of them from somebody who knows the person. The risks below, "

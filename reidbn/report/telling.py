@@ -17,20 +17,30 @@ exceed; that nobody exceeds a limit is said by the verdict alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log2, log10
-from typing import Any
+from math import floor, log2, log10
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.report.words import one_in, people
 
+if TYPE_CHECKING:
+    from reidbn.result import Measure
+
 BASE = 10
 FEWEST = 100  # people for a mean that leaves the house
 NOT_TOLD = "not told"
 UNDER = f"under {BASE}"
+_PER_CENT = re.compile(r"\b\d{1,2} ?%")  # too few figures to work a count out from
+_OF_PEOPLE = re.compile(r"(\d[\d,]*)(?= (?:people|individuals|records))")
+OWN_COPY = (
+    "The custodian's own copy, with exact counts and values; a report that leaves the house rounds "
+    "them."
+)
 Array = NDArray[np.float64]
 LEVELS = tuple(
     sorted({*(float(f"{m}e-{e}") for e in range(1, 10) for m in (1, 2, 5)), 0.09, 0.33, 1.0})
@@ -192,6 +202,88 @@ class Telling:
         """Its name among numbers for programs: what a few exceed is not called a maximum."""
         return exact if self.custodian else "all_but_a_few"
 
+    # -- measures of a result --------------------------------------------------------------
+
+    def measure(self, m: Measure) -> float | int | None:
+        """The number as it is told; None is one that is not.
+
+        >>> from reidbn.result import count_of, mean_of
+        >>> Telling().measure(count_of(2114, "people")), Telling().measure(count_of(3, "people"))
+        (2110, None)
+        """
+        if self.custodian or m.value is None or m.told == "given":
+            return m.value
+        if m.told == "count":
+            return self.count(int(m.value))
+        if m.told in ("mean", "highest", "total") and m.each is not None:
+            return self._of_each(m, m.each)
+        if m.told in ("ratio", "scaled"):
+            return self._in_steps(m.value, m)
+        return None
+
+    def _of_each(self, m: Measure, each: Array) -> float | None:
+        if m.told == "highest":
+            return self.highest(each) if float(each.max()) <= 1 else None
+        mean = self.mean(each)
+        return mean if mean is None or m.told == "mean" else mean * nearest(len(each))
+
+    def ends(self, m: Measure) -> tuple[float, float] | None:
+        """The interval as it is told; None where an end is not."""
+        if self.custodian or m.interval is None or self.measure(m) is None:
+            return m.interval if self.custodian else None
+        if m.told == "mean" and m.each is not None:
+            ends = [self._told(end, m.each) or 0.0 for end in m.interval]
+        elif m.told in ("ratio", "scaled"):
+            ends = [self._in_steps(end, m) or 0.0 for end in m.interval]
+        else:
+            return None
+        return ends[0], ends[1]
+
+    def _in_steps(self, value: float, m: Measure) -> float | None:
+        """In steps of what ten people of the table are in it."""
+        if m.told == "scaled":
+            step = _edge(BASE * m.scale)
+        elif m.each is None or m.each[1] < BASE:
+            return None
+        else:
+            whole = float(nearest(int(m.each[1])))
+            step, value = BASE / whole, value * float(m.each[1]) / whole
+        units = floor(value / step + 0.5)
+        return three_digits(min(units * step, 1.0) if m.told == "ratio" else units * step) or None
+
+    def measure_in_words(self, m: Measure) -> str:
+        """The same in words, with its interval."""
+        if m.value is None:
+            return "undefined"
+        if self.custodian or m.told == "given":
+            return m.in_words()
+        if m.told == "count":
+            return self.counted(int(m.value))
+        told, ends = self.measure(m), self.ends(m)
+        if told is None:
+            return NOT_TOLD if m.told != "mean" or m.each is None else self.mean_in_words(m.each)
+        if m.told == "highest":
+            return f"up to {told:g}"
+        text = one_in(told) if m.unit == "probability" else f"{told:,.10g}"
+        return text if ends is None else f"{text}, {ends[0]:,.10g} to {ends[1]:,.10g}"
+
+    def rounded(self, text: str) -> str:
+        """A text whose numbers of people are rounded outwards."""
+        if self.custodian:
+            return text
+        return _OF_PEOPLE.sub(lambda m: self.counted(int(m[1].replace(",", ""))), text)
+
+    def noted(self, remark: str) -> str:
+        """A remark; outwards its numbers of people rounded, and empty where it holds others.
+
+        >>> Telling().noted("3 people left out"), Telling().noted("2,114 records of 5 kinds")
+        ('under 10 people left out', '')
+        """
+        if self.custodian:
+            return remark
+        rest = _PER_CENT.sub("", _OF_PEOPLE.sub("", remark))
+        return "" if re.search(r"\d", rest) else self.rounded(remark)
+
     def lost(self, share: float, bits: float, count: int) -> float | None:
         """Information lost, as a share of so many bits of so many people.
 
@@ -223,9 +315,24 @@ def _edge(value: float) -> float:
     """The upper edge of the band of a value."""
     if value <= 0:
         return 0.0
-    return next((level for level in LEVELS if value <= level), float(ceil(value)))
+    if value > 1:
+        ten = 10.0 ** floor(log10(value))
+        return next(ten * level for level in (1, 2, 5, 10) if value <= ten * level)
+    return next(level for level in LEVELS if value <= level)
 
 
 def in_words(count: int | None) -> str:
     """A count as it is told."""
     return UNDER if count is None else f"{count:,}"
+
+
+def how_told(telling: Telling) -> str:
+    """How the numbers about people are told."""
+    if telling.custodian:
+        return "The custodian's own copy: every number is exact. It may not leave the house."
+    return (
+        f"Counts are to the nearest {BASE}, and those below {BASE} are not told; shares, curves "
+        f"and quantiles are worked out from these rounded counts. A mean is told in steps of what "
+        f"{BASE} people add to it, and of a maximum a level that fewer than {BASE} people exceed. "
+        f"The custodian's own copy has the exact numbers."
+    )

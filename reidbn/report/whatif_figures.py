@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.errors import UsageError
+from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, blank, save, titled
 from reidbn.whatif.bars import Bar, Tornado
 from reidbn.whatif.distributions import Uncertainty
 from reidbn.whatif.indices import Sobol
@@ -21,44 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LOW, HIGH, INK, LINE = "#0072B2", "#D55E00", "#222222", "#777777"
-SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_STYLE: Any = {
-    "font.size": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "svg.hashsalt": "reidbn",
-    "svg.fonttype": "none",
-}
-
-
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        return figure, figure.add_subplot()
-
-
-def save(figure: Figure, path: str | Path | None) -> Figure:
-    """Write the figure when a path is given; the same figure gives the same bytes."""
-    if path is None:
-        return figure
-    from matplotlib import rc_context
-
-    place = Path(path)
-    known = figure.canvas.get_supported_filetypes()
-    kind = place.suffix.removeprefix(".").lower()
-    if kind not in known:
-        raise UsageError(f"{place.name}: name a file such as .svg, .png or .pdf")
-    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with rc_context(_STYLE):
-        try:
-            figure.savefig(place, dpi=150, metadata=dated.get(kind))
-        except OSError as problem:
-            raise UsageError(f"{place}: cannot be written: {problem.strerror}") from None
-    return figure
+LOW, HIGH = BLUE, ORANGE
 
 
 def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int = 20) -> Figure:
@@ -66,7 +30,7 @@ def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int 
     bars = [bar for bar in tornado.bars if bar.swing > 0][:most]
     if not bars:
         raise UsageError(f"{tornado.attack}: no parameter moves this answer; there is no bar")
-    figure, axes = _figure(7.2, 1.3 + 0.42 * len(bars))
+    figure, (axes,) = blank(7.2, 1.3 + 0.42 * len(bars))
     reach = _reach(tornado, bars)
     for row, bar in enumerate(bars):
         _draw_bar(axes, bar, len(bars) - 1 - row, tornado.answer, reach)
@@ -81,7 +45,7 @@ def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int 
     axes.set_xlim(*reach)
     of = "" if tornado.subjects == 1 else f"{tornado.statistic} of "
     axes.set_xlabel(f"{of}{tornado.question}, at the parameters' values {tornado.answer:.4g}")
-    axes.set_title(f"{tornado.attack}: if this assumption changes", loc="left", fontsize=10, pad=16)
+    titled(axes, f"{tornado.attack}: if this assumption changes", pad=16)
     if any(b.is_assumption for b in bars):
         figure.supxlabel("* assumption", x=0.01, ha="left", fontsize=7, color=LINE)
     return save(figure, path)
@@ -130,7 +94,7 @@ def draw_sweep(
         raise UsageError("draw a sweep of one subject, or its summary over subjects")
     stop = list(table.columns).index("subjects" if "subjects" in table else shown)
     names = [c for c in table.columns[:stop] if table[c].nunique() > 1] or [table.columns[0]]
-    figure, axes = _figure(6.4, 3.8)
+    figure, (axes,) = blank(6.4, 3.8)
     axis, others = names[0], names[1:]
     groups = table.groupby(others, sort=False) if others else [("", table)]
     for i, (key, part) in enumerate(groups):
@@ -145,7 +109,7 @@ def draw_sweep(
         axes.axhline(threshold, color=LINE, linewidth=1, linestyle="--")
     axes.set_xlabel(axis)
     axes.set_ylabel(f"{table.attrs.get('question', 'probability')}")
-    axes.set_title(str(table.attrs.get("attack", "")), loc="left", fontsize=10)
+    titled(axes, str(table.attrs.get("attack", "")))
     if axes.get_legend_handles_labels()[1]:
         axes.legend(fontsize=7, frameon=False)
     return save(figure, path)
@@ -158,14 +122,14 @@ def _plain(value: Any) -> str:
 def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
     """Share of the variance per parameter: by itself, and with the sets it is part of."""
     rows = list(reversed(sobol.indices))
-    figure, axes = _figure(6.4, 1.3 + 0.42 * len(rows))
+    figure, (axes,) = blank(6.4, 1.3 + 0.42 * len(rows))
     at = np.arange(len(rows))
     axes.barh(at, [i.total for i in rows], height=0.62, color="#BBD7E8", label="total")
     axes.barh(at, [i.first for i in rows], height=0.34, color=LOW, label="by itself")
     axes.set_yticks(at, [f"{i.parameter}{' *' if i.is_assumption else ''}" for i in rows])
     axes.set_xlim(0, 1)
     axes.set_xlabel(f"share of the variance of {sobol.question} (sd {sobol.sd:.3g})")
-    axes.set_title(f"{sobol.attack}: whose uncertainty matters", loc="left", fontsize=10)
+    titled(axes, f"{sobol.attack}: whose uncertainty matters")
     axes.legend(fontsize=8, frameon=False, loc="lower right")
     return save(figure, path)
 
@@ -174,7 +138,7 @@ def draw_uncertainty(
     uncertainty: Uncertainty, path: str | Path | None = None, *, threshold: float | None = None
 ) -> Figure:
     """The distribution of the answer under the priors, its mean, and its 5 % to 95 % range."""
-    figure, axes = _figure(6.4, 3.2)
+    figure, (axes,) = blank(6.4, 3.2)
     draws = uncertainty.draws
     axes.hist(draws, bins=60, density=True, color="#BBD7E8")
     axes.axvline(uncertainty.mean, color=INK, linewidth=1.2)
@@ -186,5 +150,5 @@ def draw_uncertainty(
         axes.axvline(threshold, color=LINE, linewidth=1, linestyle="--")
     axes.set_yticks([])
     axes.set_xlabel(f"{uncertainty.question}; shaded: 5 % to 95 %")
-    axes.set_title(f"{uncertainty.attack}: under the priors", loc="left", fontsize=10, pad=14)
+    titled(axes, f"{uncertainty.attack}: under the priors", pad=14)
     return save(figure, path)

@@ -1,0 +1,215 @@
+"""The leak of a real table as a result: everybody's risk, and what it was asked of [Antoniou22].
+
+rb.leak.assess(people, leaked=200).report("leak.html")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attacks.arguments import whole_number
+from reidbn.attacks.disclosure_knowledge import chances_of
+from reidbn.attacks.leak_people import KnownOrScenario, risks
+from reidbn.attacks.leak_single import LeakSize
+from reidbn.errors import CrosscheckFailed, UsageError
+from reidbn.inference.cells import DISAGREES, Cell
+from reidbn.late import late
+from reidbn.microdata.knowledge import knowledge
+from reidbn.microdata.table import People, checked_people
+from reidbn.result import Measure, Result, by_person, count_of, given, highest_of, mean_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+LEVEL = 1e-6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Leak(Result):
+    """Everybody's risk of being identified when part of the table leaks."""
+
+    table: People
+    leaked: LeakSize
+    risk: Floats
+    """P(in the leak, and picked among the leaked people alike), in record order."""
+    known: KnownOrScenario | None = None
+    sensitive: str | None = None
+    sensitive_known: float = 1.0
+    """The chance that the value of `sensitive` is known, and filters who is alike."""
+    sizes: Mapping[int, float] = field(default_factory=dict)
+    """The sizes that the leak may have, with their chances."""
+
+    @property
+    def share_leaked(self) -> float:
+        """The expected share of the table's people in the leak."""
+        return sum(size * p for size, p in self.sizes.items()) / len(self.table)
+
+    @cached_property
+    def question(self) -> str:
+        """What leaks, and what the attacker knows."""
+        secret = "" if self.sensitive is None else f", and {self.sensitive}"
+        return f"{self.size_in_words} of the people leak; {self.knows}{secret}"
+
+    @property
+    def knows(self) -> str:
+        """What the attacker knows, in words."""
+        if self.known is None:
+            return f"{', '.join(self.table.quasi_identifiers)} known"
+        if isinstance(self.known, Mapping):
+            return f"{', '.join(map(str, self.known))} known, each by chance"
+        return f"what the scenario {getattr(self.known, 'name', 'given')} says is known"
+
+    @property
+    def size_in_words(self) -> str:
+        """How many leak."""
+        sizes = sorted(self.sizes)
+        return f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+
+    def _people(self) -> pd.DataFrame:
+        return by_person({"risk": self.risk}, self.table)
+
+    def _measures(self) -> dict[str, Measure]:
+        mean = self.share_leaked * len(self.table)
+        leaked = int(mean) if mean == int(mean) else mean
+        total = float(self.risk.sum())
+        return {
+            "leaked": given(leaked, "people in the leak, mean", unit="people"),
+            "people": count_of(len(self.table), "people in the table"),
+            "risk": mean_of(self.risk, "mean risk of a person", per_person=True),
+            "highest_risk": highest_of(self.risk, "highest risk of a person"),
+            "expected_identified": Measure(
+                total, unit="people", words="people identified if all are looked for, expected",
+                told="total", each=self.risk,
+            ),
+        }  # fmt: skip
+
+    def remarks(self) -> tuple[str, ...]:
+        """Of the table."""
+        return self.table.notes
+
+    def check(self, *, attempts: int = 20_000, seed: int = 0) -> ActedLeak:
+        """Leaks acted out: draw a person, what is known, the leak and a guess; raises.
+
+        People alike are found by matching the table's values, and the leak is drawn, so that no
+        formula of the risk is used.
+        """
+        if not self.table.is_partition:
+            raise UsageError(
+                "values of this table match others, so its people do not fall into classes from "
+                "which a guess could be drawn: a leak of it is not acted out"
+            )
+        whole_number(attempts, "attempts", least=1)
+        rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+        n = len(self.table)
+        who = rng.integers(n, size=attempts)
+        alike = self._alike(who, rng)
+        size = rng.choice(list(self.sizes), size=attempts, p=list(self.sizes.values()))
+        inside = rng.random(attempts) * n < size
+        others = rng.hypergeometric(alike - 1, n - alike, np.maximum(size - 1, 0))
+        right = inside & (rng.random(attempts) * (1 + others) < 1)
+        cell = Cell(
+            "a guess among the leaked is right", float(self.risk.mean()), int(right.sum()),
+            attempts, LEVEL,
+        )  # fmt: skip
+        if cell.verdict == DISAGREES:
+            raise CrosscheckFailed(
+                f"leaks acted out {attempts:,} times: {cell.sampled:.4g} of guesses were right, "
+                f"{cell.exact:.4g} predicted; this is a fault of reidbn, please report it"
+            )
+        return ActedLeak(cell, seed)
+
+    def _alike(self, who: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """How many people are alike on what is known, drawn for each attempt."""
+        secret = np.full(len(who), self.sensitive is not None)
+        secret &= rng.random(len(who)) < self.sensitive_known
+        found = np.empty(len(who), dtype=np.int64)
+        known, sets = self._drawn(who, rng)
+        for mask in np.unique(known):
+            for also in (False, True):
+                here = (known == mask) & (secret == also)
+                columns = [*sets[mask], *([self.sensitive] if also and self.sensitive else [])]
+                if not here.any():
+                    continue
+                ids, _ = self.table.class_ids(columns) if columns else (np.zeros(1, dtype=int), 1)
+                sizes = np.bincount(ids)
+                found[here] = sizes[ids[who[here]]] if columns else len(self.table)
+        return found
+
+    def _drawn(
+        self, who: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], dict[int, list[str]]]:
+        """Which columns are known in each attempt, as a number, and the columns of each number."""
+        columns = list(self.table.quasi_identifiers)
+        if self.known is None:
+            return np.zeros(len(who), dtype=np.int64), {0: columns}
+        masks = np.zeros(len(who), dtype=np.int64)
+        if isinstance(self.known, Mapping):
+            what = knowledge(self.table, self.known)
+            chances = what.probabilities if what.is_shared else what.probabilities[who]
+            learnt = rng.random((len(who), what.groups)) < chances
+            masks = learnt @ (1 << np.arange(what.groups, dtype=np.int64))
+            return masks, {int(m): list(what.known_columns(int(m))) for m in np.unique(masks)}
+        weights, profile = chances_of(self.table, columns, self.known)
+        rows = np.zeros(len(who), dtype=np.int64) if profile is None else profile[who]
+        for row in np.unique(rows):
+            here = rows == row
+            masks[here] = rng.choice(weights.shape[1], size=int(here.sum()), p=weights[row])
+        sets = {int(m): [c for j, c in enumerate(columns) if m >> j & 1] for m in np.unique(masks)}
+        return masks, sets
+
+    _sections = late("reidbn.report.leak_page:sections")
+
+    def __repr__(self) -> str:
+        return (
+            f"<Leak of {self.size_in_words} of {len(self.table):,} people: mean risk "
+            f"{self.risk.mean():.4g}, highest {self.risk.max():.4g}>"
+        )
+
+
+@dataclass(frozen=True)
+class ActedLeak:
+    """Leaks acted out: how often a guess was right, against the mean risk."""
+
+    cell: Cell
+    seed: int
+
+    def __str__(self) -> str:
+        c = self.cell
+        return (
+            f"acted out {c.trials:,} times (seed {self.seed}): {c.sampled:.4g} of guesses right, "
+            f"{c.exact:.4g} predicted: {c.verdict}"
+        )
+
+
+def assess(
+    people: People,
+    *,
+    leaked: LeakSize,
+    known: KnownOrScenario | None = None,
+    sensitive: str | None = None,
+    sensitive_known: float = 1.0,
+) -> Leak:
+    """The risk of every person when part of the table leaks, with a page and a picture.
+
+    people: the table.  leaked: how many of its people leak, or a prior {size: probability}.
+    known: what the attacker knows (default: all quasi-identifiers).  sensitive: a column whose
+    value filters the leaked people alike, known with chance sensitive_known.
+
+    >>> people = People.from_codes([[0, 0], [0, 1], [1, 1], [1, 1]], ["age", "sex"])
+    >>> assess(people, leaked=2)
+    <Leak of 2 of 4 people: mean risk 0.4583, highest 0.5>
+    """
+    found = risks(
+        checked_people(people), leaked=leaked, known=known, sensitive=sensitive,
+        sensitive_known=sensitive_known,
+    )  # fmt: skip
+    prior = leaked if isinstance(leaked, Mapping) else {int(np.asarray(leaked)): 1.0}
+    sizes = {int(size): float(p) for size, p in prior.items()}
+    return Leak(people, leaked, found, known, sensitive, sensitive_known, sizes)

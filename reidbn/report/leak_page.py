@@ -1,0 +1,49 @@
+"""The page of a leak: how likely a person is identified, and how many are how likely."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reidbn.attacks.assessment import THRESHOLDS
+from reidbn.attacks.leak_result import Leak
+from reidbn.report import assessment_figures as figures
+from reidbn.report.page import Section, Shown
+from reidbn.report.style import titled
+from reidbn.report.telling import Telling
+
+
+def sections(result: Leak, telling: Telling) -> list[Section]:
+    """One picture: the share of people above each risk."""
+    risk, n = result.risk, len(result.table)
+    whole = telling.counted(n)
+    verdict = [
+        f"When {result.size_in_words} of {whole} people leak, the average person is identified "
+        f"with probability {telling.mean_in_words(risk)}, the highest "
+        f"{telling.highest_in_words(risk)}.",
+        f"The attacker looks for one person, picks among the leaked people alike, and has "
+        f"{result.knows}"
+        + ("." if result.sensitive is None else f", and may know {result.sensitive}."),
+    ]
+    levels = (0.01, *THRESHOLDS, 0.5)
+    above = [int((risk > t).sum()) for t in levels]
+    rows = [
+        [f"above {t:g}", telling.counted(count), telling.share(count, n)]
+        for t, count in zip(levels, above, strict=True)
+    ]
+    picture = figures.risk_curves({"risk": np.asarray(risk)}, (0.05, 0.09, 0.2, 0.33), telling)
+    titled(picture.axes[0], f"Risk when {result.size_in_words} of {whole} people leak", pad=14)
+    return [
+        Section(
+            "The risk in a leak of part of the table",
+            text=verdict,
+            shown=[
+                Shown(
+                    "People by their risk in the leak",
+                    ("risk", "people", "share"),
+                    rows,
+                    picture,
+                    "The share of people whose risk is above each value.",
+                )
+            ],
+        )
+    ]

@@ -1,0 +1,248 @@
+"""Result: what every answer about people can do; Measure: one number of it, with what it means.
+
+Assessment, Disclosure, Leak, Uniqueness, Suda and Candidates are results.  A result brings its
+fields, `table` among them, and three methods; the verbs are written here, once:
+
+    _measures()   {name: Measure}
+    _people()     a DataFrame, one row per person in record order
+    _sections     the page's parts: a late door to report/
+
+A measure says how it is told outside the house.  Without a word it is not told at all, so that a
+new one gives nobody away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import UsageError
+from reidbn.late import late
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from reidbn.microdata.table import People
+
+Array = NDArray[np.float64]
+Told = Literal["withheld", "given", "count", "mean", "highest", "ratio", "scaled", "total"]
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """One number of a result.
+
+    >>> mean_of(np.array([0.5, 0.25]), "chance of a right guess").value
+    0.375
+    """
+
+    value: float | int | None
+    """None where the number is not defined (a share of no false values, say)."""
+    interval: tuple[float, float] | None = None
+    unit: str = "probability"
+    per_person: bool = False
+    """Whether each person has an own value, in the column of `people` of this name."""
+    words: str = ""
+    told: Told = "withheld"
+    """Outside the house: not at all, as it is (what was asked), or rounded as a count, as a mean
+    over people or its sum, as a highest value, as the ratio of two counts, or as a number that
+    counts of the table are scaled up to."""
+    each: Array | None = field(default=None, repr=False)
+    """What it is the mean or the highest of: a value per person; of a ratio, both counts."""
+    scale: float = 1.0
+    """How many one person of the table stands for in it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The number as plain numbers and words, exactly."""
+        return {
+            "value": self.value,
+            "interval": None if self.interval is None else list(self.interval),
+            "unit": self.unit,
+            "per_person": self.per_person,
+            "words": self.words,
+        }
+
+    def in_words(self) -> str:
+        """The number and its interval, exactly."""
+        found = _plain(self.value)
+        if self.interval is None:
+            return found
+        return f"{found} ({_plain(self.interval[0])} to {_plain(self.interval[1])})"
+
+
+def _plain(value: float | int | None) -> str:
+    if value is None:
+        return "undefined"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.5g}"
+
+
+def mean_of(
+    values: NDArray[Any],
+    words: str,
+    *,
+    unit: str = "probability",
+    per_person: bool = False,
+    interval: tuple[float, float] | None = None,
+) -> Measure:
+    """The mean of a value per person."""
+    each = np.asarray(values, dtype=np.float64)
+    mean = float(each.mean())
+    return Measure(mean, interval, unit, per_person, words, "mean", each)
+
+
+def highest_of(values: NDArray[Any], words: str, *, unit: str = "probability") -> Measure:
+    """The highest of a value per person."""
+    each = np.asarray(values, dtype=np.float64)
+    return Measure(float(each.max()), None, unit, words=words, told="highest", each=each)
+
+
+def count_of(count: int, words: str, *, unit: str = "people") -> Measure:
+    """A number of people."""
+    return Measure(int(count), None, unit, words=words, told="count")
+
+
+def given(value: float | int, words: str, *, unit: str) -> Measure:
+    """What was asked for, or is known anyhow: it tells nothing of the table."""
+    return Measure(value, None, unit, words=words, told="given")
+
+
+class Result:
+    """What every answer about people can do."""
+
+    question: Any = None
+    """What was asked, where that has a name or words of its own."""
+
+    if TYPE_CHECKING:  # a field or a property of each result
+
+        @property
+        def table(self) -> People | None:
+            """The people it was asked of; None where there were none."""
+
+        _sections: Any
+
+    def _measures(self) -> dict[str, Measure]:
+        raise NotImplementedError
+
+    def _people(self) -> pd.DataFrame:
+        raise NotImplementedError
+
+    @property
+    def kind(self) -> str:
+        """Which result it is: the name of the class under Result, whatever its own model."""
+        return next(c.__name__ for c in type(self).__mro__ if Result in c.__bases__)
+
+    @cached_property
+    def measures(self) -> Mapping[str, Measure]:
+        """Every number of the result by name; `tuple(result.measures)` are the names."""
+        return MappingProxyType(self._measures())
+
+    @cached_property
+    def people(self) -> pd.DataFrame:
+        """One row per person, in record order.  Restricted: for the custodian alone."""
+        return self._people()
+
+    @property
+    def subjects(self) -> pd.DataFrame:
+        """The same as `people`."""
+        return self.people
+
+    def remarks(self) -> tuple[str, ...]:
+        """What to bear in mind about these numbers."""
+        return ()
+
+    def frame(self) -> pd.DataFrame:
+        """The measures, one row each."""
+        import pandas as pd
+
+        rows = [
+            {
+                "value": m.value,
+                "low": None if m.interval is None else m.interval[0],
+                "high": None if m.interval is None else m.interval[1],
+                "unit": m.unit,
+                "per_person": m.per_person,
+                "words": m.words,
+            }
+            for m in self.measures.values()
+        ]
+        found = pd.DataFrame(rows, index=pd.Index(self.measures, name="measure", dtype=object))
+        return found.astype(dict.fromkeys(("value", "low", "high"), float))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every measure and remark as plain numbers and words; exact, for the custodian."""
+        return {
+            "result": self.kind,
+            "question": None if self.question is None else str(self.question),
+            "measures": {name: m.to_dict() for name, m in self.measures.items()},
+            "remarks": list(self.remarks()),
+        }
+
+    def compare(self, other: Result) -> pd.DataFrame:
+        """The measures of two results of one kind side by side, and what lies between them.
+
+        `difference` is the other's value minus this one's, where both have the measure.
+        """
+        import pandas as pd
+
+        if not isinstance(other, Result):
+            raise UsageError(f"compare takes a result, not a {type(other).__name__}")
+        if other.kind != self.kind:
+            raise UsageError(
+                f"a {self.kind} is compared with another {self.kind}, not with a {other.kind}: "
+                "their measures mean different things"
+            )
+        names = list(dict.fromkeys([*self.measures, *other.measures]))
+        values = [[r.measures[n].value if n in r.measures else None for n in names]
+                  for r in (self, other)]  # fmt: skip
+        found = pd.DataFrame(
+            {"this": values[0], "other": values[1]},
+            index=pd.Index(names, name="measure", dtype=object),
+            dtype=float,
+        )
+        return found.assign(difference=found["other"] - found["this"])
+
+    def check(self) -> Any:
+        """The numbers reached in another way; raises CrosscheckFailed where they differ."""
+        raise UsageError(f"a {self.kind} has no cross-check")
+
+    report = late("reidbn.report.page:write_report")
+    plot = late("reidbn.report.page:write_plot")
+    _sheet = late("reidbn.report.page:sheet_of")
+    _numbers = late("reidbn.report.page:numbers_of")
+
+    def refuse_what_is_wrong(self) -> None:
+        """Raise where the numbers are known to be wrong; a report was written and says so."""
+
+    def __str__(self) -> str:
+        """The measures as text, exactly: the custodian's own copy."""
+        words = [m.words or name.replace("_", " ") for name, m in self.measures.items()]
+        width = max(map(len, words), default=0)
+        lines = [repr(self)]
+        lines += [
+            f"  {text:<{width}}  {m.in_words()}"
+            for text, m in zip(words, self.measures.values(), strict=True)
+        ]
+        return "\n".join([*lines, *(f"  Note: {remark}" for remark in self.remarks())])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p>{escape(repr(self))}</p>{self.frame().to_html()}"
+
+
+def by_person(
+    columns: Mapping[str, Any], table: People | None, rows: NDArray[np.int64] | None = None
+) -> pd.DataFrame:
+    """Columns of one value per person as a frame, by the subject's id where the table has ids."""
+    import pandas as pd
+
+    ids = None if table is None else table.subject_ids
+    if ids is not None and rows is not None:
+        ids = ids[rows]
+    return pd.DataFrame(columns, index=None if ids is None else pd.Index(ids, name="subject"))

@@ -1,0 +1,279 @@
+"""Every result has every verb, and gives nobody away in what leaves the house."""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+from reidbn.report.page import Section, Shown, bars
+from reidbn.result import Measure, Result, count_of, mean_of
+
+PEOPLE = 237
+
+
+@cache
+def people(seed=1):
+    rng = np.random.default_rng(seed)
+    rows = {
+        "who": [f"p{i}" for i in range(PEOPLE)],
+        "age": rng.integers(20, 60, PEOPLE),
+        "sex": rng.integers(0, 2, PEOPLE),
+        "race": rng.integers(0, 9, PEOPLE),
+        "diagnosis": rng.choice(5, PEOPLE, p=[0.6, 0.2, 0.1, 0.06, 0.04]),
+    }
+    return rb.read_table(
+        pd.DataFrame(rows), quasi_identifiers=["age", "sex", "race"], sensitive=["diagnosis"],
+        subject_id="who",
+    )  # fmt: skip
+
+
+def assessment(table):
+    found = rb.assess("adversary-routes", table, population=100_000)
+    found.keep_crosscheck(rows=2_000)
+    return found
+
+
+MADE = {
+    "Assessment": assessment,
+    "Disclosure": lambda table: rb.disclosure(table, "diagnosis"),
+    "Leak": lambda table: rb.leak.assess(table, leaked=50),
+    "Uniqueness": lambda table: rb.population.fit(table, population=100_000),
+    "Suda": lambda table: rb.suda(table, sampling_fraction=0.1),
+    "Candidates": lambda table: rb.candidates(table.take(range(157)), table),
+}
+
+
+def kinds():
+    """The classes right under Result, found among those that the package defines."""
+    for name in rb.__all__:  # imports every room
+        getattr(rb, name)
+    return [c.__name__ for c in Result.__subclasses__() if c.__module__.startswith("reidbn.")]
+
+
+@pytest.fixture(scope="module", params=kinds())
+def result(request):
+    return made(request.param)
+
+
+@cache
+def made(kind, seed=1):
+    return MADE[kind](people(seed))
+
+
+def test_a_result_says_its_measures_as_numbers_words_and_a_frame(result):
+    assert result.measures
+    for name, m in result.measures.items():
+        assert isinstance(m, Measure)
+        assert m.words, name
+        assert m.unit, name
+        assert m.value is None or np.isfinite(m.value), name
+        assert m.interval is None or m.interval[0] <= m.interval[1], name
+    with pytest.raises(TypeError):
+        result.measures["more"] = 1
+    frame = result.frame()
+    assert tuple(frame.index) == tuple(result.measures)
+    assert list(frame.columns) == ["value", "low", "high", "unit", "per_person", "words"]
+    told = json.loads(json.dumps(result.to_dict()))
+    assert told["result"] == result.kind
+    for name, m in result.measures.items():
+        assert told["measures"][name]["value"] == m.value
+        assert m.words in str(result)
+    assert "<table" in result._repr_html_()
+
+
+def test_a_result_has_a_row_for_each_person_in_record_order(result):
+    assert isinstance(result.table, rb.People)
+    assert len(result.people) == len(result.table)
+    assert result.people.index.tolist() == result.table.subject_ids.tolist()
+    assert result.subjects is result.people
+    own = [name for name, m in result.measures.items() if m.per_person]
+    assert own
+    for name in own:
+        m, column = result.measures[name], result.people[name].to_numpy(dtype=float)
+        if m.told == "mean":
+            assert m.value == pytest.approx(column.mean(), rel=1e-12), name
+
+
+def test_a_result_is_compared_with_one_of_its_kind(result):
+    other = made(result.kind, 2)
+    frame = result.compare(other)
+    assert frame.loc[:, "difference"].equals(frame["other"] - frame["this"])
+    assert (frame["difference"] != 0).any()
+    stranger = made("Leak" if result.kind != "Leak" else "Suda")
+    with pytest.raises(rb.UsageError, match=f"{result.kind} is compared with another"):
+        result.compare(stranger)
+    with pytest.raises(rb.UsageError, match="takes a result, not a str"):
+        result.compare("another")
+
+
+def test_a_result_checks_itself_in_another_way(result):
+    options = {"Assessment": {"rows": 20_000}, "Disclosure": {"individuals": 1}}
+    assert str(result.check(**options.get(result.kind, {})))
+
+
+@pytest.mark.parametrize("ending", ["html", "md", "json"])
+def test_a_result_writes_its_report_by_the_ending(result, ending, tmp_path):
+    path = result.report(tmp_path / f"r.{ending}")
+    text = path.read_text()
+    if ending == "json":
+        assert json.loads(text)["custodians_own_copy"] is False
+    else:
+        title = text.splitlines()[0] if ending == "md" else re.search("<h1>(.*)</h1>", text)[1]
+        assert len(title) > 10
+    assert "http" not in text.replace("http://www.w3.org", "")
+    own = result.report(tmp_path / f"own.{ending}", custodian=True).read_text()
+    assert own != text
+
+
+def test_a_report_or_picture_of_another_ending_is_refused(result, tmp_path):
+    with pytest.raises(rb.UsageError, match=r"end the name in .html, .md, .json"):
+        result.report(tmp_path / "r.txt")
+    with pytest.raises(rb.UsageError, match=r"end the name in .svg, .png, .pdf"):
+        result.plot(tmp_path / "r.html")
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_a_result_draws_itself_with_a_title_and_the_same_bytes(result, ending, tmp_path):
+    first = tmp_path / f"first.{ending}"
+    figure = result.plot(first)
+    assert any(axes.get_title(loc="left") for axes in figure.axes)
+    assert all(axes.get_xlabel() for axes in figure.axes)
+    result.plot(tmp_path / f"again.{ending}")
+    assert first.read_bytes() == (tmp_path / f"again.{ending}").read_bytes()
+
+
+def numbers_in(text):
+    """Every number of three figures and more that a reader sees; places in pictures are not."""
+    text = re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)
+    seen = re.sub(r"<[^>]*>", " ", text)
+    return set(re.findall(r"(?<![\w.#-])\d[\d,]*(?:\.\d+)?", seen))
+
+
+def test_no_exact_count_leaves_the_house(result, tmp_path):
+    seen = numbers_in(result.report(tmp_path / "r.html").read_text())
+    seen |= numbers_in(result.plot(tmp_path / "r.svg") and (tmp_path / "r.svg").read_text())
+    told = json.loads(result.report(tmp_path / "r.json").read_text())
+    seen |= numbers_in(json.dumps({k: v for k, v in told.items() if k != "provenance"}))
+    for name, m in result.measures.items():
+        if m.told in ("withheld", "count") and m.value is not None and m.value > 100:
+            exact = {f"{m.value:,}", f"{m.value}"}
+            assert m.value % 10 == 0 or not exact & seen, name
+        if m.told in ("mean", "ratio", "scaled", "total") and m.value not in (0, 1, None):
+            assert f"{m.value:.6g}" not in {s.replace(",", "")[:8] for s in seen}, name
+    assert not {f"{PEOPLE}", "157"} & seen
+
+
+def test_a_measure_without_a_word_stays_in_the_house(result):
+    told = result._numbers()["measures"]
+    assert "new" not in told
+    held = {name for name, m in result.measures.items() if m.told == "withheld"}
+    assert not held & set(told)
+
+
+@dataclass(frozen=True, eq=False)
+class Linked(Result):
+    """A result that brings its fields and three methods, as a new attack would."""
+
+    table: rb.People
+    chance: np.ndarray
+
+    def _measures(self):
+        return {
+            "people": count_of(len(self.table), "people"),
+            "chance": mean_of(self.chance, "chance", per_person=True),
+            "secret": Measure(12.5, unit="people", words="told to nobody"),
+        }
+
+    def _people(self):
+        return pd.DataFrame({"chance": self.chance})
+
+    def _sections(self, telling):
+        share = telling.mean(self.chance)
+        picture = bars(["all"], [share], [f"{share:g}"], "chance", "Linked")
+        rows = [["all", f"{share:g}"]]
+        return [Section("Linked people", ["A sentence."], shown=[Shown("x", "ab", rows, picture)])]
+
+
+def test_a_new_result_needs_its_fields_and_three_methods(tmp_path):
+    found = Linked(people(), np.linspace(0, 1, PEOPLE))
+    assert found.kind == "Linked"
+    assert "told to nobody" in str(found)
+    page = found.report(tmp_path / "r.html").read_text()
+    assert "A sentence." in page
+    assert "told to nobody" not in page
+    assert "told to nobody" in found.report(tmp_path / "own.html", custodian=True).read_text()
+    assert found.plot(tmp_path / "r.svg").axes
+    assert found.compare(found)["difference"].eq(0).all()
+    with pytest.raises(rb.UsageError, match="has no cross-check"):
+        found.check()
+
+
+def test_an_estimate_of_counts_has_no_persons_and_says_so(tmp_path):
+    fit = rb.population.fit(sizes=[1, 2, 3, 9], counts=[812, 150, 60, 9], population=100_000)
+    assert fit.table is None
+    with pytest.raises(rb.UsageError, match="without persons; give a table of people"):
+        fit.people  # noqa: B018
+    assert "81" in fit.report(tmp_path / "r.md").read_text()
+
+
+@pytest.mark.parametrize("approximation", ["drop", "finest-common-level"])
+def test_whom_an_approximation_leaves_out_has_no_number(approximation):
+    rows = {"age": [1, None, 2, 2, 3, None], "sex": ["f", "f", "m", "m", "f", "m"]}
+    table = rb.read_table(
+        pd.DataFrame(rows), quasi_identifiers=["age", "sex"], missing="matches-anything"
+    )
+    fit = rb.population.fit(table, population=1000, approximation=approximation)
+    assert len(fit.people) == 6
+    missing = fit.people["class_size"].isna()
+    assert missing.tolist() == [False, approximation == "drop", False, False, False,
+                                approximation == "drop"]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", ["pitman", "log-linear", "snb", "zayatz", "dankar"])
+def test_persons_add_up_to_the_estimate(model):
+    fit = rb.population.fit(people(), population=5_000, model=model)
+    unique = fit.people["class_size"] == 1
+    assert unique.sum() == fit.uniques
+    assert fit.people["p_unique"][unique].mean() == pytest.approx(fit.p_unique, rel=1e-9)
+    assert (fit.people["p_unique"][~unique] == 0).all()
+
+
+def test_persons_of_strata_have_their_own_stratums_chance():
+    sizes = {0: 40_000, 1: 900}
+    table = people()
+    fit = rb.population.fit(table, population=sizes, strata="sex", model="pitman-bayes")
+    sex = table.codes(["sex"])[:, 0]
+    alone = (fit.people["class_size"] == 1).to_numpy()
+    for code, part in fit.parts.items():
+        own = fit.people["p_unique"][alone & (sex == code)]
+        assert own.nunique() == 1
+        assert own.iloc[0] == pytest.approx(part.p_unique, rel=1e-12)
+
+
+def test_a_leak_is_acted_out_whatever_is_known():
+    for known in (None, {"age": ("age", 0.3), "both": (["sex", "race"], 0.6)}):
+        found = rb.leak.assess(people(), leaked={40: 0.5, 90: 0.5}, known=known,
+                               sensitive="diagnosis", sensitive_known=0.5)  # fmt: skip
+        assert found.check(seed=3).cell.verdict == "agrees"  # false alarm 1e-6
+        wrong = rb.leak.assess(people(), leaked={40: 0.5, 90: 0.5}, known=known)
+        object.__setattr__(wrong, "risk", wrong.risk * 1.3)
+        with pytest.raises(rb.CrosscheckFailed, match="acted out"):
+            wrong.check(seed=3)
+
+
+def test_planted_slips_in_minimal_uniques_and_candidates_are_found():
+    found = made("Suda")
+    from dataclasses import replace
+
+    slipped = replace(found, masks=np.where(found.masks == found.masks[0], 0b111, found.masks))
+    with pytest.raises(rb.CrosscheckFailed, match="minimal uniques"):
+        slipped.check(individuals=PEOPLE)
+    pairs = made("Candidates")
+    records, persons = pairs.links
+    with pytest.raises(rb.CrosscheckFailed, match="one by one"):
+        replace(pairs, links=(records[1:], persons[1:])).check(individuals=157)
