@@ -256,7 +256,9 @@ def test_persons_of_strata_have_their_own_stratums_chance():
 
 
 def test_a_leak_is_acted_out_whatever_is_known():
-    for known in (None, {"age": ("age", 0.3), "both": (["sex", "race"], 0.6)}):
+    each = np.linspace(0, 1, PEOPLE)
+    knows = {"age": ("age", 0.3), "both": (["sex", "race"], each)}
+    for known in (None, knows, "social-media", "who-is-attacking"):
         found = rb.leak.assess(people(), leaked={40: 0.5, 90: 0.5}, known=known,
                                sensitive="diagnosis", sensitive_known=0.5)  # fmt: skip
         assert found.check(seed=3).cell.verdict == "agrees"  # false alarm 1e-6

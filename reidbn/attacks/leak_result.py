@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.arguments import whole_number
-from reidbn.attacks.disclosure_knowledge import chances_of
-from reidbn.attacks.leak_people import KnownOrScenario, risks
+from reidbn.attacks.leak_people import risks
 from reidbn.attacks.leak_single import LeakSize
 from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.inference.cells import DISAGREES, Cell
 from reidbn.late import late
-from reidbn.microdata.knowledge import knowledge
+from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.table import People, checked_people
 from reidbn.result import Measure, Result, by_person, count_of, given, highest_of, mean_of
 
@@ -39,7 +38,7 @@ class Leak(Result):
     leaked: LeakSize
     risk: Floats
     """P(in the leak, and picked among the leaked people alike), in record order."""
-    known: KnownOrScenario | None = None
+    known: Knowledge
     sensitive: str | None = None
     sensitive_known: float = 1.0
     """The chance that the value of `sensitive` is known, and filters who is alike."""
@@ -60,11 +59,8 @@ class Leak(Result):
     @property
     def knows(self) -> str:
         """What the attacker knows, in words."""
-        if self.known is None:
-            return f"{', '.join(self.table.quasi_identifiers)} known"
-        if isinstance(self.known, Mapping):
-            return f"{', '.join(map(str, self.known))} known, each by chance"
-        return f"what the scenario {getattr(self.known, 'name', 'given')} says is known"
+        chance = "" if self.known.is_sure else ", each by chance"
+        return f"{', '.join(self.known.names) or 'nothing'} known{chance}"
 
     @property
     def size_in_words(self) -> str:
@@ -91,8 +87,8 @@ class Leak(Result):
         }  # fmt: skip
 
     def remarks(self) -> tuple[str, ...]:
-        """Of the table."""
-        return self.table.notes
+        """Of the table, and of what may be known."""
+        return (*self.table.notes, *self.known.notes)
 
     def check(self, *, attempts: int = 20_000, seed: int = 0) -> ActedLeak:
         """Leaks acted out: draw a person, what is known, the leak and a guess; raises.
@@ -100,7 +96,8 @@ class Leak(Result):
         People alike are found by matching the table's values, and the leak is drawn, so that no
         formula of the risk is used.
         """
-        if not self.table.is_partition:
+        people = self.known.seen(self.table)
+        if not people.is_partition:
             raise UsageError(
                 "values of this table match others, so its people do not fall into classes from "
                 "which a guess could be drawn: a leak of it is not acted out"
@@ -109,7 +106,7 @@ class Leak(Result):
         rng = np.random.default_rng(whole_number(seed, "seed", least=0))
         n = len(self.table)
         who = rng.integers(n, size=attempts)
-        alike = self._alike(who, rng)
+        alike = self._alike(people, who, rng)
         size = rng.choice(list(self.sizes), size=attempts, p=list(self.sizes.values()))
         inside = rng.random(attempts) * n < size
         others = rng.hypergeometric(alike - 1, n - alike, np.maximum(size - 1, 0))
@@ -125,7 +122,9 @@ class Leak(Result):
             )
         return ActedLeak(cell, seed)
 
-    def _alike(self, who: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def _alike(
+        self, people: People, who: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         """How many people are alike on what is known, drawn for each attempt."""
         secret = np.full(len(who), self.sensitive is not None)
         secret &= rng.random(len(who)) < self.sensitive_known
@@ -137,7 +136,7 @@ class Leak(Result):
                 columns = [*sets[mask], *([self.sensitive] if also and self.sensitive else [])]
                 if not here.any():
                     continue
-                ids, _ = self.table.class_ids(columns) if columns else (np.zeros(1, dtype=int), 1)
+                ids, _ = people.class_ids(columns) if columns else (np.zeros(1, dtype=int), 1)
                 sizes = np.bincount(ids)
                 found[here] = sizes[ids[who[here]]] if columns else len(self.table)
         return found
@@ -145,24 +144,19 @@ class Leak(Result):
     def _drawn(
         self, who: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], dict[int, list[str]]]:
-        """Which columns are known in each attempt, as a number, and the columns of each number."""
-        columns = list(self.table.quasi_identifiers)
-        if self.known is None:
-            return np.zeros(len(who), dtype=np.int64), {0: columns}
-        masks = np.zeros(len(who), dtype=np.int64)
-        if isinstance(self.known, Mapping):
-            what = knowledge(self.table, self.known)
-            chances = what.probabilities if what.is_shared else what.probabilities[who]
-            learnt = rng.random((len(who), what.groups)) < chances
-            masks = learnt @ (1 << np.arange(what.groups, dtype=np.int64))
-            return masks, {int(m): list(what.known_columns(int(m))) for m in np.unique(masks)}
-        weights, profile = chances_of(self.table, columns, self.known)
-        rows = np.zeros(len(who), dtype=np.int64) if profile is None else profile[who]
-        for row in np.unique(rows):
-            here = rows == row
-            masks[here] = rng.choice(weights.shape[1], size=int(here.sum()), p=weights[row])
-        sets = {int(m): [c for j, c in enumerate(columns) if m >> j & 1] for m in np.unique(masks)}
-        return masks, sets
+        """Which groups are known in each attempt, as a mask, and the columns of each mask."""
+        what = self.known
+        p = what.probabilities
+        if what.kinds is not None:
+            p = p[rng.choice(what.kinds.size, size=len(who), p=what.kinds / what.kinds.sum())]
+        elif p.ndim == 2:
+            p = p[who]
+        learnt = rng.random((len(who), what.groups)) < p
+        if what.listed is not None:
+            on = what.listed if what.listed.size == 1 else what.listed[who]
+            learnt &= (rng.random(len(who)) < on)[:, None]
+        masks = learnt @ (1 << np.arange(what.groups, dtype=np.int64))
+        return masks, {int(m): list(what.known_columns(int(m))) for m in np.unique(masks)}
 
     _sections = late("reidbn.report.leak_page:sections")
 
@@ -192,15 +186,15 @@ def assess(
     people: People,
     *,
     leaked: LeakSize,
-    known: KnownOrScenario | None = None,
+    known: Known | None = None,
     sensitive: str | None = None,
     sensitive_known: float = 1.0,
 ) -> Leak:
     """The risk of every person when part of the table leaks, with a page and a picture.
 
     people: the table.  leaked: how many of its people leak, or a prior {size: probability}.
-    known: what the attacker knows (default: all quasi-identifiers).  sensitive: a column whose
-    value filters the leaked people alike, known with chance sensitive_known.
+    known: what the attacker knows, as rb.knowledge takes it (default: all quasi-identifiers).
+    sensitive: a column whose value, known with chance sensitive_known, filters the leaked people.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1], [1, 1]], ["age", "sex"])
     >>> assess(people, leaked=2)
@@ -212,4 +206,6 @@ def assess(
     )  # fmt: skip
     prior = leaked if isinstance(leaked, Mapping) else {int(np.asarray(leaked)): 1.0}
     sizes = {int(size): float(p) for size, p in prior.items()}
-    return Leak(people, leaked, found, known, sensitive, sensitive_known, sizes)
+    what = knowledge(people, known)
+    what = what if what.stated else what.sure()
+    return Leak(people, leaked, found, what, sensitive, sensitive_known, sizes)
