@@ -1,6 +1,8 @@
 """The number of classes a leak touches, and the mean risk that a leak turns out to have."""
 
+from fractions import Fraction
 from itertools import combinations, product
+from math import comb
 
 import numpy as np
 import pytest
@@ -33,3 +35,19 @@ def test_it_is_a_distribution_whose_mean_is_the_risk(k, number, leaked):
 def test_the_mean_over_classes_of_several_sizes_is_the_risk_of_a_patient():
     classes = rb.leak.classes_of({3: 10, 7: 4})
     assert mean_touched(classes, 20) / 58 == pytest.approx(rb.leak.risk(classes, leaked=20))
+
+
+@pytest.mark.parametrize(("k", "number"), [(4, 33), (4, 40), (5, 60)])
+def test_half_of_the_records_leaked_meets_the_point_where_a_factor_is_zero(k, number):
+    leaked = k * number // 2
+    whole = comb(k * number, leaked)
+    exact = [
+        Fraction(
+            comb(number, t)
+            * sum((-1) ** j * comb(t, j) * comb(k * (t - j), leaked) for j in range(t + 1)),
+            whole,
+        )
+        for t in range(number + 1)
+    ]
+    found = touched_pmf(k, number, leaked)  # a warning is an error
+    assert np.abs(found - [float(p) for p in exact]).max() < 1e-13

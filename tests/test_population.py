@@ -400,3 +400,11 @@ def test_every_fit_prints_itself_and_its_numbers(sample, register):
         assert fit.to_dict()["model"] == model
     truth = population.fit(sample, population=register, model="truth")
     assert "truth (counted)" in repr(truth)
+
+
+def test_weights_below_one_are_refused_by_the_log_linear_model_and_not_read_as_certain():
+    people = rb.People.from_codes([[0, 0], [1, 0], [1, 1]], ["age", "sex"], weights=[0.5, 2, 2])
+    with pytest.raises(rb.DataError, match="1 person has a survey weight below 1"):
+        rb.population.fit(people, population=100, model="log-linear")
+    heavy = rb.People.from_codes([[0, 0], [1, 0], [1, 1]], ["age", "sex"], weights=[5, 20, 20])
+    assert 0 < rb.population.fit(heavy, population=45, model="log-linear").p_unique < 1

@@ -261,6 +261,13 @@ def _cells(people: People, columns: list[str], N: int, *, predictive: bool) -> C
     weights = people.weights
     if weights is None:
         weights = np.full(len(people), N / len(people))
+    light = int((weights < 1).sum())
+    if light:  # read as sure to be in the table, whoever is like them would be unique for certain
+        raise DataError(
+            f"{counted(light, 'person')} {agree(light, 'has', 'have')} a survey weight below 1; a "
+            "weight says for how many people a record stands: scale the weights so that they sum "
+            "to the population"
+        )
     codes = people.codes(columns)
     present, compact = [], np.empty((len(people), len(columns)), dtype=np.int64)
     for j, name in enumerate(columns):

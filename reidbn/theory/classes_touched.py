@@ -46,8 +46,9 @@ def touched_pmf(class_size: int, number: int, leaked: int) -> Floats:
     with np.errstate(divide="ignore"):
         # A class untouched has z^0: its share of the factor at this radius is real.
         log_none = -class_size * np.log1p(np.exp(u[0]))
-        log_whole = class_size * (modulus + 1j * argument)
-        log_some = np.log(np.exp(log_whole) - np.exp(log_none))
+        # Modulus and turn apart: at z = -1 the one is 0, and its log times the other NaN.
+        whole = np.exp(class_size * modulus) * np.exp(1j * class_size * argument)
+        log_some = np.log(whole - np.exp(log_none))
     choices = gammaln(number + 1) - gammaln(t + 1) - gammaln(number - t + 1)
     fixed = choices - float(log_binomial(np.array([float(leaked)]), records, u)[0])
     found = np.zeros(number + 1)
