@@ -30,17 +30,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("ask", "one question: the chance, what it is given, the assumptions used"),
     "draw": ("draw", "the picture of an attack, with the sources of its numbers"),
     "check": ("check", "every problem of every model file, with line and column"),
-    "crosscheck": ("crosscheck", "exact answers against sampled ones and against pgmpy"),
+    "crosscheck": ("whatif", "exact answers against sampled ones and against pgmpy"),
     "export": ("export", "an attack as BIF, XMLBIF, XDSL (GeNIe) or DOT"),
     "schema": ("models", "the JSON Schema of model files, for editors"),
     # what if
-    "sweep": ("sweep", "a question at every setting of a grid"),
-    "tornado": ("tornado", "how far each parameter alone moves an answer"),
-    "derivatives": ("tornado", "how fast an answer moves with each parameter"),
-    "solve": ("solve", "where an answer meets a target"),
-    "compare": ("compare", "a question before and after some changes"),
-    "sobol": ("uncertainty", "whose uncertainty makes an answer uncertain"),
-    "uncertainty": ("uncertainty", "the distribution of an answer under priors"),
+    "sweep": ("whatif", "a question at every setting of a grid"),
+    "tornado": ("whatif", "how far each parameter alone moves an answer"),
+    "derivatives": ("whatif", "how fast an answer moves with each parameter"),
+    "solve": ("whatif", "where an answer meets a target"),
+    "compare": ("whatif", "a question before and after some changes"),
+    "sobol": ("whatif", "whose uncertainty makes an answer uncertain"),
+    "uncertainty": ("whatif", "the distribution of an answer under priors"),
 }
 
 

@@ -75,13 +75,6 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no remarks.")
 
 
-def question_options(function: F) -> F:
-    """ATTACK [QUESTION] --set --given --do --subject."""
-    for decorate in (subject_option, do_option, given_option, set_option):
-        function = decorate(function)
-    return attack_argument(question_argument(function))
-
-
 def output_options(function: F) -> F:
     """`--json` and `--quiet`."""
     return json_option(quiet_option(function))

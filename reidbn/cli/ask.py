@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidbn.cli._examples import examples
-from reidbn.cli._options import (
-    NUMBER,
-    asked_beyond_range,
-    is_above,
-    output_options,
-    print_json,
-    print_table,
-    question_options,
-    read_settings,
-    read_states,
-    read_subject,
-)
+from reidbn.cli._options import NUMBER, is_above, print_json, print_table
+from reidbn.cli._question import Call, asks
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,62 +25,37 @@ _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
         "reidbn ask breakfast --most-probable --given identified=yes",
     )
 )
-@question_options
+@asks
 @click.option("--engine", type=click.Choice(_ENGINES), default="exact", show_default=True)
 @click.option("--rows", default=1_000_000, show_default=True, help="Of the sampling engine.")
 @click.option("--seed", default=0, show_default=True, help="Of the sampling engine.")
 @click.option("--most-probable", is_flag=True, help="How it most probably came about.")
 @click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")
-@output_options
-def ask(
-    attack: str,
-    question: str | None,
-    settings: tuple[str, ...],
-    given: tuple[str, ...],
-    do: tuple[str, ...],
-    subject: tuple[str, ...],
-    engine: str,
-    rows: int,
-    seed: int,
-    most_probable: bool,
-    fail_above: float | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+def ask(asked: Call, most_probable: bool, fail_above: float | None, **options: Any) -> int:
     """Ask QUESTION (node=state, a node, a question's name) of ATTACK (a model's name or file)."""
     import reidbn as rb
-    from reidbn.progress import be_quiet
 
-    if quiet:
-        be_quiet()
-    model = rb.load(attack)
-    how: dict[str, Any] = {
-        "given": read_states(given, "--given"),
-        "do": read_states(do, "--do"),
-        "set": read_settings(settings),
-        "subject": read_subject(subject),
-        "beyond_range": asked_beyond_range(),
-    }
+    model = rb.load(asked.attack)
     if most_probable:
-        return _explain(model, question, how, as_json=as_json)
-    answer = rb.ask(model, question, engine=engine, rows=rows, seed=seed, **how)
-    if as_json:
+        return _explain(model, asked)
+    answer = rb.ask(model, asked.question, **options, **asked.how)
+    if asked.as_json:
         print_json(_as_data(answer))
     else:
-        _show(answer, quiet=quiet)
+        _show(answer, quiet=asked.quiet)
     return int(fail_above is not None and is_above(_highest(answer), fail_above))
 
 
-def _explain(attack: Attack, question: str | None, how: dict[str, Any], *, as_json: bool) -> int:
+def _explain(attack: Attack, asked: Call) -> int:
     import reidbn as rb
     from reidbn.report.words import one_in
 
-    if question:
+    if asked.question:
         raise UsageError(
-            f'"{question}": --most-probable names every node; use --given for evidence'
+            f'"{asked.question}": --most-probable names every node; use --given for evidence'
         )
-    found = rb.most_probable(attack, **how)
-    if as_json:
+    found = rb.most_probable(attack, **asked.how)
+    if asked.as_json:
         print_json({"attack": attack.name, **found.to_dict()})
         return 0
     print_table(("node", "most probable state"), list(found.case.items()))

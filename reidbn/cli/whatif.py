@@ -1,0 +1,279 @@
+"""What moves an answer: sweep, tornado, derivatives, solve, compare, sobol, uncertainty; and
+crosscheck, which asks the same question again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reidbn.cli._options import (
+    NUMBER,
+    is_above,
+    number,
+    print_json,
+    read_grid,
+    read_settings,
+    read_states,
+)
+from reidbn.cli._question import Call, asks
+from reidbn.cli._tables import show_frame, write_parquet
+from reidbn.errors import CrosscheckFailed, UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+POINTS = 11  # over the range of a parameter that is named without values
+
+_seed = click.option("--seed", default=0, show_default=True)
+_statistic = click.option(
+    "--statistic", default="mean", show_default=True, metavar="NAME",
+    help="Over several subjects: mean, median, max, q95, 'above 0.09'.",
+)  # fmt: skip
+_threshold = click.option(
+    "--threshold", type=NUMBER, metavar="P", help="Where does the answer cross this?"
+)
+_plot = click.option("--plot", metavar="FILE", help="Draw it (.svg, .png, .pdf).")
+_over = click.option("--over", multiple=True, metavar="NAME[=LOW:HIGH]",
+                     help="Only these parameters, over these ranges.")  # fmt: skip
+
+
+@click.command()
+@asks
+@click.option("--over", multiple=True, required=True, metavar="NAME[=VALUES]",
+              help="Values a,b,c or from:to:count; a bare name: 11 over its range.")  # fmt: skip
+@click.option("--per-subject", is_flag=True, help="One row per subject and setting.")
+@click.option("--csv", metavar="FILE", help="Write the table as CSV.")
+@click.option("--parquet", metavar="FILE", help="Write the table as Parquet.")
+@click.option("--impossible", type=click.Choice(["raise", "null"]), default="raise",
+              show_default=True,
+              help="Where the evidence cannot be: stop, or leave the cell empty.")  # fmt: skip
+@click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")
+@_threshold
+@_plot
+def sweep(
+    asked: Call,
+    over: tuple[str, ...],
+    csv: str | None,
+    parquet: str | None,
+    fail_above: float | None,
+    threshold: float | None,
+    plot: str | None,
+    **options: Any,
+) -> int:
+    """Ask QUESTION of ATTACK at every combination of the values of --over."""
+    import reidbn as rb
+
+    table = rb.sweep(asked.attack, asked.question, read_over(over), **options, **asked.how)
+    if csv:
+        _write_csv(table, csv)
+    if parquet:
+        write_parquet(table, parquet)
+    if plot:
+        from reidbn.report.whatif_figures import draw_sweep
+
+        draw_sweep(table, plot, threshold=threshold)
+    if asked.as_json:
+        print_json({**table.attrs, "rows": _rows_of(table)})
+    elif not (csv or parquet):
+        click.echo(f"{table.attrs['attack']}: {table.attrs['question']}")
+        show_frame(table)
+    shown = "probability" if "probability" in table else "max"
+    return int(fail_above is not None and bool(is_above(table[shown], fail_above).any()))
+
+
+@click.command()
+@asks
+@_over
+@_statistic
+@_threshold
+@_plot
+def tornado(asked: Call, over: tuple[str, ...], plot: str | None, **options: Any) -> None:
+    """Move each parameter of ATTACK over its range, the others staying: the longest bar first."""
+    import reidbn as rb
+
+    ranges = read_ranges(over)
+    found = rb.tornado(asked.attack, asked.question, over=ranges, **options, **asked.how)
+    asked.show(found, plot=plot)
+
+
+@click.command()
+@asks
+@click.option("--over", multiple=True, metavar="NAME", help="Only these parameters.")
+def derivatives(asked: Call, over: tuple[str, ...]) -> None:
+    """How fast the answer moves with each parameter, at the parameters' values."""
+    import reidbn as rb
+
+    names = [name.strip() for text in over for name in text.split(",")] or None
+    table = rb.derivatives(asked.attack, asked.question, over=names, **asked.how)
+    if asked.as_json:
+        print_json(_rows_of(table))
+    else:
+        show_frame(table)
+
+
+@click.command()
+@partial(asks, question=False)
+@click.argument("what", nargs=-1, metavar="[QUESTION] PARAMETER TARGET")
+@click.option("--range", "span", metavar="LOW:HIGH", help="Search here, not over its own range.")
+@_statistic
+def solve(asked: Call, what: tuple[str, ...], span: str | None, statistic: str) -> None:
+    """Find where the answer to QUESTION is TARGET, and stays under it, as PARAMETER moves."""
+    import reidbn as rb
+
+    if len(what) not in (2, 3):
+        raise UsageError(
+            f"solve takes ATTACK, a QUESTION if it is not the attack's own, PARAMETER and TARGET; "
+            f"after the attack there are {len(what)} words"
+        )
+    question = what[0] if len(what) == 3 else None
+    parameter, target = what[-2:]
+    ranges = read_ranges([f"{parameter}={span}"]) if span else None
+    asked.show(
+        rb.solve(
+            asked.attack, question, parameter, float(number(target, "TARGET")),
+            range=ranges[parameter] if ranges else None, statistic=statistic, **asked.how,
+        )
+    )  # fmt: skip
+
+
+@click.command()
+@asks
+@click.option("--then-set", multiple=True, metavar="NAME=NUMBER", help="Change a parameter.")
+@click.option("--then-given", multiple=True, metavar="NODE=STATE", help="Learn something.")
+@click.option("--then-do", multiple=True, metavar="NODE=STATE", help="Bring something about.")
+@_statistic
+def compare(
+    asked: Call,
+    then_set: tuple[str, ...],
+    then_given: tuple[str, ...],
+    then_do: tuple[str, ...],
+    statistic: str,
+) -> None:
+    """Ask QUESTION of ATTACK before and after the changes of --then-..., and which one matters."""
+    import reidbn as rb
+
+    after = {
+        "set": read_settings(then_set),
+        "given": read_states(then_given, "--then-given"),
+        "do": read_states(then_do, "--then-do"),
+    }
+    if not any(after.values()):
+        raise UsageError("nothing changes: give --then-set, --then-given or --then-do")
+    asked.show(
+        rb.compare(asked.attack, asked.question, {}, after, statistic=statistic, **asked.how)
+    )
+
+
+@click.command()
+@asks
+@_over
+@_plot
+def sobol(asked: Call, over: tuple[str, ...], plot: str | None) -> None:
+    """Whose uncertainty makes the answer uncertain: each parameter's share of the variance."""
+    import reidbn as rb
+
+    found = rb.sobol(asked.attack, asked.question, over=read_ranges(over), **asked.how)
+    asked.show(found, plot=plot)
+
+
+@click.command()
+@asks
+@_over
+@click.option("--samples", default=100_000, show_default=True, help="Draws for the quantiles.")
+@_seed
+@_threshold
+@_plot
+def uncertainty(
+    asked: Call,
+    over: tuple[str, ...],
+    threshold: float | None,
+    plot: str | None,
+    **options: Any,
+) -> None:
+    """The distribution of the answer when the parameters have their priors."""
+    import reidbn as rb
+
+    if threshold is not None:
+        options["thresholds"] = (threshold,)
+    ranges = read_ranges(over)
+    found = rb.uncertainty(asked.attack, asked.question, over=ranges, **options, **asked.how)
+    asked.show(found, plot=plot, **({"threshold": threshold} if plot else {}))
+
+
+@click.command()
+@asks
+@click.option("--rows", default=1_000_000, show_default=True, help="Rows to sample.")
+@_seed
+@click.option("--cells", is_flag=True, help="Show every cell, not only the verdicts.")
+def crosscheck(asked: Call, rows: int, seed: int, cells: bool) -> int:
+    """Check an attack's exact answers by forward sampling and by pgmpy; exit 3 on disagreement."""
+    import reidbn as rb
+
+    check = rb.crosscheck(
+        asked.attack, asked.question, rows=rows, seed=seed, must_agree=False, **asked.how
+    )
+    asked.show(check)
+    if cells and not asked.as_json:
+        click.echo(check.table().to_string(index=False))
+    return CrosscheckFailed.exit_code if check.failed else 0
+
+
+def read_over(texts: Iterable[str]) -> dict[str, Any]:
+    """A grid: `NAME=values`, `NAME=from:to:count`, or a bare NAME for 11 points over its range.
+
+    >>> read_over(["leaked=1000,2000", "p_c"])
+    {'leaked': [1000, 2000], 'p_c': 11}
+    """
+    texts = list(texts)
+    bare = [text.strip() for text in texts if "=" not in text]
+    grid: dict[str, Any] = read_grid([text for text in texts if "=" in text], "--over")
+    for name in bare:
+        if name in grid:
+            raise UsageError(f"--over: {name} is named twice")
+        grid[name] = POINTS
+    return grid
+
+
+def read_ranges(texts: Iterable[str]) -> dict[str, tuple[float, float] | None] | None:
+    """Ranges: `NAME=low:high`, or a bare NAME for its own range; None when nothing is named.
+
+    >>> read_ranges(["p_c=0:0.5,p_m"])
+    {'p_c': (0.0, 0.5), 'p_m': None}
+    """
+    found: dict[str, tuple[float, float] | None] = {}
+    for text in (part.strip() for whole in texts for part in whole.split(",")):
+        name, equals, ends = (part.strip() for part in text.partition("="))
+        if not name or (equals and ends.count(":") != 1):
+            raise UsageError(f'--over: "{text}" is not of the form NAME or NAME=LOW:HIGH')
+        if name in found:
+            raise UsageError(f"--over: {name} is named twice")
+        found[name] = _ends(ends, name) if equals else None
+    return found or None
+
+
+def _ends(text: str, name: str) -> tuple[float, float]:
+    low, _, high = text.partition(":")
+    try:
+        return float(low), float(high)
+    except ValueError:
+        raise UsageError(f'--over {name}: "{text}" is not LOW:HIGH, such as 0:0.5') from None
+
+
+def _rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table for JSON, every digit kept; what is empty is null."""
+    return [
+        {str(name): None if value != value else value for name, value in row.items()}
+        for row in table.to_dict(orient="records")
+    ]
+
+
+def _write_csv(table: pd.DataFrame, path: str) -> None:
+    try:
+        Path(path).write_text(table.to_csv(index=False), encoding="utf-8", newline="\n")
+    except OSError as problem:
+        raise UsageError(f"{path}: cannot be written: {problem.strerror}") from None
