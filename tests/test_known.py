@@ -222,3 +222,13 @@ def test_the_shell_says_what_is_known_alike_in_every_command(tmp_path, said):
     leaked = json.loads(run("leak", *table, "--leaked", "300"))
     assert leaked["known"][0]["risk"]["mean"] == pytest.approx(mean, rel=1e-9)
     json.loads(run("disclosure", *table))
+
+
+def test_the_shell_lists_the_scenarios_that_known_takes():
+    rows = json.loads(run("scenarios", "--json"))
+    assert {row["name"] for row in rows} == set(rb.scenarios())
+    by_name = {row["name"]: row for row in rows}
+    assert by_name["worst-case"]["knows"] == "every column"
+    assert "age_decade" in by_name["social-media"]["knows"]
+    assert "nodes" in by_name["controlled-release"]["also changes"]
+    assert "who knows what" in run("--help")

@@ -12,36 +12,41 @@ import click
 from reidbn.cli._remedies import in_shell
 from reidbn.errors import ReidbnError, ReidbnWarning, did_you_mean
 
-# command: (module in this folder, one line for --help).  Nothing heavy is imported for --help.
-COMMANDS: dict[str, tuple[str, str]] = {
-    # tables
-    "classes": ("classes", "who is alike in a table: k, uniques, people by class size"),
-    "subsets": ("subsets", "risk on every subset of what may be known"),
-    "population": ("population", "how many unique people of a table are unique in the population"),
-    # the main job
-    "assess": ("assess", "the risk of every person of a table, with a report"),
-    # other attacks
-    "leak": ("leak", "part of a table leaks: one target, many, and designing backwards"),
-    "disclosure": ("disclosure", "what the neighbours' records give away about a secret"),
-    "demo": ("demo", "made-up patients from table to report; --language: the models at work"),
-    # models
-    "models": ("models", "list the models that come with reidbn"),
-    "new": ("models", "write a commented model to start from"),
-    "ask": ("ask", "one question: the chance, what it is given, the assumptions used"),
-    "draw": ("draw", "the picture of an attack, with the sources of its numbers"),
-    "check": ("check", "every problem of every model file, with line and column"),
-    "crosscheck": ("whatif", "exact answers against sampled ones and against pgmpy"),
-    "export": ("export", "an attack as BIF, XMLBIF, XDSL (GeNIe) or DOT"),
-    "schema": ("models", "the JSON Schema of model files, for editors"),
-    # what if
-    "sweep": ("whatif", "a question at every setting of a grid"),
-    "tornado": ("whatif", "how far each parameter alone moves an answer"),
-    "derivatives": ("whatif", "how fast an answer moves with each parameter"),
-    "solve": ("whatif", "where an answer meets a target"),
-    "compare": ("whatif", "a question before and after some changes"),
-    "sobol": ("whatif", "whose uncertainty makes an answer uncertain"),
-    "uncertainty": ("whatif", "the distribution of an answer under priors"),
+# group: command: (module in this folder, one line for --help).  Nothing heavy is imported for it.
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Tables": {
+        "classes": ("classes", "who is alike in a table: k, uniques, people by class size"),
+        "subsets": ("subsets", "risk on every subset of what may be known"),
+        "population": ("population", "how many unique people of a table are unique altogether"),
+    },
+    "Attacks on a table": {
+        "assess": ("assess", "the risk of every person of a table, with a report"),
+        "leak": ("leak", "part of a table leaks: one target, many, and designing backwards"),
+        "disclosure": ("disclosure", "what the neighbours' records give away about a secret"),
+        "scenarios": ("models", "list the scenarios that come with reidbn: who knows what"),
+        "demo": ("demo", "made-up patients from table to report; --language: models at work"),
+    },
+    "Models": {
+        "models": ("models", "list the models that come with reidbn"),
+        "new": ("models", "write a commented model to start from"),
+        "ask": ("ask", "one question: the chance, what it is given, the assumptions used"),
+        "draw": ("draw", "the picture of an attack, with the sources of its numbers"),
+        "check": ("check", "every problem of every model file, with line and column"),
+        "crosscheck": ("whatif", "exact answers against sampled ones and against pgmpy"),
+        "export": ("export", "an attack as BIF, XMLBIF, XDSL (GeNIe) or DOT"),
+        "schema": ("models", "the JSON Schema of model files, for editors"),
+    },
+    "What if": {
+        "sweep": ("whatif", "a question at every setting of a grid"),
+        "tornado": ("whatif", "how far each parameter alone moves an answer"),
+        "derivatives": ("whatif", "how fast an answer moves with each parameter"),
+        "solve": ("whatif", "where an answer meets a target"),
+        "compare": ("whatif", "a question before and after some changes"),
+        "sobol": ("whatif", "whose uncertainty makes an answer uncertain"),
+        "uncertainty": ("whatif", "the distribution of an answer under priors"),
+    },
 }
+COMMANDS = {name: where for group in GROUPS.values() for name, where in group.items()}
 
 
 class LazyGroup(click.Group):
@@ -76,8 +81,9 @@ class LazyGroup(click.Group):
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

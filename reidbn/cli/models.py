@@ -1,4 +1,4 @@
-"""Commands about model files as such: models, new, schema."""
+"""Commands about model files as such: models, scenarios, new, schema."""
 
 from __future__ import annotations
 
@@ -29,6 +29,31 @@ def models(as_json: bool) -> None:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
     else:
         print_table(columns, rows)
+
+
+@click.command()
+@json_option
+def scenarios(as_json: bool) -> None:
+    """List the scenarios that come with reidbn: what an attacker may know, of which columns."""
+    from reidbn.attack.scenariofile import load_scenario
+    from reidbn.attack.scenariofile import scenarios as names
+
+    rows = []
+    for scenario in map(load_scenario, names()):
+        knows = scenario.knows
+        known = [] if knows is None else [item.name for item in knows.known]
+        rest = "every other column" if known else "every column"
+        known += [rest] if knows is None or knows.every_column else []
+        more = [word for word in ("set", "given", "do", "nodes") if getattr(scenario, word)]
+        rows.append(
+            (scenario.name, scenario.title, ", ".join(known), ", ".join(more), scenario.source)
+        )
+    columns = ("name", "title", "knows", "also changes", "source")
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        print_table(columns[:4], [row[:4] for row in rows])
+        click.echo("A list of your own, by any columns: --scenario register:FILE.csv")
 
 
 @click.command()
