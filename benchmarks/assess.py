@@ -17,10 +17,8 @@ from pathlib import Path
 import numpy as np
 
 import reidbn as rb
-from reidbn.attack.knows import Known, Knows
-from reidbn.attack.scenario import Scenario
-from reidbn.inference import pgmpy_bridge
-from reidbn.inference.lowering import lower
+from reidbn.attack import Known, Knows, Scenario
+from reidbn.inference import lower, pgmpy_bridge
 
 TWELVE = ["age", "sex", "state", "race", "ethnicity", "education", "marital", "work", "income",
           "tenure", "birth_country", "diagnosis"]  # fmt: skip

@@ -79,7 +79,7 @@ def by_duckdb_with_little_memory():
 
 def by_spark():
     import reidbn as rb
-    from reidbn.microdata.spark import local_session
+    from reidbn.microdata import local_session
 
     session = OPEN.enter_context(local_session(2))
     session.range(10).count()

@@ -18,8 +18,7 @@ import numpy as np
 import pandas as pd
 
 from reidbn import population
-from reidbn.theory.agreement import interval
-from reidbn.theory.pitman import expected_uniques_given, seat_people
+from reidbn.theory import expected_uniques_given, interval, seat_people
 
 RESULTS = Path(__file__).parent / "results"
 TABLES = 2_000

@@ -24,7 +24,7 @@ import pandas as pd
 
 from reidbn import population
 from reidbn.errors import UsageError
-from reidbn.microdata.table import People
+from reidbn.microdata import People
 
 DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 RESULTS = Path(__file__).parent / "results" / "real_populations.md"

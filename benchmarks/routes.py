@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import reidbn as rb
-from reidbn.inference import pgmpy_bridge
-from reidbn.inference.lowering import lower
+from reidbn.inference import lower, pgmpy_bridge
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from attacks import SETTINGS, closed_form, routes, routes_subjects

@@ -92,7 +92,7 @@ def some_subsets(columns, number):
 
 def ours(codes, per_record):
     import reidbn as rb
-    from reidbn.microdata.table import People
+    from reidbn.microdata import People
 
     people = People.from_codes(codes)
     rb.subsets(People.from_codes(codes[:100]), per_record=per_record)  # imports
@@ -150,14 +150,14 @@ def polars_loop(codes, number):
 
 def search(codes, _):
     import reidbn as rb
-    from reidbn.microdata.table import People
+    from reidbn.microdata import People
 
     people = People.from_codes(codes)
     return lambda: rb.suda(people, sampling_fraction=0.01).total, 1.0
 
 
 def one_query(codes, _):
-    from reidbn.microdata.table import People
+    from reidbn.microdata import People
 
     people = People.from_codes(codes)
     return lambda: int((people.class_sizes() == 1).sum()), 1.0

@@ -14,9 +14,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import reidbn as rb
-from reidbn.attack.knows import Known, Knows
-from reidbn.attack.scenario import Scenario
-from reidbn.attacks.truth import truth_check
+from reidbn.attack import Known, Knows, Scenario
+from reidbn.attacks import truth_check
 
 ROOT = Path(__file__).resolve().parent.parent
 FRACTIONS = (0.01, 0.1, 0.5)

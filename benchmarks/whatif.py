@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import reidbn as rb
-from reidbn.inference.case import make_case
+from reidbn.inference import make_case
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from attacks import SETTINGS, routes, routes_subjects

@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 import reidbn as rb
-from reidbn.attack.knows import Known, Knows, Listed, Lookup
-from reidbn.attack.scenario import Scenario
+from reidbn.attack import Known, Knows, Listed, Lookup, Scenario
 
 ROOT = Path(__file__).resolve().parent.parent
 POPULATION = 100_000_000

@@ -1,4 +1,4 @@
-"""Late doors: verbs of a value whose work is done in a room above, found when first used.
+"""What is found when it is first asked for: late doors of a value, and the faces of the rooms.
 
 The house builds upwards only.  Where a value is to have a verb of a higher room (`attack.to_pgmpy`,
 `people.suppress`, `assessment.to_html`), its class names a door:
@@ -6,12 +6,21 @@ The house builds upwards only.  Where a value is to have a verb of a higher room
     to_pgmpy = late("reidbn.inference.pgmpy_bridge:attack_to_pgmpy")
 
 The function behind it takes the value first.  tests/test_house.py lists every door.
+
+A room says in its `__init__.py` which names may be used from outside and where they live, so that a
+file that moves changes that table and no user of the room:
+
+    __getattr__ = face(__name__, {"logic": "And Or Threshold", "": "registry"})
+
+`from reidbn.cpds import And` then imports `reidbn.cpds.logic`; the names under "" are modules.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import MethodType
+from types import MethodType, ModuleType
 from typing import Any
 
 
@@ -25,3 +34,34 @@ class late:  # noqa: N801 - read as a word in a class body
         module, _, name = self.place.partition(":")
         function = getattr(import_module(module), name)
         return function if thing is None else MethodType(function, thing)
+
+
+class Face(ModuleType):
+    """A room with a face: `__homes__` says in which module each of its names lives."""
+
+    __homes__: dict[str, str]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Python hangs every loaded file on its room: not where a name of the room is called so."""
+        if not (isinstance(value, ModuleType) and self.__homes__.get(name)):
+            super().__setattr__(name, value)
+
+
+def face(room: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Give `room` its face and return its `__getattr__`; `modules` has the names in each module."""
+    module = sys.modules[room]
+    homes = {name: home for home, names in modules.items() for name in names.split()}
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module '{room}' has no attribute '{name}'")
+        if not homes[name]:
+            return import_module(f"{room}.{name}")
+        return getattr(import_module(f"{room}.{homes[name]}"), name)
+
+    own = vars(module)
+    own["__all__"] = sorted({*homes, *own.get("__all__", ())})
+    own["__dir__"] = lambda: own["__all__"]
+    own["__homes__"] = homes
+    module.__class__ = Face
+    return find

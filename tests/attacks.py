@@ -3,13 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-import reidbn.cpds.logic as logic
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn
-from reidbn.cpds.match import OneOver, Probability, Unique
-from reidbn.cpds.rows import Row, Rows
-from reidbn.cpds.table import Table
+import reidbn as rb
+from reidbn.attack import Attack, Group, GroupRow, Node, Parameter, SubjectColumn
+from reidbn.cpds import OneOver, Probability, Row, Rows, Table, Unique
 
 YES_NO = ("no", "yes")
 SETTINGS = ("p_m", "p_fm", "p_cu", "p_c")
@@ -44,8 +40,8 @@ def routes(b: int) -> Attack:
                 ("unique_in_population",),
             ),
             Node("claims", YES_NO, Probability("$p_c")),
-            Node("marketer", YES_NO, logic.And(), ("right_guess", "claims")),
-            Node("reidentified", YES_NO, logic.Or(), ("prosecutor", "journalist", "marketer")),
+            Node("marketer", YES_NO, rb.And(), ("right_guess", "claims")),
+            Node("reidentified", YES_NO, rb.Or(), ("prosecutor", "journalist", "marketer")),
         ],
     )
 
@@ -116,10 +112,10 @@ def random_gate(draw, parents: list[str], inputs: int):
     """A gate over parents of which `inputs` can be yes, the members of groups counted."""
     kind = draw(st.sampled_from(["and", "or", "threshold", "noisy-or", "noisy-and"]))
     if kind == "threshold":
-        return logic.Threshold(draw(st.integers(1, inputs)))
+        return rb.Threshold(draw(st.integers(1, inputs)))
     if kind in ("and", "or"):
-        return logic.And() if kind == "and" else logic.Or()
-    noisy = logic.NoisyOr if kind == "noisy-or" else logic.NoisyAnd
+        return rb.And() if kind == "and" else rb.Or()
+    noisy = rb.NoisyOr if kind == "noisy-or" else rb.NoisyAnd
     weights = {p: draw(st.sampled_from(GRAIN)) for p in parents}
     return noisy(weights, leak=draw(st.sampled_from([0.0, 0.3])))
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 import reidbn as rb
-from reidbn.cpds.protocol import CPD, Scope, Variable
-from reidbn.cpds.registry import shipped_kinds
+from reidbn.cpds import CPD, Scope, Variable, shipped_kinds
 
 HALF = Fraction(1, 2)
 X, Y = Variable("x"), Variable("y")

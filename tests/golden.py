@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import reidbn as rb
-from reidbn.attack.modelfile import models_folder
+from reidbn.attack import models_folder
 
 FOLDER = Path(__file__).with_name("golden")
 

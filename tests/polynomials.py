@@ -12,13 +12,8 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Group, GroupRow, Node
-from reidbn.cpds.logic import And, NoisyOr, Or
-from reidbn.cpds.match import Probability
-from reidbn.cpds.mixture import Mixture
-from reidbn.cpds.rows import Row, Rows
+from reidbn.attack import Attack, Group, GroupRow, Node, Parameter
+from reidbn.cpds import And, Mixture, NoisyOr, Or, Probability, Row, Rows
 
 YES_NO = ("no", "yes")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 import reidbn as rb
-from reidbn.cli import main
-from reidbn.cli._options import WHOLE, number
-from reidbn.report.thresholds import threshold
+from reidbn.cli import WHOLE, main, number
+from reidbn.report import threshold
 
 
 def typed(capsys, *words):

@@ -6,17 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from inside import inside
 
 import reidbn as rb
-from reidbn.attack.knows import Known, Knows, Listed, Lookup, Profile
-from reidbn.attack.scenario import Scenario
-from reidbn.attacks import blocks
-from reidbn.attacks.acting import act_out
-from reidbn.attacks.drivers import drivers, most_exposed, routes
-from reidbn.attacks.subset_classes import subset_classes
+from reidbn.attack import Known, Knows, Listed, Lookup, Profile, Scenario
+from reidbn.attacks import act_out, drivers, most_exposed, risks, routes, subset_classes
 from reidbn.errors import DataError, ModelError, TooLarge, UsageError
-from reidbn.microdata.table import People
-from reidbn.theory.pitman import stays_unique
+from reidbn.microdata import People
+from reidbn.theory import stays_unique
 
 GRID = {name: [0.2, 0.5, 0.8] for name in ("p_m", "p_fm", "p_cu", "p_c")}
 
@@ -359,7 +356,7 @@ def test_shapley_values_are_exact_and_add_up():
 
 def test_without_room_for_all_sets_the_contributions_are_leave_one_out(monkeypatch):
     result = assess("adversary-routes", people(), scenario=knows(0.5, 0.6), population=500)
-    monkeypatch.setattr("reidbn.attacks.drivers.MOST_CELLS", 1)
+    monkeypatch.setattr(inside(drivers), "MOST_CELLS", 1)
     found = drivers(result)
     assert found.method == "leave-one-out"
     left = what_if(result, scenario=knows(0.5)).risk().mean()
@@ -375,10 +372,10 @@ def test_the_most_exposed_come_with_their_route_and_attribute():
 
 
 def test_a_killed_run_goes_on_from_its_finished_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("reidbn.attacks.blocks.CELLS", 8 * 10)
+    monkeypatch.setattr(inside(risks), "CELLS", 8 * 10)
     call = {"scenario": knows(0.5, 0.6, 0.9), "population": 500, "checkpoint": tmp_path}
     asked = []
-    real = blocks.joint
+    real = inside(risks).joint
 
     def killed_after_two(*args, **more):
         asked.append(1)
@@ -386,11 +383,11 @@ def test_a_killed_run_goes_on_from_its_finished_blocks(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return real(*args, **more)
 
-    monkeypatch.setattr(blocks, "joint", killed_after_two)
+    monkeypatch.setattr(inside(risks), "joint", killed_after_two)
     with pytest.raises(KeyboardInterrupt):
         assess("adversary-routes", people(), **call)
     assert len(list(tmp_path.glob("*.npy"))) == 2
-    monkeypatch.setattr(blocks, "joint", real)
+    monkeypatch.setattr(inside(risks), "joint", real)
     resumed = assess("adversary-routes", people(), **call)
     fresh = assess("adversary-routes", people(), **{**call, "checkpoint": None})
     assert np.array_equal(resumed.subjects, fresh.subjects)

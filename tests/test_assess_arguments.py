@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.attacks.acting import act_out
+from reidbn.attacks import act_out
 from reidbn.errors import ReidbnError, UsageError
 
 

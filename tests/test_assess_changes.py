@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
-from reidbn.attacks.drivers import routes
-from reidbn.attacks.subset_classes import subset_classes
+from reidbn.attacks import routes, subset_classes
 from reidbn.errors import DataError, UsageError
 from reidbn.population import fit
 

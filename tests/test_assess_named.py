@@ -5,13 +5,11 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
-from reidbn.attack.knows import InBands, Known, Knows
-from reidbn.attack.scenario import Scenario
-from reidbn.attacks.acting import act_out
-from reidbn.attacks.truth import truth_check
+from reidbn.attack import InBands, Known, Knows, Scenario
+from reidbn.attacks import act_out, truth_check
 from reidbn.cli import main
 from reidbn.errors import DataError, UsageError
-from reidbn.microdata.seen import seen
+from reidbn.microdata import seen
 
 ATTACK = "adversary-routes"
 QI = ["age", "sex", "state", "race"]

@@ -9,11 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
-from reidbn.attack.knows import Known, Knows, Listed
-from reidbn.attack.scenario import Scenario
+from reidbn.attack import Known, Knows, Listed, Scenario
 from reidbn.cli import reidbn
 from reidbn.errors import UsageError
-from reidbn.microdata.table import People
+from reidbn.microdata import People
 
 COLUMNS = {
     "worst-case": ["age", "sex", "state", "race"],

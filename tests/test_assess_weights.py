@@ -5,8 +5,8 @@ import pytest
 
 import reidbn as rb
 from reidbn.errors import UsageError
-from reidbn.microdata.table import People
-from reidbn.theory.survey import individual_risk
+from reidbn.microdata import People
+from reidbn.theory import individual_risk
 
 ATTACK = "adversary-routes"
 
@@ -20,8 +20,7 @@ def people(weights=None, n=60, seed=1):
 
 
 def half(table):
-    from reidbn.attack.knows import Known, Knows
-    from reidbn.attack.scenario import Scenario
+    from reidbn.attack import Known, Knows, Scenario
 
     known = tuple(Known(c, (c,), (0.5,), source="s") for c in table.quasi_identifiers)
     return Scenario("half", knows=Knows(known))

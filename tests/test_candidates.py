@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import inside
 
 import reidbn as rb
 from reidbn.errors import DataError, ImpossibleEvidence, TooLarge, UsageError
-from reidbn.microdata import assignment
-from reidbn.microdata.assignment import pair_probabilities
+from reidbn.microdata import pair_probabilities
 from tests.tables import KANON_PEOPLE, as_columns
 
 VOTERS = {  # the course's outside table: names with dates of birth and genders
@@ -224,7 +224,7 @@ def test_what_cannot_be_is_said_and_what_is_too_large_is_refused(monkeypatch):
     assert nobody.of(1).tolist() == []
     with pytest.raises(ImpossibleEvidence, match="fit nobody"):
         nobody.joint(0)
-    monkeypatch.setattr(assignment, "MOST_STATES", 5)
+    monkeypatch.setattr(inside(pair_probabilities), "MOST_STATES", 5)
     rng = np.random.default_rng(20250307)
     many = rb.People.from_codes(rng.integers(0, 30, (25, 1)))
     with pytest.raises(TooLarge, match="individual candidates"):

@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
-from reidbn.attack.cells import LINDDUN
-from reidbn.attack.slips import is_threat_type
+from reidbn.attack import LINDDUN, is_threat_type
 from reidbn.cli import reidbn as command
 
 FILES = sorted(broken.CHECKED.glob("*.yaml"))

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.theory.circle import Classes
-from reidbn.theory.classes_touched import mean_touched, touched_pmf
+from reidbn.theory import Classes, mean_touched, touched_pmf
 
 
 def test_it_is_enumerated():

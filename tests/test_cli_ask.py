@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 import reidbn as rb
-from reidbn.attack.assumptions import assumptions_behind
-from reidbn.attack.modelfile import load
+from reidbn.attack import assumptions_behind, load
 from reidbn.cli import main
-from reidbn.report.answer import remarks, sentence, used_assumptions
+from reidbn.report import remarks, sentence, used_assumptions
 
 
 @pytest.fixture

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from inside import inside
 
 import reidbn as rb
-import reidbn.inference.crosscheck as crosscheck_room
 from reidbn.cli import main, reidbn
 from reidbn.errors import CrosscheckFailed
+from reidbn.inference import crosscheck
 
 SCENARIO = """\
 schema_version: 1
@@ -110,13 +111,13 @@ def test_a_safe_release_with_rare_risks_is_certified(real_data, tmp_path):
 
 
 def test_a_failed_cross_check_is_on_top_of_the_report_and_ends_with_3(table, tmp_path, monkeypatch):
-    real = crosscheck_room.forward
+    real = inside(crosscheck).forward
 
     def lying(network, rows, rng, **more):
         states = real(network, rows, rng, **more)
         return {**states, "reidentified": np.zeros(rows, dtype=np.intp)}
 
-    monkeypatch.setattr(crosscheck_room, "forward", lying)
+    monkeypatch.setattr(inside(crosscheck), "forward", lying)
     page, numbers, risks = (tmp_path / n for n in ("r.html", "r.json", "risks.parquet"))
     with pytest.raises(CrosscheckFailed, match="cells agree"):
         CliRunner().invoke(

@@ -112,7 +112,7 @@ def test_the_picture_is_drawn_in_the_format_asked_for(table, tmp_path, ending):
 
 
 def test_the_bars_are_the_shares_of_people():
-    from reidbn.report.class_sizes import class_size_figure
+    from reidbn.report import class_size_figure
 
     people = rb.People.from_codes([[0], [0], [1], [2], [2], [2]], ["sex"])
     axes = class_size_figure(people).axes[0]

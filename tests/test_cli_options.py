@@ -5,14 +5,7 @@ import json
 import pytest
 
 import reidbn as rb
-from reidbn.cli._options import (
-    number,
-    print_table,
-    read_grid,
-    read_settings,
-    read_states,
-    read_subject,
-)
+from reidbn.cli import number, print_table, read_grid, read_settings, read_states, read_subject
 
 
 def test_whole_numbers_stay_whole_and_fractions_fractions():

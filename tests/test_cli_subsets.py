@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from inside import inside
 
 import reidbn as rb
-from reidbn.cli import _bar, main, reidbn
+from reidbn.cli import main, reidbn, share_bar
 from reidbn.errors import UsageError
-from reidbn.report.lattice_figures import lattice_figure, uniqueness_figure
+from reidbn.report import lattice_figure, uniqueness_figure
 
 PEOPLE = pd.DataFrame(
     {"age": [50, 52, 57, 61, 50, 50], "zip": list("aabbac"), "sex": list("fmfmfm")}
@@ -161,9 +162,9 @@ def test_mistakes_end_in_one_message(table, capsys):
 
 def test_a_bar_appears_only_on_a_terminal_and_after_a_second(monkeypatch):
     shown = []
-    monkeypatch.setattr(_bar.sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(inside(share_bar).sys.stderr, "isatty", lambda: True, raising=False)
     clock = iter([0.0, 0.5, 1.5, 2.0])
-    monkeypatch.setattr(_bar.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(inside(share_bar).time, "monotonic", lambda: next(clock))
 
     class Bar:
         def update(self, task, *, completed):
@@ -172,10 +173,10 @@ def test_a_bar_appears_only_on_a_terminal_and_after_a_second(monkeypatch):
         def stop(self):
             shown.append("stopped")
 
-    monkeypatch.setattr(_bar, "_bar", lambda label: Bar())
-    with _bar.share_bar("subsets") as report:
+    monkeypatch.setattr(inside(share_bar), "_bar", lambda label: Bar())
+    with share_bar("subsets") as report:
         for share in (0.1, 0.6, 1.0):
             report(share)
     assert shown == [0.6, 1.0, "stopped"]
-    with _bar.share_bar("subsets", quiet=True) as report:
+    with share_bar("subsets", quiet=True) as report:
         assert report is None

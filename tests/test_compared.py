@@ -6,18 +6,24 @@ import numpy as np
 import pytest
 from attacks import random_questions, routes, routes_subjects
 from hypothesis import HealthCheck, given, settings
+from inside import inside
 
 import reidbn as rb
-from reidbn.attack.knows import Known, Knows
-from reidbn.attack.scenario import Scenario
-from reidbn.attacks.blocks import risks
+from reidbn.attack import Known, Knows, Scenario
+from reidbn.attacks import risks
 from reidbn.errors import CrosscheckFailed
-from reidbn.inference import exact
-from reidbn.inference.compared import Printed, _picks, compare
-from reidbn.inference.lowering import Lowering, lower, subject_values
-from reidbn.inference.query import read_query
-from reidbn.inference.retold import retell
-from reidbn.microdata.table import People
+from reidbn.inference import (
+    Lowering,
+    Printed,
+    compare,
+    exact,
+    lower,
+    people_to_compare,
+    read_query,
+    retell,
+    subject_values,
+)
+from reidbn.microdata import People
 
 PEOPLE = 17_910
 PLACES = np.random.default_rng(50).choice(60, 50, replace=False)
@@ -191,7 +197,8 @@ def test_the_highest_the_lowest_and_the_rarest_are_compared_in_any_case(unlike):
     assert found(int(risk.argmin())) == counts[risk.argmin()]
     some = np.random.default_rng(1).choice(len(risk), 60, replace=False)
     assert 0 < sum(found(int(who)) > 0 for who in some) < 60
-    rarest = _picks(np.full(6, 0.5), np.array([9, 9, 1, 9, 9, 9]), 4, np.random.default_rng(0))
+    counts, rng = np.array([9, 9, 1, 9, 9, 9]), np.random.default_rng(0)
+    rarest = people_to_compare(np.full(6, 0.5), counts, 4, rng)
     assert 2 in rarest
 
 
@@ -202,7 +209,7 @@ def test_a_disagreement_among_some_is_a_failure_and_no_share_hides_it(unlike):
 
 
 def test_a_story_of_too_many_cases_compares_nobody_and_says_so(unlike, monkeypatch):
-    monkeypatch.setattr("reidbn.inference.retold.MOST_CASES", 8)
+    monkeypatch.setattr(inside(retell), "MOST_CASES", 8)
     check = checked(unlike, rows=20_000)
     assert check.status.endswith("; 0 of 400 people compared one by one")
 

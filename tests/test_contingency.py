@@ -8,12 +8,11 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from inside import inside
 
 import reidbn as rb
 from reidbn.errors import DataError, TooLarge, UsageError
-from reidbn.microdata import contingency as module
-from reidbn.microdata.duck import collapse
-from reidbn.microdata.table import People
+from reidbn.microdata import People, collapse
 
 COLUMNS = ["sex", "age", "born", "paid", "town"]
 
@@ -136,8 +135,8 @@ def test_a_cube_and_a_sort_count_the_same(monkeypatch):
     rng = np.random.default_rng(3)
     people = People.from_codes(rng.integers(0, 9, (500, 4)))
     cube = rb.contingency(people)
-    monkeypatch.setattr(module, "_DENSE", 0)
-    monkeypatch.setattr(module, "_BATCH", 7)
+    monkeypatch.setattr(inside(rb.contingency), "_DENSE", 0)
+    monkeypatch.setattr(inside(rb.contingency), "_BATCH", 7)
     by_sort = rb.contingency(people)
     assert as_rows(cube) == as_rows(by_sort)
     assert as_rows(cube.marginal(["x2", "x0"])) == as_rows(rb.contingency(people, ["x2", "x0"]))

@@ -7,10 +7,11 @@ from importlib.util import find_spec
 
 import duckdb
 import pytest
+from inside import inside
 
 import reidbn as rb
 from reidbn.errors import DataError, MissingPart, UsageError
-from reidbn.microdata import spark as adapter
+from reidbn.microdata import local_session
 
 HAS_SPARK = find_spec("pyspark") is not None
 HAS_JAVA = bool(os.environ.get("JAVA_HOME") or shutil.which("java"))
@@ -32,7 +33,7 @@ def on_spark(test):
 def session():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with adapter.local_session(2) as session:
+        with local_session(2) as session:
             yield session
 
 
@@ -78,7 +79,7 @@ def test_spark_duckdb_and_numpy_agree_cell_for_cell(parquet, session, columns):
 @on_spark
 def test_rows_reach_the_driver_without_arrow_too(parquet, session, monkeypatch):
     with_arrow = rb.contingency(parquet, COLUMNS, engine="spark", spark=session)
-    monkeypatch.setattr(adapter, "find_spec", lambda name: None)
+    monkeypatch.setattr(inside(local_session), "find_spec", lambda name: None)
     assert as_rows(rb.contingency(parquet, COLUMNS, engine="spark", spark=session)) == as_rows(
         with_arrow
     )
@@ -129,13 +130,13 @@ def test_calls_that_make_no_sense_are_refused_by_spark_too(parquet, session, tmp
 
 
 def test_without_pyspark_the_extra_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(adapter, "find_spec", lambda name: None)
+    monkeypatch.setattr(inside(local_session), "find_spec", lambda name: None)
     with pytest.raises(MissingPart, match=r"reidbn\[spark\]"):
         rb.contingency(tmp_path / "x.parquet", ["a"], engine="spark")
 
 
 def test_without_java_the_remedy_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(adapter, "find_spec", lambda name: object())
+    monkeypatch.setattr(inside(local_session), "find_spec", lambda name: object())
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingPart, match="Java"):

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import reidbn as rb
-from reidbn.cpds.protocol import Variable
-from reidbn.cpds.registry import shipped_kinds
-from reidbn.theory.agreement import detectable, disagrees
+from reidbn.cpds import Variable, shipped_kinds
+from reidbn.theory import detectable, disagrees
 
 KINDS = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 ROWS = 40_000

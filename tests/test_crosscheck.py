@@ -9,23 +9,15 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from attacks import routes, routes_subjects
+from inside import inside
 from scipy.stats import binom
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Node
-from reidbn.cpds.leak import HypergeometricLeak
-from reidbn.cpds.match import OneOver, Share
-from reidbn.cpds.rows import Row, Rows
+from reidbn.attack import Attack, Node, Parameter
+from reidbn.cpds import HypergeometricLeak, OneOver, Row, Rows, Share
 from reidbn.errors import CrosscheckFailed, UsageError
-from reidbn.inference import crosscheck as module
-from reidbn.inference import enumeration
-from reidbn.inference.cells import Counted
-from reidbn.inference.crosscheck import crosscheck
-from reidbn.inference.lowering import lower
-from reidbn.inference.rare import count_rare
-from reidbn.theory.agreement import detectable, disagrees, interval, tell_apart
+from reidbn.inference import Counted, count_rare, crosscheck, enumeration, lower
+from reidbn.theory import detectable, disagrees, interval, tell_apart
 
 
 @pytest.mark.parametrize("p", [0.002, 0.3, 0.97])
@@ -140,14 +132,14 @@ def test_a_planted_error_of_the_claimed_size_is_caught(monkeypatch):
     honest = crosscheck(attack, "b=yes", rows=20_000, seed=1)
     cell = next(c for c in honest.cells if c.what == "P(b=yes | a=yes)")
     error = cell.would_catch * 1.02  # the number of matching rows varies a little from seed to seed
-    real = module.forward
+    real = inside(crosscheck).forward
 
     def lying(network, rows, rng, **more):
         states = real(network, rows, rng, **more)
         flip = (states["a"] == 1) & (states["b"] == 0) & (rng.random(rows) < error / 0.7)
         return {**states, "b": np.where(flip, 1, states["b"])}
 
-    monkeypatch.setattr(module, "forward", lying)
+    monkeypatch.setattr(inside(crosscheck), "forward", lying)
     caught = 0
     for seed in range(20):
         try:
@@ -241,7 +233,7 @@ def test_an_impossible_event_that_is_called_possible_is_a_disagreement():
 
 def test_undecided_is_not_failed_and_the_first_line_says_how_much_was_decided(monkeypatch):
     attack, subjects = routes(3), routes_subjects(200, 3, np.random.default_rng(8))
-    monkeypatch.setattr(module, "count_rare", lambda *_: None)  # nothing helps
+    monkeypatch.setattr(inside(crosscheck), "count_rare", lambda *_: None)  # nothing helps
     check = crosscheck(attack, "reidentified=yes", subject=subjects, rows=1000, set={
         "p_m": 0.001, "p_fm": 0.001, "p_cu": 0.001, "p_c": 0.2}, level=1e-3)  # fmt: skip
     assert 0 < check.decided < 1

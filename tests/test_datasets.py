@@ -9,10 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from inside import inside
 from scipy import stats
 
 import reidbn as rb
-from reidbn.datasets import fetching, patients, shares
+from reidbn.datasets import DATASETS, shares
 from reidbn.errors import DataError, UsageError
 
 COLUMNS = ["patient_id", "age", "sex", "state", "race", "ethnicity", "education", "marital",
@@ -131,7 +132,7 @@ def test_a_draw_lands_in_its_row_even_at_its_end():
             return np.full(n, 1 - 2**-53)
 
     table = np.array([[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]])
-    drawn = patients._pick(AlmostOne(), table, np.array([0, 1, 2]))
+    drawn = inside(rb.datasets.synthetic_patients)._pick(AlmostOne(), table, np.array([0, 1, 2]))
     assert ((drawn >= 0) & (drawn < 2)).all()
 
 
@@ -180,9 +181,9 @@ def remote(tmp_path, monkeypatch):
         asked.append(address)
         return io.BytesIO(answers["content"])
 
-    made = replace(fetching.DATASETS["adult"], sha256=hashlib.sha256(RAW).hexdigest())
-    monkeypatch.setitem(fetching.DATASETS, "adult", made)
-    monkeypatch.setattr(fetching, "urlopen", urlopen)
+    made = replace(DATASETS["adult"], sha256=hashlib.sha256(RAW).hexdigest())
+    monkeypatch.setitem(DATASETS, "adult", made)
+    monkeypatch.setattr(inside(rb.datasets.fetch), "urlopen", urlopen)
     monkeypatch.setenv("REIDBN_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("REIDBN_DATA", raising=False)
     return asked, answers, tmp_path
@@ -219,8 +220,8 @@ def test_a_tidied_file_may_stand_in_for_the_published_one(remote, monkeypatch):
     _, _, folder = remote
     content = gzip.compress(b"age,workclass\n39,\n", mtime=0)
     prepared = {"adult_data.csv.gz": hashlib.sha256(content).hexdigest()}
-    made = replace(fetching.DATASETS["adult"], prepared=prepared)
-    monkeypatch.setitem(fetching.DATASETS, "adult", made)
+    made = replace(DATASETS["adult"], prepared=prepared)
+    monkeypatch.setitem(DATASETS, "adult", made)
     (folder / "mine" / "adult").mkdir(parents=True)
     (folder / "mine" / "adult" / "adult_data.csv.gz").write_bytes(content)
     monkeypatch.setenv("REIDBN_DATA", str(folder / "mine"))
@@ -250,7 +251,7 @@ def test_without_a_network_the_way_out_is_said(remote, monkeypatch):
     def urlopen(address, timeout):
         raise URLError("no route")
 
-    monkeypatch.setattr(fetching, "urlopen", urlopen)
+    monkeypatch.setattr(inside(rb.datasets.fetch), "urlopen", urlopen)
     with pytest.raises(DataError, match=r"no route.*REIDBN_DATA"):
         rb.datasets.fetch("adult")
     with pytest.raises(UsageError, match='mean "adult"'):
@@ -262,17 +263,17 @@ def test_encounters_and_patients_are_renumbered():
         b"encounter_id,patient_nbr,race,diag_1,max_glu_serum,A1Cresult\n"
         b"77,9,?,250.83,None,>8\n78,4,X,V27,Norm,None\n79,9,X,276,None,None\n"
     )
-    found = fetching._diabetes(raw)
+    found = DATASETS["diabetes130"].tidy(raw)
     assert found["encounter"].tolist() == [1, 2, 3]
     assert found["patient"].tolist() == [1, 2, 1]
     assert found["diag_1"].tolist() == ["250.83", "V27", "276"]
     assert found[["race", "max_glu_serum", "A1Cresult"]].isna().sum().tolist() == [1, 2, 2]
-    assert fetching._cervical(b"Age,Smokes\n18,?\n")["Smokes"].isna().all()
+    assert DATASETS["cervical"].tidy(b"Age,Smokes\n18,?\n")["Smokes"].isna().all()
 
 
 def test_the_real_tables_are_those_of_their_checksums(real_data, monkeypatch):
     monkeypatch.setenv("REIDBN_DATA", str(real_data))
-    shapes = {name: rb.datasets.fetch(name).shape for name in fetching.DATASETS}
+    shapes = {name: rb.datasets.fetch(name).shape for name in DATASETS}
     assert shapes == {"adult": (32561, 15), "diabetes130": (101766, 50), "cervical": (858, 36)}
 
 

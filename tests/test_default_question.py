@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.attack.parts import Question
+from reidbn.attack import Question
 from reidbn.cli import main
 from reidbn.errors import UsageError
-from reidbn.microdata.table import People
+from reidbn.microdata import People
 
 BREAKFAST = rb.load("breakfast")
 ONLY = BREAKFAST.replace(questions=[Question("named", "identified=yes")])

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reidbn as rb
-from reidbn.attacks.disclosure_exact import Partitioned
-from reidbn.attacks.disclosure_matched import Matched
-from reidbn.microdata.table import People
+from reidbn.attacks import Matched, Partitioned
+from reidbn.microdata import People
 
 NAMES = ["a", "b", "c", "d", "e"]
 

@@ -12,7 +12,7 @@ import pytest
 
 import reidbn as rb
 from reidbn.errors import CrosscheckFailed
-from reidbn.microdata.table import People
+from reidbn.microdata import People
 
 NAMES = ["age", "job", "town", "sick"]
 SIZES = (4, 2, 3, 3)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.microdata.table import People
+from reidbn.microdata import People
 
 COLUMNS = {
     "cervical": "num_pregnancies smokes age biopsy",

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
-from reidbn.cli.disclosure import disclosure as command
+from reidbn.cli import disclosure as command
 from reidbn.errors import UsageError
-from reidbn.microdata.table import People
+from reidbn.microdata import People
 from reidbn.report import disclosure_figures as figures
-from reidbn.report.disclosure_page import disclosure_page, verdict
+from reidbn.report import disclosure_page, verdict
 
 
 def people_like(seed, rows=150):

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import inside
 from scipy.stats import hypergeom
 
 import reidbn as rb
-from reidbn.attack.knows import Known, Knows, Listed, Profile
-from reidbn.attacks.disclosure_exact import Partitioned
+from reidbn.attack import Known, Knows, Listed, Profile
+from reidbn.attacks import Partitioned, tally
 from reidbn.cli import main
 from reidbn.errors import TooLarge, UsageError
-from reidbn.microdata.table import People
-from reidbn.theory.finite_population import mean_interval, share_interval
-from reidbn.theory.ratios import fractions_near, ranks_by_size, tie_step
+from reidbn.microdata import People
+from reidbn.theory import fractions_near, mean_interval, ranks_by_size, share_interval, tie_step
 
 
 def people_like(seed, rows=200, sizes=(6, 4, 3, 2)):
@@ -346,7 +346,7 @@ def test_tables_too_large_for_hidden_ranks_take_a_second_round(monkeypatch):
     people = people_like(15)
     told = rb.disclosure_all(people)
     told_masks = {name: d.weakest_mask for name, d in told.items()}
-    monkeypatch.setattr("reidbn.attacks.disclosure_tally.tie_step", lambda largest, ranks: None)
+    monkeypatch.setattr(inside(tally), "tie_step", lambda largest, ranks: None)
     codes, sizes = people.codes(people.columns), people.cardinalities(people.columns)
     plain = Partitioned(codes, sizes, (0, 1, 2, 3), (0, 1, 2, 3))
     for j, name in enumerate(people.columns):

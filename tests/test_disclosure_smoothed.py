@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.attacks.disclosure_tree import SecretTree, _mutual_information, _spanning_tree, margin
+from reidbn.attacks import SecretTree, margin, mutual_information, spanning_tree
 from reidbn.errors import UsageError
-from reidbn.microdata.table import People
+from reidbn.microdata import People
 
 NAMES = ["age", "job", "town", "sick"]
 
@@ -47,7 +47,7 @@ def test_the_dirichlet_posterior_is_its_formula_on_every_subset(strength):
 
 def test_the_tree_has_the_most_mutual_information_of_all_trees():
     codes = table_like(2)
-    information = _mutual_information(codes, (4, 3, 2, 3))
+    information = mutual_information(codes, (4, 3, 2, 3))
     edges = list(combinations(range(4), 2))
 
     def is_tree(some):
@@ -63,7 +63,7 @@ def test_the_tree_has_the_most_mutual_information_of_all_trees():
         sum(information[e] for e in some) for some in combinations(edges, 3) if is_tree(some)
     )
     for root in range(4):
-        parent = _spanning_tree(information, root)
+        parent = spanning_tree(information, root)
         assert parent[root] == -1
         total = sum(information[j, above] for j, above in enumerate(parent) if above >= 0)
         assert total == pytest.approx(best, abs=1e-12)

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from inside import inside
 
 import reidbn as rb
-from reidbn.attack.scenariofile import load_scenario
+from reidbn.attack import load_scenario
+from reidbn.attacks import risks
 
 PAGE = Path(__file__).parent.parent / "docs" / "assessment.md"
 
@@ -62,6 +64,6 @@ def test_a_killed_run_goes_on_from_its_finished_blocks(tmp_path, monkeypatch):
     rb.assess("adversary-routes", people, population=5_000, checkpoint=folder)
     kept = sorted(folder.glob("*.npy"))
     assert kept
-    monkeypatch.setattr("reidbn.attacks.blocks._risk", lambda *_: pytest.fail("asked again"))
+    monkeypatch.setattr(inside(risks), "_risk", lambda *_: pytest.fail("asked again"))
     again = rb.assess("adversary-routes", people, population=5_000, checkpoint=folder)
     assert (again.risk() == whole.risk()).all()

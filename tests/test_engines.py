@@ -12,18 +12,20 @@ import pytest
 from attacks import SETTINGS, closed_form, random_attacks, random_questions, routes, routes_subjects
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from inside import inside
 
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn
-from reidbn.cpds.logic import Or
-from reidbn.cpds.match import OneOver
-from reidbn.cpds.rows import Row, Rows
+from reidbn.attack import Attack, Group, GroupRow, Node, Parameter, SubjectColumn
+from reidbn.cpds import OneOver, Or, Row, Rows
 from reidbn.errors import DataError, ImpossibleEvidence, TooLarge, UsageError
-from reidbn.inference import answers, enumeration, exact, groups, pgmpy_bridge
-from reidbn.inference.answers import ask, joint
-from reidbn.inference.lowering import lower
-from reidbn.inference.query import read_query
+from reidbn.inference import (
+    ask,
+    enumeration,
+    exact,
+    joint,
+    lower,
+    pgmpy_bridge,
+    read_query,
+)
 
 QUICK = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
@@ -120,8 +122,8 @@ def test_authored_routes_equal_the_closed_form_for_every_subject_and_setting(b):
 def test_the_answer_does_not_depend_on_how_subjects_are_blocked(monkeypatch):
     attack, subjects = routes(5), routes_subjects(37, 5, np.random.default_rng(5))
     whole = ask(attack, "reidentified=yes", subject=subjects).probability
-    monkeypatch.setattr(answers, "MEMORY", 100_000)
-    monkeypatch.setattr(groups, "BLOCK", 64)
+    monkeypatch.setattr(inside(ask), "MEMORY", 100_000)
+    monkeypatch.setattr(inside(exact.collapse), "BLOCK", 64)
     parts = ask(attack, "reidentified=yes", subject=subjects).probability
     assert np.abs(whole - parts).max() <= 1e-15
 

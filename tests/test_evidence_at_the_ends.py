@@ -12,18 +12,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Node
-from reidbn.cpds.function import Function
-from reidbn.cpds.logic import And, Or
-from reidbn.cpds.rows import Row, Rows
+from reidbn.attack import Attack, Node, Parameter
+from reidbn.cpds import And, Function, Or, Row, Rows
 from reidbn.errors import UsageError
-from reidbn.inference.curves import divided
-from reidbn.whatif.bars import tornado
-from reidbn.whatif.comparison import compare
-from reidbn.whatif.crossings import solve
-from reidbn.whatif.slopes import derivatives
+from reidbn.inference import divided
+from reidbn.whatif import compare, derivatives, solve, tornado
 
 YES_NO = ("no", "yes")
 

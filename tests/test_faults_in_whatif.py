@@ -9,18 +9,21 @@ import pytest
 from attacks import YES_NO
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Group, GroupRow, Node
-from reidbn.cpds.logic import Threshold
-from reidbn.cpds.match import Probability
+from reidbn.attack import Attack, Group, GroupRow, Node
+from reidbn.cpds import Probability, Threshold
 from reidbn.errors import EngineError
-from reidbn.inference import exact
-from reidbn.inference.case import make_case
-from reidbn.inference.curves import Curve
-from reidbn.inference.network import as_probability
-from reidbn.inference.responses import RATIO, Response, responses
-from reidbn.inference.sensitivity import Line
-from reidbn.inference.variance import Grid, with_ranges
+from reidbn.inference import (
+    RATIO,
+    Curve,
+    Grid,
+    Line,
+    Response,
+    as_probability,
+    exact,
+    make_case,
+    responses,
+    with_ranges,
+)
 
 SOURCE = "assumption"
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reidbn as rb
-from reidbn.attacks.disclosure_generalise import READINGS
+from reidbn.attacks import READINGS
 from reidbn.errors import UsageError
-from reidbn.microdata.table import People
-from reidbn.theory.generalisation import best_partitions, equal_width_options, partition_value
+from reidbn.microdata import People
+from reidbn.theory import best_partitions, equal_width_options, partition_value
 
 NAMES = ["age", "b", "c", "secret"]
 

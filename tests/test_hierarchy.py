@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import inside
 
 import reidbn as rb
 from reidbn.errors import DataError, TooLarge, UsageError
-from reidbn.microdata import matching
-from reidbn.microdata.bands import interval
-from reidbn.microdata.matching import Relation, match_totals, wildcard
-from reidbn.microdata.prefixes import _stars_meet
+from reidbn.microdata import Relation, interval, match_totals, stars_meet, wildcard
 from tests.tables import matches_by_definition
 
 AGES = rb.Bands(5, 10, 20, bottom=20, top=90)
@@ -115,7 +113,7 @@ def test_two_masked_texts_meet_when_some_text_fits_both(head, tail, star, star2,
         for letters in product("ab", repeat=n)
     ) if longest <= 9 else None  # fmt: skip
     if some is not None:
-        assert _stars_meet(one, two) == _stars_meet(two, one) == some
+        assert stars_meet(one, two) == stars_meet(two, one) == some
 
 
 @given(st.lists(st.text("ab", max_size=3).flatmap(lambda t: st.sampled_from([t, t + "*"])),
@@ -125,7 +123,7 @@ def test_prefixes_found_by_sorting_are_those_found_one_by_one(texts, at_end):
     texts = [text[::-1] for text in texts] if at_end else texts
     found = ladder.relation(texts)
     matrix = found.matrix() if found else np.eye(len(texts), dtype=bool)
-    assert matrix.tolist() == [[_stars_meet(a, b) for b in texts] for a in texts]
+    assert matrix.tolist() == [[stars_meet(a, b) for b in texts] for a in texts]
 
 
 def test_an_arx_file_is_a_ladder(tmp_path):
@@ -264,8 +262,10 @@ def test_the_join_and_the_comparison_agree_on_nested_values():
     relations = [wildcard(6, 5, Relation(6, {4: np.array([0, 1])})), wildcard(6, 5), None]
     mass = np.arange(1.0, len(rows) + 1)
     for m in (mass, np.ones(len(rows))):
-        join = matching._Join(rows, relations).totals(m, (6, 6, 6))
-        assert join == pytest.approx(matching._Pairs(rows, relations).totals(m, (6, 6, 6)))
+        join = inside(match_totals)._Join(rows, relations).totals(m, (6, 6, 6))
+        assert join == pytest.approx(
+            inside(match_totals)._Pairs(rows, relations).totals(m, (6, 6, 6))
+        )
 
 
 @settings(deadline=None)
@@ -341,14 +341,14 @@ def test_missing_and_suppressed_cells_are_counted():
 
 
 def test_work_without_end_is_refused_with_a_way_out(monkeypatch):
-    monkeypatch.setattr(matching, "MOST_NANOSECONDS", 5)
+    monkeypatch.setattr(inside(match_totals), "MOST_NANOSECONDS", 5)
     people = rb.read_table(
         {"a": ["x", None, "z"], "b": [None, "y", "z"]}, quasi_identifiers=["a", "b"],
         missing="matches-anything",
     )  # fmt: skip
     with pytest.raises(TooLarge, match='missing="value"'):
         people.class_sizes()
-    monkeypatch.setattr(matching, "MOST_CELLS", 3)
+    monkeypatch.setattr(inside(match_totals), "MOST_CELLS", 3)
     with pytest.raises(TooLarge, match="match matrix"):
         people.matches("a")
 

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from inside import inside
 
 import reidbn as rb
 from reidbn.attacks import subset_classes
@@ -79,7 +80,7 @@ def test_a_verdict_or_a_report_about_everybody_is_refused_of_some(tmp_path):
 
 def test_a_table_too_large_is_assessed_by_asking_about_some(monkeypatch):
     people = people_of("value")
-    monkeypatch.setattr(subset_classes, "MEMORY", 1_000)
+    monkeypatch.setattr(inside(subset_classes), "MEMORY", 1_000)
     with pytest.raises(rb.TooLarge, match="individuals=1000"):
         rb.assess("prosecutor", people)
     assert len(rb.assess("prosecutor", people, individuals=20)) == 20

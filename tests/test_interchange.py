@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.modelfile import dumps, load, loads, models
-from reidbn.attack.parts import Node
-from reidbn.cpds.protocol import Variable
-from reidbn.cpds.table import Table
+from reidbn.attack import Attack, Node, dumps, load, loads, models
+from reidbn.cpds import Table, Variable
 from reidbn.errors import DataError, ModelError, UsageError
-from reidbn.inference.interchange import export, export_text, import_network, read_network
-from reidbn.inference.interchange.names import decoded, encoded
-from reidbn.inference.lowering import lower
-from reidbn.inference.pgmpy_bridge import joint, pgmpy, tabular
-from reidbn.inference.plain import plain_nodes
+from reidbn.inference import lower, pgmpy_bridge, plain_nodes
+from reidbn.inference.interchange import (
+    decoded,
+    encoded,
+    export,
+    export_text,
+    import_network,
+    read_network,
+)
 
 FORMATS = ("bif", "xmlbif", "xdsl")
 AWKWARD_STATES = (
@@ -304,11 +305,13 @@ def test_default_rows_and_rows_in_any_order_are_read(tmp_path):
 def test_blanks_in_names_as_pgmpy_writes_them_are_read(tmp_path):
     from pgmpy.readwrite import BIFWriter
 
-    model = pgmpy().DiscreteBayesianNetwork([("lung cancer", "x ray")])
+    model = pgmpy_bridge.pgmpy().DiscreteBayesianNetwork([("lung cancer", "x ray")])
     states = ["very low", "quite high"]
-    model.add_cpds(tabular("lung cancer", states, {}, np.array([0.9, 0.1])))
+    model.add_cpds(pgmpy_bridge.tabular("lung cancer", states, {}, np.array([0.9, 0.1])))
     model.add_cpds(
-        tabular("x ray", states, {"lung cancer": states}, np.array([[0.8, 0.2], [0.3, 0.7]]))
+        pgmpy_bridge.tabular(
+            "x ray", states, {"lung cancer": states}, np.array([[0.8, 0.2], [0.3, 0.7]])
+        )
     )
     path = tmp_path / "lung.bif"
     path.write_text(str(BIFWriter(model)))
@@ -318,16 +321,16 @@ def test_blanks_in_names_as_pgmpy_writes_them_are_read(tmp_path):
 
 
 def test_whole_numbers_and_booleans_of_a_pgmpy_model_become_states_and_are_reported():
-    model = pgmpy().DiscreteBayesianNetwork([("a b", 3)])
-    model.add_cpds(tabular("a b", [True, False], {}, np.array([0.25, 0.75])))
+    model = pgmpy_bridge.pgmpy().DiscreteBayesianNetwork([("a b", 3)])
+    model.add_cpds(pgmpy_bridge.tabular("a b", [True, False], {}, np.array([0.25, 0.75])))
     table = np.array([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
-    model.add_cpds(tabular(3, [1, 2, "1"], {"a b": [True, False]}, table))
+    model.add_cpds(pgmpy_bridge.tabular(3, [1, 2, "1"], {"a b": [True, False]}, table))
     found = read_network(model)
     assert found.names == {"a_b": "a b", "n3": 3}
     assert found.states == {"a_b": {"yes": True, "no": False}, "n3": {"1_2": 1, "2": 2}}
     assert found.attack.nodes["n3"].states == ("1_2", "2", "1")
     assert np.array_equal(lower(found.attack).factors["n3"].table[0, 0], table)
-    theirs = joint(model, [3], {"a b": True})
+    theirs = pgmpy_bridge.joint(model, [3], {"a b": True})
     ours = rb.ask(found.attack, "n3", given={"a_b": "yes"}).probability * 0.25
     assert ours == pytest.approx(theirs, abs=1e-16)
 

@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
-from reidbn.attack.knows import Known, Knows, Listed, Profile
-from reidbn.attack.scenario import Scenario
+from reidbn.attack import Known, Knows, Listed, Profile, Scenario
 from reidbn.cli import reidbn
 from reidbn.errors import ReidbnError, UsageError
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reidbn as rb
-from reidbn.attack.knows import Known, Knows, Listed
-from reidbn.theory.agreement import disagrees
+from reidbn.attack import Known, Knows, Listed
+from reidbn.theory import disagrees
 from tests import leak_oracle as oracle
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.theory.circle import Classes
-from reidbn.theory.targets import log_all_identified
+from reidbn.theory import Classes, log_all_identified
 from tests import leak_oracle as oracle
 
 

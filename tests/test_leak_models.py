@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.attack.modelfile import dumps, loads
-from reidbn.cpds.targets import RestOfLeak, TargetClass, TargetInLeak
+from reidbn.attack import dumps, loads
+from reidbn.cpds import RestOfLeak, TargetClass, TargetInLeak
 from reidbn.errors import ModelError
 
 MODELS = ("leak-single", "leak-classes", "leak-targets", "leak-claims", "leak-known-secret",

@@ -14,9 +14,8 @@ from leak_oracle import every_number_identified, partitions
 from scipy.stats import binom
 
 import reidbn as rb
-from reidbn.attacks.leak_classes import classes_of, equal_classes
-from reidbn.attacks.leak_design import _ceiling
-from reidbn.theory.number_identified import missed, seconds_of_law
+from reidbn.attacks import ceiling_of, classes_of, equal_classes
+from reidbn.theory import missed, seconds_of_law
 
 SMALL = [(D, classes, n) for D, n in ((5, 2), (5, 3), (6, 3)) for classes in partitions(D)]
 
@@ -55,7 +54,7 @@ def test_no_leak_up_to_the_largest_is_over_the_limit(D, classes, n, question):
 @pytest.mark.parametrize(("D", "classes", "n"), SMALL)
 def test_the_risk_of_many_never_rises_by_more_than_its_ceiling(D, classes, n, question):
     exact = [float(v) for v in values(classes, n, question)]
-    ceiling = [_ceiling(classes_of(classes), L, n, question) for L in range(D + 1)]
+    ceiling = [ceiling_of(classes_of(classes), L, n, question) for L in range(D + 1)]
     assert all(b >= a - 1e-12 for a, b in pairwise(ceiling))
     for L in range(D):
         assert exact[L + 1] - exact[L] <= ceiling[L + 1] - ceiling[L] + 1e-12

@@ -12,16 +12,23 @@ from attacks import random_attacks
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import inside
 
 import reidbn as rb
-from reidbn.attack import modelfile, schema
-from reidbn.attack.layout import WIDTH, layout
-from reidbn.attack.yamltext import read, scalar
+from reidbn.attack import (
+    WIDTH,
+    json_schema,
+    json_schema_text,
+    layout,
+    models_folder,
+    read_yaml,
+    scalar,
+)
 from reidbn.cli import reidbn
-from reidbn.cpds import registry
+from reidbn.cpds import SHIPPED, installed_kinds, shipped_kinds
 
 YES_NO = ("no", "yes")
-MODELS = modelfile.models_folder()
+MODELS = models_folder()
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=120)
 WORDS = ["the", "who", "#", "a:", "-", "'x'", '"y"', "[1]", "yes", "é", "0.5", "&", "*"]
 PROSE = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
@@ -65,8 +72,8 @@ def test_models_are_found_inside_an_installed_package(tmp_path, monkeypatch):
     package = tmp_path / "reidbn"
     (package / "attack").mkdir(parents=True)
     shutil.copytree(MODELS, package / "models")
-    monkeypatch.setattr(modelfile, "__file__", str(package / "attack" / "modelfile.py"))
-    assert modelfile.models_folder() == package / "models"
+    monkeypatch.setattr(inside(models_folder), "__file__", str(package / "attack" / "modelfile.py"))
+    assert models_folder() == package / "models"
     assert rb.load("breakfast").name == "breakfast"
 
 
@@ -189,7 +196,7 @@ def kitchen_sink() -> rb.Attack:
             rb.Node("named", ("far", "near"), rb.Lookup(("near", "far", "far")), ("any",)),
             rb.Node("counted", YES_NO, rb.Empirical(((1, 2), (3.5, 4), (0, 1)), prior=0.5),
                     ("any",), source="s"),
-            rb.Node("written", YES_NO, registry.shipped_kinds()["table"](((0.3, 0.7),) * 3),
+            rb.Node("written", YES_NO, shipped_kinds()["table"](((0.3, 0.7),) * 3),
                     ("any",), source="s"),
             rb.Node("python", YES_NO, rb.Function("test_modelfile.half"), ("x",)),
         ],
@@ -206,7 +213,7 @@ def test_all_kinds_of_cpd_can_be_written_and_read():
     attack = kitchen_sink()
     used = {node.cpd.kind for node in attack.nodes.values()}
     assert len(used) >= 17
-    assert used <= set(registry.SHIPPED)
+    assert used <= set(SHIPPED)
     again = rb.loads(rb.dumps(attack))
     assert again == attack
     assert again.to_dict() == attack.to_dict()
@@ -263,11 +270,11 @@ def test_numpy_values_are_written_as_plain_numbers():
 def test_words_of_yaml_1_1_stay_words():
     text = "a: [no, yes, on, off, y, n, No, 2024-03-01, 0o7, 1_000, 12:30:00, =, .x]"
     words = ["no", "yes", "on", "off", "y", "n", "No", "2024-03-01", "0o7"]
-    assert read(text).data == {"a": [*words, 1000, "12:30:00", "=", ".x"]}
+    assert read_yaml(text).data == {"a": [*words, 1000, "12:30:00", "=", ".x"]}
 
 
 def test_a_version_directive_changes_nothing():
-    assert read("%YAML 1.1\n---\na: yes\n").data == {"a": "yes"}
+    assert read_yaml("%YAML 1.1\n---\na: yes\n").data == {"a": "yes"}
 
 
 def test_numerals_as_states_keep_how_they_are_written():
@@ -293,12 +300,12 @@ questions: {q: {target: "n=2", given: {zone: 1.50}}}
 def test_any_text_survives_as_value_and_as_key(text):
     data = {"story": text, text: {"a": [text, {text: text}]}, "sources": [text, text]}
     if len(data) == 3 and text != "<<" and text not in ("parameters", "subject", "groups", "nodes"):
-        assert read(layout(data)).data == data
+        assert read_yaml(layout(data)).data == data
 
 
 @given(st.floats(allow_nan=False) | st.integers(-(10**300), 10**300))
 def test_any_number_survives(number):
-    found = read(layout({"a": number})).data["a"]
+    found = read_yaml(layout({"a": number})).data["a"]
     assert found == number
     assert isinstance(found, type(number))
 
@@ -306,7 +313,7 @@ def test_any_number_survives(number):
 def test_long_lists_and_tables_are_wrapped():
     text = layout({"example": {"size": [1000] * 64}, "rows": {"p": [[0.125] * 8] * 3}})
     assert all(len(line) <= WIDTH for line in text.splitlines())
-    assert read(text).data["example"]["size"] == [1000] * 64
+    assert read_yaml(text).data["example"]["size"] == [1000] * 64
     assert text.count("- [0.125, ") == 3
 
 
@@ -329,7 +336,7 @@ def coin():
     from dataclasses import dataclass
     from typing import ClassVar
 
-    from reidbn.cpds.protocol import Ref, yes_no
+    from reidbn.cpds import Ref, yes_no
 
     @dataclass(frozen=True)
     class Coin(rb.CPD):
@@ -385,14 +392,14 @@ def installed(monkeypatch):
 
     def install(name, value):
         point = EntryPoint(name, value, "reidbn.cpds")
-        monkeypatch.setattr(registry, "entry_points", lambda group: [point])
-        registry.installed_kinds.cache_clear()
-        schema._shipped_and_installed.cache_clear()
+        monkeypatch.setattr(inside(installed_kinds), "entry_points", lambda group: [point])
+        installed_kinds.cache_clear()
+        inside(json_schema)._shipped_and_installed.cache_clear()
 
     yield install
     monkeypatch.undo()
-    registry.installed_kinds.cache_clear()
-    schema._shipped_and_installed.cache_clear()
+    installed_kinds.cache_clear()
+    inside(json_schema)._shipped_and_installed.cache_clear()
 
 
 COIN_CLASS = coin()
@@ -416,21 +423,21 @@ def test_an_installed_package_cannot_redefine_a_shipped_kind(installed):
 
 def test_the_committed_schema_is_the_generated_one():
     kept = (MODELS / "model.schema.json").read_text(encoding="utf-8")
-    assert kept == schema.json_schema_text(), "run: make schema"
+    assert kept == json_schema_text(), "run: make schema"
 
 
 def validator():
     jsonschema = pytest.importorskip("jsonschema")
     kind = jsonschema.Draft202012Validator
-    kind.check_schema(schema.json_schema())
-    return kind(schema.json_schema())
+    kind.check_schema(json_schema())
+    return kind(json_schema())
 
 
 def test_the_schema_accepts_what_we_accept():
     check = validator()
     texts = [rb.dumps(rb.load(name)) for name in rb.models()] + [rb.dumps(kitchen_sink())]
     for text in texts:
-        assert list(check.iter_errors(read(text).data)) == []
+        assert list(check.iter_errors(read_yaml(text).data)) == []
 
 
 @pytest.mark.parametrize("name", [
@@ -439,12 +446,12 @@ def test_the_schema_accepts_what_we_accept():
 ])  # fmt: skip
 def test_an_editor_with_the_schema_sees_mistakes_of_shape(name):
     text = (Path(__file__).with_name("broken_models") / f"{name}.yaml").read_text(encoding="utf-8")
-    assert list(validator().iter_errors(read(text).data))
+    assert list(validator().iter_errors(read_yaml(text).data))
 
 
 def test_every_kind_and_its_fields_are_described_in_the_schema():
-    definitions = schema.json_schema()["$defs"]
-    for kind, made_of in registry.shipped_kinds().items():
+    definitions = json_schema()["$defs"]
+    for kind, made_of in shipped_kinds().items():
         definition = definitions[made_of.__name__]
         assert definition["description"]
         described = {name: f for name, f in definition["properties"].items() if name != "kind"}
@@ -487,7 +494,7 @@ def test_new_writes_a_model_that_loads_and_answers(tmp_path, monkeypatch):
 
 
 def test_schema_prints_the_schema():
-    assert run("schema").stdout == schema.json_schema_text()
+    assert run("schema").stdout == json_schema_text()
 
 
 def test_a_loaded_attack_can_be_pickled():

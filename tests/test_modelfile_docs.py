@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import reidbn as rb
-from reidbn.attack.schema import json_schema
-from reidbn.cpds.registry import shipped_kinds
+from reidbn.attack import json_schema
+from reidbn.cpds import shipped_kinds
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "model-files.md").read_text(
     encoding="utf-8"

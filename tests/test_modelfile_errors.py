@@ -6,11 +6,11 @@ from itertools import pairwise
 import broken
 import pytest
 from click.testing import CliRunner
+from inside import inside
 
 import reidbn as rb
-from reidbn.attack import modelfile
+from reidbn.attack import models_folder
 from reidbn.cli import reidbn
-from reidbn.cpds import function
 
 FILES = sorted(broken.FOLDER.glob("*.yaml"))
 YES_NO = ("no", "yes")
@@ -19,7 +19,7 @@ HALF = rb.Rows((rb.Row((0.5, 0.5)),))
 
 @pytest.fixture(autouse=True)
 def no_registered_functions(monkeypatch):
-    monkeypatch.setattr(function, "_REGISTERED", {})
+    monkeypatch.setattr(inside(rb.cpd_function), "_REGISTERED", {})
 
 
 def test_the_corpus_is_large_enough_to_mean_something():
@@ -66,9 +66,9 @@ CALLS = {
         'no file and no shipped model is called "leak-singel"; did you mean "leak-single"?',
     ),
     "a scenario in place of an attack": (
-        lambda tmp: rb.load(modelfile.models_folder() / "scenarios" / "worst-case.yaml"),
+        lambda tmp: rb.load(models_folder() / "scenarios" / "worst-case.yaml"),
         rb.ModelError,
-        f"{modelfile.models_folder()}/scenarios/worst-case.yaml: "
+        f"{models_folder()}/scenarios/worst-case.yaml: "
         "is a scenario; it goes with an attack and is none itself",
     ),
     "a file far too large": (

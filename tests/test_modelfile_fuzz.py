@@ -6,9 +6,7 @@ import random
 import pytest
 
 import reidbn as rb
-from reidbn.attack.layout import layout
-from reidbn.attack.modelfile import models_folder
-from reidbn.attack.yamltext import read
+from reidbn.attack import layout, models_folder, read_yaml
 
 TEXTS = [(models_folder() / f"{name}.yaml").read_text(encoding="utf-8") for name in rb.models()]
 TOKENS = [
@@ -131,7 +129,7 @@ def test_damaged_text_ends_in_a_message(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_content_ends_in_a_message(seed):
     rng = random.Random(f"data {seed}")  # noqa: S311 - no secret
-    kept = [read(text).data for text in TEXTS]
+    kept = [read_yaml(text).data for text in TEXTS]
     loaded = [loads_or_says_why(layout(damage_data(rng.choice(kept), rng))) for _ in range(50)]
     assert not all(loaded)
 
@@ -139,7 +137,7 @@ def test_damaged_content_ends_in_a_message(seed):
 @pytest.mark.slow
 def test_many_damaged_files_end_in_a_message():
     rng = random.Random("many")  # noqa: S311 - no secret
-    kept = [read(text).data for text in TEXTS]
+    kept = [read_yaml(text).data for text in TEXTS]
     for _ in range(5_000):
         loads_or_says_why(damage_text(rng.choice(TEXTS), rng))
         loads_or_says_why(layout(damage_data(rng.choice(kept), rng)))

@@ -5,16 +5,13 @@ import pytest
 from attacks import random_attacks
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import inside
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.modelfile import load, models
-from reidbn.attack.parts import Node
-from reidbn.cpds.table import Table
+from reidbn.attack import Attack, Node, load, models
+from reidbn.cpds import Table
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
-from reidbn.inference import enumeration
-from reidbn.inference.lowering import lower
-from reidbn.inference.most_probable import best_case, entries_of, most_probable
+from reidbn.inference import best_case, entries_of, enumeration, lower, most_probable
 
 
 @settings(max_examples=150, deadline=None)
@@ -118,7 +115,7 @@ def test_bad_calls_get_a_clear_word():
 
 
 def test_a_table_that_would_not_fit_is_refused_before_it_is_made(monkeypatch):
-    monkeypatch.setattr("reidbn.inference.most_probable.MOST_CELLS", 8)
+    monkeypatch.setattr(inside(most_probable), "MOST_CELLS", 8)
     with pytest.raises(TooLarge, match=r"needs a table of \d+ numbers"):
         most_probable("adversary-routes")
 

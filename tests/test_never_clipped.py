@@ -4,17 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from attacks import YES_NO
+from inside import inside
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.knows import Lookup
-from reidbn.attack.parts import Node
-from reidbn.attacks import leak_targets, population_by_subset
-from reidbn.cpds.match import Share
+from reidbn.attack import Attack, Lookup, Node
+from reidbn.attacks import subset_population
+from reidbn.cpds import Share
 from reidbn.errors import EngineError, ModelError
-from reidbn.inference.cells import AGREES, DISAGREES, Cell
-from reidbn.microdata.placing import _chance
-from reidbn.theory.agreement import disagrees
+from reidbn.inference import AGREES, DISAGREES, Cell
+from reidbn.microdata import chance_of
+from reidbn.theory import disagrees
 
 
 def of_the_register(part) -> Attack:
@@ -53,29 +52,30 @@ def test_a_hair_above_one_agrees_with_what_always_happens():
 
 
 def test_a_law_of_the_number_identified_that_does_not_add_up_is_no_answer(monkeypatch):
-    real = leak_targets.log_number_identified
-    monkeypatch.setattr(leak_targets, "log_number_identified", lambda *a, **k: real(*a, **k) + 1e-4)
+    home = inside(rb.leak.number_identified)
+    real = home.log_number_identified
+    monkeypatch.setattr(home, "log_number_identified", lambda *a, **k: real(*a, **k) + 1e-4)
     with pytest.raises(EngineError, match=r"add up to 1\.0001"):
         rb.leak.number_identified({5: 20}, leaked=40, targets=3)
 
 
 def test_a_chance_of_nobody_above_one_is_not_a_chance_of_anybody_of_zero(monkeypatch):
-    monkeypatch.setattr(leak_targets, "RARE", -1.0)
-    monkeypatch.setattr(leak_targets, "log_none_identified", lambda *a: 0.05)
+    monkeypatch.setattr(inside(rb.leak.number_identified), "RARE", -1.0)
+    monkeypatch.setattr(inside(rb.leak.number_identified), "log_none_identified", lambda *a: 0.05)
     with pytest.raises(EngineError, match="no probability"):
         rb.leak.any_identified({5: 20}, leaked=40, targets=3)
 
 
 def test_a_joint_risk_above_one_is_no_answer(monkeypatch):
-    monkeypatch.setattr(leak_targets, "log_all_identified", lambda c, L, n: 0.1 + 0.0 * L)
+    home = inside(rb.leak.joint_risk)
+    monkeypatch.setattr(home, "log_all_identified", lambda c, L, n: 0.1 + 0.0 * L)
     with pytest.raises(EngineError, match="no probability"):
         rb.leak.joint_risk({5: 20}, leaked=40, targets=3)
 
 
 def test_a_chance_to_match_above_one_is_no_answer(monkeypatch):
-    monkeypatch.setattr(
-        population_by_subset, "_expected_match", lambda fits, sizes, row: np.full(sizes.size, 1.2)
-    )
+    home = inside(subset_population)
+    monkeypatch.setattr(home, "_expected_match", lambda fits, sizes, row: np.full(sizes.size, 1.2))
     frame = pd.DataFrame({"age": [1, 1, 2, 3] * 20, "sex": list("fmff") * 20})
     people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
     with pytest.raises(EngineError, match=r"1\.2"):
@@ -87,11 +87,11 @@ def test_a_relative_chance_that_comes_out_above_one_is_said():
     facts = {"rates": {"race": ["a", "b"], "rate": [1.5, 0.5]}}
     chance = (0.8, Lookup("rates", "rate", ("race",), relative=True))
     notes: list[str] = []
-    assert _chance(chance, people, facts, "race", notes).tolist() == [1.0, 0.4, 0.4, 0.4]
+    assert chance_of(chance, people, facts, "race", notes).tolist() == [1.0, 0.4, 0.4, 0.4]
     assert notes == [
         "race: a relative chance times the others comes to more than 1 (1 of 4 people, at most "
         "1.2), and counts as 1"
     ]
     notes.clear()
-    _chance((0.5, chance[1]), people, facts, "race", notes)
+    chance_of((0.5, chance[1]), people, facts, "race", notes)
     assert not notes

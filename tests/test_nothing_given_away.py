@@ -15,11 +15,17 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
-from reidbn.report.assessment_report import report
-from reidbn.report.assessment_results import EDGES, SIZES, large_enough
-from reidbn.report.margins import fitted_table
-from reidbn.report.options import information_lost
-from reidbn.report.telling import LEVELS, Telling, nearest
+from reidbn.report import (
+    EDGES,
+    LEVELS,
+    SIZES,
+    Telling,
+    fitted_table,
+    information_lost,
+    large_enough,
+    nearest,
+    report,
+)
 
 OUT = Telling()
 

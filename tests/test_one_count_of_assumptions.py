@@ -5,9 +5,8 @@ import re
 import pytest
 
 import reidbn as rb
-from reidbn.attacks.register import assumed, register
-from reidbn.report.assessment_threat import assumptions, threat_model
-from reidbn.report.telling import Telling
+from reidbn.attacks import assumed, register
+from reidbn.report import Telling, assumptions, threat_model
 
 
 @pytest.fixture(scope="module")

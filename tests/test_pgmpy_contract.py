@@ -14,41 +14,28 @@ import warnings
 import numpy as np
 import pytest
 
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Node
-from reidbn.cpds.rows import REST, Row, Rows
+from reidbn.attack import Attack, Node, Parameter
+from reidbn.cpds import REST, Row, Rows
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError
-from reidbn.inference import enumeration
-from reidbn.inference.lowering import lower
-from reidbn.inference.pgmpy_bridge import (
-    check,
-    joint,
-    network_to_pgmpy,
-    pgmpy,
-    query,
-    tables,
-    tabular,
-)
-from reidbn.inference.sampling import forward
+from reidbn.inference import enumeration, lower, pgmpy_bridge, sampling
 
 YN = ("no", "yes")
 
 
 def model_of(edges, **tables_by_node):
     """A pgmpy model from P(yes | parents) per node, parents in the order of the edges."""
-    model = pgmpy().DiscreteBayesianNetwork()
+    model = pgmpy_bridge.pgmpy().DiscreteBayesianNetwork()
     model.add_nodes_from(tables_by_node)
     model.add_edges_from(edges)
     for name, p_yes in tables_by_node.items():
         parents = {a: YN for a, b in edges if b == name}
         p = np.array(p_yes, dtype=float).reshape((2,) * len(parents))
-        model.add_cpds(tabular(name, YN, parents, np.stack([1 - p, p], axis=-1)))
+        model.add_cpds(pgmpy_bridge.tabular(name, YN, parents, np.stack([1 - p, p], axis=-1)))
     return model
 
 
 def ask_pgmpy(model, targets, evidence=None):
-    return pgmpy().VariableElimination(model).query(
+    return pgmpy_bridge.pgmpy().VariableElimination(model).query(
         targets, evidence=evidence, show_progress=False
     ).values  # fmt: skip
 
@@ -60,7 +47,7 @@ def test_evidence_of_probability_zero_gets_a_plausible_posterior_from_pgmpy():
     model = model_of([("a", "b")], a=0.0, b=[0.1, 0.5])
     assert ask_pgmpy(model, ["b"], {"a": "yes"}) == pytest.approx([0.5, 0.5])
     with pytest.raises(ImpossibleEvidence):
-        query(model, ["b"], {"a": "yes"})
+        pgmpy_bridge.query(model, ["b"], {"a": "yes"})
 
 
 def test_a_zero_factor_within_the_evidence_is_dropped_by_pgmpy():
@@ -68,7 +55,7 @@ def test_a_zero_factor_within_the_evidence_is_dropped_by_pgmpy():
     impossible = {"a": "no", "b": "yes"}
     assert ask_pgmpy(model, ["c"], impossible) == pytest.approx([0.9, 0.1])
     with pytest.raises(ImpossibleEvidence):
-        query(model, ["c"], impossible)
+        pgmpy_bridge.query(model, ["c"], impossible)
 
 
 def test_impossible_evidence_can_also_come_back_as_nan():
@@ -77,12 +64,12 @@ def test_impossible_evidence_can_also_come_back_as_nan():
         warnings.simplefilter("ignore")
         assert np.isnan(ask_pgmpy(model, ["a"], {"b": "yes"})).all()
     with pytest.raises(ImpossibleEvidence):
-        query(model, ["a"], {"b": "yes"})
+        pgmpy_bridge.query(model, ["a"], {"b": "yes"})
 
 
 def test_the_bridge_gives_the_probability_of_the_evidence_too():
     model = model_of([("a", "b")], a=0.25, b=[0.1, 0.5])
-    values, p_evidence = query(model, ["a"], {"b": "yes"})
+    values, p_evidence = pgmpy_bridge.query(model, ["a"], {"b": "yes"})
     assert p_evidence == pytest.approx(0.75 * 0.1 + 0.25 * 0.5, abs=1e-15)
     assert values[1] == pytest.approx(0.25 * 0.5 / p_evidence, abs=1e-15)
 
@@ -90,12 +77,16 @@ def test_the_bridge_gives_the_probability_of_the_evidence_too():
 def test_large_joint_answers_go_by_the_chain_rule_to_the_same_numbers(monkeypatch):
     edges = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
     model = model_of(edges, a=0.3, b=[0.1, 0.9], c=[0.2, 0.6], d=[0.1, 0.4, 0.7, 0.95])
-    whole = joint(model, ["a", "b"], {"b": "yes", "d": "no"})
-    impossible = joint(model_of([("a", "b")], a=0.0, b=[0.5, 0.5]), ["b"], {"a": "yes"})
-    monkeypatch.setattr("reidbn.inference.pgmpy_bridge.MOST_JOINT", 1)
-    assert joint(model, ["a", "b"], {"b": "yes", "d": "no"}) == pytest.approx(whole, abs=1e-16)
+    whole = pgmpy_bridge.joint(model, ["a", "b"], {"b": "yes", "d": "no"})
+    impossible = pgmpy_bridge.joint(
+        model_of([("a", "b")], a=0.0, b=[0.5, 0.5]), ["b"], {"a": "yes"}
+    )
+    monkeypatch.setattr(pgmpy_bridge, "MOST_JOINT", 1)
+    assert pgmpy_bridge.joint(model, ["a", "b"], {"b": "yes", "d": "no"}) == pytest.approx(
+        whole, abs=1e-16
+    )
     assert whole[:, 0].tolist() == [0, 0]
-    chained = joint(model_of([("a", "b")], a=0.0, b=[0.5, 0.5]), ["b"], {"a": "yes"})
+    chained = pgmpy_bridge.joint(model_of([("a", "b")], a=0.0, b=[0.5, 0.5]), ["b"], {"a": "yes"})
     assert chained.tolist() == impossible.tolist() == [0, 0]
 
 
@@ -107,7 +98,7 @@ def test_check_model_passes_columns_that_do_not_sum_to_one():
     model.get_cpds("a").values[0] = 0.395
     assert model.check_model()
     with pytest.raises(UsageError, match=r"sums to 1 only within 0\.005"):
-        check(model)
+        pgmpy_bridge.check(model)
 
 
 def test_a_tables_values_stay_writable_after_the_check():
@@ -115,13 +106,13 @@ def test_a_tables_values_stay_writable_after_the_check():
     model.get_cpds("a").values[...] = 9
     assert model.get_cpds("a").values.max() == 9
     with pytest.raises((UsageError, ValueError)):
-        check(model)
+        pgmpy_bridge.check(model)
 
 
 def test_the_exported_tables_are_copies():
     attack = tiny()
     network = lower(attack)
-    model = network_to_pgmpy(network)
+    model = pgmpy_bridge.network_to_pgmpy(network)
     model.get_cpds("late").values[...] = 9
     assert network.factors["late"].table.max() <= 1
     assert attack.to_pgmpy().get_cpds("late").values.max() <= 1
@@ -130,7 +121,7 @@ def test_the_exported_tables_are_copies():
 def test_swapped_parents_of_equal_size_pass_silently_and_ours_are_named():
     attack = tiny()
     straight = np.array(attack.to_pgmpy().get_cpds("late").get_values())
-    swapped = pgmpy().TabularCPD(
+    swapped = pgmpy_bridge.pgmpy().TabularCPD(
         "late", 2, straight, evidence=["alarm", "rain"], evidence_card=[2, 2],
         state_names={"late": list(YN), "alarm": list(YN), "rain": list(YN)},
     )  # fmt: skip
@@ -150,7 +141,7 @@ def test_get_evidence_lists_the_parents_backwards_and_ours_come_in_order():
     cpd = model.get_cpds("late")
     assert cpd.get_evidence() == ["alarm", "rain"]
     assert cpd.variables[1:] == ["rain", "alarm"]
-    found = next(n for n in tables(model) if n.name == "late")
+    found = next(n for n in pgmpy_bridge.tables(model) if n.name == "late")
     assert found.parents == ("rain", "alarm")
     assert found.table.tolist() == lower(tiny()).factors["late"].table[0, 0].tolist()
 
@@ -167,7 +158,7 @@ def test_models_with_other_numbers_are_equal_to_pgmpy_and_not_to_us():
 
 
 def test_copies_of_tabular_cpds_lose_their_class_so_ours_are_plain():
-    tabular_cpd = pgmpy().TabularCPD
+    tabular_cpd = pgmpy_bridge.pgmpy().TabularCPD
 
     class Mine(tabular_cpd):
         pass
@@ -195,7 +186,7 @@ def test_causal_inference_is_wrong_with_evidence_and_ours_is_the_mutilated_model
     )
     p = 0.3 * p_y[1] + 0.7 * p_y[3]  # P(y | do x) by hand
     by_hand = p * p_w[1] / (p * p_w[1] + (1 - p) * p_w[0])
-    ours, _ = query(model, ["y"], {"w": "yes"}, do={"x": "yes"})
+    ours, _ = pgmpy_bridge.query(model, ["y"], {"w": "yes"}, do={"x": "yes"})
     assert ours[1] == pytest.approx(by_hand, abs=1e-15)
     assert abs(float(theirs.values[1]) - by_hand) > 0.05
 
@@ -204,7 +195,7 @@ def test_an_intervention_on_several_nodes_at_once_is_right():
     model = model_of(
         [("a", "b"), ("b", "c"), ("a", "c")], a=0.3, b=[0.2, 0.9], c=[0.1, 0.4, 0.6, 0.8]
     )
-    values, p = query(model, ["c"], {}, do={"a": "no", "b": "yes"})
+    values, p = pgmpy_bridge.query(model, ["c"], {}, do={"a": "no", "b": "yes"})
     assert p == pytest.approx(1, abs=1e-15)
     order = model.get_cpds("c").variables[1:]
     expected = [0.1, 0.4, 0.6, 0.8][{("b", "a"): 2, ("a", "b"): 1}[tuple(order)]]
@@ -218,8 +209,8 @@ def test_a_seed_resets_numpys_global_generator_and_our_sampler_leaves_it_alone()
     model = tiny().to_pgmpy()
     np.random.seed(1)  # noqa: NPY002 - the trap itself
     untouched = np.random.get_state()[1].copy()  # noqa: NPY002
-    forward(lower(tiny()), 100, np.random.default_rng(5))
-    query(model, ["late"], {"rain": "yes"})
+    sampling.forward(lower(tiny()), 100, np.random.default_rng(5))
+    pgmpy_bridge.query(model, ["late"], {"rain": "yes"})
     assert (np.random.get_state()[1] == untouched).all()  # noqa: NPY002
     model.simulate(3, seed=7, show_progress=False)
     assert not (np.random.get_state()[1] == untouched).all()  # noqa: NPY002
@@ -231,7 +222,7 @@ def test_belief_propagation_fails_on_a_graph_in_two_pieces_and_elimination_does_
     model = model_of([], a=0.9, b=0.8)
     with pytest.raises(ValueError, match="sepset"):
         BeliefPropagation(model).query(["a"], show_progress=False)
-    assert joint(model, ["a", "b"], {}) == pytest.approx(
+    assert pgmpy_bridge.joint(model, ["a", "b"], {}) == pytest.approx(
         np.outer([0.1, 0.9], [0.2, 0.8]), abs=1e-16
     )
 
@@ -239,7 +230,7 @@ def test_belief_propagation_fails_on_a_graph_in_two_pieces_and_elimination_does_
 def test_importing_inference_warns_and_the_bridge_keeps_quiet():
     code = "import warnings; warnings.simplefilter('error', FutureWarning); {}"
     loud = "import pgmpy.inference"
-    quiet = "from reidbn.inference.pgmpy_bridge import pgmpy; pgmpy()"
+    quiet = "from reidbn.inference import pgmpy_bridge; pgmpy_bridge.pgmpy()"
     found = [
         subprocess.run([sys.executable, "-c", code.format(c)], capture_output=True, text=True)
         for c in (loud, quiet)
@@ -251,7 +242,7 @@ def test_importing_inference_warns_and_the_bridge_keeps_quiet():
 
 def test_replacing_a_table_is_logged_by_pgmpy_and_not_through_the_bridge():
     logger = logging.getLogger("pgmpy")
-    pgmpy()
+    pgmpy_bridge.pgmpy()
     assert logger.level == logging.ERROR
 
 
@@ -263,7 +254,7 @@ def test_progress_bars_are_the_default_and_the_bridge_shows_none():
     assert "%" in err.getvalue()
     err = io.StringIO()
     with contextlib.redirect_stderr(err):
-        query(model, ["late"], {"rain": "yes"}, do={"alarm": "no"})
+        pgmpy_bridge.query(model, ["late"], {"rain": "yes"}, do={"alarm": "no"})
     assert err.getvalue() == ""
 
 
@@ -277,7 +268,7 @@ def test_example_models_want_the_network_and_nothing_here_uses_them():
 
 
 def test_torch_is_no_part_of_this_installation():
-    pgmpy()
+    pgmpy_bridge.pgmpy()
     assert "torch" not in sys.modules
 
 
@@ -286,11 +277,11 @@ def test_whole_numbers_and_booleans_become_strings_in_pgmpys_files_and_ours_say_
 
     from reidbn.inference.interchange import read_network
 
-    model = pgmpy().DiscreteBayesianNetwork()
+    model = pgmpy_bridge.pgmpy().DiscreteBayesianNetwork()
     model.add_nodes_from(["size", "flag"])
     model.add_cpds(
-        tabular("size", [1, 2], {}, np.array([0.3, 0.7])),
-        tabular("flag", [False, True], {}, np.array([0.4, 0.6])),
+        pgmpy_bridge.tabular("size", [1, 2], {}, np.array([0.3, 0.7])),
+        pgmpy_bridge.tabular("flag", [False, True], {}, np.array([0.4, 0.6])),
     )
     again = BIFReader(string=str(BIFWriter(model))).get_model()
     assert again.get_cpds("size").state_names["size"] == ["1", "2"]
@@ -306,23 +297,23 @@ def test_whole_numbers_and_booleans_become_strings_in_pgmpys_files_and_ours_say_
 def test_an_unknown_node_or_state_gets_one_clear_word():
     model = model_of([("a", "b")], a=0.6, b=[0.1, 0.5])
     with pytest.raises(UsageError, match='no node "c"'):
-        query(model, ["c"])
+        pgmpy_bridge.query(model, ["c"])
     with pytest.raises(UsageError, match='b has no state "maybe"'):
-        query(model, ["a"], {"b": "maybe"})
+        pgmpy_bridge.query(model, ["a"], {"b": "maybe"})
     with pytest.raises(UsageError, match='no node "c"'):
-        query(model, ["a"], {}, do={"c": "yes"})
+        pgmpy_bridge.query(model, ["a"], {}, do={"c": "yes"})
 
 
 def test_a_model_without_all_its_tables_is_refused():
     model = model_of([("a", "b")], a=0.6, b=[0.1, 0.5])
     model.remove_cpds("b")
     with pytest.raises(ModelError, match="the pgmpy model is not complete: No CPD"):
-        tables(model)
+        pgmpy_bridge.tables(model)
 
 
 def test_only_a_pgmpy_model_is_taken_for_one():
     with pytest.raises(UsageError, match="this is a dict"):
-        tables({})
+        pgmpy_bridge.tables({})
 
 
 def tiny(p_rain=0.3):

@@ -8,24 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reidbn as rb
-from reidbn.attack.modelfile import load, models
-from reidbn.cpds.leak import HypergeometricLeak
-from reidbn.cpds.logic import And, NoisyOr, Or
-from reidbn.cpds.match import OneOver, Unique
-from reidbn.cpds.rows import REST, Row, Rows
+from reidbn.attack import load, models
+from reidbn.cpds import REST, And, HypergeometricLeak, NoisyOr, OneOver, Or, Row, Rows, Unique
 from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError
-from reidbn.inference import enumeration, exact
-from reidbn.inference.lowering import lower
-from reidbn.inference.pgmpy_bridge import (
-    check,
-    joint_indexed,
-    network_to_pgmpy,
-    network_to_pgmpy_indexed,
-    pgmpy,
-    query,
-    tables,
-    tabular,
-)
+from reidbn.inference import enumeration, exact, lower, pgmpy_bridge
 
 YN = ("no", "yes")
 
@@ -47,7 +33,7 @@ def test_every_kind_of_cpd_becomes_a_tabular_cpd_with_the_numbers_by_hand(name):
     cpd = case.cpd.to_pgmpy(
         "child", case.states, parents, groups=groups, parameters=PARAMETERS, subject=COLUMNS
     )
-    assert type(cpd) is pgmpy().TabularCPD
+    assert type(cpd) is pgmpy_bridge.pgmpy().TabularCPD
     assert cpd.variables == ["child", *parents]
     assert cpd.state_names == {
         "child": list(case.states),
@@ -57,22 +43,22 @@ def test_every_kind_of_cpd_becomes_a_tabular_cpd_with_the_numbers_by_hand(name):
 
 
 def test_our_cpds_stand_in_a_model_that_pgmpy_users_build_themselves():
-    model = pgmpy().DiscreteBayesianNetwork(
+    model = pgmpy_bridge.pgmpy().DiscreteBayesianNetwork(
         [("size", "guess"), ("lazy one", "guess"), ("guess", "hit")]
     )
     booleans = [False, True]
     model.add_cpds(
-        tabular("size", ["1", "2", "4"], {}, np.array([0.5, 0.25, 0.25])),
-        tabular("lazy one", booleans, {}, np.array([0.75, 0.25])),
+        pgmpy_bridge.tabular("size", ["1", "2", "4"], {}, np.array([0.5, 0.25, 0.25])),
+        pgmpy_bridge.tabular("lazy one", booleans, {}, np.array([0.75, 0.25])),
         OneOver("size").to_pgmpy(
             "guess", booleans, {"size": ["1", "2", "4"], "lazy one": booleans}
         ),
         NoisyOr("$w").to_pgmpy("hit", YN, {"guess": booleans}, parameters={"w": 0.8}),
     )
-    check(model)
-    values, _ = query(model, ["hit"])
+    pgmpy_bridge.check(model)
+    values, _ = pgmpy_bridge.query(model, ["hit"])
     assert values[1] == pytest.approx(0.8 * (0.5 + 0.125 + 0.0625), abs=1e-15)
-    values, p = query(model, ["size"], {"guess": True})
+    values, p = pgmpy_bridge.query(model, ["size"], {"guess": True})
     assert p == pytest.approx(0.6875, abs=1e-15)
     assert values[0] == pytest.approx(0.5 / 0.6875, abs=1e-15)
 
@@ -158,7 +144,7 @@ def test_attacks_go_to_pgmpy_at_any_setting_for_any_subject():
         set={"p_c": 0.2}, subject={"class_size": np.full(16, 4.0), "p_unique": np.zeros(16)}
     )
     assert model.get_cpds("claims").get_values().tolist() == [[0.8], [0.2]]
-    values, _ = query(model, ["reidentified"])
+    values, _ = pgmpy_bridge.query(model, ["reidentified"])
     assert values[1] == pytest.approx(0.25 * 0.2, abs=1e-15)
     with pytest.raises(UsageError, match="2 settings"):
         attack.to_pgmpy(set={"p_c": [0.2, 0.3]})
@@ -186,19 +172,19 @@ def test_random_attacks_agree_with_enumeration_given_evidence_and_interventions(
     do = {cut: data.draw(st.sampled_from(network.states[cut]))} if cut and cut != target else {}
     evidence = {n: s for n, s in evidence.items() if n not in do}
     wanted = enumeration.joint(network.do(do), [target], evidence)
-    model = network_to_pgmpy(network)
+    model = pgmpy_bridge.network_to_pgmpy(network)
     if wanted.sum() <= 0:
         with pytest.raises(ImpossibleEvidence):
-            query(model, [target], evidence, do)
+            pgmpy_bridge.query(model, [target], evidence, do)
         return
-    values, p = query(model, [target], evidence, do)
+    values, p = pgmpy_bridge.query(model, [target], evidence, do)
     assert values * p == pytest.approx(wanted, abs=1e-12)
 
 
 def test_a_model_read_back_has_the_same_tables():
     network = lower(load("adversary-routes"))
-    model = network_to_pgmpy(network)
-    found = {n.name: n for n in tables(model)}
+    model = pgmpy_bridge.network_to_pgmpy(network)
+    found = {n.name: n for n in pgmpy_bridge.tables(model)}
     assert found["claims"].table.tolist() == network.factors["claims"].table[0, 0].tolist()
     assert found["right_guess"].parents == tuple(reversed(network.groups["known"]))
 
@@ -211,20 +197,20 @@ def test_one_query_with_index_nodes_answers_for_every_subject_and_setting():
     attack, subjects = routes(3), routes_subjects(7, 3, rng)
     values = rng.random((4, 5))
     network = lower(attack, dict(zip(SETTINGS, values, strict=True)), subjects)
-    model = network_to_pgmpy_indexed(network)
-    found = joint_indexed(model, ["reidentified"], {})
+    model = pgmpy_bridge.network_to_pgmpy_indexed(network)
+    found = pgmpy_bridge.joint_indexed(model, ["reidentified"], {})
     assert found.shape == (7, 5, 2)
     wanted = [[closed_form(subjects, *values[:, t])[i] for t in range(5)] for i in range(7)]
     assert found[..., 1] == pytest.approx(np.array(wanted), abs=1e-14)
     batched = exact.joint(network, ["reidentified"], {"claims": "yes"})
-    assert joint_indexed(model, ["reidentified"], {"claims": "yes"}) == pytest.approx(
+    assert pgmpy_bridge.joint_indexed(model, ["reidentified"], {"claims": "yes"}) == pytest.approx(
         np.broadcast_to(batched, (7, 5, 2)), abs=1e-14
     )
 
 
 def test_index_nodes_are_parents_of_what_depends_on_them_only():
     network = lower(routes(2), {"p_c": [0.1, 0.9]}, routes_subjects(3, 2, np.random.default_rng(1)))
-    model = network_to_pgmpy_indexed(network)
+    model = pgmpy_bridge.network_to_pgmpy_indexed(network)
     children = {p: sorted(model.get_children(p)) for p in ("<subject>", "<setting>")}
     assert children["<setting>"] == ["claims"]
     assert "claims" not in children["<subject>"]
@@ -236,15 +222,15 @@ def test_every_shipped_model_answers_alike_with_index_nodes(model):
     attack = load(model)
     target = list(attack.nodes)[-1]
     network = lower(attack)
-    found = joint_indexed(network_to_pgmpy_indexed(network), [target], {})
+    found = pgmpy_bridge.joint_indexed(pgmpy_bridge.network_to_pgmpy_indexed(network), [target], {})
     assert found == pytest.approx(exact.joint(network, [target], {}), abs=1e-13)
 
 
 def test_too_many_subjects_at_once_are_refused_before_memory_is_gone(monkeypatch):
-    monkeypatch.setattr("reidbn.inference.pgmpy_bridge.MOST_CELLS", 100)
+    monkeypatch.setattr(pgmpy_bridge, "MOST_CELLS", 100)
     network = lower(routes(3), None, routes_subjects(20, 3, np.random.default_rng(2)))
     with pytest.raises(TooLarge, match="take the subjects in blocks"):
-        network_to_pgmpy_indexed(network)
+        pgmpy_bridge.network_to_pgmpy_indexed(network)
 
 
 def test_an_attack_asked_through_pgmpy_equals_the_exact_engine():

@@ -8,10 +8,18 @@ import pytest
 
 from reidbn import population
 from reidbn.errors import DataError, UsageError
-from reidbn.theory.frequencies import FrequencyTable, Packed
-from reidbn.theory.likelihood import log_likelihood, slopes, within_classes
-from reidbn.theory.pitman import seat_people
-from reidbn.theory.pitman_fit import BOUNDARY, INTERIOR, NO_MAXIMUM, maximise
+from reidbn.theory import (
+    BOUNDARY,
+    INTERIOR,
+    NO_MAXIMUM,
+    FrequencyTable,
+    Packed,
+    log_likelihood,
+    maximise,
+    seat_people,
+    slopes,
+    within_classes,
+)
 
 
 def fit(sizes, counts, N, model="pitman"):

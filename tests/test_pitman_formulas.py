@@ -13,21 +13,25 @@ from hypothesis import strategies as st
 from seating import class_law, followed_class, seatings
 
 from reidbn.errors import UsageError
-from reidbn.theory.agreement import disagrees
-from reidbn.theory.class_law import ClassSizePosterior
-from reidbn.theory.class_size import log_class_size_pmf, mean_inverse
-from reidbn.theory.gamma import log1p_sums, log_ratio, log_ratio_slope, log_thinning
-from reidbn.theory.pitman import (
+from reidbn.theory import (
+    ClassSizePosterior,
+    Nodes,
+    disagrees,
     expected_uniques,
     expected_uniques_asymptotic,
     expected_uniques_given,
     factorial_moments_given,
+    log1p_sums,
+    log_class_size_pmf,
+    log_ratio,
+    log_ratio_slope,
     log_stays_unique,
+    log_thinning,
+    mean_inverse,
     seat_people,
     stays_unique,
     urn_growth,
 )
-from reidbn.theory.posterior import Nodes
 
 _PAIRS = [("1/2", "1/4"), ("-1/8", "1/4"), ("3", "0"), ("-1/5", "9/10"), ("40", "2/3")]
 PARAMETERS = [(Fraction(theta), Fraction(alpha)) for theta, alpha in _PAIRS]

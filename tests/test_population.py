@@ -7,8 +7,7 @@ import pytest
 import reidbn as rb
 from reidbn import population
 from reidbn.errors import DataError, UsageError
-from reidbn.theory.pitman import seat_people
-from reidbn.theory.zayatz import zayatz
+from reidbn.theory import seat_people, zayatz
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import reidbn as rb
 from reidbn import population
 from reidbn.cli import main, reidbn
-from reidbn.report.population_figures import class_size_figure, models_figure, uniqueness_figure
+from reidbn.report import population_figures
 
 
 @pytest.fixture(scope="module")
@@ -126,15 +126,15 @@ def test_plots_are_written(files):
 
 def test_what_the_figures_show():
     fit = population.fit(sizes=[1, 2, 3, 9], counts=[812, 150, 60, 9], population=100_000)
-    curve = uniqueness_figure(fit).axes[0].lines[0].get_xydata()
+    curve = population_figures.uniqueness_figure(fit).axes[0].lines[0].get_xydata()
     at = np.interp(np.log(100 * fit.sampling_fraction), np.log(curve[:, 0]), curve[:, 1])
     assert at == pytest.approx(100 * fit.p_unique, rel=0.02)
     assert curve[-1].tolist() == [100, 100]
-    step = class_size_figure(fit, (1,)).axes[0].lines[0].get_xydata()
+    step = population_figures.class_size_figure(fit, (1,)).axes[0].lines[0].get_xydata()
     assert step[0] == pytest.approx([1, 100 * fit.p_unique])
     assert step[-1, 1] == pytest.approx(99.9, abs=0.1)
     table = population.compare(sizes=[1, 2, 3], counts=[300, 80, 20], population=5_000)
-    axes = models_figure(table).axes[0]
+    axes = population_figures.models_figure(table).axes[0]
     dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
     expected = table["expected_uniques"].dropna().tolist()[::-1]
     assert dots == pytest.approx(expected)

@@ -7,21 +7,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from inside import inside
 from scipy.integrate import quad
 
 import reidbn as rb
 from reidbn import population
-from reidbn.attack.knows import Known, Knows
-from reidbn.attack.scenario import Scenario
-from reidbn.attacks.population_by_subset import subset_population
-from reidbn.attacks.subset_classes import subset_classes
-from reidbn.attacks.truth import truth_check
+from reidbn.attack import Known, Knows, Scenario
+from reidbn.attacks import subset_classes, subset_population, truth_check
 from reidbn.errors import UsageError
-from reidbn.population.coherence import falls_within, raise_to_parts
-from reidbn.population.margins import share_alike
-from reidbn.population.subsets import fit_tables
-from reidbn.theory.frequencies import FrequencyTable
-from reidbn.theory.loglinear import mean_inverse_beside
+from reidbn.population import falls_within, fit_tables, raise_to_parts, share_alike
+from reidbn.theory import FrequencyTable, mean_inverse_beside
 
 DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 BY_SIZE = ("pitman", "pitman-bayes", "ewens", "zayatz", "dankar")
@@ -139,8 +134,8 @@ def test_many_cells_are_kept_in_single_precision_and_say_the_same(monkeypatch):
     classes = subset_classes(people, [(c,) for c in people.quasi_identifiers])
     rows = np.arange(classes.rows)
     double = subset_population(people, classes, 40_000)
-    monkeypatch.setattr("reidbn.attacks.population_by_subset.EXACT", 10)
-    monkeypatch.setattr("reidbn.attacks.population_by_subset.IN_CACHE", 100)
+    monkeypatch.setattr(inside(subset_population), "EXACT", 10)
+    monkeypatch.setattr(inside(subset_population), "IN_CACHE", 100)
     single = subset_population(people, classes, 40_000)
     assert single.unique(rows).dtype == np.float32
     assert single.unique(rows) == pytest.approx(double.unique(rows), rel=1e-6)

@@ -7,15 +7,24 @@ import pytest
 from scipy.special import gammaincinv
 
 from reidbn import population
-from reidbn.theory.agreement import disagrees
-from reidbn.theory.class_size import mean_inverse, mean_inverse_over
-from reidbn.theory.frequencies import FrequencyTable, Packed
-from reidbn.theory.likelihood import log_likelihood, within_classes
-from reidbn.theory.pitman import expected_uniques_given, seat_people, stays_unique
-from reidbn.theory.pitman_fit import maximise
-from reidbn.theory.posterior import Nodes, posterior, posteriors
-from reidbn.theory.realised import Realised
-from reidbn.theory.region import Region
+from reidbn.theory import (
+    FrequencyTable,
+    Nodes,
+    Packed,
+    Realised,
+    Region,
+    disagrees,
+    expected_uniques_given,
+    log_likelihood,
+    maximise,
+    mean_inverse,
+    mean_inverse_over,
+    posterior,
+    posteriors,
+    seat_people,
+    stays_unique,
+    within_classes,
+)
 
 TABLES = {
     "interior": ([1, 2, 3, 9], [812, 150, 60, 9], 100_000),

@@ -11,14 +11,11 @@ from scipy.stats import binom
 from tables import KANON_PEOPLE, as_columns, coded
 
 import reidbn as rb
-from reidbn.attacks.records import MOST_RECORDS, record_network
-from reidbn.attacks.records_table import Near, Noisy
-from reidbn.cpds.protocol import Variable
-from reidbn.cpds.records import NearCopy, NoisyCopy, OneOf
+from reidbn.attacks import MOST_RECORDS, Near, Noisy, record_network
+from reidbn.cpds import NearCopy, NoisyCopy, OneOf, Variable
 from reidbn.errors import DataError, ImpossibleEvidence, ModelError, TooLarge, UsageError
-from reidbn.inference.lowering import lower
-from reidbn.inference.sampling import forward, matching
-from reidbn.microdata.table import People
+from reidbn.inference import lower, sampling
+from reidbn.microdata import People
 
 KANON = as_columns(KANON_PEOPLE, ("birth", "gender", "disease"))
 YEAR = {birth: f"*/{birth[-4:]}" for birth in KANON["birth"]}
@@ -282,8 +279,8 @@ def test_the_network_is_an_attack_like_any_other(tmp_path):
     again = rb.loads(rb.dumps(net.attack))
     assert again == net.attack
     network = lower(net.attack)
-    states = forward(network, 200_000, np.random.default_rng(3))
-    hits = matching(network, states, {"sees_gender": "Female", "diagnosis": "Cancer"})
+    states = sampling.forward(network, 200_000, np.random.default_rng(3))
+    hits = sampling.matching(network, states, {"sees_gender": "Female", "diagnosis": "Cancer"})
     p = float(rb.ask(net.attack, "sees_gender=Female, diagnosis=Cancer"))
     assert abs(hits.sum() - 200_000 * p) < 6 * np.sqrt(200_000 * p * (1 - p))
     rb.export(net.attack, tmp_path / "records.bif")
@@ -362,15 +359,15 @@ def test_copies_are_acted_out_as_their_tables_say():
     network = lower(net.attack)
     rng = np.random.default_rng(20250302)
     rows = 300_000
-    states = forward(network, rows, rng)
+    states = sampling.forward(network, rows, rng)
     for state, name in enumerate(network.states["sees_a"]):
         p = float(rb.ask(net.attack, f"sees_a={name}"))
         seen = int((states["sees_a"] == state).sum())
         assert abs(seen - rows * p) < 6 * np.sqrt(rows * p * (1 - p))
     single = record_network({"a": ["x", "x"]}, seen={"a": Noisy(0.7)})
-    assert set(forward(lower(single.attack), 50, rng)["sees_a"].tolist()) == {0}
+    assert set(sampling.forward(lower(single.attack), 50, rng)["sees_a"].tolist()) == {0}
     outside = record_network({"a": ["x", "x"]}, population=8)
-    record = forward(lower(outside.attack), rows, rng)["record"]
+    record = sampling.forward(lower(outside.attack), rows, rng)["record"]
     assert np.bincount(record) / rows == pytest.approx([1 / 8, 1 / 8, 6 / 8], abs=0.005)
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 import pytest
+from inside import inside
 
 import reidbn as rb
-from reidbn.cli import main
-from reidbn.cli._remedies import in_shell
+from reidbn.cli import in_shell, main
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_too_large_never_advises_to_count_on_a_sample():
 def test_a_table_too_large_to_assess_is_told_what_would_fit(monkeypatch, capsys):
     from reidbn.attacks import subset_classes
 
-    monkeypatch.setattr(subset_classes, "MEMORY", 1000)
+    monkeypatch.setattr(inside(subset_classes), "MEMORY", 1000)
     with pytest.raises(SystemExit) as done:
         main(["assess", "synthetic:300", "--qi", "age,sex,state", "--population", "3k"])
     said = capsys.readouterr().err

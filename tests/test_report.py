@@ -7,8 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 import reidbn as rb
-from reidbn.report.page import inline
-from reidbn.report.thresholds import PRESETS, threshold
+from reidbn.report import PRESETS, inline, threshold
 
 TITLES = [
     "Statement and verdict", "Limitations and assumptions", "Release context", "Data",

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
-from reidbn.report.page import Section, Shown, bars
+from reidbn.report import Section, Shown, bars
 from reidbn.result import Measure, Result, count_of, mean_of
 
 PEOPLE = 237

@@ -7,11 +7,7 @@ import pytest
 
 import reidbn as rb
 from reidbn.cli import main
-from reidbn.report.disclosure_page import verdict
-from reidbn.report.disclosure_words import Exactly, Rounded
-from reidbn.report.telling import Telling
-from reidbn.report.thresholds import rule
-from reidbn.report.verdict import Judged
+from reidbn.report import Exactly, Judged, Rounded, Telling, rule, verdict
 
 THINGS = "people|records|values|spellings|rows|cells|classes|individuals|subsets|uniques|entries"
 VERBS = "are|have|share|differ|repeat|keep|were|agree"

@@ -9,12 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Question
+from reidbn.attack import Attack, Question
 from reidbn.cli import main, reidbn
 from reidbn.errors import UsageError
-from reidbn.report.assessment_report import report
-from reidbn.report.thresholds import PRESETS, rule
+from reidbn.report import PRESETS, report, rule
 
 
 def alike(*sizes, extra=None):

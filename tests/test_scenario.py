@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.attack.knows import Known, Knows, Listed, Lookup
-from reidbn.attack.scenario import Scenario
-from reidbn.attack.scenariofile import load_scenario, read_facts, scenarios, scenarios_folder
+from reidbn.attack import (
+    Known,
+    Knows,
+    Listed,
+    Lookup,
+    Scenario,
+    load_scenario,
+    read_facts,
+    scenarios,
+    scenarios_folder,
+)
 
 UNSPOKEN = {  # what the scenario says nothing about, or gives the table under another name
     "social-media": ["education", "marital"],

@@ -16,25 +16,27 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from polynomials import YES_NO, Oracle, tied_questions
 
-from reidbn.attack.attack import Attack
-from reidbn.attack.modelfile import load
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Group, GroupRow, Node
-from reidbn.cpds.function import Function
-from reidbn.cpds.logic import And, NoisyOr
-from reidbn.cpds.match import Probability
-from reidbn.cpds.protocol import CPD, yes_no
-from reidbn.cpds.rows import Row, Rows
+from reidbn.attack import Attack, Group, GroupRow, Node, Parameter, load
+from reidbn.cpds import CPD, And, Function, NoisyOr, Probability, Row, Rows, yes_no
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError
-from reidbn.inference.case import Case, make_case
-from reidbn.inference.curves import Curve, coefficients, nodes
-from reidbn.inference.degrees import degree
-from reidbn.inference.levels import level
-from reidbn.inference.query import read_query
-from reidbn.inference.responses import responses
-from reidbn.inference.search import Scan, spread
-from reidbn.inference.sensitivity import Line, slopes, subject_slopes
-from reidbn.inference.summaries import quantile, summary
+from reidbn.inference import (
+    Case,
+    Curve,
+    Line,
+    Scan,
+    coefficients,
+    degree,
+    level,
+    make_case,
+    nodes,
+    quantile,
+    read_query,
+    responses,
+    slopes,
+    spread,
+    subject_slopes,
+    summary,
+)
 
 QUICK = settings(
     max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True

@@ -13,22 +13,11 @@ from polynomials import YES_NO, Oracle, tied_attacks
 from scipy import integrate, stats
 from test_sensitivity import formula_attack, jumps, leak_risk, shared_row, tied_three, waits
 
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter, Prior
-from reidbn.attack.parts import Node
-from reidbn.cpds.match import Probability
-from reidbn.cpds.rows import Row, Rows
+from reidbn.attack import Attack, Node, Parameter, Prior
+from reidbn.cpds import Probability, Row, Rows
 from reidbn.errors import TooLarge, UsageError
-from reidbn.inference.case import make_case
-from reidbn.inference.quadrature import lagrange, measure, prior_text
-from reidbn.inference.variance import Grid, decompose, with_ranges
-from reidbn.whatif.distributions import (
-    estimated_quantile,
-    share_above,
-    subject_uncertainty,
-    uncertainty,
-)
-from reidbn.whatif.indices import sobol
+from reidbn.inference import Grid, decompose, lagrange, make_case, measure, prior_text, with_ranges
+from reidbn.whatif import estimated_quantile, share_above, sobol, subject_uncertainty, uncertainty
 
 QUICK = settings(
     max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True

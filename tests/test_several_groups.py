@@ -12,16 +12,11 @@ from attacks import YES_NO, random_questions, routes, routes_subjects
 from hypothesis import HealthCheck, given, settings
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn
-from reidbn.cpds.logic import Or, Threshold
-from reidbn.cpds.match import Probability
+from reidbn.attack import Attack, Group, GroupRow, Node, SubjectColumn
+from reidbn.cpds import Or, Probability, Threshold
 from reidbn.errors import EngineError
-from reidbn.inference import enumeration, exact
-from reidbn.inference.answers import ask
-from reidbn.inference.lowering import Lowering, lower, subject_values
-from reidbn.inference.most_probable import most_probable
-from reidbn.report.words import one_in
+from reidbn.inference import Lowering, ask, enumeration, exact, lower, most_probable, subject_values
+from reidbn.report import one_in
 
 
 def two_groups(chance: float = 0.6) -> Attack:

@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from inside import inside
 
 import reidbn as rb
-from reidbn.attacks import leak_targets
-from reidbn.theory import similar_sizes
-from reidbn.theory.circle import Classes
-from reidbn.theory.number_identified import log_number_identified
-from reidbn.theory.similar_sizes import Levelled, level_steps, levelled
+from reidbn.theory import (
+    Classes,
+    Levelled,
+    level_steps,
+    levelled,
+    log_number_identified,
+)
 from tests.leak_oracle import every_number_identified
 
 
@@ -28,7 +31,7 @@ def random_table(rng, sizes, largest, most):
 
 def all_as_one(sizes, leaked, n, removed) -> Levelled:
     """Every class levelled with every other: far more than anybody would allow."""
-    pairs = similar_sizes._Pairs(as_classes(sizes).records, leaked, n, 1e-3, removed)
+    pairs = inside(levelled)._Pairs(as_classes(sizes).records, leaked, n, 1e-3, removed)
     level, steps = level_steps(sizes)
     return Levelled(as_classes(level), sum(pairs.bound(*step) for step in steps))
 
@@ -81,7 +84,7 @@ def test_for_one_target_the_bound_is_the_distance_itself():
 def test_targets_that_are_not_followed_count_as_all_wrong(monkeypatch):
     sizes, leaked, n = {1: 2, 4: 3, 9: 2, 12: 1}, 17, 7
     full = all_as_one(sizes, leaked, n, True).error
-    monkeypatch.setattr(similar_sizes, "MOST_FOLLOWED", 1)
+    monkeypatch.setattr(inside(levelled), "MOST_FOLLOWED", 1)
     assert full < all_as_one(sizes, leaked, n, True).error
 
 
@@ -112,7 +115,7 @@ def test_an_allowed_error_is_used_only_where_the_exact_law_is_slow_and_is_told(m
     assert exact.error == 0
     assert "(exact)" in str(exact)
     assert "error" not in exact.table()
-    monkeypatch.setattr(leak_targets, "QUICK", 0.0)
+    monkeypatch.setattr(inside(rb.leak.number_identified), "QUICK", 0.0)
     near = rb.leak.number_identified(classes, error=0.001, **asked)
     assert 0 < near.error <= 0.001
     assert "every probability within 0.000" in str(near)

@@ -6,15 +6,11 @@ Oracle: Bayes' rule written out, with the likelihoods as the file or the call gi
 import pytest
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.modelfile import loads
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Node, Question, parse_given
+from reidbn.attack import Attack, Node, Parameter, Question, loads, parse_given
 from reidbn.cli import main
-from reidbn.cpds.match import Uniform
-from reidbn.cpds.rows import Row, Rows
+from reidbn.cpds import Row, Rows, Uniform
 from reidbn.errors import ModelError, UsageError
-from reidbn.microdata.table import People
+from reidbn.microdata import People
 
 YES_NO = ("no", "yes")
 SAID = {"yes": 0.8, "no": 0.1}

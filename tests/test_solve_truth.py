@@ -15,16 +15,13 @@ from math import comb, prod
 
 import numpy as np
 import pytest
+from inside import inside
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Node, SubjectColumn
-from reidbn.cpds.function import Function
-from reidbn.cpds.logic import And
-from reidbn.cpds.match import OneOver, Probability
-from reidbn.cpds.rows import Row, Rows
-from reidbn.theory.real_roots import common, real_roots, simplest, square_free
+from reidbn.attack import Attack, Node, Parameter, SubjectColumn
+from reidbn.cpds import And, Function, OneOver, Probability, Row, Rows
+from reidbn.inference import level
+from reidbn.theory import common, real_roots, simplest, square_free
 
 YES_NO = ("no", "yes")
 F = Fraction
@@ -135,7 +132,7 @@ def test_every_root_of_a_random_polynomial_is_found_and_none_made_up(seed):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_without_whole_numbers_what_is_not_proven_is_undecided(seed, monkeypatch):
-    monkeypatch.setattr("reidbn.inference.levels.rational_parts", lambda case, name: None)
+    monkeypatch.setattr(inside(level), "rational_parts", lambda case, name: None)
     b, target, gap, roots = random_polynomial(np.random.default_rng(20250401 + seed))
     found = rb.solve(coin_count(b), "r=yes", "p", target)
     assert found.status in (truth(gap, roots), "undecided")
@@ -189,10 +186,10 @@ def test_a_root_of_multiplicity_nineteen_is_undecided_with_its_width():
 @pytest.mark.parametrize("whole", [True, False])
 def test_tiny_targets_over_a_tiny_range_are_met_where_the_cube_root_is(target, whole, monkeypatch):
     if not whole:
-        monkeypatch.setattr("reidbn.inference.levels.rational_parts", lambda case, name: None)
+        monkeypatch.setattr(inside(level), "rational_parts", lambda case, name: None)
     found = rb.solve(all_of(3, low=1e-6, high=1e-4), "r=yes", "p", target)
-    inside = 1.0001e-6 < target ** (1 / 3) < 0.9999e-4
-    if inside:
+    within = 1.0001e-6 < target ** (1 / 3) < 0.9999e-4
+    if within:
         assert found.values == pytest.approx((target ** (1 / 3),), rel=1e-7)
         assert found.status == "crosses"
     else:
@@ -204,7 +201,7 @@ def test_tiny_targets_over_a_tiny_range_are_met_where_the_cube_root_is(target, w
 @pytest.mark.parametrize("target", [0.0, 1e-18, 1e-15])
 def test_tiny_targets_are_met_without_whole_numbers_on_the_whole_range(target, monkeypatch):
     """The interval that is left open is read again by itself, where its answers are not lost."""
-    monkeypatch.setattr("reidbn.inference.levels.rational_parts", lambda case, name: None)
+    monkeypatch.setattr(inside(level), "rational_parts", lambda case, name: None)
     found = rb.solve(all_of(3), "r=yes", "p", target)
     assert found.largest == pytest.approx(target ** (1 / 3), abs=1e-9)
     assert found.largest**3 <= target * (1 + 1e-6)

@@ -7,15 +7,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import inside
 
 import reidbn as rb
 from reidbn.errors import TooLarge, UsageError
-from reidbn.microdata import lattice, slab
-from reidbn.microdata.knowledge import grouped, knowledge
-from reidbn.microdata.lattice import distinct_rows
-from reidbn.microdata.subsets import expectations, frequencies_by_mask, inverse, is_unique
-from reidbn.microdata.table import People
-from reidbn.microdata.walk import Gather, Walk
+from reidbn.microdata import (
+    Gather,
+    People,
+    Walk,
+    distinct_rows,
+    every_subset,
+    expectations,
+    frequencies_by_mask,
+    grouped,
+    inverse,
+    is_unique,
+    knowledge,
+    sizes_of_rows,
+)
 
 
 def random_people(seed, *, most_records=40, most_columns=5, most_values=5, weights=False):
@@ -31,7 +40,7 @@ def size_by_hand(rows, i, places):
     return sum(all(row[p] == rows[i][p] for p in places) for row in rows)
 
 
-def every_subset(d):
+def all_subsets(d):
     return [places for size in range(1, d + 1) for places in combinations(range(d), size)]
 
 
@@ -45,9 +54,9 @@ def test_the_table_of_subsets_is_what_counting_by_hand_gives(seed):
     n, d = len(rows), len(rows[0])
     table = rb.subsets(people)
     assert [tuple(s) for s in table["subset"]] == [
-        tuple(f"c{p}" for p in places) for places in every_subset(d)
+        tuple(f"c{p}" for p in places) for places in all_subsets(d)
     ]
-    for places, row in zip(every_subset(d), table.itertuples(), strict=True):
+    for places, row in zip(all_subsets(d), table.itertuples(), strict=True):
         sizes = [size_by_hand(rows, i, places) for i in range(n)]
         assert row.size == len(places)
         assert row.classes == len({tuple(r[p] for p in places) for r in rows})
@@ -64,7 +73,7 @@ def test_survey_weights_weigh_the_mean_and_nothing_else(seed):
     rows, w = people.codes().tolist(), people.weights
     plain = rb.subsets(People.from_codes(people.codes(), people.columns))
     table = rb.subsets(people)
-    for places, row in zip(every_subset(len(rows[0])), table.itertuples(), strict=True):
+    for places, row in zip(all_subsets(len(rows[0])), table.itertuples(), strict=True):
         inverses = [1 / size_by_hand(rows, i, places) for i in range(len(rows))]
         assert row.mean_inverse == pytest.approx(float(w @ inverses / w.sum()))
     same = ["subset", "size", "classes", "uniques", "prior", "largest"]
@@ -191,10 +200,11 @@ def test_the_walk_and_the_slabs_agree_on_every_subset(seed, node):
     rows = distinct_rows(people.codes(), people.cardinalities())
     walk = Walk(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice, "_NODE", node)  # 0: nodes all the way down; 6000: mostly blocks
+        # 0: nodes all the way down; 6000: mostly blocks
+        patch.setattr(inside(distinct_rows), "_NODE", node)
         walk.run()
     seen = set()
-    for s in slab.every_subset(rows):
+    for s in every_subset(rows):
         seen.add(s.mask)
         columns = [c for j, c in enumerate(people.columns) if s.mask >> j & 1]
         classes = people.classes(columns)
@@ -216,7 +226,7 @@ def test_nodes_and_dense_blocks_gather_the_same_sums(room):
     walk.lattice._room = room
     found = walk.run()[0]
     wanted = np.zeros(400)
-    for s in slab.every_subset(rows):
+    for s in every_subset(rows):
         wanted += weight[s.mask] / s.row_sizes[rows.of_record]
     np.testing.assert_allclose(found, wanted, rtol=1e-13)
 
@@ -229,10 +239,10 @@ def test_chosen_rows_have_the_sizes_of_their_classes(seed, leave, merge):
     rows = distinct_rows(people.codes(), people.cardinalities())
     some = np.random.default_rng(seed).permutation(rows.counts.size)[: 1 + seed % 9]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slab, "_LEAVE", leave)
-        patch.setattr(slab, "_MERGE", merge)
-        found = slab.sizes_of_rows(rows, some)
-        everybody = slab.sizes_of_rows(rows, np.arange(rows.counts.size))
+        patch.setattr(inside(sizes_of_rows), "_LEAVE", leave)
+        patch.setattr(inside(sizes_of_rows), "_MERGE", merge)
+        found = sizes_of_rows(rows, some)
+        everybody = sizes_of_rows(rows, np.arange(rows.counts.size))
     for mask in range(1 << rows.groups):
         columns = [c for j, c in enumerate(people.columns) if mask >> j & 1]
         assert (everybody[rows.of_record, mask] == people.class_sizes(columns)).all()
@@ -242,7 +252,7 @@ def test_chosen_rows_have_the_sizes_of_their_classes(seed, leave, merge):
 def test_every_subset_stops_at_the_number_of_groups_asked_for():
     people = random_people(2, most_columns=5)
     rows = distinct_rows(people.codes(), people.cardinalities())
-    sizes = [s.mask.bit_count() for s in slab.every_subset(rows, most=2)]
+    sizes = [s.mask.bit_count() for s in every_subset(rows, most=2)]
     assert sorted(sizes) == sorted(
         m.bit_count() for m in range(1 << rows.groups) if m.bit_count() <= 2
     )
@@ -256,7 +266,7 @@ def test_wide_columns_are_counted_by_sorting_and_agree():
         assert row.uniques == people.classes(row.subset).uniques
         assert row.classes == people.classes(row.subset).count
     rows = distinct_rows(people.codes(), people.cardinalities())
-    for s in slab.every_subset(rows):
+    for s in every_subset(rows):
         columns = [f"x{j}" for j in range(3) if s.mask >> j & 1]
         assert (s.row_sizes[rows.of_record] == people.class_sizes(columns)).all()
 
@@ -434,7 +444,7 @@ def test_sampled_intervals_cover_the_exact_risk_at_least_as_often_as_they_say():
 
 
 def test_intervals_of_half_the_length_are_caught():
-    from reidbn.microdata.sampled import binomial_interval
+    from reidbn.microdata import binomial_interval
 
     hits = np.random.default_rng(6).binomial(60, 0.3, 300)
     low, high = binomial_interval(hits, 60)

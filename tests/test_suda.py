@@ -11,7 +11,7 @@ import pytest
 
 import reidbn as rb
 from reidbn.errors import TooLarge, UsageError
-from reidbn.microdata.table import People
+from reidbn.microdata import People
 
 # Rows, scores and column shares: three records printed with sdcMicro's own tests.
 THREE = [[2, 0, 0], [1, 3, 6], [1, 0, 0]]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import reidbn as rb
 from reidbn.errors import DataError, UsageError
-from reidbn.report.telling import Telling
+from reidbn.report import Telling
 from tests.tables import as_columns
 
 CELLS = (st.sampled_from(["F", "M", None]), st.sampled_from([50, 51, 61, "50-59", "*", None]))

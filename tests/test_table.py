@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import inside
 
 import reidbn as rb
 from reidbn.errors import DataError, UsageError
-from reidbn.microdata import classes as counting
-from reidbn.microdata.table import People
+from reidbn.microdata import People, class_ids, class_sizes
 from tests.tables import KANON_PEOPLE, as_columns, coded, sizes_by_definition
 
 
@@ -49,7 +49,7 @@ def test_class_numbers_are_the_same_however_few_bits_a_key_may_have(rows, bits):
     people = People.from_codes(rows)
     expected = np.unique(rows, axis=0, return_inverse=True)[1].ravel().tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_BITS", bits)
+        patch.setattr(inside(class_ids), "_BITS", bits)
         ids, count = people.class_ids()
         assert people.class_sizes().tolist() == sizes_by_definition(rows)
     assert ids.tolist() == expected
@@ -64,10 +64,10 @@ def test_every_size_of_domain_is_counted_alike(cardinality):
     rows = values[rng.integers(0, 3, (500, 6))].astype(np.int32)
     cards = (cardinality,) * 6
     expected = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-    ids, count = counting.class_ids(rows, cards)
+    ids, count = class_ids(rows, cards)
     assert (ids == expected).all()
     assert count == expected.max() + 1
-    assert (counting.class_sizes(rows, cards) == np.bincount(expected)[expected]).all()
+    assert (class_sizes(rows, cards) == np.bincount(expected)[expected]).all()
 
 
 @given(coded(), st.randoms(use_true_random=False))

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reidbn as rb
-from reidbn.attacks.subset_classes import subset_classes
+from reidbn.attacks import subset_classes
 from reidbn.cli import main
-from reidbn.microdata.masks import class_sizes_by_mask
+from reidbn.microdata import class_sizes_by_mask
 from tests.tables import as_columns
 from tests.test_suppress import alike
 

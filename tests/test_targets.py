@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import inside
 
 from reidbn.errors import TooLarge
-from reidbn.theory import circle, targets
-from reidbn.theory.circle import Classes
-from reidbn.theory.hypergeometric import identified
-from reidbn.theory.targets import log_all_identified
+from reidbn.theory import Classes, find_log_odds, identified, log_all_identified
 from tests import leak_oracle as oracle
 
 
@@ -125,7 +123,7 @@ def test_many_leak_sizes_at_once_equal_one_at_a_time(monkeypatch):
     classes, sizes = {3: 40, 8: 10}, np.array([0, 5, 6, 60, 61, 150, 199, 200])
     together = log_exact(classes, sizes, 6)
     assert np.allclose(together, [log_exact(classes, L, 6)[0] for L in sizes], rtol=1e-13)
-    monkeypatch.setattr(targets, "_HELD", 50)
+    monkeypatch.setattr(inside(log_all_identified), "_HELD", 50)
     assert np.allclose(together, log_exact(classes, sizes, 6), rtol=1e-13)
 
 
@@ -140,8 +138,8 @@ def test_a_circle_that_would_lose_the_digits_is_refused(monkeypatch):
     def far_away(log_rest, total, goal, start):
         return start + 3.0, np.full_like(start, 40.0)
 
-    assert circle.find_log_odds is targets.find_log_odds
-    monkeypatch.setattr(targets, "find_log_odds", far_away)
+    assert inside(log_all_identified).find_log_odds is find_log_odds
+    monkeypatch.setattr(inside(log_all_identified), "find_log_odds", far_away)
     with pytest.raises(TooLarge, match="cancels too far to keep nine digits"):
         log_exact({5: 2_000}, 4_000, 5)
 

@@ -8,11 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom
 
-from reidbn.theory.circle import Classes
-from reidbn.theory.hypergeometric import identified
-from reidbn.theory.leak_simulation import act_out
-from reidbn.theory.number_identified import log_number_identified, support
-from reidbn.theory.targets import log_all_identified
+from reidbn.theory import (
+    Classes,
+    act_out,
+    identified,
+    log_all_identified,
+    log_number_identified,
+    support,
+)
 from tests import leak_oracle as oracle
 
 

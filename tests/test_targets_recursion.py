@@ -7,12 +7,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from inside import inside
 
 from reidbn.errors import TooLarge
-from reidbn.theory import leak_recursion
-from reidbn.theory.circle import Classes
-from reidbn.theory.leak_recursion import log_recursion
-from reidbn.theory.targets import log_all_identified
+from reidbn.theory import Classes, log_all_identified, log_recursion
 from tests import leak_oracle as oracle
 
 
@@ -75,6 +73,6 @@ def test_the_outside_values_are_met(shared):
 
 
 def test_too_many_states_are_refused_with_the_way_out(monkeypatch):
-    monkeypatch.setattr(leak_recursion, "_MOST_STATES", 10)
+    monkeypatch.setattr(inside(log_recursion), "_MOST_STATES", 10)
     with pytest.raises(TooLarge, match='more than 10 states of the classes; method="exact"'):
         recursion({4: 10, 5: 10, 6: 10}, 60, 8)

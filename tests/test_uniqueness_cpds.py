@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from cpd_cases import COLUMNS, KNOWN, PARAMETERS, SIZE, Case, OnGrid, at_rows
+from inside import inside
 from seating import class_law
 
 import reidbn as rb
 from reidbn import population
-from reidbn.theory.agreement import disagrees
-from reidbn.theory.survey import individual_risk
+from reidbn.theory import disagrees, individual_risk
 
 ROWS, FALSE_ALARM = 40_000, 1e-6
 YES_NO = ("no", "yes")
@@ -135,7 +135,7 @@ def test_a_sound_cpd_has_no_problems_and_survives_its_file_form(case):
 @pytest.mark.parametrize("literal", [True, False], ids=["one by one", "urn"])
 @KINDS
 def test_acting_out_agrees_with_the_table(case, literal, monkeypatch):
-    monkeypatch.setattr("reidbn.cpds.uniqueness.LITERAL", 10_000 if literal else 0)
+    monkeypatch.setattr(inside(rb.PitmanUniqueness), "LITERAL", 10_000 if literal else 0)
     monkeypatch.setattr(type(case.cpd), "probabilities", None)
     table = case.table()
     cells = table.size * 2 * len(CASES)

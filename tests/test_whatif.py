@@ -13,18 +13,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from attacks import SETTINGS, closed_form, routes, routes_subjects
+from inside import inside
 from polynomials import YES_NO
 from test_sensitivity import tied_three
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Node, SubjectColumn
-from reidbn.attack.scenario import Scenario
-from reidbn.cpds.match import Probability
+from reidbn.attack import Attack, Node, Parameter, Scenario, SubjectColumn
+from reidbn.cpds import Probability
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
-from reidbn.inference.case import Case, make_case
-from reidbn.whatif.cases import case_of
+from reidbn.inference import Case, make_case
+from reidbn.whatif import case_of
 
 GRID = {name: [0.2, 0.5, 0.8] for name in SETTINGS}
 
@@ -132,8 +130,8 @@ def test_a_number_of_points_is_spread_over_the_range():
 def test_a_sweep_in_parts_is_the_same_sweep(subjects, monkeypatch):
     whole = rb.sweep(routes(3), "reidentified=yes", GRID, subject=subjects)
     states = rb.sweep("leak-single", "leaked_class_size", {"leaked": 5, "class_size": [1, 2]})
-    monkeypatch.setattr("reidbn.whatif.sweeps.MOST_NUMBERS", 60)
-    monkeypatch.setattr("reidbn.inference.case.MOST_NUMBERS", 100)
+    monkeypatch.setattr(inside(rb.sweep), "MOST_NUMBERS", 60)
+    monkeypatch.setattr(inside(rb.Case), "MOST_NUMBERS", 100)
     parts = rb.sweep(routes(3), "reidentified=yes", GRID, subject=subjects)
     pd.testing.assert_frame_equal(whole, parts, rtol=1e-14)
     again = rb.sweep("leak-single", "leaked_class_size", {"leaked": 5, "class_size": [1, 2]})
@@ -670,7 +668,7 @@ def test_the_promised_calls_run_as_written():
 
 
 def test_figures_are_the_same_bytes_every_time(tmp_path):
-    from reidbn.report.whatif_figures import draw_sweep
+    from reidbn.report import draw_sweep
 
     table = rb.sweep("adversary-routes", "risk", {"p_c": 5, "p_m": [0.2, 0.8]})
     for run in ("one", "two"):
@@ -689,7 +687,7 @@ def test_figures_are_the_same_bytes_every_time(tmp_path):
 
 
 def test_a_figure_that_cannot_be_drawn_or_written_says_why(tmp_path, subjects):
-    from reidbn.report.whatif_figures import draw_sweep
+    from reidbn.report import draw_sweep
 
     found = rb.tornado("leak-single", "risk")
     with pytest.raises(UsageError, match=r"name a file such as \.svg"):

@@ -3,10 +3,9 @@
 import pytest
 
 import reidbn as rb
-from reidbn.attack.scenariofile import load_scenario
-from reidbn.attacks.register import assumed, register
-from reidbn.report.assessment_threat import threat_model
-from reidbn.report.telling import Telling
+from reidbn.attack import load_scenario
+from reidbn.attacks import assumed, register
+from reidbn.report import Telling, threat_model
 
 SCENARIO = """\
 schema_version: 1

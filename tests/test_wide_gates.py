@@ -10,20 +10,25 @@ from math import prod
 import numpy as np
 import pytest
 from attacks import YES_NO
+from inside import inside
 
 import reidbn as rb
-from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn
-from reidbn.cpds.logic import And, NoisyAnd, NoisyOr, Or, Threshold
-from reidbn.cpds.match import Probability
-from reidbn.cpds.rows import Row, Rows
+from reidbn.attack import Attack, Group, GroupRow, Node, Parameter, SubjectColumn
+from reidbn.cpds import And, NoisyAnd, NoisyOr, Or, Probability, Row, Rows, Threshold
 from reidbn.errors import TooLarge
-from reidbn.inference import answers, enumeration, exact, paths, tensors
-from reidbn.inference.answers import ask, joint
-from reidbn.inference.lowering import STEPS, Lowering, lower, subject_values
-from reidbn.inference.query import read_query
-from reidbn.inference.single import single_table
+from reidbn.inference import (
+    STEPS,
+    Lowering,
+    ask,
+    by_elimination,
+    enumeration,
+    exact,
+    joint,
+    lower,
+    read_query,
+    single_table,
+    subject_values,
+)
 
 GATES = [And(), Or(), Threshold(3), NoisyOr(0.1, leak=0.01), NoisyAnd(0.05, leak=0.01)]
 
@@ -143,7 +148,7 @@ def test_the_most_probable_case_holds_no_steps_that_nobody_wrote():
     small = gate(5, NoisyOr(0.3, leak=0.1))
     for seen in ({"goal": "yes"}, {"goal": "yes", "c0": "no"}):
         network = Lowering(small, whole=1).network({})
-        from reidbn.inference.most_probable import best_case, chancy_steps, entries_of
+        from reidbn.inference import best_case, chancy_steps, entries_of
 
         chancy = chancy_steps(network)
         case = best_case(network, seen, summed=chancy)
@@ -210,11 +215,11 @@ def test_a_sum_that_does_not_fit_is_refused_before_work_and_says_what_would(monk
 
 
 def test_a_sum_that_fits_and_would_take_hours_is_refused_too(monkeypatch):
-    monkeypatch.setattr(tensors, "MOST_WORK", 100)
-    tensors._expression.cache_clear()
+    monkeypatch.setattr(inside(exact.contract), "MOST_WORK", 100)
+    inside(exact.contract)._expression.cache_clear()
     with pytest.raises(TooLarge, match=r"multiplications .* engine='sampling'"):
         ask(web(6), "c0=yes", given={n: "yes" for n in web(6).nodes if n.startswith("p")})
-    tensors._expression.cache_clear()
+    inside(exact.contract)._expression.cache_clear()
 
 
 def test_two_groups_that_meet_too_widely_are_refused_before_work(monkeypatch):
@@ -249,12 +254,12 @@ def test_settings_and_subjects_go_in_smaller_parts_where_all_at_once_would_not_f
     )  # fmt: skip
     many = {"subject": {"q": np.linspace(0, 1, 50)}, "set": {"w": np.linspace(0, 1, 40)}}
     whole = ask(attack, "end=yes", **many).probability
-    monkeypatch.setattr(tensors, "BUDGET", 1 << 10)
-    monkeypatch.setattr(answers, "BUDGET", 1 << 10)
-    monkeypatch.setattr("reidbn.inference.lowering.BUDGET", 1 << 10)
-    tensors._expression.cache_clear()
+    monkeypatch.setattr(inside(exact.contract), "BUDGET", 1 << 10)
+    monkeypatch.setattr(inside(ask), "BUDGET", 1 << 10)
+    monkeypatch.setattr(inside(lower), "BUDGET", 1 << 10)
+    inside(exact.contract)._expression.cache_clear()
     parts = ask(attack, "end=yes", **many).probability
-    tensors._expression.cache_clear()
+    inside(exact.contract)._expression.cache_clear()
     assert parts.shape == (50, 40)
     assert np.abs(parts - whole).max() <= 1e-15
 
@@ -286,7 +291,7 @@ def test_both_paths_multiply_every_table_once():
               for _ in range(9)]  # fmt: skip
     sizes = dict(zip("abcdefg", (2, 3, 2, 2, 3, 2, 2), strict=True))
     values = [rng.random([sizes[a] for a in axes]) for axes in tables]
-    path = paths.by_elimination(tables, ("a",), sizes)
+    path = by_elimination(tables, ("a",), sizes)
     terms = ",".join("".join(axes) for axes in tables)
     import opt_einsum
 

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reidbn as rb
-from reidbn.cli import main
-from reidbn.cli._options import read_grid, read_settings
-from reidbn.report.thresholds import threshold as rb_threshold
+from reidbn.cli import main, read_grid, read_settings
+from reidbn.report import threshold as rb_threshold
 from reidbn.written import read_number
 
 

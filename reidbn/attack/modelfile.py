@@ -80,10 +80,10 @@ def parsed(
     from reidbn.attack.build import build
     from reidbn.attack.fileproblem import in_file, raise_file_problems
     from reidbn.attack.schema import file_model
-    from reidbn.attack.yamltext import read
+    from reidbn.attack.yamltext import read_yaml
     from reidbn.errors import Problem
 
-    document = read(text)
+    document = read_yaml(text)
     if document.broken or not isinstance(document.data, dict):
         starts = "a model file starts with schema_version: 1 and a name"
         if not document.broken and document.data is None:

@@ -31,7 +31,7 @@ from reidbn.attack.modelfile import models_folder, read_text
 from reidbn.attack.register import REGISTER, is_register, named_register
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.schema import file_model
-from reidbn.attack.yamltext import Document, read
+from reidbn.attack.yamltext import Document, read_yaml
 from reidbn.calls import typed
 from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
 
@@ -154,7 +154,7 @@ def load_scenario(name_or_path: str | os.PathLike[str] | Scenario) -> Scenario:
             f'no scenario "{name}" is shipped; {did_you_mean(name, (*scenarios(), REGISTER))}'
         )
     shown = f"scenarios/{path.name}" if path.parent == scenarios_folder() else name
-    return _build(read(read_text(path)), path, shown)
+    return _build(read_yaml(read_text(path)), path, shown)
 
 
 def _build(document: Document, path: Path, label: str) -> Scenario:

@@ -72,10 +72,10 @@ class Document:
         return here
 
 
-def read(text: str) -> Document:
+def read_yaml(text: str) -> Document:
     """The document in a text; a syntax error ends the reading, everything else is collected.
 
-    >>> read("states: [no, yes]").data
+    >>> read_yaml("states: [no, yes]").data
     {'states': ['no', 'yes']}
     """
     from ruamel.yaml import YAML

@@ -44,7 +44,7 @@ class SecretTree:
         strength: float = 1.0,
     ) -> SecretTree:
         """The tree of greatest mutual information; `strength` is the Dirichlet prior's weight a."""
-        parent = _spanning_tree(_mutual_information(codes, cardinalities), secret)
+        parent = spanning_tree(mutual_information(codes, cardinalities), secret)
         margins = [margin(codes[:, j], size) for j, size in enumerate(cardinalities)]
         tables = {}
         for child, above in enumerate(parent):
@@ -182,7 +182,7 @@ def _counts(codes: Codes, one: int, two: int, sizes: Sequence[int]) -> Floats:
     return table.reshape(sizes[one], sizes[two])
 
 
-def _mutual_information(codes: Codes, sizes: Sequence[int]) -> Floats:
+def mutual_information(codes: Codes, sizes: Sequence[int]) -> Floats:
     count = len(sizes)
     found = np.zeros((count, count))
     for one, two in combinations(range(count), 2):
@@ -194,7 +194,7 @@ def _mutual_information(codes: Codes, sizes: Sequence[int]) -> Floats:
     return found
 
 
-def _spanning_tree(weight: Floats, root: int) -> tuple[int, ...]:
+def spanning_tree(weight: Floats, root: int) -> tuple[int, ...]:
     """Each variable's parent in the maximum spanning tree, grown from the root (Prim)."""
     count = len(weight)
     parent, reach = np.full(count, root), weight[root].copy()

@@ -82,7 +82,7 @@ def _smallest_of_many(
 
     def is_certain(classes: int) -> bool:
         made = equal_classes(records, records // classes)
-        return _ceiling(made, leaked, targets, question) <= target
+        return ceiling_of(made, leaked, targets, question) <= target
 
     safe = _last(lambda m: m < 1 or is_certain(m), records)  # so many classes are surely few enough
     for classes in progress(range(max(safe, 1), records), "class sizes"):
@@ -137,7 +137,7 @@ def _march(classes: Classes, targets: int, target: float, question: Question) ->
     value = _question(targets, question)
 
     def ceiling(leaked: int) -> float:
-        return _ceiling(classes, leaked, targets, question)
+        return ceiling_of(classes, leaked, targets, question)
 
     def is_under(most: float, leaked: int) -> bool:
         return ceiling(leaked) <= most
@@ -160,7 +160,7 @@ def _march(classes: Classes, targets: int, target: float, question: Question) ->
     )
 
 
-def _ceiling(classes: Classes, leaked: LeakSize, targets: int, question: Question) -> float:
+def ceiling_of(classes: Classes, leaked: LeakSize, targets: int, question: Question) -> float:
     """What the risk of many targets lies under, and may rise by at most: monotone in the leak.
 
     Of one class of k, of which h leaked and t are targets, somebody is identified with probability

@@ -11,6 +11,17 @@ import click
 
 from reidbn.cli._remedies import in_shell
 from reidbn.errors import ReidbnError, ReidbnWarning, did_you_mean
+from reidbn.late import face
+
+__all__ = ["in_shell", "main", "reidbn"]
+__getattr__ = face(
+    __name__,
+    {
+        "_bar": "share_bar",
+        "_options": "WHOLE number print_table read_grid read_settings read_states read_subject",
+        "disclosure": "disclosure",
+    },
+)
 
 # group: command: (module in this folder, one line for --help).  Nothing heavy is imported for it.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {

@@ -1,16 +1,13 @@
 """Synthetic tables, and real ones fetched on request."""
 
-from importlib import import_module
-from typing import Any
+from reidbn.late import face
 
-_HOMES = {
-    "synthetic_patients": "reidbn.datasets.patients",
-    "fetch": "reidbn.datasets.fetching",
-}
-__all__ = [*_HOMES]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'reidbn.datasets' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = face(
+    __name__,
+    {
+        "": "shares",
+        "fetching": "DATASETS fetch",
+        "patients": "synthetic_patients",
+        "toy_hospital": "ToyHospital toy_hospital",
+    },
+)

@@ -1,1 +1,35 @@
 """Engines: the network, exact, enumeration, sampling, pgmpy, cross-check."""
+
+from reidbn.late import face
+
+__getattr__ = face(
+    __name__,
+    {
+        "": "enumeration exact interchange pgmpy_bridge sampling",
+        "answer": "Answer",
+        "answers": "ask joint",
+        "case": "Case make_case",
+        "cells": "AGREES DISAGREES Cell Counted",
+        "checking": "check",
+        "compared": "Printed people_to_compare compare",
+        "crosscheck": "crosscheck",
+        "curves": "Curve coefficients divided nodes",
+        "degrees": "degree",
+        "levels": "level",
+        "lowering": "STEPS Lowering lower subject_values",
+        "most_probable": "best_case chancy_steps entries_of most_probable",
+        "network": "as_probability",
+        "paths": "by_elimination",
+        "plain": "plain_nodes",
+        "quadrature": "lagrange measure prior_text",
+        "query": "read_query",
+        "rare": "count_rare",
+        "responses": "RATIO Response responses",
+        "retold": "retell",
+        "search": "Scan spread",
+        "sensitivity": "Line slopes subject_slopes",
+        "single": "single_table",
+        "summaries": "quantile summary",
+        "variance": "Grid decompose with_ranges",
+    },
+)

@@ -112,7 +112,7 @@ def compare(
     except TooLarge:
         return Compared(0, len(people), 0, 0.0, tuple(shown))
     most = max(1, len(few) * work // sum(t.work for t in tried))
-    picks = _picks(risk, counts, most, np.random.default_rng(seed))
+    picks = people_to_compare(risk, counts, most, np.random.default_rng(seed))
     split = level / (len(picks) * len(shown))
     step = max(FEWEST, BLOCK // max(t.cases for t in tried))
     differs = np.zeros(len(risk), dtype=bool)
@@ -166,7 +166,7 @@ class _Stories:
         return retell(network, query.wanted, query.given, self.orders[i])
 
 
-def _picks(risk: Array, counts: Whole, most: int, rng: np.random.Generator) -> Whole:
+def people_to_compare(risk: Array, counts: Whole, most: int, rng: np.random.Generator) -> Whole:
     """All subjects, or a quarter each of the highest, lowest and rarest and a random rest."""
     subjects = len(risk)
     if most >= subjects:

@@ -24,7 +24,7 @@ _NAMES = {
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T][\d:.]+)?")
 
 
-def _nhs(text: str) -> bool:
+def is_nhs_number(text: str) -> bool:
     """Ten digits, the last a check on the others modulo 11, as in NHS numbers."""
     digits = re.sub(r"[ -]", "", text)
     if not re.fullmatch(r"\d{10}", digits):
@@ -36,7 +36,7 @@ def _nhs(text: str) -> bool:
 _FORMATS: dict[str, Callable[[str], object]] = {
     "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}").fullmatch,
     "social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}").fullmatch,
-    "NHS numbers": lambda t: re.fullmatch(r"\d{3} \d{3} \d{4}", t) or _nhs(t),
+    "NHS numbers": lambda t: re.fullmatch(r"\d{3} \d{3} \d{4}", t) or is_nhs_number(t),
     "phone numbers": re.compile(r"(?:\+|00)\d[\d ()-]{8,}|\(\d{3}\) ?\d{3}-\d{4}").fullmatch,
 }
 

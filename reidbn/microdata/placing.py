@@ -96,7 +96,7 @@ def place(
     extra: Chance = ()
     if isinstance(parent, Listed):
         if parent.shared:
-            parent_p = _chance(parent.chance, people, facts, parent.node, notes)
+            parent_p = chance_of(parent.chance, people, facts, parent.node, notes)
         else:
             extra = parent.chance
     placed = []
@@ -220,7 +220,7 @@ def _member_p(
     notes: list[str],
 ) -> Array:
     if not isinstance(parent, Profile):
-        return _chance((*extra, *item.chance), people, facts, item.name, notes)
+        return chance_of((*extra, *item.chance), people, facts, item.name, notes)
     wrong = set(item.by_profile) ^ set(parent.weights)
     if wrong:
         raise ModelError(
@@ -230,7 +230,7 @@ def _member_p(
     return np.array([item.by_profile[state] for state in parent.weights])[:, None]
 
 
-def _chance(
+def chance_of(
     chance: Chance, people: People, facts: Mapping[str, FactTable], name: str, notes: list[str]
 ) -> Array:
     """The product of the factors, for everybody (length 1) or for each person."""

@@ -58,7 +58,7 @@ class Masked(Hierarchy):
         if all(text.endswith(ANY) for text in ends if ANY in text):
             return _Heads(ends).meeting
         return lambda i: np.array(
-            [j for j, text in enumerate(texts) if _stars_meet(texts[i], text)], dtype=np.int64
+            [j for j, text in enumerate(texts) if stars_meet(texts[i], text)], dtype=np.int64
         )
 
 
@@ -98,7 +98,7 @@ def Suffix(*keeps: int) -> Masked:
     return Masked(tuple(keeps), at_end=True)
 
 
-def _stars_meet(one: str, two: str) -> bool:
+def stars_meet(one: str, two: str) -> bool:
     """Whether some text fits both, each with at most one "*"."""
     if ANY not in one and ANY not in two:
         return one == two

@@ -1,22 +1,18 @@
 """Population uniqueness: fits with status and interval, models compared, all subsets at once."""
 
-from reidbn.population.compare import compare
-from reidbn.population.curve import uniqueness_curve
-from reidbn.population.fitting import MODELS, fit
-from reidbn.population.pitman import PitmanFit
-from reidbn.population.rehearsal import Rehearsal
-from reidbn.population.result import Uniqueness
-from reidbn.population.subsets import SubsetFits, fit_subsets, fit_tables
+from reidbn.late import face
 
-__all__ = [
-    "MODELS",
-    "PitmanFit",
-    "Rehearsal",
-    "SubsetFits",
-    "Uniqueness",
-    "compare",
-    "fit",
-    "fit_subsets",
-    "fit_tables",
-    "uniqueness_curve",
-]
+__getattr__ = face(
+    __name__,
+    {
+        "coherence": "falls_within raise_to_parts",
+        "compare": "compare",
+        "curve": "uniqueness_curve",
+        "fitting": "MODELS fit",
+        "margins": "share_alike",
+        "pitman": "PitmanFit",
+        "rehearsal": "Rehearsal",
+        "result": "Uniqueness",
+        "subsets": "SubsetFits fit_subsets fit_tables",
+    },
+)

@@ -11,7 +11,7 @@ from reidbn.population.pitman import fit_pitman
 from reidbn.population.result import Array, Uniqueness, number_or_none
 from reidbn.population.sample import Sample
 from reidbn.theory.pitman_fit import INTERIOR
-from reidbn.theory.snb import CLASSES, SNB, solve
+from reidbn.theory.snb import CLASSES, SNB, solve_snb
 from reidbn.theory.zayatz import zayatz
 
 SMALL_FRACTION = 0.1
@@ -142,7 +142,7 @@ def fit_snb(sample: Sample, *, classes: str = "modified-shlosser") -> SNBFit:
     """SNB with K from `modified-shlosser`, `shlosser` or the `population-equation`."""
     if classes not in CLASSES:
         raise UsageError(f'no estimator of classes "{classes}"; {did_you_mean(classes, CLASSES)}')
-    return SNBFit(sample, classes, solve(sample.table, sample.N, estimator=classes))
+    return SNBFit(sample, classes, solve_snb(sample.table, sample.N, estimator=classes))
 
 
 def fit_dankar(sample: Sample) -> DankarFit:

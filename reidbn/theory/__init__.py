@@ -1,1 +1,38 @@
 """Pure mathematics: arrays in and out, NumPy and SciPy only."""
+
+from reidbn.late import face
+
+__getattr__ = face(
+    __name__,
+    {
+        "agreement": "detectable disagrees interval tell_apart",
+        "circle": "Classes find_log_odds",
+        "class_law": "ClassSizePosterior",
+        "class_size": "log_class_size_pmf mean_inverse mean_inverse_over",
+        "classes_touched": "mean_touched touched_pmf",
+        "finite_population": "mean_interval share_interval",
+        "frequencies": "FrequencyTable Packed",
+        "gamma": "log1p_sums log_ratio log_ratio_slope log_thinning",
+        "generalisation": "best_partitions equal_width_options partition_value",
+        "hypergeometric": "identified leaked_pmf log_none_leaked none_leaked",
+        "leak_recursion": "log_recursion",
+        "leak_simulation": "act_out",
+        "likelihood": "log_likelihood slopes within_classes",
+        "loglinear": "VARIANTS Cells expected_counts mean_inverse_beside proportional_fit risk",
+        "number_identified": "log_number_identified missed seconds_of_law support",
+        "pitman": "expected_uniques expected_uniques_asymptotic expected_uniques_given "
+        "factorial_moments_given log_stays_unique seat_people stays_unique "
+        "urn_growth",
+        "pitman_fit": "BOUNDARY INTERIOR NO_MAXIMUM maximise",
+        "posterior": "Nodes posterior posteriors",
+        "ratios": "fractions_near ranks_by_size tie_step",
+        "real_roots": "common real_roots simplest square_free",
+        "realised": "Realised",
+        "region": "Region",
+        "similar_sizes": "Levelled level_steps levelled",
+        "snb": "CLASSES classes_in_population solve_snb",
+        "survey": "individual_risk individual_risk_approximate",
+        "targets": "log_all_identified",
+        "zayatz": "zayatz",
+    },
+)

@@ -77,12 +77,12 @@ def classes_in_population(table: FrequencyTable, N: int, *, estimator: str) -> f
     return float(table.classes + table.uniques * (C / E) * (A / B) ** 2)
 
 
-def solve(table: FrequencyTable, N: int, *, estimator: str = "modified-shlosser") -> SNB | None:
+def solve_snb(table: FrequencyTable, N: int, *, estimator: str = "modified-shlosser") -> SNB | None:
     """The (a, b) that give the table's f_1 and f_2, or None where none does.
 
     Of several solutions the one whose expected number of classes (3) is nearest the table's.
 
-    >>> fit = solve(FrequencyTable.of([1, 2, 3, 5], [812, 150, 60, 9]), 10_000)
+    >>> fit = solve_snb(FrequencyTable.of([1, 2, 3, 5], [812, 150, 60, 9]), 10_000)
     >>> round(fit.population_uniques, 3)
     3256.956
     """

@@ -4,8 +4,14 @@ rb.export("leak-single", "leak.bif")            .bif  .xmlbif  .xdsl (GeNIe)  .d
 rb.import_network("asia.bif")                    .bif  .xmlbif  .xdsl, or a pgmpy model
 """
 
-from reidbn.inference.interchange.formats import FORMATS
-from reidbn.inference.interchange.reading import Imported, import_network, read_network
-from reidbn.inference.interchange.writing import export, export_text
+from reidbn.late import face
 
-__all__ = ["FORMATS", "Imported", "export", "export_text", "import_network", "read_network"]
+__getattr__ = face(
+    __name__,
+    {
+        "formats": "FORMATS",
+        "names": "decoded encoded",
+        "reading": "Imported import_network read_network",
+        "writing": "export export_text",
+    },
+)
