@@ -1,5 +1,7 @@
 """A number that is no probability is refused or said, never brought to the edge in silence."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,7 +77,13 @@ def test_a_joint_risk_above_one_is_no_answer(monkeypatch):
 
 def test_a_chance_to_match_above_one_is_no_answer(monkeypatch):
     home = inside(subset_population)
-    monkeypatch.setattr(home, "_expected_match", lambda fits, sizes, row: np.full(sizes.size, 1.2))
+    real = home.fit_tables
+
+    def too_sure(*tables, **more):
+        fits = real(*tables, **more)
+        return replace(fits, match=[np.full_like(match, 1.2) for match in fits.match])
+
+    monkeypatch.setattr(home, "fit_tables", too_sure)
     frame = pd.DataFrame({"age": [1, 1, 2, 3] * 20, "sex": list("fmff") * 20})
     people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
     with pytest.raises(EngineError, match=r"1\.2"):
