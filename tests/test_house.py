@@ -2,6 +2,8 @@
 
 import ast
 import re
+from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import networkx as nx
@@ -15,6 +17,7 @@ ROOMS = [
     "inference", "microdata", "population", "attacks", "whatif", "report", "datasets", "cli",
 ]  # fmt: skip
 MODULES = sorted(PACKAGE.rglob("*.py"))
+TESTS = sorted(Path(__file__).parent.glob("*.py"))
 
 
 def room(path: Path) -> str:
@@ -105,17 +108,15 @@ DOORS = {
     "whatif/distributions.py": {"reidbn.report.whatif_figures:draw_uncertainty"},
     "whatif/indices.py": {"reidbn.report.whatif_figures:draw_sobol"},
 }
-LISTS = ("_public.py", "datasets/__init__.py", "cli/__init__.py", "late.py")  # of names by place
 
 
 def test_every_late_door_is_listed():
-    found = {str(p.relative_to(PACKAGE)): doors(p) for p in MODULES}
-    assert {p: d for p, d in found.items() if d and p not in LISTS} == DOORS
+    found = {str(p.relative_to(PACKAGE)): doors(p) for p in MODULES if p.name != "late.py"}
+    assert {p: d for p, d in found.items() if d} == DOORS
 
 
 def test_no_module_imports_another_by_a_string():
-    allowed = {"late.py", "__init__.py", "cpds/registry.py", "datasets/__init__.py",
-               "cli/__init__.py"}  # fmt: skip
+    allowed = {"late.py", "cpds/registry.py", "cli/__init__.py"}
     found = {str(p.relative_to(PACKAGE)) for p in MODULES if "import_module" in p.read_text()}
     assert found <= allowed
 
@@ -129,10 +130,90 @@ def test_no_circle_of_imports():
     assert circles == []
 
 
+# -- faces: what may be used of a room from outside (late.py) --------------------------------------
+
+FACES = [name_of(p) for p in MODULES if p.name == "__init__.py"]
+
+
+def written(path: Path) -> set[str]:
+    """The names that a module gives to something of its own."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+    return found
+
+
+@pytest.mark.parametrize("room", FACES)
+def test_a_face_names_what_is_written_where_it_says(room):
+    module = import_module(room)
+    for name, home in module.__homes__.items():
+        thing = getattr(module, name)
+        if home and room != "reidbn":
+            place = import_module(f"{room}.{home}")
+            assert thing is getattr(place, name)
+            assert name in written(Path(place.__file__)), f"{room}.{home} only imports {name}"
+
+
+@pytest.mark.parametrize("room", FACES)
+def test_a_face_names_a_thing_once(room):
+    path = PACKAGE.joinpath(*room.split(".")[1:], "__init__.py")
+    tables = [
+        {ast.literal_eval(k): ast.literal_eval(v) for k, v in zip(d.keys, d.values, strict=True)}
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "face"
+        for d in call.args[1:]
+    ]
+    assert len(tables) == 1
+    names = Counter(name for names in tables[0].values() for name in names.split())
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_a_file_that_is_loaded_does_not_hide_the_name_of_its_room():
+    import_module("reidbn.inference.crosscheck")
+    assert callable(import_module("reidbn.inference").crosscheck)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_the_package_itself_imports_from_files_where_types_are_seen(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module in FACES:
+            homes = import_module(node.module).__homes__
+            assert not [a.name for a in node.names if homes.get(a.name)]
+
+
+def deep(path: Path) -> list[str]:
+    """What a test names of the package that is neither public nor on the face of a room."""
+    rooms = {room(p) for p in MODULES if p.parent != PACKAGE}
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reidbn"):
+            shown = getattr(import_module(node.module), "__all__", ())
+            if node.module in FACES:
+                found += [f"{node.module}.{a.name}" for a in node.names if a.name not in shown]
+            elif room(PACKAGE / node.module.removeprefix("reidbn.").replace(".", "/")) in rooms:
+                found.append(node.module)
+        elif isinstance(node, ast.Import):
+            found += [a.name for a in node.names if a.name.startswith("reidbn.")]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names = re.findall(r"\breidbn\.(\w+)\.\w+", node.value)
+            found += [f"reidbn.{name}. in a string" for name in names if name in rooms]
+    return found
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda p: p.name)
+def test_tests_know_the_package_by_its_faces(path):
+    if path.name != Path(__file__).name:
+        assert deep(path) == [], "name it on the face of its room, reidbn/ROOM/__init__.py"
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_point_down_only(path):
     here = room(path)
-    if here in {"__init__", "__main__", "_public"}:
+    if here in {"__init__", "__main__"}:
         return
     above = ROOMS[ROOMS.index(here) + 1 :]
     assert not imports(path) & set(above)
