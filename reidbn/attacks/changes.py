@@ -22,6 +22,7 @@ from reidbn.attacks.arguments import (
 from reidbn.attacks.assess import check_population, chosen_scenario, run
 from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.errors import UsageError
+from reidbn.microdata.generalise import released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.written import counted
@@ -51,14 +52,15 @@ def what_if(
 ) -> Assessment:
     """The assessment with something changed; what is not named stays as it was.
 
-    `generalise` takes the level of each column's hierarchy, such as {"age": 1}, and `hierarchies`
-    gives a column one, such as {"age": rb.Bands(10)}; `suppress` leaves out people who are written
-    alike with fewer than that many on all quasi-identifiers, and the share of the population for
-    which they stand (of a `population` given here, too).  What is known about a person stays what
-    it was: it depends on the person and not on what is released; `known` says it anew, as another
-    `scenario` does.  `together` says whether the scenario's list or account is one event for all
-    attributes.  With another scenario, `columns`, `without`, `unknown`, and what is given, done or
-    set about nodes and parameters that the old scenario brought, are to be said anew.
+    `generalise` takes the level of each column in the release, such as {"age": 1} (a finer one than
+    now starts from the table as it was read), and `hierarchies` gives a column a hierarchy, such as
+    {"age": rb.Bands(10)}; `suppress` leaves out people who are written alike with fewer than that
+    many on all quasi-identifiers, and the share of the population for which they stand (of a
+    `population` given here, too).  What is known about a person stays what it was: it depends on
+    the person and not on what is released; `known` says it anew, as another `scenario` does.
+    `together` says whether the scenario's list or account is one event for all attributes.  With
+    another scenario, `columns`, `without`, `unknown`, and what is given, done or set about nodes
+    and parameters that the old scenario brought, are to be said anew.
     """
     inputs = assessed(result).inputs
     anew = chosen_scenario(inputs.people, scenario, known)
@@ -80,8 +82,8 @@ def what_if(
         raise UsageError('name the levels too: generalise={"age": 1}')
     if generalise is not None:
         named = mapping_of(hierarchies, "hierarchies", '{"age": rb.Bands(10)}') or None
-        people = people.generalise(
-            mapping_of(generalise, "generalise", '{"age": 1}'), hierarchies=named
+        people = released_at(
+            people, mapping_of(generalise, "generalise", '{"age": 1}'), hierarchies=named
         )
     subject = inputs.subject
     if suppress is not None:

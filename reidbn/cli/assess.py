@@ -99,6 +99,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     from reidbn.attack.scenariofile import load_scenario
 
     _refuse_of_part(options)
+    releases = _releases(people, options)
     known = read_known(options["known"])
     if known is not None and options["scenario"]:
         raise UsageError("--known and --scenario both say what is known; choose one")
@@ -139,7 +140,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         if not quiet:
             say_about(people)
         click.echo(str(summary))
-    _write(result, options)
+    _write(result, options, releases)
     if summary.failure:  # the report says so on top; nobody's risk is written
         result.crosscheck.raise_on_failure()
     _write_persons(result, options)
@@ -202,9 +203,12 @@ def _columns(options: dict[str, Any]) -> dict[str, str]:
     return found | read_columns(options["column"])
 
 
-def _write(result: Any, options: dict[str, Any]) -> None:
+def _write(result: Any, options: dict[str, Any], releases: dict[str, dict[str, int]]) -> None:
+    import reidbn as rb
+
     rule = {k: options[k] for k in ("threshold", "release", "custodian")}
-    asked = {**rule, "options": _releases(result, options["option"])}
+    others = {name: rb.what_if(result, generalise=levels) for name, levels in releases.items()}
+    asked = {**rule, "options": others}
     for kind, write, more in (
         ("html", result.to_html, asked),
         ("markdown", result.to_markdown, asked),
@@ -225,15 +229,21 @@ def _write_persons(result: Any, options: dict[str, Any]) -> None:
         click.echo(f"everybody's risk, route and attribute (restricted): {done}", err=True)
 
 
-def _releases(result: Any, texts: tuple[str, ...]) -> dict[str, Any]:
-    """The other releases of `--option`, assessed."""
-    import reidbn as rb
+def _releases(people: People, options: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """The levels of each release of `--option`, refused before the work where they cannot be."""
     from reidbn.cli._tables import read_levels
+    from reidbn.microdata.generalise import released_at
 
-    found = {}
+    texts = options["option"]
+    if texts and not (options["html"] or options["markdown"]):
+        raise UsageError("--option is compared in a report; add --html or --markdown")
+    found: dict[str, dict[str, int]] = {}
     for text in texts:
         name, colon, levels = (part.strip() for part in text.partition(":"))
         if not (name and colon and levels):
             raise UsageError(f'--option: "{text}" is not NAME:COLUMN=LEVEL, such as bands:age=1')
-        found[name] = rb.what_if(result, generalise=read_levels([levels]))
+        if name in found:
+            raise UsageError(f"--option: {name} is named twice")
+        found[name] = read_levels([levels])
+        released_at(people, found[name])
     return found

@@ -61,6 +61,34 @@ def generalise(
     )  # fmt: skip
 
 
+def released_at(
+    people: People, levels: Mapping[str, int], *, hierarchies: Mapping[str, Any] | None = None
+) -> People:
+    """The same people with each named column released at a level, finer ones than now included.
+
+    Where a level is under the one that the table stands at, the table as it was read is taken
+    again, and columns that are not named go back up to the level at which they stand.
+    """
+    stand = {column.name: column for column in people.schema if column.level}
+    if not any(name in stand and level < stand[name].level for name, level in levels.items()):
+        return generalise(people, levels, hierarchies=hierarchies)
+    if people.original is None:
+        raise UsageError(
+            f"{' and '.join(name for name in levels if name in stand)}: the table as it was read "
+            "is not kept; start from it"
+        )
+    ladders: dict[str, Any] = {name: column.hierarchy for name, column in stand.items()}
+    ladders |= hierarchies or {}
+    again = generalise(
+        people.as_read, {name: column.level for name, column in stand.items()} | dict(levels),
+        hierarchies=ladders,
+    )  # fmt: skip
+    told = tuple(f"{column.name} at level " for column in people.schema)
+    before = [note for note in people.notes if not note.startswith(told)]
+    levels_now = [note for note in again.notes if note.startswith(told)]
+    return replace(again, notes=(*before, *levels_now), share_kept=people.share_kept)
+
+
 def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy:
     ladder = given or column.hierarchy
     if ladder is None:
@@ -76,7 +104,8 @@ def _checked(column: Column, level: int, ladder: Hierarchy) -> int:
         raise UsageError(f'level {level} of "{column.name}": it has levels 0 to {ladder.levels}')
     if level < column.level:
         raise UsageError(
-            f'"{column.name}" is already at level {column.level}; start from the original table'
+            f'"{column.name}" is already at level {column.level}; start from the table as it was '
+            "read: people.as_read.generalise(...)"
         )
     return level
 
