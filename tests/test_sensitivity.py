@@ -25,7 +25,6 @@ from reidbn.inference import (
     Line,
     Scan,
     coefficients,
-    degree,
     level,
     make_case,
     nodes,
@@ -297,10 +296,8 @@ class Liar(CPD):
     def probabilities(self, scope):
         return yes_no(scope.child, scope.value("$p") ** 2)
 
-
-@degree.register
-def _(cpd: Liar, name, parents):
-    return 1
+    def degree_held(self, name, parents):
+        return 1
 
 
 def test_a_kind_that_lies_about_its_degree_is_caught_by_the_check_inside():

@@ -37,9 +37,8 @@ def assumptions_behind(
     >>> assumptions_behind(load("breakfast"), ["overheard"])
     ('p_breakfast', 'p_overheard')
     """
-    upstream = _upstream(attack, nodes, {*done})
     used: set[str] = set()
-    for name in upstream:
+    for name in attack.upstream(nodes, cut={*done}):
         node = attack.all_nodes[name]
         group = attack.group_of(name)
         owner = group or node
@@ -47,14 +46,3 @@ def assumptions_behind(
             used.add(owner.name)
         used |= {ref.lstrip("$") for ref in node.cpd.references()} | {*node.structural}
     return tuple(name for name in attack.assumptions if name in used)
-
-
-def _upstream(attack: Attack, nodes: Iterable[str], done: set[str]) -> set[str]:
-    found: set[str] = set()
-    todo = list(nodes)
-    while todo:
-        name = todo.pop()
-        if name not in found and name not in done:
-            found.add(name)
-            todo += attack.parent_nodes(attack.all_nodes[name])
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -111,6 +111,17 @@ class Attack:
         for parent in node.parents:
             found += self.groups[parent].members if parent in self.groups else (parent,)
         return tuple(dict.fromkeys(found))
+
+    def upstream(self, nodes: Iterable[str], *, cut: Container[str] = ()) -> set[str]:
+        """The nodes and everything that they depend on, but for nodes set from outside."""
+        found: set[str] = set()
+        todo = list(nodes)
+        while todo:
+            name = todo.pop()
+            if name not in found and name not in cut:
+                found.add(name)
+                todo += self.parent_nodes(self.all_nodes[name])
+        return found
 
     def group_of(self, member: str) -> Group | None:
         """The group that a node is a member of."""

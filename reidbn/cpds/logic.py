@@ -5,7 +5,7 @@ A parent counts when its state is yes; a group counts once per member that is kn
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -132,6 +132,11 @@ class _Noisy(_Gate):
 
     def weight(self, parent: str) -> Ref:
         return self.weights[parent] if isinstance(self.weights, dict) else self.weights
+
+    def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:
+        """(1 - leak) prod (1 - weight): one factor for every input that may count."""
+        inputs = sum(len(p.members) or 1 for p in parents if self.weight(p.name) == f"${name}")
+        return inputs + (self.leak == f"${name}")
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         found = super().problems(child, parents) + needs_probability(self.leak, "leak")

@@ -8,6 +8,7 @@ probability yes with a probability that is given     (a number, $parameter or @c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -64,6 +65,9 @@ class Unique(CPD):
         return yes_no(
             scope.child, np.where(scope.value(self.of) == 1, scope.value(self.stays), 0.0)
         )
+
+    def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:
+        return None if self.of == f"${name}" else 1
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         found = needs_yes_no(child, self.kind) + needs_parent(self.of, "of", parents)
@@ -148,6 +152,9 @@ class Probability(CPD):
 
     def probabilities(self, scope: Scope) -> Array:
         return yes_no(scope.child, _only_if(scope, self.only_if, scope.value(self.p)))
+
+    def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:
+        return 1
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         found = needs_yes_no(child, self.kind) + needs_parent(self.p, "p", parents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -54,6 +55,12 @@ class Mixture(CPD):
         values = [None if w == REST else np.asarray(scope.value(w)) for w in self.weights]
         named = sum((v for v in values if v is not None), np.asarray(0.0))
         return [1.0 - named if v is None else v for v in values]
+
+    def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:
+        parts = [component.degree(name, parents) for component in self.components]
+        if None in parts:
+            return None
+        return (f"${name}" in self.weights) + max((p for p in parts if p is not None), default=0)
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         found: list[Problem] = []

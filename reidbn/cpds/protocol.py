@@ -166,6 +166,21 @@ class CPD(ABC):
         """
         return ()
 
+    def holds(self, name: str) -> bool:
+        """Whether it refers to the parameter."""
+        return any(ref in (name, f"${name}") for ref in self.references())
+
+    def degree(self, name: str, parents: Sequence[Variable]) -> int | None:
+        """How often an entry of the table multiplies a parameter with itself; None: not known."""
+        return self.degree_held(name, parents) if self.holds(name) else 0
+
+    def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:
+        """The same for a parameter that it holds; a kind that can say it, says it here.
+
+        What-if answers are then exact; where nothing is known, as of a formula, they measure.
+        """
+        return None
+
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
         """Act the story out for `rows` cases; without a story, draw from the table."""
         return draw(rng, self.probabilities(scope), rows)

@@ -10,6 +10,7 @@ counts, so the last one can be "everything else".  `rest` is what is left of a r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -119,6 +120,9 @@ class Rows(CPD):
     def misfits(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         lists = [(i, row) for i, row in enumerate(self.rows) if isinstance(row.p, tuple)]
         return [p for i, row in lists for p in _cell_problems(i, row, child)]
+
+    def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:
+        return 1  # one row holds at a time; its cells are the parameter, numbers, and what is left
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         if not self.rows:

@@ -14,7 +14,6 @@ __getattr__ = face(
         "compared": "Printed people_to_compare compare",
         "crosscheck": "crosscheck",
         "curves": "Curve coefficients divided nodes",
-        "degrees": "degree",
         "levels": "level",
         "lowering": "STEPS Lowering lower subject_values",
         "most_probable": "best_case chancy_steps entries_of most_probable",

@@ -121,7 +121,7 @@ def _joint(
     names = [*query.targets, *query.given, *query.do]
     quick = engine == "exact"
     lowering = Lowering(
-        attack, settings, validate=validate, nodes=upstream(attack, names),
+        attack, settings, validate=validate, nodes=attack.upstream(names),
         whole=STEPS if quick else WHOLE,
     )  # fmt: skip
     subjects = max((len(v) for v in columns.values()), default=1)
@@ -186,18 +186,6 @@ def _block(lowering: Lowering, subjects: int) -> int:
     """Subjects per block: their tables stay within the memory budget."""
     per_subject = 8 * 4 * max(lowering.numbers, 1)
     return max(1, min(subjects, MEMORY // 8 // per_subject))
-
-
-def upstream(attack: Attack, nodes: list[str]) -> set[str]:
-    """The nodes and everything that they depend on."""
-    found: set[str] = set()
-    todo = list(nodes)
-    while todo:
-        node = todo.pop()
-        if node not in found:
-            found.add(node)
-            todo += attack.parent_nodes(attack.all_nodes[node])
-    return found
 
 
 def attack_states(

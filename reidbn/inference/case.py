@@ -15,7 +15,6 @@ from reidbn.attack.limits import broken_condition, conditions_hold
 from reidbn.attack.parameter import Parameter
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
 from reidbn.inference.answers import joint, load_attack
-from reidbn.inference.degrees import degree_of_answer, holds, nodes_that_matter
 from reidbn.inference.lowering import (
     STEPS,
     Lowering,
@@ -137,14 +136,15 @@ class Case:
     @cached_property
     def relevant(self) -> set[str]:
         """Nodes whose tables can change the answer."""
-        return nodes_that_matter(self.attack, self.query)
+        named = (*self.query.targets, *self.query.given)
+        return self.attack.upstream(named, cut=self.query.do)
 
     def holders(self, names: Sequence[str]) -> set[str]:
         """Nodes whose tables any of these parameters can change, as far as the question goes."""
         found = set()
         for node_name in self.relevant:
             node = self.attack.all_nodes[node_name]
-            if any(holds(node.cpd, n) or n in node.structural for n in names):
+            if any(node.cpd.holds(n) or n in node.structural for n in names):
                 found.add(node_name)
         return found
 
@@ -153,11 +153,24 @@ class Case:
         return bool(self.holders([name]))
 
     def degree(self, name: str) -> int | None:
-        """Degree of the answer's numerator and denominator in a parameter, when it is known."""
+        """Degree of the answer's numerator and denominator in a parameter; None when not known.
+
+        Both are sums of products with one entry of every table in each product: the degrees of the
+        tables that hold the parameter add up.  1 is affine; where several tables share one, 2 or
+        more.
+        """
         if self.is_structural(name):
             return None
-        structural = {n: self.base(n) for n in self.attack.structural}
-        return degree_of_answer(self.attack, self.query, name, structural)
+        sizes = {n: self.base(n) for n in self.attack.structural}
+        total = 0
+        for holder in self.relevant:
+            node = self.attack.all_nodes[holder]
+            parents = [self.attack.variable(p, sizes) for p in node.parents]
+            degree = node.cpd.degree(name, parents)
+            if degree is None:
+                return None
+            total += degree
+        return total
 
     # -- asking ----------------------------------------------------------------------------
 

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.errors import TooLarge
-from reidbn.inference.answers import upstream
 from reidbn.inference.lowering import Lowering
 from reidbn.inference.network import Array, Network
 from reidbn.inference.query import Query
@@ -150,7 +149,7 @@ class _Stories:
         queries: Sequence[Query],
     ) -> None:
         names = [n for q in queries for n in (*q.targets, *q.given, *q.do)]
-        self.lowering = Lowering(attack, settings, nodes=upstream(attack, names))
+        self.lowering = Lowering(attack, settings, nodes=attack.upstream(names))
         self.columns, self.queries = columns, queries
         self.orders: dict[int, list[str]] = {}
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.inference.case import Case
-from reidbn.inference.degrees import degree_in
 from reidbn.inference.lowering import Lowering, subject_values
 from reidbn.inference.network import Network
 from reidbn.inference.plain import PlainNode, plain_nodes
@@ -99,7 +98,7 @@ def _tables(case: Case, name: str, at_zero: Network) -> dict[str, list[Objects]]
         node = case.attack.all_nodes[plain.name]
         sizes = {n: case.base(n) for n in case.attack.structural}
         parents = [case.attack.variable(p, sizes) for p in node.parents]
-        degree = 0 if plain.name in case.query.do else degree_in(node.cpd, name, parents)
+        degree = 0 if plain.name in case.query.do else node.cpd.degree(name, parents)
         if degree is None:
             return None
         points = _points(degree)
