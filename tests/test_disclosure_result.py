@@ -166,7 +166,8 @@ def test_a_scenario_with_one_shared_list_is_the_mixture_of_all_and_nothing():
         return rb.Scenario("test", knows=Knows(known, parent=parent))
 
     def asked(what):
-        return rb.disclosure(people, "sick", knowledge=rb.knowledge(people, what, unknown=["town"]))
+        known = rb.knowledge(people, what, unknown=["town"], secret="sick")
+        return rb.disclosure(people, "sick", knowledge=known)
 
     free = asked(scenario(None))
     same = rb.disclosure(people, "sick", knowledge={"age": 0.5, "job": 0.5})
