@@ -166,7 +166,7 @@ def test_a_scenario_with_one_shared_list_is_the_mixture_of_all_and_nothing():
         return rb.Scenario("test", knows=Knows(known, parent=parent))
 
     def asked(what):
-        known = rb.knowledge(people, what, unknown=["town"], secret="sick")
+        known = rb.knowledge(people, what, unknown=["town"], sensitive="sick")
         return rb.disclosure(people, "sick", knowledge=known)
 
     free = asked(scenario(None))

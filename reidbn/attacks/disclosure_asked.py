@@ -397,7 +397,7 @@ def said_of(
         names = known  # type: ignore[assignment]  # columns, or none named
     if weighed is None:
         return names, None
-    what = knowledge(people, weighed, secret=sensitive)
+    what = knowledge(people, weighed, sensitive=sensitive)
     aux = what.used if weighed is known else auxiliaries(people, sensitive, names)
     for column in what.used:
         if column in aux and column != sensitive:

@@ -168,7 +168,7 @@ def knowledge(
     columns: Mapping[str, str | Sequence[str]] | None = None,
     without: Sequence[str] = (),
     unknown: Sequence[str] = (),
-    secret: str | None = None,
+    sensitive: str | None = None,
 ) -> Knowledge:
     """What an attacker may know of these people, from any way to say it.
 
@@ -176,7 +176,7 @@ def knowledge(
     chance)}, a scenario's name or file, or a `Scenario`; a chance is one number, or one per person.
     A group that nobody can know (chance 0 throughout) is left out.  Of a scenario, `columns` maps
     its attributes to the table's columns, `without` leaves attributes out, and `unknown` names
-    quasi-identifiers that nobody knows; it need not speak of a `secret` that is asked about.
+    quasi-identifiers that nobody knows; it need not speak of a `sensitive` column that is asked about.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
     >>> knowledge(people, {"sex": 0.25, "both": (["sex", "race"], 0.5)}).subset_probabilities()
@@ -186,7 +186,7 @@ def knowledge(
     if isinstance(known, Knowledge):
         return _fitting(known, people)
     if is_scenario(known, people):
-        return _of_scenario(people, known, columns or {}, without, unknown, secret)
+        return _of_scenario(people, known, columns or {}, without, unknown, sensitive)
     if columns or without or unknown:
         raise UsageError("columns=, without= and unknown= are about a scenario; known= names none")
     groups, stated = said_groups(people, known)
@@ -298,7 +298,7 @@ def _of_scenario(
     columns: Mapping[str, str | Sequence[str]],
     without: Sequence[str],
     unknown: Sequence[str],
-    secret: str | None,
+    sensitive: str | None,
 ) -> Knowledge:
     """What a scenario says is known of these people; refused where it says more than that."""
     from reidbn.attack.knows import Profile
@@ -325,7 +325,7 @@ def _of_scenario(
     assert scenario.knows is not None  # noqa: S101 - the whole one has it
     found = place(scenario.knows, people, scenario.facts, unknown=unknown)
     notes = refuse_unnamed(
-        people, renamed, found, without=without, unknown=unknown, alone=True, secret=secret
+        people, renamed, found, without=without, unknown=unknown, alone=True, sensitive=sensitive
     )
     placed = found.placed
     names, owned = tuple(p.label for p in placed), tuple(p.columns for p in placed)

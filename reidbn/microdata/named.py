@@ -27,12 +27,12 @@ def refuse_unnamed(
     without: Sequence[str],
     unknown: Sequence[str],
     alone: bool = False,
-    secret: str | None = None,
+    sensitive: str | None = None,
 ) -> tuple[str, ...]:
     """Refuse columns of which nothing is said; a note on those that are said to be unknown.
 
     `alone`: the knowledge is read without an attack, so that remedies are arguments of the reader;
-    it need not speak of a `secret`.
+    it need not speak of the `sensitive` column asked about.
     """
     for name in unknown:
         if name not in people.quasi_identifiers:
@@ -41,7 +41,7 @@ def refuse_unnamed(
         if name in groups.used:
             raise UsageError(*_contradiction(name, scenario))
     left_out = _left_out(scenario, without)
-    spoken_of = groups.used | left_out | {*unknown, secret}
+    spoken_of = groups.used | left_out | {*unknown, sensitive}
     silent = [c for c in people.quasi_identifiers if c not in spoken_of]
     if silent:
         python, shell = _remedies(silent, people, groups)
