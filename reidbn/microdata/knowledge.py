@@ -176,7 +176,7 @@ def knowledge(
     chance)}, a scenario's name or file, or a `Scenario`; a chance is one number, or one per person.
     A group that nobody can know (chance 0 throughout) is left out.  Of a scenario, `columns` maps
     its attributes to the table's columns, `without` leaves attributes out, and `unknown` names
-    quasi-identifiers that nobody knows; it need not speak of a `sensitive` column that is asked about.
+    quasi-identifiers that nobody knows; it need not speak of the `sensitive` column asked about.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
     >>> knowledge(people, {"sex": 0.25, "both": (["sex", "race"], 0.5)}).subset_probabilities()
