@@ -50,7 +50,7 @@ def test_the_text_has_a_line_for_each_number_of_attributes_and_the_riskiest_subs
     assert lines[0].startswith("6 people on age, zip, sex; a missing cell is a value")
     assert lines[2].split()[:2] == ["1", "3"]
     assert lines[4].split()[-5:] == ["age", "+", "zip", "+", "sex"]
-    assert lines[-1] == "... 5 more subsets; --parquet writes all"
+    assert lines[-1] == "... 5 more subsets; --out writes all"
     assert len([line for line in lines if " + " in line]) == 4
 
 

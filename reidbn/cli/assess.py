@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,8 +18,9 @@ from reidbn.cli._options import (
     read_states,
     set_option,
 )
+from reidbn.cli._results import result_options, write_reports
 from reidbn.cli._tables import about, listed, say_about, table_options
-from reidbn.errors import CrosscheckFailed, UsageError
+from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
     from reidbn.microdata.table import People
@@ -63,19 +63,13 @@ if TYPE_CHECKING:
               help="Public: k alike in every class; controlled: mean, nobody unique.")  # fmt: skip
 @click.option("--threshold", metavar="NAME|NUMBER|MEASURE=NUMBER",
               help="A precedent (ema), your own limit on 1/class, or on a measure.")  # fmt: skip
-@click.option("--html", metavar="FILE", help="Write the report (aggregates only).")
-@click.option("--markdown", metavar="FILE", help="Write the report as Markdown.")
-@click.option("--json-report", metavar="FILE", help="Write the report's numbers as JSON.")
-@click.option(
-    "--custodian", is_flag=True, help="Reports with exact counts: they stay in the house."
-)
+@result_options()
 @click.option(
     "--option",
     multiple=True,
     metavar="NAME:COLUMN=LEVEL,...",
     help="Another release to compare in the report: columns at levels of a hierarchy.",
 )
-@click.option("--out", metavar="FILE", help="Write each person's risks (Parquet). Restricted.")
 @click.option(
     "--restricted",
     metavar="FILE",
@@ -150,7 +144,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
 
 
 _OF_EVERYBODY = (
-    "html", "markdown", "json_report", "restricted", "fail_above", "release", "threshold",
+    "html", "markdown", "json_report", "plot", "restricted", "fail_above", "release", "threshold",
 )  # fmt: skip
 LEVEL = 0.09  # of the overall risk, above which people are counted
 
@@ -206,18 +200,9 @@ def _columns(options: dict[str, Any]) -> dict[str, str]:
 def _write(result: Any, options: dict[str, Any], releases: dict[str, dict[str, int]]) -> None:
     import reidbn as rb
 
-    rule = {k: options[k] for k in ("threshold", "release", "custodian")}
+    rule = {k: options[k] for k in ("threshold", "release")}
     others = {name: rb.what_if(result, generalise=levels) for name, levels in releases.items()}
-    asked = {**rule, "options": others}
-    for kind, write, more in (
-        ("html", result.to_html, asked),
-        ("markdown", result.to_markdown, asked),
-        ("json_report", result.to_json, rule),
-    ):
-        if options[kind]:
-            with suppress(CrosscheckFailed):  # written with the failure on top; the caller ends
-                write(options[kind], **more)
-            click.echo(f"report: {options[kind]}", err=True)
+    write_reports(result, options, **rule, options=others)
 
 
 def _write_persons(result: Any, options: dict[str, Any]) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidbn.cli._options import WHOLE, output_options, print_json
+from reidbn.cli._results import result_options
 from reidbn.cli._tables import (
     about,
-    plot_option,
     save_figure,
     say_about,
     show_frame,
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
 @table_options
 @click.option("--suppress", type=WHOLE, metavar="K",
               help="Leave out the fewest so that the others have K written alike.")  # fmt: skip
-@click.option("--parquet", metavar="FILE", help="Write each person's class size.")
-@plot_option
+@result_options("out", "plot")
 @output_options
 def classes(
     people: People,
     suppress: int | None,
-    parquet: str | None,
+    out: str | None,
     plot: str | None,
     as_json: bool,
     quiet: bool,
@@ -65,8 +64,8 @@ def classes(
             click.echo(f"{name.replace('_', ' '):<{wide}}{shown:>12}")
         click.echo()
         show_frame(histogram)
-    if parquet:
-        write_parquet(_per_person(people), parquet)
+    if out:
+        write_parquet(_per_person(people), out)
     if plot:
         from reidbn.report.class_sizes import class_size_figure
 

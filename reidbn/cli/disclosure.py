@@ -11,6 +11,7 @@ from reidbn.attacks.disclosure_source import threshold
 from reidbn.cli._known import known_of, known_options, read_known
 from reidbn.cli._options import number, output_options, print_json, print_table
 from reidbn.cli._remedies import in_shell
+from reidbn.cli._results import asks_for_a_file, result_options, write_reports
 from reidbn.cli._tables import about, listed, say_about, show_frame, table_options, write_parquet
 from reidbn.errors import UsageError
 
@@ -62,9 +63,7 @@ COMPARED_UP_TO = 2e8  # comparisons of people that the map may take where values
 @click.option("--order", multiple=True, metavar="A=S,M,L", help="The order of a text's values.")
 @click.option("--equal-width", type=click.Choice(["paper", "at-most", "observed", "text"]),
               default="observed", help="What the paper's search cuts [observed].")  # fmt: skip
-@click.option("--html", metavar="FILE", help="Write a page with figures, counts rounded to tens.")
-@click.option("--own-copy", is_flag=True, help="Write the page with exact counts; not to pass on.")
-@click.option("--out", metavar="FILE", help="Write every person's measures (Parquet). Restricted.")
+@result_options()
 @click.option("--fail-above", metavar="SHARE", help="Exit 1 if more are unprotected.")
 @output_options
 @click.pass_context
@@ -74,7 +73,6 @@ def disclosure(
     people: People,
     as_json: bool,
     quiet: bool,
-    html: str | None,
     out: str | None,
     fail_above: str | None,
     **question: Any,
@@ -97,8 +95,8 @@ def disclosure(
         _say(found, coarse, more)
     if out:
         _write(found, out)
-    if html:
-        _page(people, found, coarse, html, question)
+    if asks_for_a_file(question):
+        _page(people, found, coarse, question)
     worst = max(1 - d.share_upward() for d in found.values())
     if limit is not None and worst > limit:
         context.exit(1)
@@ -385,38 +383,17 @@ def _defined(values: Any) -> float | None:
 
 
 def _measures(d: Disclosure) -> dict[str, Any]:
-    full, least = d.poac()
+    """The result's measures, flat, with what was asked."""
     found: dict[str, Any] = {
         "secret": d.secret,
         "status": d.status,
         "known": list(d.known),
         "question": str(d.question),
-        "people": len(d),
-        "p": d.p,
-        "q": d.q,
-        "share_upward": d.share_upward(),
-        "share_downward": d.share_downward(),
-        "sure_when_all_known": int(d.sure.sum()),
-        "sure_without_own_record": int(d.sure_without_own.sum()),
-        "best_guess_prior": d.best_guess_prior,
-        "best_guess": float(d.best_guess.mean()),
-        "mean_ppp_full": float(d.ppp_full.mean()),
-        "mean_ppp_without_own_record": _defined(d.ppp_without_own),
-        "mean_ppp_min": float(d.ppp_min.mean()),
-        "mean_poac_full": None if full is None else float(full.mean()),
-        "mean_poac_min": None if least is None else float(least.mean()),
-        "prior": float(d.prior.mean()),
-        "posterior_max": float((1 - d.ppp_min).mean()),
+        **{name: measure.value for name, measure in d.measures.items()},
         "notes": list(d.notes),
     }
-    if not d.several and d.source.near(d.column) is None:
-        found["best_guess_without_own_record"] = _defined(d.best_guess_without_own)
-    if d.chances is not None:
-        found["expected_ppp"] = float(d.expected_ppp.mean())
-        found["breach_probability"] = float(d.breach_probability.mean())
-    if d.drawn_from is not None and d.weights is None:
-        found["share_upward_interval"] = list(d.interval("upward"))
-    return found
+    protected = d.measures["share_upward"].interval
+    return found | ({} if protected is None else {"share_upward_interval": list(protected)})
 
 
 def _as_json(
@@ -505,11 +482,9 @@ def _page(
     people: People,
     found: dict[str, Disclosure],
     coarse: list[tuple[Generalisation, Generalisation | None]],
-    html: str,
     question: dict[str, Any],
 ) -> None:
     from reidbn.attacks.disclosure import DisclosureAll
-    from reidbn.report.disclosure_page import disclosure_page
 
     first = found[people.sensitive[0]] if people.sensitive else next(iter(found.values()))
     every = None
@@ -517,7 +492,7 @@ def _page(
         every = DisclosureAll(people, found)
     elif 1 < len(first.known) < MAP_UP_TO and _cheap(people, first, question):
         every = _map(people, first, question)
-    disclosure_page(first, html, every=every, generalisations=coarse, own_copy=question["own_copy"])
+    write_reports(first, question, every=every, generalisations=coarse)
 
 
 def _cheap(people: People, d: Disclosure, question: dict[str, Any]) -> bool:

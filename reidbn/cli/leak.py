@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reidbn.cli._known import known_of
 from reidbn.cli._leak_more import (
     asked_more,
     highest,
@@ -17,6 +18,8 @@ from reidbn.cli._leak_more import (
     say_more,
 )
 from reidbn.cli._options import LIMIT, WHOLE, is_above, output_options, print_json, print_table
+from reidbn.cli._results import asks_for_a_file, result_options, write_people, write_reports
+from reidbn.cli._tables import listed
 from reidbn.errors import UsageError
 from reidbn.written import counted
 
@@ -91,6 +94,7 @@ _NAMES = {
     metavar="P|NAME",
     help="Exit 1 when a patient's risk is above; cell-11 stands for one in 11.",
 )
+@result_options()
 @more_options
 @output_options
 @click.pass_context
@@ -122,9 +126,32 @@ def leak(context: click.Context, /, as_json: bool, quiet: bool, **options: Any) 
     else:
         _say(found, options)
         say_more(found)
+    _write(people, leaks, options)
     worst = max([*(row["worst"] for row in found["leaks"]), *highest(found)])
     if options["fail_above"] is not None and is_above(worst, options["fail_above"]):
         context.exit(1)
+
+
+def _write(people: People | None, leaks: list[Any], options: dict[str, Any]) -> None:
+    """The report, the picture and everybody's risk in a leak of a table."""
+    import reidbn as rb
+
+    if not asks_for_a_file(options):
+        return
+    if people is None:
+        raise UsageError("--html, --plot and --out are about the people of a TABLE; give one")
+    secrets = listed(options["sensitive"]) if options["sensitive_known"] is not None else []
+    if len(leaks) > 1 or len(secrets) > 1:
+        raise UsageError("--html, --plot and --out are about one leak; name one --leaked size and "
+                         "at most one --sensitive column")  # fmt: skip
+    more = (
+        {"sensitive": s, "sensitive_known": options["sensitive_known"]}
+        if (s := next(iter(secrets), None))
+        else {}
+    )
+    result = rb.leak.assess(people, leaked=leaks[0], known=known_of(people, options), **more)
+    write_reports(result, options)
+    write_people(result, options)
 
 
 def _designed(classes: Classes, leaks: list[Any], options: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidbn.cli._options import NUMBER, number, output_options, print_json
+from reidbn.cli._results import result_options, write_people, write_reports
 from reidbn.cli._tables import (
     about,
     figure_name,
@@ -44,8 +45,7 @@ _FIGURES = {"plot": "uniqueness", "plot_classes": "class sizes", "plot_models": 
     help="What to do where values match several others.",
 )  # fmt: skip
 @click.option("--rehearse", is_flag=True, help="Predict the table from parts of it, as a check.")
-@click.option("--plot", metavar="FILE", callback=figure_name,
-              help="Draw uniqueness by sampling fraction (.svg, .png, .pdf).")  # fmt: skip
+@result_options()
 @click.option("--plot-classes", metavar="FILE", callback=figure_name,
               help="Draw population class sizes.")  # fmt: skip
 @click.option("--plot-models", metavar="FILE", callback=figure_name, help="Draw every model.")
@@ -73,6 +73,8 @@ def population(people: People, **options: Any) -> None:
         tried = room.fit(people, model="pitman-bayes", **shared)
     _show(people, fit, table, tried, options)
     _draw(people, fit, table, options, shared)
+    write_reports(fit, {**options, "plot": None})
+    write_people(fit, options)
 
 
 def _recommended(table: pd.DataFrame | None) -> str:

@@ -9,6 +9,7 @@ import click
 from reidbn.cli._bar import share_bar
 from reidbn.cli._known import known_of, known_options
 from reidbn.cli._options import NUMBER, output_options, print_json
+from reidbn.cli._results import REPORTS, result_options, write_people, write_reports
 from reidbn.cli._tables import (
     about,
     figure_name,
@@ -41,11 +42,7 @@ if TYPE_CHECKING:
 @click.option("--sampling-fraction", type=NUMBER, metavar="F",
               help="Share of the population in the table: DIS-SUDA too.")  # fmt: skip
 @click.option("--top", type=click.IntRange(0), default=15, show_default=True, help="Rows shown.")
-@click.option("--parquet", metavar="FILE", help="Write the whole table.")
-@click.option(
-    "--plot", metavar="FILE", callback=figure_name,
-    help="Draw uniqueness by number of attributes known (.svg, .png, .pdf).",
-)  # fmt: skip
+@result_options()
 @click.option(
     "--plot-lattice", metavar="FILE", callback=figure_name,
     help="Draw every subset as a cell of a strip.",
@@ -61,6 +58,9 @@ def subsets(people: People, **options: Any) -> None:
         return _suda(people, options)
     if options["sampling_fraction"] is not None:
         raise UsageError("--sampling-fraction is for DIS-SUDA; add --suda")
+    for name in REPORTS:
+        if options[name]:
+            raise UsageError(f"--{name.replace('_', '-')} is the page of --suda; add --suda")
     if per_record and (options["plot"] or options["plot_lattice"]):
         raise UsageError("the plots show the table of subsets; leave out --per-record")
     table = _counted(people, options)
@@ -72,8 +72,8 @@ def subsets(people: People, **options: Any) -> None:
         if not options["quiet"]:
             say_about(people)
         (_show_people if per_record else _show_subsets)(people, table, options["top"])
-    if options["parquet"]:
-        _write(with_subjects(people, table) if per_record else table, options["parquet"])
+    if options["out"]:
+        _write(with_subjects(people, table) if per_record else table, options["out"])
     _draw(table, options["plot"], options["plot_lattice"])
     return None
 
@@ -82,7 +82,7 @@ def _suda(people: People, options: dict[str, Any]) -> None:
     """Who is singled out by what: per person, and how much each column adds."""
     from reidbn.microdata.suda import suda
 
-    for name in ("per_record", "known", "samples", "plot", "plot_lattice"):
+    for name in ("per_record", "known", "samples", "plot_lattice"):
         if options[name]:
             raise UsageError(
                 f"--suda looks at minimal uniques; leave out --{name.replace('_', '-')}"
@@ -108,8 +108,8 @@ def _suda(people: People, options: dict[str, Any]) -> None:
         least = [" + ".join(next(iter(found.minimal_uniques(i)), ("-",))) for i in riskiest.index]
         click.echo()
         show_frame(riskiest.assign(smallest=least))
-    if options["parquet"]:
-        write_parquet(table, options["parquet"])
+    write_reports(found, options)
+    write_people(found, options)
 
 
 def _counted(people: People, options: dict[str, Any]) -> pd.DataFrame:
@@ -155,7 +155,7 @@ def _show_subsets(people: People, table: pd.DataFrame, top: int) -> None:
         show_frame(riskiest.drop(columns=["subset", *plain]).assign(subset=names))
         if len(riskiest) < len(shown):
             click.echo(
-                f"... {counted(len(shown) - len(riskiest), 'more subset')}; --parquet writes all"
+                f"... {counted(len(shown) - len(riskiest), 'more subset')}; --out writes all"
             )
 
 
