@@ -93,6 +93,8 @@ def mean_of(
     """The mean of a value per person."""
     each = np.asarray(values, dtype=np.float64)
     mean = float(each.mean())
+    if not np.isfinite(mean):  # of somebody it says nothing, so of all
+        return Measure(None, None, unit, per_person, words)
     return Measure(mean, interval, unit, per_person, words, "mean", each)
 
 

@@ -279,3 +279,13 @@ def test_planted_slips_in_minimal_uniques_and_candidates_are_found():
     records, persons = pairs.links
     with pytest.raises(rb.CrosscheckFailed, match="one by one"):
         replace(pairs, links=(records[1:], persons[1:])).check(individuals=157)
+
+
+def test_the_page_about_results_says_what_they_do():
+    import doctest
+    from pathlib import Path
+
+    page = Path(__file__).resolve().parent.parent / "docs" / "results.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.attempted >= 6
+    assert found.failed == 0

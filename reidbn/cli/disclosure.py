@@ -488,11 +488,13 @@ def _page(
 
     first = found[people.sensitive[0]] if people.sensitive else next(iter(found.values()))
     every = None
+    if not question["html"] and not question["markdown"]:
+        return write_reports(first, question)
     if len(found) > 1:
         every = DisclosureAll(people, found)
     elif 1 < len(first.known) < MAP_UP_TO and _cheap(people, first, question):
         every = _map(people, first, question)
-    write_reports(first, question, every=every, generalisations=coarse)
+    return write_reports(first, question, every=every, generalisations=coarse)
 
 
 def _cheap(people: People, d: Disclosure, question: dict[str, Any]) -> bool:

@@ -1,0 +1,57 @@
+"""`--html`, `--plot`, `--out` and their neighbours mean the same in every command about people."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from reidbn.cli import reidbn
+
+TABLE = ("synthetic:300", "--qi", "age,sex,race")
+COMMANDS = {
+    "leak": ("leak", *TABLE, "--leaked", "50"),
+    "population": ("population", *TABLE, "--population", "100000", "--model", "pitman"),
+    "suda": ("subsets", *TABLE, "--suda"),
+    "disclosure": ("disclosure", *TABLE, "--sensitive", "diagnosis", "--known", "age,sex"),
+    "assess": ("assess", *TABLE, "--rows", "2000", "--population", "9000"),
+}
+HIDDEN = {"leak": "--parquet", "suda": "--parquet", "disclosure": "--own-copy"}
+
+
+def run(*words):
+    return CliRunner().invoke(reidbn, [str(w) for w in words], catch_exceptions=True)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_about_people_writes_a_report_a_picture_and_a_row_each(name, tmp_path):
+    page, numbers, own = (tmp_path / f for f in ("r.html", "r.json", "own.json"))
+    picture, rows = tmp_path / "r.svg", tmp_path / "r.parquet"
+    done = run(*COMMANDS[name], "--quiet", "--html", page, "--json-report", numbers,
+               "--plot", picture, "--out", rows)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "<h1>" in page.read_text()
+    assert picture.read_text().startswith("<?xml")
+    assert len(pd.read_parquet(rows)) == 300
+    assert json.loads(numbers.read_text())["custodians_own_copy"] is False
+    if name != "assess":
+        assert run(*COMMANDS[name], "--json-report", own, "--custodian").exit_code == 0
+        assert json.loads(own.read_text())["custodians_own_copy"] is True
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_older_names_are_taken_and_hidden(name, tmp_path):
+    file = tmp_path / "old.parquet"
+    words = (HIDDEN[name],) if name == "disclosure" else (HIDDEN[name], file)
+    assert run(*COMMANDS[name], *words).exit_code == 0
+    assert name == "disclosure" or file.exists()
+    assert HIDDEN[name] not in run(COMMANDS[name][0], "--help").output
+
+
+def test_a_leak_without_people_has_no_page():
+    named = ("leak", "--records", "100", "--class-size", "5", "--leaked", "5", "--html", "x.html")
+    assert "give one" in str(run(*named).exception)
+    two = ("leak", *TABLE, "--leaked", "5,50", "--html", "x.html")
+    assert "one --leaked size" in str(run(*two).exception)
+    plain = ("subsets", *TABLE, "--html", "x.html")
+    assert "add --suda" in str(run(*plain).exception)
