@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import reidbn as rb
-from reidbn.attack import Known, Knows, Listed, Lookup, Scenario
+from reidbn.attack import FactLookup, Known, Knows, Listed, Scenario
 
 ROOT = Path(__file__).resolve().parent.parent
 POPULATION = 100_000_000
@@ -82,7 +82,7 @@ def voter(column, *, one_list=True):
         {"birth_year": "yob", "ethnicity": "hispanic"}
     )
     knows = scenario.knows
-    look = Lookup("lists", column, ("state",))
+    look = FactLookup("lists", column, ("state",))
     listed = Listed("listed", (look,), shared=one_list, source=knows.parent.source)
     changed = Knows(knows.known, listed)
     return Scenario(scenario.name, knows=changed, facts=scenario.facts, title=column)

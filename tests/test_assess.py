@@ -9,7 +9,7 @@ import pytest
 from inside import inside
 
 import reidbn as rb
-from reidbn.attack import Known, Knows, Listed, Lookup, Profile, Scenario
+from reidbn.attack import FactLookup, Known, Knows, Listed, Profile, Scenario
 from reidbn.attacks import act_out, drivers, most_exposed, risks, routes, subset_classes
 from reidbn.errors import DataError, ModelError, TooLarge, UsageError
 from reidbn.microdata import People
@@ -120,7 +120,7 @@ def test_chances_looked_up_by_state_equal_counting_by_hand():
     }
 
     def look(column):
-        return Lookup("lists", column, ("state",))
+        return FactLookup("lists", column, ("state",))
 
     known = (
         Known("age", ("age",), (look("age"),), source="s"),
@@ -298,7 +298,7 @@ def test_mistaken_calls_say_what_would_be_right(call, error, message):
 
 def test_a_value_without_a_row_in_the_facts_is_an_error_that_names_no_value():
     facts = {"lists": {"state": ["0", "1"], "p": [0.5, 0.5]}}
-    known = (Known("age", ("age",), (Lookup("lists", "p", ("state",)),)),)
+    known = (Known("age", ("age",), (FactLookup("lists", "p", ("state",)),)),)
     scenario = Scenario("x", knows=Knows(known), facts=facts)
     missed = int((people().codes(["state"]) == 2).sum())
     with pytest.raises(DataError, match=rf"^{missed} people have a state with no row"):

@@ -7,7 +7,7 @@ import pytest
 from inside import inside
 
 import reidbn as rb
-from reidbn.attack import Known, Knows, Listed, Lookup, Scenario, load_scenario, read_facts
+from reidbn.attack import FactLookup, Known, Knows, Listed, Scenario, load_scenario, read_facts
 from reidbn.attacks import risks
 from reidbn.cli import main
 from reidbn.errors import CrosscheckFailed, EngineError, ModelError, ReidbnWarning
@@ -171,7 +171,7 @@ def test_two_rows_with_the_same_key_in_a_scenarios_facts_are_refused(tmp_path):
 
 def test_two_rows_with_the_same_key_are_refused_in_python_too():
     facts = {"lists": {"sex": [0, 1, 0], "p": [0.6, 0.5, 0.0]}}
-    known = Known("age", ("age",), (Lookup("lists", "p", ("sex",)),))
+    known = Known("age", ("age",), (FactLookup("lists", "p", ("sex",)),))
     with pytest.raises(ModelError, match=r"table lists: row 3 repeats the sex"):
         assessed(scenario=Scenario("x", knows=Knows((known,), Listed()), facts=facts))
 

@@ -210,6 +210,16 @@ def test_tests_know_the_package_by_its_faces(path):
         assert deep(path) == [], "name it on the face of its room, reidbn/ROOM/__init__.py"
 
 
+def test_no_class_name_stands_twice():
+    names = Counter(
+        node.name
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, times in names.items() if times > 1] == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_point_down_only(path):
     here = room(path)

@@ -9,7 +9,7 @@ from attacks import YES_NO
 from inside import inside
 
 import reidbn as rb
-from reidbn.attack import Attack, Lookup, Node
+from reidbn.attack import Attack, FactLookup, Node
 from reidbn.attacks import subset_population
 from reidbn.cpds import Share
 from reidbn.errors import EngineError, ModelError
@@ -93,7 +93,7 @@ def test_a_chance_to_match_above_one_is_no_answer(monkeypatch):
 def test_a_relative_chance_that_comes_out_above_one_is_said():
     people = rb.read_table(pd.DataFrame({"race": list("abbb")}), quasi_identifiers=["race"])
     facts = {"rates": {"race": ["a", "b"], "rate": [1.5, 0.5]}}
-    chance = (0.8, Lookup("rates", "rate", ("race",), relative=True))
+    chance = (0.8, FactLookup("rates", "rate", ("race",), relative=True))
     notes: list[str] = []
     assert chance_of(chance, people, facts, "race", notes).tolist() == [1.0, 0.4, 0.4, 0.4]
     assert notes == [

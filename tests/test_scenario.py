@@ -5,10 +5,10 @@ import pytest
 
 import reidbn as rb
 from reidbn.attack import (
+    FactLookup,
     Known,
     Knows,
     Listed,
-    Lookup,
     Scenario,
     load_scenario,
     read_facts,
@@ -65,7 +65,7 @@ def test_facts_are_probabilities_and_cover_the_51_states():
 
 def test_a_number_is_looked_up_as_the_edge_of_its_band(people):
     facts = {"t": {"age": ["0", "40"], "p": [0.25, 0.75]}}
-    look = Lookup("t", "p", ("age",), bands={"age": (0, 40)})
+    look = FactLookup("t", "p", ("age",), bands={"age": (0, 40)})
     scenario = Scenario("x", knows=Knows((Known("sex", ("sex",), (look,)),)), facts=facts)
     result = rb.assess(
         "adversary-routes", people, scenario=scenario, population=5000,
@@ -78,7 +78,7 @@ def test_a_number_is_looked_up_as_the_edge_of_its_band(people):
 def test_relative_rates_are_capped_at_one_and_others_are_refused(people):
     facts = {"t": {"sex": ["female", "male"], "p": [1.5, 0.5]}}
     for relative in (True, False):
-        look = Lookup("t", "p", ("sex",), relative=relative)
+        look = FactLookup("t", "p", ("sex",), relative=relative)
         scenario = Scenario("x", knows=Knows((Known("age", ("age",), (0.8, look)),)), facts=facts)
         call = {"scenario": scenario, "unknown": COLUMNS[1:], "population": 5000}
         if relative:

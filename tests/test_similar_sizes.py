@@ -31,7 +31,7 @@ def random_table(rng, sizes, largest, most):
 
 def all_as_one(sizes, leaked, n, removed) -> Levelled:
     """Every class levelled with every other: far more than anybody would allow."""
-    pairs = inside(levelled)._Pairs(as_classes(sizes).records, leaked, n, 1e-3, removed)
+    pairs = inside(levelled)._Equation(as_classes(sizes).records, leaked, n, 1e-3, removed)
     level, steps = level_steps(sizes)
     return Levelled(as_classes(level), sum(pairs.bound(*step) for step in steps))
 

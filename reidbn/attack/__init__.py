@@ -9,7 +9,7 @@ __getattr__ = face(
         "attack": "Attack",
         "cells": "LINDDUN",
         "facts": "read_facts",
-        "knows": "InBands Known Knows Listed Lookup Profile",
+        "knows": "InBands Known Knows Listed FactLookup Profile",
         "layout": "WIDTH layout",
         "modelfile": "dumps load loads models models_folder save",
         "parameter": "Parameter Prior",

@@ -47,7 +47,7 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceLine:
     """One line of the list of numbers: what it is, its value, and where it comes from."""
 
     name: str
@@ -89,7 +89,7 @@ def edges(attack: Attack) -> list[Edge]:
     return found
 
 
-def sources(attack: Attack, values: Values | None = None) -> list[Source]:
+def sources(attack: Attack, values: Values | None = None) -> list[SourceLine]:
     """Every number of the attack and where it comes from."""
     found = []
     for p in attack.parameters.values():
@@ -99,15 +99,15 @@ def sources(attack: Attack, values: Values | None = None) -> list[Source]:
         unit = "" if p.unit == "probability" else f" {p.unit}"
         changed = values is not None and float(values[p.name][0]) != p.value
         source = f"set here; the file says {p.value:,.12g}, {p.source}" if changed else p.source
-        found.append(Source(p.name, f"{value}{unit}{span}", source))
+        found.append(SourceLine(p.name, f"{value}{unit}{span}", source))
     owners: list[Node | Group] = [*attack.groups.values(), *attack.nodes.values()]
     for owner in owners:
         held = owner.rows if isinstance(owner, Group) else owner.cpd
         if owner.source and holds_numbers(held):
             what = "its probabilities" if isinstance(owner, Group) else "its table"
-            found.append(Source(owner.name, what, owner.source))
+            found.append(SourceLine(owner.name, what, owner.source))
     for column in attack.subject.values():
-        found.append(Source(column.name, "per person", "the table of people"))
+        found.append(SourceLine(column.name, "per person", "the table of people"))
     return found
 
 

@@ -29,13 +29,13 @@ from reidbn.cpds.protocol import CPD, Ref
 _LEAVES = {str: Word, float: Float, int: Whole}
 
 
-class Part(BaseModel):
+class FilePart(BaseModel):
     """A piece of a model file; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class FromDataclass(Part):
+class FromDataclass(FilePart):
     """A model made from a frozen dataclass; `build` gives the dataclass."""
 
     made_of: ClassVar[type]

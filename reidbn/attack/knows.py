@@ -18,7 +18,7 @@ from reidbn.errors import UsageError
 
 
 @dataclass(frozen=True)
-class Lookup:
+class FactLookup:
     """A column of a table of facts, looked up by columns of the person's record."""
 
     table: str
@@ -53,7 +53,7 @@ class ByPerson:
         return self.values[found]
 
 
-Factor = float | Lookup | ByPerson
+Factor = float | FactLookup | ByPerson
 Chance = tuple[Factor, ...]  # the factors are multiplied
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.facts import read_facts, values_by_key
-from reidbn.attack.knows import Chance, Known, Knows, Listed, Lookup
+from reidbn.attack.knows import Chance, FactLookup, Known, Knows, Listed
 from reidbn.attack.scenario import Scenario
 from reidbn.calls import refuse_misfit
 from reidbn.errors import ModelError, UsageError
@@ -132,7 +132,7 @@ def _chance(column: str, keys: Sequence[str], columns: Mapping[str, Sequence[Any
         return (float(str(columns[column][0])),)
     bands = {key: tuple(sorted({*columns[key]})) for key in keys if key.endswith(FROM)}
     by = tuple(key.removesuffix(FROM) for key in keys)
-    return (Lookup(REGISTER, column, by, bands=bands, keys=tuple(keys)),)
+    return (FactLookup(REGISTER, column, by, bands=bands, keys=tuple(keys)),)
 
 
 def is_register(name: str) -> bool:

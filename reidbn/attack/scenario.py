@@ -15,7 +15,7 @@ from typing import Any
 
 from reidbn.attack.assumptions import is_assumption
 from reidbn.attack.attack import Attack
-from reidbn.attack.knows import Chance, InBands, Known, Knows, Listed, Lookup
+from reidbn.attack.knows import Chance, FactLookup, InBands, Known, Knows, Listed
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node, Question, parse_states
 from reidbn.calls import check_fields
@@ -84,7 +84,9 @@ class Scenario:
         chances = [k.chance for k in self.knows.known]
         if isinstance(self.knows.parent, Listed):
             chances.append(self.knows.parent.chance)
-        return tuple(c for chance in chances for f in chance if isinstance(f, Lookup) for c in f.by)
+        return tuple(
+            c for chance in chances for f in chance if isinstance(f, FactLookup) for c in f.by
+        )
 
     def without(self, names: Sequence[str]) -> Scenario:
         """The scenario without some attribute groups."""
@@ -185,7 +187,7 @@ def _renamed(chance: Chance, columns: Mapping[str, str | Sequence[str]]) -> Chan
             by=tuple(c for old in f.by for c in _listed(columns.get(old, old))),
             keys=f.fact_columns,
         )
-        if isinstance(f, Lookup)
+        if isinstance(f, FactLookup)
         else f
         for f in chance
     )

@@ -17,14 +17,14 @@ from reidbn.attack.cells import Number, State, Version, Word
 from reidbn.attack.explain import explain
 from reidbn.attack.facts import read_facts, values_by_key
 from reidbn.attack.fileproblem import FileProblem, in_file, raise_file_problems
-from reidbn.attack.kinds import Part
+from reidbn.attack.kinds import FilePart
 from reidbn.attack.knows import (
     Chance,
+    FactLookup,
     InBands,
     Known,
     Knows,
     Listed,
-    Lookup,
     Profile,
 )
 from reidbn.attack.modelfile import models_folder, read_text
@@ -38,7 +38,7 @@ from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
 Where = tuple[str | int, ...]
 
 
-class LookupSpec(Part):
+class LookupSpec(FilePart):
     """A column of a table of facts, looked up by the person's own values."""
 
     table: Word = Field(description="a table named under facts")
@@ -57,14 +57,14 @@ _Factor = Number | LookupSpec
 _Chance = _Factor | tuple[_Factor, ...]
 
 
-class InBandsSpec(Part):
+class InBandsSpec(FilePart):
     """A finer column, of which only the band is known."""
 
     of: Word = Field(description="the finer column, such as age")
     width: Number = Field(description="how wide the bands are, such as 10; the first starts at 0")
 
 
-class KnownSpec(Part):
+class KnownSpec(FilePart):
     """Attributes that are learnt together."""
 
     columns: tuple[Word, ...] | None = Field(
@@ -79,7 +79,7 @@ class KnownSpec(Part):
     )
 
 
-class ListedSpec(Part):
+class ListedSpec(FilePart):
     """One list or account: nothing is known of a person who is not on it."""
 
     node: Word = "listed"
@@ -88,7 +88,7 @@ class ListedSpec(Part):
     source: Word
 
 
-class ProfileSpec(Part):
+class ProfileSpec(FilePart):
     """Who is attacking."""
 
     node: Word = "attacker"
@@ -96,7 +96,7 @@ class ProfileSpec(Part):
     source: Word
 
 
-class KnowsSpec(Part):
+class KnowsSpec(FilePart):
     """What is known about each person."""
 
     group: Word | None = None
@@ -106,7 +106,7 @@ class KnowsSpec(Part):
     attributes: dict[str, KnownSpec] = Field({})
 
 
-class ScenarioBase(Part):
+class ScenarioBase(FilePart):
     """A named change of an attack."""
 
     schema_version: Version
@@ -182,7 +182,7 @@ def _build(document: Document, path: Path, label: str) -> Scenario:
     )  # fmt: skip
 
 
-def _model() -> type[Part]:
+def _model() -> type[FilePart]:
     fields = file_model().file.model_fields
     more: Any = {
         name: (fields[name].annotation, Field({})) for name in ("parameters", "nodes", "questions")
@@ -212,7 +212,7 @@ def _truth(value: bool | str) -> bool:  # noqa: FBT001 - a cell of a file
 def _chance(spec: Any) -> Chance:
     factors = spec if isinstance(spec, tuple) else (spec,)
     return tuple(
-        Lookup(f.table, f.column, f.by, f.otherwise, dict(f.bands), _truth(f.relative))
+        FactLookup(f.table, f.column, f.by, f.otherwise, dict(f.bands), _truth(f.relative))
         if isinstance(f, LookupSpec)
         else float(f)
         for f in factors

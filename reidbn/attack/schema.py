@@ -12,7 +12,7 @@ from pydantic import Field, create_model
 
 from reidbn.attack.cells import Evidence, Number, Reference, State, Tag, Version, Word
 from reidbn.attack.content import SCHEMA_VERSION
-from reidbn.attack.kinds import Models, Part
+from reidbn.attack.kinds import FilePart, Models
 from reidbn.attack.parts import GroupRow
 from reidbn.cpds.protocol import CPD
 from reidbn.cpds.registry import all_kinds
@@ -21,7 +21,7 @@ from reidbn.cpds.rows import Row
 _SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
-class PriorSpec(Part):
+class PriorSpec(FilePart):
     """What is believed about the parameter, within its range."""
 
     kind: Literal["uniform", "beta", "triangular"] = "uniform"
@@ -30,7 +30,7 @@ class PriorSpec(Part):
     mode: Number | None = Field(None, description="triangular: the most likely value")
 
 
-class ParameterSpec(Part):
+class ParameterSpec(FilePart):
     """A named number that a question may change; write $name where it belongs."""
 
     value: Number
@@ -43,7 +43,7 @@ class ParameterSpec(Part):
     story: Word = Field("", description="what the number means")
 
 
-class ColumnSpec(Part):
+class ColumnSpec(FilePart):
     """Subject data, which a table fills in per person; write "@name" where it belongs."""
 
     per: Word | None = Field(None, description="a group: one value per subset of its members")
@@ -55,7 +55,7 @@ class ColumnSpec(Part):
     story: Word = Field("", description="what the value means")
 
 
-class GroupBase(Part):
+class GroupBase(FilePart):
     """Attributes that are learnt independently: one yes/no node per member."""
 
     story: Word = Field("", description="what knowing a member means")
@@ -67,7 +67,7 @@ class GroupBase(Part):
     source: Word = Field("", description="where the probabilities come from")
 
 
-class NodeBase(Part):
+class NodeBase(FilePart):
     """One event of the story."""
 
     story: Word = Field("", description="what happens when the node is yes")
@@ -80,7 +80,7 @@ class NodeBase(Part):
     panoptic: tuple[Word, ...] = Field((), description="MITRE PANOPTIC privacy activities")
 
 
-class QuestionSpec(Part):
+class QuestionSpec(FilePart):
     """A named question, such as {target: identified=yes}."""
 
     target: Word = Field(description="node=state, or several with commas")
@@ -90,7 +90,7 @@ class QuestionSpec(Part):
     story: Word = Field("", description="the question in words")
 
 
-class FileBase(Part):
+class FileBase(FilePart):
     """An attack: an adversary's story as a graph."""
 
     schema_version: Version = Field(description=f"always {SCHEMA_VERSION}")
@@ -149,7 +149,7 @@ def _rows() -> Any:
     return Field(None, description="labelled rows; the first that fits counts")
 
 
-def _with(base: type[Part], extra: Any) -> type[Part]:
+def _with(base: type[FilePart], extra: Any) -> type[FilePart]:
     return type(base.__name__, (base,), {"model_config": {"json_schema_extra": extra}})
 
 

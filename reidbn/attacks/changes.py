@@ -137,7 +137,7 @@ def _suppressed(
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class AssessmentsCompared:
     """Two assessments of the same people, person by person."""
 
     before: Assessment
@@ -223,6 +223,6 @@ def _same_people(before: Inputs, after: Inputs) -> bool:
     return asked[0].has_the_people_of(asked[1])
 
 
-def compare_assessments(before: Assessment, after: Assessment) -> Comparison:
+def compare_assessments(before: Assessment, after: Assessment) -> AssessmentsCompared:
     """Person by person, what the change did to every measure."""
-    return Comparison(assessed(before), assessed(after))
+    return AssessmentsCompared(assessed(before), assessed(after))

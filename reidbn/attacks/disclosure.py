@@ -34,7 +34,7 @@ from reidbn.attacks.disclosure_exact import Partitioned
 from reidbn.attacks.disclosure_knowledge import Range, chances_of
 from reidbn.attacks.disclosure_matched import Matched
 from reidbn.attacks.disclosure_result import Disclosure
-from reidbn.attacks.disclosure_source import Question, Source, threshold
+from reidbn.attacks.disclosure_source import DisclosureQuestion, PeerCounter, threshold
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.knowledge import Knowledge, Known
 from reidbn.microdata.knowledge import knowledge as read_knowledge
@@ -108,7 +108,7 @@ def _one(
     blur.check(names)
     secret = len(names)
     if several(people, sensitive):
-        source: Source = histories_of(people, names, sensitive, blur, wanted, empty=empty)
+        source: PeerCounter = histories_of(people, names, sensitive, blur, wanted, empty=empty)
     else:
         relations = relations_of(people, names, sensitive, blur)
         codes, cardinalities = coded(people, names, sensitive, blur.ranges)
@@ -273,7 +273,7 @@ def _row(d: Disclosure) -> dict[str, Any]:
 def _found(
     given: People,
     names: tuple[str, ...],
-    source: Source,
+    source: PeerCounter,
     secret: int,
     p: float | str,
     q: float | str,
@@ -305,6 +305,6 @@ def _found(
         notes=notes,
         origin=wanted.origin,
         drawn_from=wanted.drawn_from,
-        question=Question(others, at, words, individuals),
+        question=DisclosureQuestion(others, at, words, individuals),
     )
     return replace(found, q=found.joint_q() if q == "joint" else threshold("q", q))

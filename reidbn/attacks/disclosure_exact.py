@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reidbn.attacks.disclosure_tally import Breaks, Expected, First, Weakest, tally
 from reidbn.attacks.disclosure_values import alternatives_at, fewest_alternatives
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.slab import MEMORY, Cells
+from reidbn.microdata.slab import MEMORY, WideRows
 
 _FEW = 4
 """Asking about fewer than one row in this many is cheaper for these rows alone."""
@@ -43,7 +43,7 @@ class Partitioned:
     _fewest: dict[float, dict[int, NDArray[np.int32]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.cells, self.row_of = Cells.of(self.codes, self.cardinalities)
+        self.cells, self.row_of = WideRows.of(self.codes, self.cardinalities)
         self._row = self.row_of if self.rows is None else self.row_of[self.rows]
         self._asked, self._places = _few(self._row, self.cells.rows)
 
@@ -191,7 +191,7 @@ class Partitioned:
         cells, places, asked = self.cells, self._places, self._asked
         of_row = np.zeros(self._rows_asked, dtype=np.int64)
         if profile is not None:
-            cells, row_of = Cells.of(self.codes, self.cardinalities, apart=profile)
+            cells, row_of = WideRows.of(self.codes, self.cardinalities, apart=profile)
             rows = row_of if self.rows is None else row_of[self.rows]
             asked, places = _few(rows, cells.rows)
             of_row = np.empty(cells.rows, dtype=np.int64)

@@ -18,10 +18,10 @@ from reidbn.attacks.disclosure import disclosure
 from reidbn.attacks.disclosure_asked import Asked, Blur, among, asked_of, auxiliaries, coded
 from reidbn.attacks.disclosure_exact import Partitioned
 from reidbn.attacks.disclosure_knowledge import Range, numbers
-from reidbn.attacks.disclosure_source import Question, threshold
+from reidbn.attacks.disclosure_source import DisclosureQuestion, threshold
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.slab import Cells
+from reidbn.microdata.slab import WideRows
 from reidbn.microdata.table import People
 from reidbn.theory.generalisation import (
     Layer,
@@ -68,7 +68,7 @@ class Generalisation:
     """One row per number of categories: protected, share, people in the smallest category,
     partition (and the search's options).
     """
-    question: Question = field(default_factory=lambda: Question((), 0.0))
+    question: DisclosureQuestion = field(default_factory=lambda: DisclosureQuestion((), 0.0))
 
     def partition(self, categories: int) -> tuple[Category, ...]:
         """The best partition with that many categories."""
@@ -204,7 +204,7 @@ def generalisation_effect(
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class OrderedValues:
     """The values of a variable in order; worth[lo, hi] = weight protected as one category."""
 
     labels: list[Any]
@@ -212,7 +212,7 @@ class Line:
     total: float
     people: Ints
     """How many people have each value."""
-    question: Question
+    question: DisclosureQuestion
 
     def allowed(self, smallest: int) -> Floats:
         """The worth of each interval; minus infinity for those with fewer people."""
@@ -246,7 +246,7 @@ def worth_of_intervals(
     ranges: Mapping[str, Range] | None,
     *,
     empty: bool,
-) -> Line:
+) -> OrderedValues:
     """How much weight each interval of the variable's values protects, if it becomes a category."""
     people, chosen = asked.people, asked.rows
     names = auxiliaries(people, sensitive, known)
@@ -260,7 +260,7 @@ def worth_of_intervals(
     among([name for name in names if name != column], "ranges", ranges)
     present = ordered_values(people, column, order)
     codes, sizes = coded(people, names, sensitive, ranges or {})
-    cells, row_of = Cells.of(codes, sizes)
+    cells, row_of = WideRows.of(codes, sizes)
     at, secret = names.index(column), len(names)
     others = [j for j in range(secret) if j != at]
     each = np.ones(len(people)) if people.weights is None else people.weights
@@ -280,8 +280,8 @@ def worth_of_intervals(
     held = np.bincount(place, weights=cells.people, minlength=len(present)).astype(np.int64)
     individuals = None if chosen is None else (int(chosen.size), int(chosen.sum()))
     words = Blur(ranges or {}, {}, None).words(names, empty=empty)
-    question = Question(tuple(names), p, words, individuals)
-    return Line(present, worth, float(each[rows].sum()), held, question)
+    question = DisclosureQuestion(tuple(names), p, words, individuals)
+    return OrderedValues(present, worth, float(each[rows].sum()), held, question)
 
 
 def _safe_without(
@@ -295,7 +295,7 @@ def _safe_without(
     return safe
 
 
-def _layers(cells: Cells, others: Sequence[int], secret: int, p: float) -> list[Layer]:
+def _layers(cells: WideRows, others: Sequence[int], secret: int, p: float) -> list[Layer]:
     """One layer per subset of the other auxiliaries; for p = 0 knowing all of them is enough."""
     sizes = range(len(others) + 1) if p > 0 else [len(others)]
     return [
@@ -325,7 +325,7 @@ def ordered_values(people: People, column: str, order: Sequence[Any] | None) -> 
     return [present[i] for i in np.argsort(values, kind="stable")]
 
 
-def _whole_numbers(line: Line, column: str) -> tuple[Ints, Line]:
+def _whole_numbers(line: OrderedValues, column: str) -> tuple[Ints, OrderedValues]:
     """The line of all whole numbers from the least to the greatest value, and their places."""
     values = numbers(np.array(line.labels, dtype=object), column)
     if not (values == np.floor(values)).all():
@@ -343,7 +343,7 @@ def _table(
     p: float,
     method: str,
     rows: list[dict[str, Any]],
-    question: Question,
+    question: DisclosureQuestion,
 ) -> Generalisation:
     import pandas as pd
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from reidbn.errors import UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.histories import History
-from reidbn.microdata.slab import Cells, Partition, Split, walk
+from reidbn.microdata.slab import Partition, Split, WideRows, walk
 from reidbn.theory.ratios import ranks_by_size
 
 Share = tuple[Ints, Ints]
@@ -59,7 +59,7 @@ class Histories:
         self.secret = len(self.cardinalities)
         kind, kinds = _kinds_of_sets(self.owner, self.value, self.values, len(self.codes))
         table = np.column_stack([self.codes, kind.astype(np.int32)])
-        self.cells, self.row_of = Cells.of(table, (*self.cardinalities, kinds))
+        self.cells, self.row_of = WideRows.of(table, (*self.cardinalities, kinds))
         self._places = self.row_of if self.rows is None else self.row_of[self.rows]
         example = np.empty(self.cells.rows, dtype=np.int64)
         example[self.row_of] = np.arange(len(self.codes))

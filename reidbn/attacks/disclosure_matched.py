@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.masks import superset_sums
-from reidbn.microdata.slab import MEMORY, Cells
+from reidbn.microdata.slab import MEMORY, WideRows
 from reidbn.theory.ratios import ranks_by_size
 
 Share = tuple[Ints, Ints]
@@ -39,7 +39,7 @@ class Matched:
     _full: tuple[Ints, Ints] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.cells, row_of = Cells.of(self.codes, self.cardinalities)
+        self.cells, row_of = WideRows.of(self.codes, self.cardinalities)
         chosen = row_of if self.rows is None else row_of[self.rows]
         self.subjects, self._places = np.unique(chosen, return_inverse=True)
         self.known = tuple(range(len(self.cardinalities) - 1))

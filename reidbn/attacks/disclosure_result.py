@@ -15,11 +15,11 @@ from reidbn.attacks.disclosure_guess import guess_alone, guess_near, guess_value
 from reidbn.attacks.disclosure_readings import Readings, readings_of
 from reidbn.attacks.disclosure_source import (
     AlternativesLeftOut,
+    DisclosureQuestion,
     Kept,
     LeaveOneOut,
-    Question,
+    PeerCounter,
     Reading,
-    Source,
     kept,
     nullable,
     threshold,
@@ -51,7 +51,7 @@ class Disclosure(Result):
     secret: str
     names: tuple[str, ...]
     """The columns by their bit in a mask; the secret may be among them."""
-    source: Source
+    source: PeerCounter
     column: int
     p: float = 0.0
     q: float = 0.0
@@ -65,7 +65,7 @@ class Disclosure(Result):
     """Each of `people`'s row in the table asked about, where some were left out of it."""
     drawn_from: int | None = None
     """How many people the individuals were drawn at random from; None if they were not drawn."""
-    question: Question = field(default_factory=lambda: Question((), 0.0))
+    question: DisclosureQuestion = field(default_factory=lambda: DisclosureQuestion((), 0.0))
 
     def __len__(self) -> int:
         return len(self.table) if self.rows is None else int(self.rows.size)

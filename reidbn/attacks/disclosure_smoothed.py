@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from reidbn.attacks.disclosure_asked import asked_of, auxiliaries, coded
 from reidbn.attacks.disclosure_source import threshold
-from reidbn.attacks.disclosure_tally import Half, Step, tally
+from reidbn.attacks.disclosure_tally import Half, SlabStep, tally
 from reidbn.attacks.disclosure_tree import SecretTree, margin
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, fused_key
-from reidbn.microdata.slab import Cells
+from reidbn.microdata.slab import WideRows
 from reidbn.microdata.table import People
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class SmoothedShare:
     def __post_init__(self) -> None:
         self.best = np.zeros(self.added.size)
 
-    def start(self, step: Step) -> Floats:
+    def start(self, step: SlabStep) -> Floats:
         factor = 1 / (step.alike + self.weight)
         factor[step.masks == 0] = 0
         return factor
 
-    def add(self, secret: int, step: Step, half: Half) -> None:
+    def add(self, secret: int, step: SlabStep, half: Half) -> None:
         share = (half.same + self.added[step.rows]) * half.started
         best = self.best[step.rows]
         np.maximum(best, share.reshape(-1, best.size).max(axis=0), out=best)
@@ -117,7 +117,7 @@ def smoothed_disclosure(
         full, least = _by_counts(codes, sizes, secret, strength)
     else:
         tree = SecretTree.learn(codes, sizes, [*names, sensitive], secret, strength=strength)
-        cells, row_of = Cells.of(codes, sizes)
+        cells, row_of = WideRows.of(codes, sizes)
         rows = np.stack(cells.columns, axis=1).astype(np.int32)
         every = range(secret)
         full = 1 - tree.own_share(rows, every)[row_of]
@@ -154,7 +154,7 @@ def _above_zero(p: float | str) -> float:
 def _by_counts(
     codes: Codes, sizes: tuple[int, ...], secret: int, strength: float
 ) -> tuple[Floats, Floats]:
-    cells, row_of = Cells.of(codes, sizes)
+    cells, row_of = WideRows.of(codes, sizes)
     baseline = np.bincount(cells.columns[secret], weights=cells.people) / cells.total
     added = strength * baseline[cells.columns[secret]]
     every = list(range(secret))

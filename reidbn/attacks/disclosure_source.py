@@ -18,7 +18,7 @@ Kept = tuple[NDArray[np.int32], ...]
 """Counts as a result keeps them: half the size, widened when handed out."""
 
 
-class Source(Protocol):
+class PeerCounter(Protocol):
     """Whatever counts peers: by equality (`Partitioned`), by a match rule (`Matched`), or where the
     secret is a history (`Histories`).
     """
@@ -89,7 +89,7 @@ class AlternativesLeftOut:
 
 
 @dataclass(frozen=True)
-class Question:
+class DisclosureQuestion:
     """What was asked, beside the secret: two numbers on one page are about the same question, or
     say so.
     """

@@ -16,14 +16,22 @@ from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
 from reidbn.microdata.classes import Floats, Ints
-from reidbn.microdata.slab import MEMORY, Cells, Counts, Split, asked_slab, class_size_slab, split
+from reidbn.microdata.slab import (
+    MEMORY,
+    Counts,
+    Split,
+    WideRows,
+    asked_slab,
+    class_size_slab,
+    split,
+)
 from reidbn.theory.ratios import fractions_near, ranks_by_size, tie_step
 
 _ROWS = 512  # per step: 2^9 subsets of them are 2 MB, which the processor's cache holds
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class SlabStep:
     """Some rows, and the subsets of one slab: who is alike, and which columns are low or fixed."""
 
     rows: slice
@@ -37,10 +45,10 @@ class Step:
 class Tally(Protocol):
     """Something kept per person (or per subset) over all subsets."""
 
-    def start(self, step: Step) -> Any:
+    def start(self, step: SlabStep) -> Any:
         """What `add` needs of a slab for every secret: an array subsets x rows."""
 
-    def add(self, secret: int, step: Step, half: Half) -> None:
+    def add(self, secret: int, step: SlabStep, half: Half) -> None:
         """Take in all subsets of the slab that do not hold the secret."""
 
 
@@ -56,7 +64,7 @@ class Half:
     """The low columns of these subsets, highest bit first."""
 
 
-def _halves(step: Step, secret: int, started: Any, partner: Floats | None) -> Half:
+def _halves(step: SlabStep, secret: int, started: Any, partner: Floats | None) -> Half:
     if partner is not None:
         return Half(step.masks, step.alike, partner, started, step.low)
     place = step.low.index(secret)
@@ -71,7 +79,7 @@ def _halves(step: Step, secret: int, started: Any, partner: Floats | None) -> Ha
 
 
 def tally(
-    cells: Cells,
+    cells: WideRows,
     known: Sequence[int],
     secrets: Sequence[int],
     tallies: Sequence[Tally],
@@ -116,7 +124,7 @@ def _pass(
     unknown = tuple(column for column in parts.high if column not in fixed)
     for first in range(0, base.shape[1] if secrets else 0, _ROWS):
         rows = slice(first, min(first + _ROWS, base.shape[1]))
-        step = Step(rows, masks, base[:, rows].astype(np.float64), parts.low, unknown)
+        step = SlabStep(rows, masks, base[:, rows].astype(np.float64), parts.low, unknown)
         same = None if partner is None else partner[:, rows].astype(np.float64)
         for one in tallies:
             started = one.start(step)
@@ -164,7 +172,7 @@ class Weakest:
         self._product, self._factor = _Scratch(), _Scratch()
         self._read: tuple[int, tuple[Ints, Ints]] | None = None
 
-    def start(self, step: Step) -> Floats:
+    def start(self, step: SlabStep) -> Floats:
         down = 1 - self.ranks[step.masks] * (self.step or 0.0)
         factor = self._factor.like(step.alike)
         np.divide(down[:, None], step.alike, out=factor)
@@ -172,7 +180,7 @@ class Weakest:
             factor[step.masks == 0] = 0
         return factor
 
-    def add(self, secret: int, step: Step, half: Half) -> None:
+    def add(self, secret: int, step: SlabStep, half: Half) -> None:
         share = self._product.like(half.same)
         np.multiply(half.same, half.started, out=share)
         if self.leave_one_out:
@@ -182,7 +190,7 @@ class Weakest:
         best = self.best[secret][step.rows]
         np.maximum(best, top, out=best)
 
-    def _tree(self, secret: int, step: Step, half: Half, share: Floats) -> Floats:
+    def _tree(self, secret: int, step: SlabStep, half: Half, share: Floats) -> Floats:
         """The maximum, and on the way the maximum over the subsets without each other column."""
         rest = share.reshape(1 << len(half.columns), share.shape[-1])
         for column in half.columns:
@@ -195,7 +203,7 @@ class Weakest:
         top: Floats = rest[0]
         return top
 
-    def _raise(self, secret: int, column: int, step: Step, top: Floats) -> None:
+    def _raise(self, secret: int, column: int, step: SlabStep, top: Floats) -> None:
         best = self.without[secret, column][step.rows]
         np.maximum(best, top, out=best)
 
@@ -233,10 +241,10 @@ class First:
         self.ranks = ranks_by_size(self.columns)
         self.rank = {s: np.full(b.size, self.ranks.size) for s, b in self.best.items()}
 
-    def start(self, step: Step) -> Floats:
+    def start(self, step: SlabStep) -> Floats:
         return step.alike
 
-    def add(self, secret: int, step: Step, half: Half) -> None:
+    def add(self, secret: int, step: SlabStep, half: Half) -> None:
         attained = half.same >= half.alike * (self.best[secret][step.rows] * (1 - 2.0**-49))
         if not self.empty:
             attained &= (half.masks != 0)[..., None]
@@ -264,10 +272,10 @@ class Breaks:
         self.broken = {secret: np.zeros(1 << self.columns) for secret in self.secrets}
         self._ppp = _Scratch()
 
-    def start(self, step: Step) -> Floats:
+    def start(self, step: SlabStep) -> Floats:
         return step.alike
 
-    def add(self, secret: int, step: Step, half: Half) -> None:
+    def add(self, secret: int, step: SlabStep, half: Half) -> None:
         ppp = self._ppp.like(half.same)
         np.subtract(half.alike, half.same, out=ppp)
         np.divide(ppp, half.alike, out=ppp)
@@ -293,10 +301,10 @@ class Expected:
         self.breach = {secret: np.zeros(self.profile.size) for secret in self.chance}
         self._ppp = _Scratch()
 
-    def start(self, step: Step) -> Floats:
+    def start(self, step: SlabStep) -> Floats:
         return step.alike
 
-    def add(self, secret: int, step: Step, half: Half) -> None:
+    def add(self, secret: int, step: SlabStep, half: Half) -> None:
         own = self.chance[secret][self.profile[step.rows]]
         chance = np.moveaxis(own[:, half.masks], 0, -1)
         ppp = self._ppp.like(half.same)

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.microdata.classes import Ints
-from reidbn.microdata.slab import MEMORY, Cells, ClassSlab, split
+from reidbn.microdata.slab import MEMORY, ClassSlab, WideRows, split
 
 Alternatives = dict[int, NDArray[np.int32]]
 _WIDTH = 8  # bytes per row and subset of a slab of classes: 7.2 on Adult, 7.6 on Diabetes
 
 
-def alternatives_at(cells: Cells, known: Sequence[int], secret: int, q: float) -> Ints:
+def alternatives_at(cells: WideRows, known: Sequence[int], secret: int, q: float) -> Ints:
     """Equation (1)'s count for each row, with all these columns known.
 
     >>> one, two = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])
@@ -53,7 +53,7 @@ def _alternatives(
 
 
 def fewest_alternatives(
-    cells: Cells,
+    cells: WideRows,
     known: Sequence[int],
     secrets: Sequence[int],
     q: float,

@@ -24,7 +24,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attacks.records_graph import graph_of
-from reidbn.attacks.records_table import Column, Sight, columns_of
+from reidbn.attacks.records_table import RecordColumn, Sight, columns_of
 from reidbn.cpds.protocol import Array
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.inference.answer import Answer
@@ -44,7 +44,7 @@ class RecordNetwork:
     """A table as an attack; records are counted from 0 in the table's order."""
 
     attack: Attack
-    columns: Mapping[str, Column]
+    columns: Mapping[str, RecordColumn]
     records: int
     secrets: tuple[str, ...] = ()
     engine: str = "exact"
@@ -129,7 +129,7 @@ class RecordNetwork:
                     if n not in self.secrets and not (sight and c.sight is None)]  # fmt: skip
         return [known] if isinstance(known, str) else list(known)
 
-    def _column(self, name: str) -> Column:
+    def _column(self, name: str) -> RecordColumn:
         if name not in self.columns:
             raise UsageError(f'no column "{name}"; {did_you_mean(name, self.columns)}')
         return self.columns[name]
@@ -187,7 +187,7 @@ def record_network(
 
 
 def _sights(
-    columns: Mapping[str, Column],
+    columns: Mapping[str, RecordColumn],
     seen: Mapping[str, Sight] | Sequence[str] | None,
     secrets: Sequence[str],
 ) -> dict[str, Sight]:

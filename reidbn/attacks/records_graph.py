@@ -11,7 +11,7 @@ import numpy as np
 from reidbn.attack.attack import Attack
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node
-from reidbn.attacks.records_table import Column, Near, Noisy, Sight
+from reidbn.attacks.records_table import Near, Noisy, RecordColumn, Sight
 from reidbn.cpds.empirical import Lookup
 from reidbn.cpds.protocol import CPD
 from reidbn.cpds.records import NearCopy, NoisyCopy, OneOf
@@ -33,13 +33,13 @@ class _Parts:
 
 
 def graph_of(
-    columns: Mapping[str, Column],
+    columns: Mapping[str, RecordColumn],
     sights: Mapping[str, Sight],
     secrets: Sequence[str],
     population: int | None,
     others: Mapping[tuple[Any, ...], float] | None,
     name: str,
-) -> tuple[Attack, dict[str, Column]]:
+) -> tuple[Attack, dict[str, RecordColumn]]:
     """The attack, and the columns with the names that they have in it."""
     records = len(next(iter(columns.values())).codes)
     names = node_names(columns, reserved=("record", "combination", "population"))
@@ -71,7 +71,11 @@ def graph_of(
 
 
 def _attribute(
-    column: Column, parent: str, codes: Any, values: Sequence[Hashable], more: tuple[str, ...] = ()
+    column: RecordColumn,
+    parent: str,
+    codes: Any,
+    values: Sequence[Hashable],
+    more: tuple[str, ...] = (),
 ) -> Node:
     """An attribute as a function of its parent; `more` are states beyond the column's own."""
     states = (*dict.fromkeys(column.states.values()), *more)
@@ -85,11 +89,11 @@ def _attribute(
 
 def _with_others(
     parts: _Parts,
-    named: dict[str, Column],
+    named: dict[str, RecordColumn],
     secrets: Sequence[str],
     population: int,
     others: Mapping[tuple[Any, ...], float] | None,
-) -> dict[str, Column]:
+) -> dict[str, RecordColumn]:
     """Record -> combination -> attributes, so that someone else has a combination by its share."""
     open_columns = [c for c in named.values() if c.name not in secrets]
     records = len(open_columns[0].codes) if open_columns else 0
@@ -135,10 +139,10 @@ def _with_others(
 
 def _columns_with_others(
     parts: _Parts,
-    named: dict[str, Column],
+    named: dict[str, RecordColumn],
     secrets: Sequence[str],
     cells: Sequence[tuple[Hashable, ...]],
-) -> dict[str, Column]:
+) -> dict[str, RecordColumn]:
     found = {}
     place = 0
     for name, column in named.items():
@@ -183,7 +187,7 @@ def _shares(
 # -- what is seen ------------------------------------------------------------------------------
 
 
-def _seen(parts: _Parts, column: Column, how: Sight) -> Column:
+def _seen(parts: _Parts, column: RecordColumn, how: Sight) -> RecordColumn:
     """A node for what the attacker sees of a column."""
     node = node_names(
         [f"sees_{column.node}"], [n.name for n in parts.nodes] + [p.name for p in parts.parameters]
@@ -206,7 +210,7 @@ def _seen(parts: _Parts, column: Column, how: Sight) -> Column:
     return replace(column, sight=node, seen_as=seen_as, seen_states=states)
 
 
-def _generalised(column: Column, how: Any) -> dict[Hashable, Hashable]:
+def _generalised(column: RecordColumn, how: Any) -> dict[Hashable, Hashable]:
     """What each value looks like, by a mapping or a function."""
     if callable(how):
         return {value: how(value) for value in column.values}
@@ -221,7 +225,7 @@ def _generalised(column: Column, how: Any) -> dict[Hashable, Hashable]:
     return {value: how[value] for value in column.values}
 
 
-def _copy(parts: _Parts, column: Column, how: Noisy | Near) -> CPD:
+def _copy(parts: _Parts, column: RecordColumn, how: Noisy | Near) -> CPD:
     """A noisy copy with its number as a parameter, so that it can be varied."""
     noisy = isinstance(how, Noisy)
     name = f"{'same' if noisy else 'within'}_{column.node}"
@@ -245,7 +249,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _story(column: Column, how: Sight) -> str:
+def _story(column: RecordColumn, how: Sight) -> str:
     if isinstance(how, Noisy):
         return f"{column.name} as the attacker sees it, with mistakes"
     if isinstance(how, Near):

@@ -34,7 +34,7 @@ Sight = str | None | Mapping[Any, Any] | Callable[[Any], Any] | Noisy | Near
 
 
 @dataclass(frozen=True)
-class Column:
+class RecordColumn:
     """Values, the code of each record, and the names of its nodes and states in the attack."""
 
     name: str
@@ -87,7 +87,7 @@ def _state_of(states: Mapping[Hashable, str], value: Any, name: str) -> str:
     raise UsageError(f"nobody has that value of {name}; it is one of {len(states)} other values")
 
 
-def columns_of(table: Any) -> tuple[dict[str, Column], tuple[str, ...]]:
+def columns_of(table: Any) -> tuple[dict[str, RecordColumn], tuple[str, ...]]:
     """The columns of a DataFrame, a mapping or `People`, and which of them are secret."""
     if hasattr(table, "quasi_identifiers"):
         return _of_people(table)
@@ -100,7 +100,7 @@ def columns_of(table: Any) -> tuple[dict[str, Column], tuple[str, ...]]:
     return found, ()
 
 
-def _of_values(name: str, raw: Sequence[Any]) -> Column:
+def _of_values(name: str, raw: Sequence[Any]) -> RecordColumn:
     values = [MISSING if v is None or v != v else v for v in raw]
     values = [v.item() if hasattr(v, "item") else v for v in values]
     try:
@@ -109,10 +109,10 @@ def _of_values(name: str, raw: Sequence[Any]) -> Column:
         different = sorted(set(values), key=lambda v: (type(v).__name__, v))
     place = {v: i for i, v in enumerate(different)}
     codes = np.array([place[v] for v in values], dtype=np.intp)
-    return Column(name, tuple(different), codes)
+    return RecordColumn(name, tuple(different), codes)
 
 
-def _of_people(people: Any) -> tuple[dict[str, Column], tuple[str, ...]]:
+def _of_people(people: Any) -> tuple[dict[str, RecordColumn], tuple[str, ...]]:
     if people.history is not None and not people.is_columnwise:
         raise DataError("a record network takes one row per person; these people have histories")
     found = {}
@@ -121,5 +121,5 @@ def _of_people(people: Any) -> tuple[dict[str, Column], tuple[str, ...]]:
         labels = [MISSING if v is None else v for v in people.labels(name).tolist()]
         relation = people.column(name).relation
         alike = None if relation is None else np.asarray(people.matches(name), dtype=bool)
-        found[name] = Column(name, tuple(labels), codes, alike)
+        found[name] = RecordColumn(name, tuple(labels), codes, alike)
     return found, tuple(people.sensitive)

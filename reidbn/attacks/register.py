@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reidbn.attack.assumptions import is_assumption
-from reidbn.attack.knows import ByPerson, Chance, Listed, Lookup, Profile
+from reidbn.attack.knows import ByPerson, Chance, FactLookup, Listed, Profile
 from reidbn.attacks.assessment import Assessment
 
 BY_PERSON = "differs by person"
@@ -95,7 +95,7 @@ def _text(chance: Chance) -> str:
     """The factors of a chance, as they are written."""
     return " x ".join(
         f"{f.column} by {', '.join(f.by)}"
-        if isinstance(f, Lookup)
+        if isinstance(f, FactLookup)
         else BY_PERSON
         if isinstance(f, ByPerson)
         else f"{f:g}"

@@ -14,7 +14,7 @@ from reidbn.errors import UsageError
 from reidbn.written import read_number
 
 if TYPE_CHECKING:
-    from reidbn.report.thresholds import Threshold
+    from reidbn.report.thresholds import RiskLimit
 
 ROUNDING = 1e-12  # of a limit: 11 times 1/11 need not be 1
 F = TypeVar("F", bound=Callable[..., Any])
@@ -109,7 +109,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and value.strip()[:1].isalpha() and "=" not in value
 
 
-def _precedent(text: str) -> Threshold | None:
+def _precedent(text: str) -> RiskLimit | None:
     """The threshold of that name; None where the text is no name of one."""
     if not _is_name(text):
         return None

@@ -14,7 +14,7 @@ import numpy as np
 
 from reidbn.inference.case import Case
 from reidbn.inference.network import Array
-from reidbn.inference.quadrature import Measure, lagrange
+from reidbn.inference.quadrature import PriorMeasure, lagrange
 from reidbn.inference.responses import MOST_DEGREE, takes_whole_numbers
 from reidbn.inference.search import near_the_ends
 
@@ -52,7 +52,7 @@ class Axis:
     """
 
     name: str
-    measure: Measure
+    measure: PriorMeasure
     pieces: tuple[Piece, ...]
     is_exact: bool
     looked_at: int = 0  # whole numbers that were looked at, when those are not all there are
@@ -110,7 +110,7 @@ class Axis:
         return replace(self, pieces=tuple(pieces))
 
 
-def make_axis(case: Case, name: str, measure: Measure) -> Axis:
+def make_axis(case: Case, name: str, measure: PriorMeasure) -> Axis:
     """The axis of a parameter: exact when its degree is known or its values are few."""
     if measure.is_listed and len(measure.points) <= LISTED:
         pairs = zip(measure.points, measure.weights, strict=True)
@@ -126,7 +126,7 @@ def make_axis(case: Case, name: str, measure: Measure) -> Axis:
     return Axis(name, measure, cut, is_exact=False, looked_at=cutter.looked_at)
 
 
-def _pieces(cutter: _Cutter, measure: Measure) -> list[Piece]:
+def _pieces(cutter: _Cutter, measure: PriorMeasure) -> list[Piece]:
     """Pieces on each of which few points interpolate the answer; the worst is halved first."""
     pieces = cutter.assessed(measure.low, measure.high)
     while True:
@@ -147,7 +147,7 @@ class _Cutter:
     the ends of the range, where 1/n and its like bend.
     """
 
-    def __init__(self, case: Case, name: str, measure: Measure) -> None:
+    def __init__(self, case: Case, name: str, measure: PriorMeasure) -> None:
         self.case, self.name, self.measure = case, name, measure
         self.rng = np.random.default_rng(SEED)
         self.size = 0.0  # of the largest answer so far

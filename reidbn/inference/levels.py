@@ -19,7 +19,7 @@ from reidbn.inference.curves import Curve
 from reidbn.inference.rationals import rational_parts, written
 from reidbn.inference.sensitivity import Line
 from reidbn.inference.signs import ABOVE as OVER
-from reidbn.inference.signs import BELOW, CLOSE, Piece, sides
+from reidbn.inference.signs import BELOW, CLOSE, SignPiece, sides
 from reidbn.theory.real_roots import Whole, real_roots, sign_at, whole
 
 UNDER, ABOVE = "always at or under", "always above"
@@ -99,7 +99,7 @@ def _real(line: Line, target: float, borders: list[Interval]) -> Level:
 # -- curves --------------------------------------------------------------------------------------
 
 
-def _pieces(line: Line, curve: Curve, target: float) -> list[Piece]:
+def _pieces(line: Line, curve: Curve, target: float) -> list[SignPiece]:
     """The range in order: proven sides, roots as points, and what stays undecided."""
     r = line.response
     pieces = sides(curve, target, r.low, r.high, r.error)
@@ -113,7 +113,9 @@ def _pieces(line: Line, curve: Curve, target: float) -> list[Piece]:
     return _with_ends(line, target, _pointed(pieces, line))
 
 
-def _touches(line: Line, curve: Curve, target: float, pieces: list[Piece]) -> dict[Piece, float]:
+def _touches(
+    line: Line, curve: Curve, target: float, pieces: list[SignPiece]
+) -> dict[SignPiece, float]:
     """Open pieces between two of one side in which the answer turns at the target; and where."""
     turns = curve.turning_points()
     turns = turns[np.abs(line(turns) - target) <= SAME * target] if len(turns) else turns
@@ -126,27 +128,27 @@ def _touches(line: Line, curve: Curve, target: float, pieces: list[Piece]) -> di
     return found
 
 
-def _touched(piece: Piece, touches: dict[Piece, float]) -> list[Piece]:
+def _touched(piece: SignPiece, touches: dict[SignPiece, float]) -> list[SignPiece]:
     if piece not in touches:
         return [piece]
     at = touches[piece]
-    return [Piece(at, at, CLOSE)]
+    return [SignPiece(at, at, CLOSE)]
 
 
-def _is_open(piece: Piece, line: Line) -> bool:
+def _is_open(piece: SignPiece, line: Line) -> bool:
     """Undecided, and too wide for a root."""
     r = line.response
     point = max(POINT * (r.high - r.low), DIGITS * min(abs(piece.low), abs(piece.high)))
     return piece.side == CLOSE and piece.high - piece.low > point
 
 
-def _pointed(pieces: list[Piece], line: Line) -> list[Piece]:
+def _pointed(pieces: list[SignPiece], line: Line) -> list[SignPiece]:
     """Short undecided pieces as the points they stand for; at an end of the range, that end."""
     out, r = list(pieces), line.response
     for i, piece in enumerate(pieces):
         if piece.side == CLOSE and not _is_open(piece, line):
             at = next((x for x in (r.low, r.high) if x in piece[:2]), (piece.low + piece.high) / 2)
-            out[i] = Piece(at, at, CLOSE)
+            out[i] = SignPiece(at, at, CLOSE)
             if i:
                 out[i - 1] = out[i - 1]._replace(high=at)
             if i + 1 < len(out):
@@ -154,7 +156,9 @@ def _pointed(pieces: list[Piece], line: Line) -> list[Piece]:
     return out
 
 
-def _zoomed(line: Line, curve: Curve, target: float, piece: Piece, times: int) -> list[Piece]:
+def _zoomed(
+    line: Line, curve: Curve, target: float, piece: SignPiece, times: int
+) -> list[SignPiece]:
     """An undecided piece read again by itself, as long as the answers there are much smaller."""
     if not (_is_open(piece, line) and times):
         return [piece]
@@ -165,30 +169,30 @@ def _zoomed(line: Line, curve: Curve, target: float, piece: Piece, times: int) -
     return [q for p in parts for q in _zoomed(line, finer, target, p, times - 1)]
 
 
-def _fused(pieces: list[Piece]) -> list[Piece]:
-    out: list[Piece] = []
+def _fused(pieces: list[SignPiece]) -> list[SignPiece]:
+    out: list[SignPiece] = []
     for piece in pieces:
         if out and out[-1].side == piece.side:
-            out[-1] = Piece(out[-1].low, piece.high, piece.side)
+            out[-1] = SignPiece(out[-1].low, piece.high, piece.side)
         else:
             out.append(piece)
     return out
 
 
-def _with_ends(line: Line, target: float, pieces: list[Piece]) -> list[Piece]:
+def _with_ends(line: Line, target: float, pieces: list[SignPiece]) -> list[SignPiece]:
     """Where an end of the range is undecided, the engine's own answer there decides it."""
     for place, end in ((0, line.response.low), (-1, line.response.high)):
         piece = pieces[place]
         if piece.side == CLOSE:
             gap = line.at_end(end) - target
             side = CLOSE if abs(gap) <= SAME * target else OVER if gap > 0 else BELOW
-            point = [Piece(end, end, side)]
+            point = [SignPiece(end, end, side)]
             rest = [] if piece.low == piece.high else [piece]
             pieces = point + rest + pieces[1:] if place == 0 else pieces[:-1] + rest + point
     return pieces
 
 
-def _rational(line: Line, target: float, touches: dict[Piece, float]) -> list[Piece] | None:
+def _rational(line: Line, target: float, touches: dict[SignPiece, float]) -> list[SignPiece] | None:
     """The pieces in whole numbers, with every root; None where the network is too large.
 
     Two roots, or none, within a hair of where the answer turns at the target are a touch.
@@ -199,20 +203,20 @@ def _rational(line: Line, target: float, touches: dict[Piece, float]) -> list[Pi
         return None
     gap, evidence = _gap(*parts, written(target))
     if not gap:
-        return [Piece(r.low, r.high, BELOW)]
+        return [SignPiece(r.low, r.high, BELOW)]
     low, high = written(r.low), written(r.high)
     roots = [b for _, b in real_roots(gap, low, high)]
     for piece, at in touches.items():
         inside = [x for x in roots if piece.low < x < piece.high]
         if len(inside) != 1:
             roots = sorted({*roots, Fraction(at)} - {*inside})
-    out: list[Piece] = []
+    out: list[SignPiece] = []
     for a, b in pairwise(sorted({low, *roots, high})):
         middle = (a + b) / 2
-        out += [Piece(float(a), float(a), CLOSE)] if a in roots else []
+        out += [SignPiece(float(a), float(a), CLOSE)] if a in roots else []
         side = sign_at(gap, middle) * sign_at(evidence, middle)
-        out.append(Piece(float(a), float(b), side))
-    return [*out, Piece(r.high, r.high, CLOSE)] if high in roots else out
+        out.append(SignPiece(float(a), float(b), side))
+    return [*out, SignPiece(r.high, r.high, CLOSE)] if high in roots else out
 
 
 def _gap(top: Whole, bottom: Whole, target: Fraction) -> tuple[Whole, Whole]:
@@ -223,7 +227,7 @@ def _gap(top: Whole, bottom: Whole, target: Fraction) -> tuple[Whole, Whole]:
     return whole([Fraction(c) for c in gap]), bottom
 
 
-def _of_pieces(pieces: list[Piece]) -> Level:
+def _of_pieces(pieces: list[SignPiece]) -> Level:
     points = [p.low for p in pieces if p.side == CLOSE and p.low == p.high]
     undecided = [p for p in pieces if p.side == CLOSE and p.low < p.high]
     under = [(p.low, p.high) for p in pieces if p.side == BELOW] + [(x, x) for x in points]

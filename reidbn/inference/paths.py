@@ -35,7 +35,7 @@ def largest(
 
 def by_elimination(tables: Sequence[Axes], out: Axes, sizes: Mapping[str, int]) -> Path:
     """A path that takes the axes out one by one, always the one whose table is smallest."""
-    room = _Room(tables, out, sizes)
+    room = _Path(tables, out, sizes)
     costs = {a: room.cost(a) for a in room.about if a not in out}
     queue = [(cost, axis) for axis, cost in costs.items()]
     heapify(queue)
@@ -53,7 +53,7 @@ def by_elimination(tables: Sequence[Axes], out: Axes, sizes: Mapping[str, int]) 
     return room.path
 
 
-class _Room:
+class _Path:
     """The tables that are left, by number, and the path so far."""
 
     def __init__(self, tables: Sequence[Axes], out: Axes, sizes: Mapping[str, int]) -> None:

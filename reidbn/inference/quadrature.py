@@ -28,7 +28,7 @@ MOST_LISTED = 200_000  # whole numbers; beyond, their prior is taken as continuo
 
 
 @dataclass(frozen=True)
-class Measure:
+class PriorMeasure:
     """A prior as weighted points, fine enough to integrate anything met here.
 
     The weights sum to 1, or to the probability of a part.
@@ -58,7 +58,7 @@ class Measure:
         t, vectors = np.linalg.eigh(matrix)
         return middle + reach * t, mass * vectors[0] ** 2
 
-    def part(self, low: float, high: float) -> Measure:
+    def part(self, low: float, high: float) -> PriorMeasure:
         """What the prior says of an interval within its range."""
         if self.is_listed:
             inside = (self.points >= low) & (self.points <= high)
@@ -71,7 +71,7 @@ class Measure:
         points, weights = _continuous(self.prior, self.low, self.high, (low, high))
         return replace(self, points=points, weights=weights)
 
-    def _summed(self, low: float, high: float) -> Measure:
+    def _summed(self, low: float, high: float) -> PriorMeasure:
         """Every whole number from low to high with its own share: a sum, not an integral."""
         points = np.arange(low, high + 1)
         edges = np.clip(np.append(points - 0.5, high + 0.5), self.low, self.high)
@@ -101,7 +101,7 @@ def _jacobi(t: Array, weights: Array, count: int) -> tuple[Array, Array]:
     return diagonal, beside
 
 
-def measure(parameter: Parameter, prior: Prior | None = None) -> Measure:
+def measure(parameter: Parameter, prior: Prior | None = None) -> PriorMeasure:
     """The prior of a parameter (uniform over its range when it has none).
 
     A count takes the prior rounded to whole numbers, each end with a full share: uniform means
@@ -117,10 +117,10 @@ def measure(parameter: Parameter, prior: Prior | None = None) -> Measure:
     if parameter.is_integer and high - low < MOST_LISTED:
         return _listed(prior, low, high)
     points, weights = _continuous(prior, low, high, (low, high))
-    return Measure(points, weights, low, high, prior, parameter.is_integer)
+    return PriorMeasure(points, weights, low, high, prior, parameter.is_integer)
 
 
-def _listed(prior: Prior, low: float, high: float) -> Measure:
+def _listed(prior: Prior, low: float, high: float) -> PriorMeasure:
     from scipy import stats
 
     points = np.arange(low, high + 1)
@@ -133,7 +133,9 @@ def _listed(prior: Prior, low: float, high: float) -> Measure:
         shape = stats.uniform(left, width)
     weights = np.diff(shape.cdf(np.append(points - 0.5, points[-1] + 0.5)))
     kept = weights > 0
-    return Measure(points[kept], weights[kept] / weights[kept].sum(), low, high, prior, True, True)
+    return PriorMeasure(
+        points[kept], weights[kept] / weights[kept].sum(), low, high, prior, True, True
+    )
 
 
 def _continuous(prior: Prior, low: float, high: float, part: Range) -> tuple[Array, Array]:

@@ -24,7 +24,7 @@ FINEST = 1e-14  # of an interval of length 2
 ABOVE, BELOW, CLOSE = 1, -1, 0
 
 
-class Piece(NamedTuple):
+class SignPiece(NamedTuple):
     """An interval, and on which side of the target the curve is there."""
 
     low: float
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
     side: int
 
 
-def sides(curve: Curve, target: float, low: float, high: float, error: float) -> list[Piece]:
+def sides(curve: Curve, target: float, low: float, high: float, error: float) -> list[SignPiece]:
     """The interval [low, high] in pieces, in order; neighbours differ."""
     gap, size = curve.gap(target)
     doubt = (ROUNDING + 4 * error) * size
@@ -77,13 +77,13 @@ def _bounds(gap: Array, lows: Array, highs: Array) -> tuple[Array, Array]:
 
 def _merged(
     curve: Curve, found: list[tuple[float, float, int]], low: float, high: float
-) -> list[Piece]:
-    out: list[Piece] = []
+) -> list[SignPiece]:
+    out: list[SignPiece] = []
     for _, end, side in found:
         there = float(np.clip(curve.parameter(end), low, high))
         if out and out[-1].side == side:
-            out[-1] = Piece(out[-1].low, there, side)
+            out[-1] = SignPiece(out[-1].low, there, side)
         else:
-            out.append(Piece(out[-1].high if out else low, there, side))
-    out[-1] = Piece(out[-1].low, high, out[-1].side)
+            out.append(SignPiece(out[-1].high if out else low, there, side))
+    out[-1] = SignPiece(out[-1].low, high, out[-1].side)
     return out

@@ -53,7 +53,7 @@ class Frequencies:
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class TableClasses:
     """The classes of a table on some columns, in numbers and per record."""
 
     columns: tuple[str, ...]

@@ -186,7 +186,7 @@ def missing_rates(people: People, columns: Columns = None) -> dict[str, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class TablesCompared:
     """Two tables of the same people side by side."""
 
     risk: pd.DataFrame
@@ -199,7 +199,7 @@ class Comparison:
         return f"{self.risk.to_string()}\n\n{self.columns.to_string()}"
 
 
-def compared_with(after: People, before: People, columns: Columns = None) -> Comparison:
+def compared_with(after: People, before: People, columns: Columns = None) -> TablesCompared:
     """Class measures and the information left, before (another table of the people) and after."""
     import pandas as pd
 
@@ -218,7 +218,7 @@ def compared_with(after: People, before: People, columns: Columns = None) -> Com
         }
         for name in names
     }
-    return Comparison(
+    return TablesCompared(
         pd.DataFrame(measures),
         pd.DataFrame.from_dict(rows, orient="index"),
         (before.fingerprint, after.fingerprint),

@@ -21,7 +21,7 @@ import numpy as np
 
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.lattice import Rows, distinct_rows
+from reidbn.microdata.lattice import DistinctRows, distinct_rows
 from reidbn.microdata.table import People, checked_people
 
 if TYPE_CHECKING:
@@ -370,7 +370,7 @@ def group_codes(people: People, what: Knowledge) -> tuple[Codes, tuple[int, ...]
     return coded, tuple(ranges)
 
 
-def group_rows(people: People, what: Knowledge) -> Rows:
+def group_rows(people: People, what: Knowledge) -> DistinctRows:
     """The distinct rows of people on the groups."""
     return distinct_rows(*group_codes(people, what))
 

@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class DistinctRows:
     """The distinct rows of a coded table, in the walk's order, and how many people share each."""
 
     codes: tuple[Array, ...]
@@ -46,7 +46,9 @@ class Rows:
         return int(self.counts.sum())
 
 
-def distinct_rows(codes: Codes, cardinalities: Sequence[int], counts: Ints | None = None) -> Rows:
+def distinct_rows(
+    codes: Codes, cardinalities: Sequence[int], counts: Ints | None = None
+) -> DistinctRows:
     """The distinct rows of a coded table, sorted by the last decided group first.
 
     With `counts` each entry of the table stands for that many people.
@@ -65,7 +67,7 @@ def distinct_rows(codes: Codes, cardinalities: Sequence[int], counts: Ints | Non
     if counts is not None:
         people = np.zeros(count, dtype=np.int64)
         np.add.at(people, ids, counts)
-    return Rows(columns, tuple(cardinalities), people, ids, order)
+    return DistinctRows(columns, tuple(cardinalities), people, ids, order)
 
 
 _REMEDY = (
@@ -113,7 +115,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class LatticeNode:
     """Distinct rows on the groups kept so far and those still to decide."""
 
     level: int
@@ -145,7 +147,7 @@ class _Columns:
 class Lattice:
     """The moves of a walk over all subsets of the groups: drop a group, keep it, finish at once."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: DistinctRows) -> None:
         refuse_many(rows.groups)
         self.rows = rows
         self.size = tuple(rows.cardinalities[j] for j in rows.order)
@@ -157,31 +159,33 @@ class Lattice:
         self.up, self.digit = _suffixes(rows)
         self._columns: dict[int, _Columns] = {}
 
-    def root(self) -> Node:
+    def root(self) -> LatticeNode:
         m = self.rows.counts.size
         counts = self.rows.counts.astype(np.int32 if self.rows.records < 1 << 31 else np.int64)
-        return Node(0, 0, np.zeros(m, dtype=np.int32), np.arange(m, dtype=np.int32), counts)
+        return LatticeNode(0, 0, np.zeros(m, dtype=np.int32), np.arange(m, dtype=np.int32), counts)
 
-    def below(self, node: Node) -> slice:
+    def below(self, node: LatticeNode) -> slice:
         """The subsets below a node: a range of the walk's order."""
         rest = self.rows.groups - node.level
         return slice(node.kept << rest, (node.kept + 1) << rest)
 
-    def is_last(self, node: Node) -> bool:
+    def is_last(self, node: LatticeNode) -> bool:
         """Whether all subsets below the node are best finished at once."""
         cells, subsets = node.classes * self.span[node.level], 1 << (self.rows.groups - node.level)
         few = cells <= self._room and cells <= subsets * (node.kid.size + _NODE)
         return few or subsets == 1
 
-    def drop(self, node: Node) -> tuple[Node, NDArray[np.bool_]]:
+    def drop(self, node: LatticeNode) -> tuple[LatticeNode, NDArray[np.bool_]]:
         """The node without its next group, and where each of its rows starts among these."""
         up = self.up[node.level][node.sid]
         first = _changes(node.kid, up)
         starts = np.flatnonzero(first)
         counts = _run_totals(node.counts, starts)
-        return Node(node.level + 1, node.kept << 1, node.kid[starts], up[starts], counts), first
+        return LatticeNode(
+            node.level + 1, node.kept << 1, node.kid[starts], up[starts], counts
+        ), first
 
-    def keep(self, node: Node) -> tuple[Node, Ints, Ints]:
+    def keep(self, node: LatticeNode) -> tuple[LatticeNode, Ints, Ints]:
         """The node with its next group, without people who are then alone.
 
         Also the rows that each of its rows is, and the rows of those people.
@@ -200,9 +204,9 @@ class Lattice:
             by_code, counts, first = by_code[stay], counts[stay], first[stay]
         kid = np.cumsum(first, dtype=np.int32) - np.int32(1)
         sid = self.up[node.level][node.sid[by_code]]
-        return Node(node.level + 1, node.kept << 1 | 1, kid, sid, counts), by_code, alone
+        return LatticeNode(node.level + 1, node.kept << 1 | 1, kid, sid, counts), by_code, alone
 
-    def block(self, node: Node) -> Block:
+    def block(self, node: LatticeNode) -> Block:
         """Class sizes on all subsets below the node, each as a marginal sum."""
         columns, classes = self._columns_from(node.level), node.classes
         sizes = self.size[node.level :]
@@ -239,7 +243,7 @@ def axes(flat: Array, sizes: Sequence[int]) -> Iterator[tuple[Array, int]]:
         before *= c + 1
 
 
-def _suffixes(rows: Rows) -> tuple[list[Array], list[Array]]:
+def _suffixes(rows: DistinctRows) -> tuple[list[Array], list[Array]]:
     """For each level and each suffix there: the suffix without the next group, and its code.
 
     A suffix is a distinct row on the groups still to decide; suffixes keep the order of rows.

@@ -16,10 +16,10 @@ from reidbn.attack.facts import as_key, values_by_key
 from reidbn.attack.knows import (
     ByPerson,
     Chance,
+    FactLookup,
     Known,
     Knows,
     Listed,
-    Lookup,
     Profile,
 )  # fmt: skip
 from reidbn.attack.register import REGISTER
@@ -238,11 +238,11 @@ def chance_of(
     for factor in chance:
         if isinstance(factor, ByPerson):
             p = p * factor.at(people.rows_read)
-        elif isinstance(factor, Lookup):
+        elif isinstance(factor, FactLookup):
             p = p * look_up(factor, people, facts, notes)
         else:
             p = p * factor
-    if any(isinstance(factor, Lookup) and factor.relative for factor in chance):
+    if any(isinstance(factor, FactLookup) and factor.relative for factor in chance):
         above = int((p > 1).sum())
         if above:
             notes.append(
@@ -258,7 +258,7 @@ def chance_of(
 
 
 def look_up(
-    lookup: Lookup, people: People, facts: Mapping[str, FactTable], notes: list[str]
+    lookup: FactLookup, people: People, facts: Mapping[str, FactTable], notes: list[str]
 ) -> Array:
     """The value for each person, by the person's own values; keys are compared as text."""
     if lookup.table not in facts:
@@ -308,7 +308,7 @@ def look_up(
     return np.array([0.0 if value is None else value for value in found])[ids]
 
 
-def _own_list(lookup: Lookup, *, typed: bool = False) -> str:
+def _own_list(lookup: FactLookup, *, typed: bool = False) -> str:
     """The end of a refusal: where no shipped list fits, the user's own."""
     if lookup.table == REGISTER:
         return ""
@@ -316,7 +316,7 @@ def _own_list(lookup: Lookup, *, typed: bool = False) -> str:
     return f"; elsewhere, or for another list, take your own: {how}"
 
 
-def _keys(lookup: Lookup, people: People) -> tuple[list[tuple[str, ...]], NDArray[np.int64]]:
+def _keys(lookup: FactLookup, people: People) -> tuple[list[tuple[str, ...]], NDArray[np.int64]]:
     """Distinct combinations of values as the facts would write them, and which each person has."""
     people = people.as_read.as_written()
     ids, count = people.class_ids(list(lookup.by))

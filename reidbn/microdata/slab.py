@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
-from reidbn.microdata.lattice import Rows, refuse_many
+from reidbn.microdata.lattice import DistinctRows, refuse_many
 
 MEMORY = 48_000_000
 """Bytes that slabs may take unless told otherwise."""
@@ -36,7 +36,7 @@ _MERGE = 0.8  # rows are merged where so few are left
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class WideRows:
     """The distinct rows of a table as the walk wants them: wide integers, and people per row."""
 
     columns: tuple[Ints, ...]
@@ -46,7 +46,7 @@ class Cells:
     @classmethod
     def of(
         cls, codes: Codes, cardinalities: Sequence[int], apart: Ints | None = None
-    ) -> tuple[Cells, Ints]:
+    ) -> tuple[WideRows, Ints]:
         """The distinct rows, and the row of each person; people with another `apart` stay apart.
 
         >>> cells, row = Cells.of(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.int32), (2, 2))
@@ -64,12 +64,12 @@ class Cells:
         return cls(columns, tuple(int(c) for c in cardinalities), people), ids
 
     @classmethod
-    def of_rows(cls, rows: Rows) -> Cells:
+    def of_rows(cls, rows: DistinctRows) -> WideRows:
         """The same distinct rows; their groups are the columns."""
         columns = tuple(codes.astype(np.int64) for codes in rows.codes)
         return cls(columns, rows.cardinalities, rows.counts.astype(np.float64))
 
-    def merged(self, columns: Sequence[int]) -> tuple[Cells, Ints]:
+    def merged(self, columns: Sequence[int]) -> tuple[WideRows, Ints]:
         """Rows alike on these columns made one, the others empty; and each row's new number.
 
         >>> one, two = np.array([0, 0, 1]), np.array([0, 1, 1])
@@ -85,7 +85,7 @@ class Cells:
         kept = tuple(
             column[some] if j in columns else none for j, column in enumerate(self.columns)
         )
-        return Cells(kept, self.cardinalities, _people(ids, self.people, count)), ids
+        return WideRows(kept, self.cardinalities, _people(ids, self.people, count)), ids
 
     @property
     def rows(self) -> int:
@@ -168,7 +168,7 @@ class Split:
 
 
 def split(
-    cells: Cells,
+    cells: WideRows,
     known: Sequence[int],
     secrets: Sequence[int],
     *,
@@ -190,7 +190,7 @@ def split(
 
 
 def walk(
-    cells: Cells, low: Sequence[int], start: Partition, *, want_ids: bool
+    cells: WideRows, low: Sequence[int], start: Partition, *, want_ids: bool
 ) -> Iterator[tuple[int, Partition, Floats]]:
     """Every non-empty subset of the low columns, refined depth first.
 
@@ -238,7 +238,7 @@ class Subset:
         return self.spread(self.sizes.astype(np.int64), 1)
 
 
-def every_subset(rows: Rows, *, most: int | None = None) -> Iterator[Subset]:
+def every_subset(rows: DistinctRows, *, most: int | None = None) -> Iterator[Subset]:
     """Every subset of at most `most` groups with its class sizes; the empty subset comes first.
 
     Once a group is not looked at any more, rows that differ in it alone are merged; rows that are
@@ -252,7 +252,7 @@ def every_subset(rows: Rows, *, most: int | None = None) -> Iterator[Subset]:
     left = rows.groups if most is None else min(most, rows.groups)
     if left == rows.groups:
         refuse_many(rows.groups)
-    cells, of_row = Cells.of_rows(rows), None
+    cells, of_row = WideRows.of_rows(rows), None
     yield Subset(0, np.full(cells.rows, float(cells.total)), None, cells.rows, None)
     for j in range(rows.groups if left else 0):
         if j:
@@ -263,7 +263,7 @@ def every_subset(rows: Rows, *, most: int | None = None) -> Iterator[Subset]:
 
 
 def _with_first(
-    cells: Cells, of_row: Ints | None, order: Sequence[int], left: int
+    cells: WideRows, of_row: Ints | None, order: Sequence[int], left: int
 ) -> Iterator[Subset]:
     """The subsets that hold the first of the columns, depth first."""
     zeros = np.zeros(cells.rows, dtype=np.int64)
@@ -286,7 +286,7 @@ class _Rest:
     kept: Ints | None
     people: Floats
 
-    def refined(self, cells: Cells, column: int, *, final: bool) -> tuple[_Rest | None, Floats]:
+    def refined(self, cells: WideRows, column: int, *, final: bool) -> tuple[_Rest | None, Floats]:
         """With one more column: those who stay (None when it is the last), and the class sizes."""
         span = self.classes * cells.cardinalities[column]
         values = cells.columns[column]
@@ -310,7 +310,7 @@ class _Rest:
         return _Rest(ids, int(several.sum()), kept, self.people.take(stay)), sizes
 
 
-def sizes_of_rows(rows: Rows, wanted: Ints) -> NDArray[np.uint32]:
+def sizes_of_rows(rows: DistinctRows, wanted: Ints) -> NDArray[np.uint32]:
     """Class sizes of some distinct rows on every subset: rows x 2^b, column = mask.
 
     >>> from reidbn.microdata.lattice import distinct_rows
@@ -325,7 +325,7 @@ def sizes_of_rows(rows: Rows, wanted: Ints) -> NDArray[np.uint32]:
     else:
         places = Split(rows.order, ()).masks
         slab = np.empty((places.size, wanted.size), dtype=np.int32)
-        asked_slab(Cells.of_rows(rows), rows.order, (), wanted, slab)
+        asked_slab(WideRows.of_rows(rows), rows.order, (), wanted, slab)
         found[places] = slab
     return found.T
 
@@ -333,7 +333,7 @@ def sizes_of_rows(rows: Rows, wanted: Ints) -> NDArray[np.uint32]:
 # -- slabs -----------------------------------------------------------------------------------------
 
 
-def class_size_slab(cells: Cells, low: Sequence[int], fixed: Sequence[int], out: Counts) -> None:
+def class_size_slab(cells: WideRows, low: Sequence[int], fixed: Sequence[int], out: Counts) -> None:
     """Fill `out` (subsets x rows) with the class sizes on fixed + each subset of the low ones."""
     start = cells.classes(fixed)
     out[0] = _people(start.ids, cells.people, start.classes).take(start.ids)
@@ -343,7 +343,7 @@ def class_size_slab(cells: Cells, low: Sequence[int], fixed: Sequence[int], out:
 
 
 def asked_slab(
-    cells: Cells, low: Sequence[int], fixed: Sequence[int], asked: Ints, out: Counts
+    cells: WideRows, low: Sequence[int], fixed: Sequence[int], asked: Ints, out: Counts
 ) -> None:
     """`class_size_slab` for some rows only: `out` is subsets x asked.
 
@@ -383,13 +383,13 @@ class _Reach:
     people: Floats
     classes: int
 
-    def _keys(self, cells: Cells, asked: Ints, column: int) -> tuple[Ints, Ints]:
+    def _keys(self, cells: WideRows, asked: Ints, column: int) -> tuple[Ints, Ints]:
         values, size = cells.columns[column], cells.cardinalities[column]
         key = self.ids * size
         key += values if self.kept is None else values.take(self.kept)
         return key, self.own * size + values.take(asked)
 
-    def sizes(self, cells: Cells, asked: Ints, column: int | None) -> Floats:
+    def sizes(self, cells: WideRows, asked: Ints, column: int | None) -> Floats:
         """The people in each asked row's class, on one more column if it is named."""
         if column is None:
             return _people(self.ids, self.people, self.classes).take(self.own)
@@ -399,7 +399,7 @@ class _Reach:
             return self.refine(cells, asked, column).sizes(cells, asked, None)
         return _people(key, self.people, span).take(mine)
 
-    def refine(self, cells: Cells, asked: Ints, column: int) -> _Reach:
+    def refine(self, cells: WideRows, asked: Ints, column: int) -> _Reach:
         key, mine = self._keys(cells, asked, column)
         span = self.classes * cells.cardinalities[column]
         if span > 8 * cells.rows + 4096:
@@ -419,7 +419,7 @@ class _Reach:
         return _Reach(place.take(stay), kept, own, self.people.take(stay), classes)
 
 
-def _reach(cells: Cells, asked: Ints, fixed: Sequence[int]) -> _Reach:
+def _reach(cells: WideRows, asked: Ints, fixed: Sequence[int]) -> _Reach:
     zeros = np.zeros(cells.rows, dtype=np.int64)
     own = np.zeros(asked.size, dtype=np.int64)
     reach = _Reach(zeros, None, own, cells.people, 1)
@@ -437,7 +437,9 @@ class ClassSlab:
     row_of: list[Counts]
 
     @classmethod
-    def fill(cls, cells: Cells, low: Sequence[int], fixed: Sequence[int], out: Counts) -> ClassSlab:
+    def fill(
+        cls, cells: WideRows, low: Sequence[int], fixed: Sequence[int], out: Counts
+    ) -> ClassSlab:
         """The classes of fixed + each subset of the low columns; ids go to `out`."""
         count = 1 << len(low)
         slab = cls(out, *([np.empty(0, dtype=np.int32)] * count for _ in range(2)))

@@ -24,7 +24,7 @@ from reidbn.microdata.knowledge import (
     overlaps,
     reading_order,
 )
-from reidbn.microdata.lattice import Rows, refuse_many
+from reidbn.microdata.lattice import DistinctRows, refuse_many
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.slab import every_subset
 from reidbn.microdata.table import People
@@ -38,7 +38,7 @@ Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class SubsetCounts:
     """One entry per visited subset, from the people's class sizes a and survey weights w."""
 
     masks: Ints
@@ -51,7 +51,7 @@ class Counted:
 
 
 @dataclass
-class Tally:
+class SubsetTally:
     """Subsets counted one by one."""
 
     entries: list[tuple[int, int, int, float, float]] = field(default_factory=list)
@@ -66,9 +66,9 @@ class Tally:
         uniques = int(np.count_nonzero(sizes == 1))
         self.entries.append((mask, uniques, int(sizes.max()), total, mean))
 
-    def counted(self) -> Counted:
+    def counted(self) -> SubsetCounts:
         masks, uniques, largest, inverses, weighted = zip(*self.entries, strict=True)
-        return Counted(
+        return SubsetCounts(
             np.array(masks, dtype=np.int64),
             np.array(uniques, dtype=np.int64),
             np.array(largest, dtype=np.int64),
@@ -89,7 +89,9 @@ def subset_table(
     return tidy(what, counted, records=len(people), parted=not overlaps(people, what))
 
 
-def tidy(what: Knowledge, counted: Counted, *, records: int, parted: bool = True) -> pd.DataFrame:
+def tidy(
+    what: Knowledge, counted: SubsetCounts, *, records: int, parted: bool = True
+) -> pd.DataFrame:
     """The counts as a table, in reading order."""
     import pandas as pd
 
@@ -115,7 +117,7 @@ def tidy(what: Knowledge, counted: Counted, *, records: int, parted: bool = True
 
 def _counted(
     people: People, what: Knowledge, most: int | None, progress: Progress | None
-) -> Counted:
+) -> SubsetCounts:
     product = is_product(people, what)
     if most is None or most >= what.groups:
         refuse_many(what.groups)
@@ -147,16 +149,18 @@ def progressing(progress: Progress | None, number: int) -> Iterator[None]:
         yield
 
 
-def walked(rows: Rows, progress: Progress | None) -> Counted:
+def walked(rows: DistinctRows, progress: Progress | None) -> SubsetCounts:
     """All subsets by one walk over the lattice."""
     walk = Walk(rows, progress=progress)
     walk.run()
     classes = walk.classes[1:].astype(np.float64)
     masks = np.arange(1, classes.size + 1)
-    return Counted(masks, walk.uniques[1:], walk.largest[1:], classes, classes / rows.records)
+    return SubsetCounts(masks, walk.uniques[1:], walk.largest[1:], classes, classes / rows.records)
 
 
-def _parted(people: People, what: Knowledge, most: int | None, steps: Iterator[None]) -> Counted:
+def _parted(
+    people: People, what: Knowledge, most: int | None, steps: Iterator[None]
+) -> SubsetCounts:
     rows = group_rows(people, what)
     weights: Floats | None = None
     if people.weights is not None:
@@ -165,10 +169,10 @@ def _parted(people: People, what: Knowledge, most: int | None, steps: Iterator[N
 
 
 def parted(
-    rows: Rows, most: int | None, steps: Iterator[None], weights: Floats | None = None
-) -> Counted:
+    rows: DistinctRows, most: int | None, steps: Iterator[None], weights: Floats | None = None
+) -> SubsetCounts:
     """Subsets counted by their slabs, one after the other; weights are per distinct row."""
-    tally = Tally()
+    tally = SubsetTally()
     for subset in every_subset(rows, most=most):
         next(steps, None)
         if subset.mask:
@@ -176,17 +180,19 @@ def parted(
     return tally.counted()
 
 
-def asked(people: People, what: Knowledge, masks: Iterable[int], steps: Iterator[None]) -> Counted:
+def asked(
+    people: People, what: Knowledge, masks: Iterable[int], steps: Iterator[None]
+) -> SubsetCounts:
     """Subsets counted by asking the people for their class sizes, one subset after the other."""
     ones = np.ones(len(people), dtype=np.int64)
-    tally = Tally()
+    tally = SubsetTally()
     for mask in masks:
         next(steps, None)
         tally.add(mask, people.class_sizes(what.known_columns(mask)), ones, people.weights)
     return tally.counted()
 
 
-def _in_chunks(people: People, what: Knowledge, progress: Progress | None) -> Counted:
+def _in_chunks(people: People, what: Knowledge, progress: Progress | None) -> SubsetCounts:
     subsets = 1 << what.groups
     uniques, largest = np.zeros((2, subsets), dtype=np.int64)
     inverses, weighted = np.zeros((2, subsets))
@@ -200,4 +206,4 @@ def _in_chunks(people: People, what: Knowledge, progress: Progress | None) -> Co
             progress(records.stop / len(people))
     masks = np.arange(1, subsets)
     mean = weighted[1:] / weights.sum()
-    return Counted(masks, uniques[1:], largest[1:], inverses[1:], mean)
+    return SubsetCounts(masks, uniques[1:], largest[1:], inverses[1:], mean)

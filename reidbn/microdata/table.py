@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata import classes as counting
-from reidbn.microdata.classes import Classes, Codes, Floats, Frequencies, Ints
+from reidbn.microdata.classes import Codes, Floats, Frequencies, Ints, TableClasses
 from reidbn.microdata.columns import Column, object_array
 from reidbn.microdata.histories import History
 from reidbn.microdata.matching import Relation, match_totals
@@ -345,10 +345,10 @@ class People:
         """The smallest number of people alike: k-anonymity's k [KAnonCourse]."""
         return int(self.class_sizes(columns).min())
 
-    def classes(self, columns: Columns = None) -> Classes:
+    def classes(self, columns: Columns = None) -> TableClasses:
         """The classes on the columns: `count`, `uniques`, `k`, `mean_risk`, `histogram()`."""
         ids, count = self.class_ids(columns)
-        return Classes(self.names(columns), ids, np.bincount(ids, minlength=count))
+        return TableClasses(self.names(columns), ids, np.bincount(ids, minlength=count))
 
     def frequencies(self, columns: Columns = None) -> Frequencies:
         """How many classes there are of each size: `.sizes`, `.counts` (f_j)."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reidbn.microdata.lattice import Array, Block, Lattice, Node, Rows, axes
+from reidbn.microdata.lattice import Array, Block, DistinctRows, Lattice, LatticeNode, axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Walk:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: DistinctRows,
         gathers: Sequence[Gather] = (),
         *,
         on_block: Callable[[Block], None] | None = None,
@@ -69,7 +69,7 @@ class Walk:
         np.maximum(self.largest, self.alone > 0, out=self.largest)
         return [values[self.rows.of_record] for values in gathered]
 
-    def _visit(self, node: Node) -> list[Array]:
+    def _visit(self, node: LatticeNode) -> list[Array]:
         """Gathered values of the node's rows, over all subsets below it."""
         if self.lattice.is_last(node):
             return self._finish(node)
@@ -86,7 +86,7 @@ class Walk:
             mine[rows] = gather.combine(mine[rows], theirs)
         return values
 
-    def _leave(self, child: Node, alone: Array, values: list[Array]) -> None:
+    def _leave(self, child: LatticeNode, alone: Array, values: list[Array]) -> None:
         """People alone on the kept groups are alone on all subsets below."""
         below = self.lattice.below(child)
         self._left[below.start] += alone.size
@@ -94,7 +94,7 @@ class Walk:
         for mine, totals, gather in zip(values, self._totals, self.gathers, strict=True):
             mine[alone] = gather.combine(mine[alone], totals[child.level][child.kept])
 
-    def _finish(self, node: Node) -> list[Array]:
+    def _finish(self, node: LatticeNode) -> list[Array]:
         """All subsets below the node at once, in one dense block."""
         below = self.lattice.below(node)
         if self.progress is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attack.cards import Source
+from reidbn.attack.cards import SourceLine
 from reidbn.attack.knows import Profile
 from reidbn.attacks.assessment import Assessment
 from reidbn.attacks.register import register
@@ -38,7 +38,7 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
     """The adversary's story, the picture of the attack, and what may be known."""
     attack, scenario = result.attack, result.inputs.scenario
     base = result.inputs.attack
-    numbers = [Source(e.name, e.value, e.source) for e in register(result)]
+    numbers = [SourceLine(e.name, e.value, e.source) for e in register(result)]
     sources = {number.name: number.source for number in numbers}
     picture = draw(attack, numbers=numbers)
     rows = [[n.name, n.story, ", ".join(n.linddun) or "-", n.cpd.kind]

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.cards import Card, Edge, Source, cards, edges, sources
+from reidbn.attack.cards import Card, Edge, SourceLine, cards, edges, sources
 from reidbn.attack.modelfile import load
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.calls import typed
@@ -126,7 +126,7 @@ def draw(
     do: Mapping[str, Any] | None = None,
     marginals: bool = False,
     beyond_range: bool = False,
-    numbers: Sequence[Source] | None = None,
+    numbers: Sequence[SourceLine] | None = None,
 ) -> Drawing:
     """Draw an attack, and write it to a .svg, .png or .dot file when a path is named.
 
@@ -173,7 +173,7 @@ def _chances(attack: Attack, question: Mapping[str, Any]) -> Chances:
 
 
 def _drawing(attack: Attack, shown: list[Card], chances: Chances, marks: Mapping[str, str],
-             listed: list[Source], dot: str) -> Drawing:  # fmt: skip
+             listed: list[SourceLine], dot: str) -> Drawing:  # fmt: skip
     sheet, links = _Sheet(), edges(attack)
     room = max(_width(card.name, 13, bold=True) for card in shown)
     room = min(max(room, _NARROW), _WIDE)
@@ -205,7 +205,7 @@ def _drawing(attack: Attack, shown: list[Card], chances: Chances, marks: Mapping
                    arrows, sheet.finished(width, height), dot, attack.fingerprint[:8])  # fmt: skip
 
 
-def _list(sheet: _Sheet, listed: list[Source], width: float, y: float) -> float:
+def _list(sheet: _Sheet, listed: list[SourceLine], width: float, y: float) -> float:
     """The list of numbers and where they come from; assumptions are marked in words."""
     assumed = sum(s.is_assumption for s in listed)
     count = f"{assumed or 'no'} assumption{'' if assumed == 1 else 's'}"
@@ -222,7 +222,7 @@ def _list(sheet: _Sheet, listed: list[Source], width: float, y: float) -> float:
     return y
 
 
-def _spoken(attack: Attack, shown: list[Card], links: list[Edge], listed: list[Source]) -> str:
+def _spoken(attack: Attack, shown: list[Card], links: list[Edge], listed: list[SourceLine]) -> str:
     """The picture in sentences."""
     parts = [attack.story] if attack.story else []
     for card in shown:

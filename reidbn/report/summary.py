@@ -12,7 +12,7 @@ from reidbn.attacks.register import assumed
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report.assessment_sure import fit_status, how_sure_of
 from reidbn.report.telling import OWN_COPY, Telling
-from reidbn.report.thresholds import Choice, Rule, Threshold, rule
+from reidbn.report.thresholds import Choice, RiskLimit, Rule, rule
 from reidbn.report.verdict import Judged, judge
 from reidbn.report.words import people, per_cent
 
@@ -36,7 +36,7 @@ class Summary:
     rule: Rule
 
     @property
-    def threshold(self) -> Threshold:
+    def threshold(self) -> RiskLimit:
         """The limit of the rule."""
         return self.rule.limit
 

@@ -29,7 +29,7 @@ OWN = "your own limit"
 
 
 @dataclass(frozen=True)
-class Threshold:
+class RiskLimit:
     """A limit: what it is about, its value, for whom, and where that is written."""
 
     name: str
@@ -56,44 +56,44 @@ class Threshold:
         return max(self.value, 1 / self.k) if self.k and not self.is_own else self.value
 
 
-PRESETS: dict[str, Threshold] = {
+PRESETS: dict[str, RiskLimit] = {
     t.name: t
     for t in (
-        Threshold(
+        RiskLimit(
             "ema", 0.09, "public release of clinical reports (European Union)",
             "EMA Policy 0070 external guidance: 0.09 recommended in most cases", 11, PUBLIC,
         ),
-        Threshold(
+        RiskLimit(
             "health-canada", 0.09, "public release of clinical information (Canada)",
             "Health Canada, Public Release of Clinical Information: 0.09 recommended in most cases",
             11, PUBLIC,
         ),
-        Threshold(
+        RiskLimit(
             "ontario-low", 0.09, "low invasion of privacy (Ontario)",
             "Ontario IPC de-identification guidelines, October 2025: groups of 11 or more", 11,
         ),
-        Threshold(
+        RiskLimit(
             "ontario-medium", 0.075, "medium invasion of privacy (Ontario)",
             "Ontario IPC de-identification guidelines, October 2025: groups of 15 or more", 15,
         ),
-        Threshold(
+        RiskLimit(
             "ontario-high", 0.05, "high invasion of privacy (Ontario)",
             "Ontario IPC de-identification guidelines, October 2025: groups of 20 or more", 20,
         ),
-        Threshold(
+        RiskLimit(
             "cell-20", 0.05, "public patient data (Canada, United States)",
             "cell-size precedents collected by El Emam: at least 20 alike", 20, PUBLIC,
         ),
-        Threshold(
+        RiskLimit(
             "cell-11", 0.09, "public data (United States)",
             "cell-size precedents collected by El Emam: at least 11 alike", 11, PUBLIC,
         ),
-        Threshold("k-10", 0.1, "at least 10 alike", "arithmetic: 1/10", 10),
-        Threshold(
+        RiskLimit("k-10", 0.1, "at least 10 alike", "arithmetic: 1/10", 10),
+        RiskLimit(
             "cell-5", 0.2, "controlled release",
             "cell-size precedents collected by El Emam: at least 5 alike", 5, CONTROLLED,
         ),
-        Threshold(
+        RiskLimit(
             "cell-3", 0.33, "trusted recipient under agreement",
             "cell-size precedents collected by El Emam: at least 3 alike", 3, CONTROLLED,
         ),
@@ -104,7 +104,7 @@ BY_RELEASE = {PUBLIC: "ema", CONTROLLED: "cell-5"}  # where no threshold is name
 Choice = str | float | Mapping[str, float]
 
 
-def threshold(choice: Choice) -> Threshold:
+def threshold(choice: Choice) -> RiskLimit:
     """A preset by name, or a limit of the user's own: on 1/class, or on a measure that is named.
 
     >>> threshold("ema").k, threshold("EMA") == threshold("ema")
@@ -146,7 +146,7 @@ DIGITS = Fraction(1, 10**12)  # 1/3 as a float is a little under it, and asks fo
 ALMOST = 0.985  # of 1/k: 0.33 and 0.0909 are written where 1/3 and 1/11 are meant
 
 
-def _own(given: object, measure: str) -> Threshold:
+def _own(given: object, measure: str) -> RiskLimit:
     """A limit that the user sets."""
     exact = read_exact(str(given), "threshold")
     value = float(exact)
@@ -158,10 +158,10 @@ def _own(given: object, measure: str) -> Threshold:
     names = ", ".join(t.name for t in near)
     hint = f"; {names} {asks} for {near[0].k} alike" if near else ""
     source = f"given by the user{hint}"
-    return Threshold(f"{value:g}", value, OWN, source, k, measure=measure, is_own=True)
+    return RiskLimit(f"{value:g}", value, OWN, source, k, measure=measure, is_own=True)
 
 
-def _beside(value: float, k: int) -> list[Threshold]:
+def _beside(value: float, k: int) -> list[RiskLimit]:
     """Precedents that print this very limit, or the like, and ask for another number alike."""
     if not k:
         return []
@@ -174,7 +174,7 @@ class Rule:
     """What one report judges by: a kind of release and a limit."""
 
     release: str
-    limit: Threshold
+    limit: RiskLimit
     named: bool
     """The user named the limit or the release; otherwise both were chosen for them."""
 

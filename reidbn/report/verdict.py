@@ -129,14 +129,14 @@ MOST_COLUMNS = 12  # changes are looked at column by column
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class TableChange:
     """A change of the table, and the verdict after it."""
 
     what: str
     after: Judged
 
 
-def changes(people: People, rule: Rule) -> Iterator[Change]:
+def changes(people: People, rule: Rule) -> Iterator[TableChange]:
     """One change of the table at a time: a column left out, or one level coarser."""
     names = people.quasi_identifiers
     for name in names[:MOST_COLUMNS]:
@@ -145,6 +145,8 @@ def changes(people: People, rule: Rule) -> Iterator[Change]:
         if ladder is not None and people.column(name).level < ladder.levels - 1:
             level = people.column(name).level + 1
             coarser = people.generalise({name: level})
-            yield Change(f"{name} at level {level}", Judged(rule, written_alike(coarser), None))
+            yield TableChange(
+                f"{name} at level {level}", Judged(rule, written_alike(coarser), None)
+            )
         if rest:
-            yield Change(f"without {name}", Judged(rule, written_alike(people, rest), None))
+            yield TableChange(f"without {name}", Judged(rule, written_alike(people, rest), None))

@@ -66,7 +66,7 @@ def act_out(
     block = max(1, _HELD // (targets * targets))
     parts = []
     for first in range(0, runs, block):
-        story = _Story.drawn(classes, leaked, targets, min(block, runs - first), rng, from_leak)
+        story = _LeakStory.drawn(classes, leaked, targets, min(block, runs - first), rng, from_leak)
         parts.append(story.guess(rng, removed=removed))
     identified = np.concatenate([part.identified for part in parts])
     return Runs(identified, np.concatenate([part.chance for part in parts]))
@@ -124,7 +124,7 @@ def _leaked_of(
 
 
 @dataclass(frozen=True)
-class _Story:
+class _LeakStory:
     """The targets of some runs, runs x targets: class, leaked of the class, in the leak or not."""
 
     class_of: Ints
@@ -140,7 +140,7 @@ class _Story:
         runs: int,
         rng: np.random.Generator,
         from_leak: bool,  # noqa: FBT001
-    ) -> _Story:
+    ) -> _LeakStory:
         """Draw targets among all records, then as much of the leak as concerns them.
 
         From the leak: the targets are in it, and what is left of it is a leak of the others.

@@ -69,7 +69,7 @@ def levelled(
     >>> len(found.classes.sizes) < 15, found.error <= 0.001
     (True, True)
     """
-    pairs = _Pairs(classes.records, leaked, targets, error, removed)
+    pairs = _Equation(classes.records, leaked, targets, error, removed)
     sizes = dict(zip(classes.sizes.tolist(), classes.counts.tolist(), strict=True))
     ranges = [_Range(pairs, part) for part in _by_doubling(sizes)]
     while sum(r.error for r in ranges) > error:
@@ -96,7 +96,7 @@ def _by_doubling(sizes: dict[int, int]) -> list[dict[int, int]]:
 class _Range:
     """Classes of neighbouring sizes and their levelling."""
 
-    pairs: _Pairs
+    pairs: _Equation
     sizes: dict[int, int]
 
     @cached_property
@@ -147,7 +147,7 @@ def level_steps(sizes: dict[int, int]) -> tuple[dict[int, int], list[Step]]:
 
 
 @dataclass(frozen=True)
-class _Pairs:
+class _Equation:
     """Equation (1) for a table of D records, L leaked, n targets."""
 
     records: int

@@ -29,7 +29,7 @@ LEVEL = 0.95  # of the intervals for Monte-Carlo error
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SampledNumber:
     """A number from sampling, and the interval that holds the true one with probability 0.95."""
 
     value: float
@@ -53,8 +53,8 @@ class Uncertainty:
     sd: float
     method: str
     error: float
-    quantiles: dict[float, Estimate]
-    above: dict[float, Estimate]
+    quantiles: dict[float, SampledNumber]
+    above: dict[float, SampledNumber]
     samples: int
     seed: int
     priors: dict[str, str]
@@ -174,7 +174,7 @@ def check_samples(samples: int, seed: int) -> None:
     refuse_outside("seed", seed, least=0, most=2**128 - 1)
 
 
-def estimated_quantile(ordered: Array, share: float) -> Estimate:
+def estimated_quantile(ordered: Array, share: float) -> SampledNumber:
     """A sample quantile; its interval is two order statistics around it (binomial, any law)."""
     from scipy.stats import binom
 
@@ -184,10 +184,12 @@ def estimated_quantile(ordered: Array, share: float) -> Estimate:
     value = ordered[min(n - 1, max(0, int(np.ceil(n * share)) - 1))]
     low = int(binom.ppf(tail, n, share)) - 1
     high = int(binom.ppf(1 - tail, n, share))
-    return Estimate(float(value), float(ordered[max(low, 0)]), float(ordered[min(high, n - 1)]))
+    return SampledNumber(
+        float(value), float(ordered[max(low, 0)]), float(ordered[min(high, n - 1)])
+    )
 
 
-def share_above(ordered: Array, threshold: float) -> Estimate:
+def share_above(ordered: Array, threshold: float) -> SampledNumber:
     """The share of draws above a threshold, with the exact binomial interval [ClopperPearson34]."""
     from scipy.stats import beta
 
@@ -195,7 +197,7 @@ def share_above(ordered: Array, threshold: float) -> Estimate:
     hits = n - int(np.searchsorted(ordered, threshold, side="right"))
     low = float(beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
     high = float(beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
-    return Estimate(hits / n, low, high)
+    return SampledNumber(hits / n, low, high)
 
 
 @typed
