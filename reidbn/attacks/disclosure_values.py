@@ -27,7 +27,7 @@ def alternatives_at(cells: WideRows, known: Sequence[int], secret: int, q: float
     """Equation (1)'s count for each row, with all these columns known.
 
     >>> one, two = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])
-    >>> cells = Cells((one, two), (2, 3), np.array([2.0, 1.0, 1.0, 1.0]))
+    >>> cells = WideRows((one, two), (2, 3), np.array([2.0, 1.0, 1.0, 1.0]))
     >>> alternatives_at(cells, [0], 1, q=0.25)         # shares 1/2, 1/4, 1/4: strictly above
     array([0, 1, 1, 0])
     """

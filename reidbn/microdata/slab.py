@@ -49,7 +49,7 @@ class WideRows:
     ) -> tuple[WideRows, Ints]:
         """The distinct rows, and the row of each person; people with another `apart` stay apart.
 
-        >>> cells, row = Cells.of(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.int32), (2, 2))
+        >>> cells, row = WideRows.of(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.int32), (2, 2))
         >>> cells.people[row]
         array([2., 1., 2.])
         """
@@ -73,7 +73,7 @@ class WideRows:
         """Rows alike on these columns made one, the others empty; and each row's new number.
 
         >>> one, two = np.array([0, 0, 1]), np.array([0, 1, 1])
-        >>> cells, row = Cells((one, two), (2, 2), np.array([5.0, 1.0, 2.0])).merged([0])
+        >>> cells, row = WideRows((one, two), (2, 2), np.array([5.0, 1.0, 2.0])).merged([0])
         >>> cells.people[row]
         array([6., 6., 2.])
         """
@@ -100,7 +100,7 @@ class WideRows:
         """For each row, how many people agree with it on the known columns (itself included).
 
         >>> one, two = np.array([0, 0, 1]), np.array([0, 1, 1])
-        >>> Cells((one, two), (2, 2), np.array([5.0, 1.0, 2.0])).peers([0])
+        >>> WideRows((one, two), (2, 2), np.array([5.0, 1.0, 2.0])).peers([0])
         array([6, 6, 2])
         """
         return np.bincount(ids := self.classes(known).ids, weights=self.people)[ids].astype(
