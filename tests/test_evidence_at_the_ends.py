@@ -15,8 +15,7 @@ import pytest
 from reidbn.attack import Attack, Node, Parameter
 from reidbn.cpds import And, Function, Or, Row, Rows
 from reidbn.errors import UsageError
-from reidbn.inference import divided
-from reidbn.whatif import compare, derivatives, solve, tornado
+from reidbn.whatif import compare, derivatives, divided, solve, tornado
 
 YES_NO = ("no", "yes")
 

@@ -12,18 +12,8 @@ import reidbn as rb
 from reidbn.attack import Attack, Group, GroupRow, Node
 from reidbn.cpds import Probability, Threshold
 from reidbn.errors import EngineError
-from reidbn.inference import (
-    RATIO,
-    Curve,
-    Grid,
-    Line,
-    Response,
-    as_probability,
-    exact,
-    make_case,
-    responses,
-    with_ranges,
-)
+from reidbn.inference import as_probability, exact, make_case
+from reidbn.whatif import RATIO, Curve, Grid, Line, Response, responses, with_ranges
 
 SOURCE = "assumption"
 

@@ -77,7 +77,7 @@ DOORS = {
         "reidbn.report.assessment_report:write_json",
         "reidbn.report.assessment_report:write_markdown",
         "reidbn.report.summary:summarise",
-        "reidbn.whatif.distributions:uncertainty",
+        "reidbn.whatif.uncertainty:uncertainty",
     },
     "attacks/disclosure_result.py": {
         "reidbn.attacks.disclosure_crosscheck:disclosure_crosscheck",
@@ -104,9 +104,9 @@ DOORS = {
         "reidbn.report.page:write_plot",
         "reidbn.report.page:write_report",
     },
-    "whatif/bars.py": {"reidbn.report.whatif_figures:draw_tornado"},
-    "whatif/distributions.py": {"reidbn.report.whatif_figures:draw_uncertainty"},
-    "whatif/indices.py": {"reidbn.report.whatif_figures:draw_sobol"},
+    "whatif/tornado.py": {"reidbn.report.whatif_figures:draw_tornado"},
+    "whatif/uncertainty.py": {"reidbn.report.whatif_figures:draw_uncertainty"},
+    "whatif/sobol.py": {"reidbn.report.whatif_figures:draw_sobol"},
 }
 
 

@@ -19,17 +19,15 @@ from polynomials import YES_NO, Oracle, tied_questions
 from reidbn.attack import Attack, Group, GroupRow, Node, Parameter, load
 from reidbn.cpds import CPD, And, Function, NoisyOr, Probability, Row, Rows, yes_no
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError
-from reidbn.inference import (
-    Case,
+from reidbn.inference import Case, make_case, read_query
+from reidbn.whatif import (
     Curve,
     Line,
     Scan,
     coefficients,
     level,
-    make_case,
     nodes,
     quantile,
-    read_query,
     responses,
     slopes,
     spread,

@@ -16,8 +16,20 @@ from test_sensitivity import formula_attack, jumps, leak_risk, shared_row, tied_
 from reidbn.attack import Attack, Node, Parameter, Prior
 from reidbn.cpds import Probability, Row, Rows
 from reidbn.errors import TooLarge, UsageError
-from reidbn.inference import Grid, decompose, lagrange, make_case, measure, prior_text, with_ranges
-from reidbn.whatif import estimated_quantile, share_above, sobol, subject_uncertainty, uncertainty
+from reidbn.inference import make_case
+from reidbn.whatif import (
+    Grid,
+    decompose,
+    estimated_quantile,
+    lagrange,
+    measure,
+    prior_text,
+    share_above,
+    sobol,
+    subject_uncertainty,
+    uncertainty,
+    with_ranges,
+)
 
 QUICK = settings(
     max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True

@@ -20,8 +20,8 @@ from inside import inside
 import reidbn as rb
 from reidbn.attack import Attack, Node, Parameter, SubjectColumn
 from reidbn.cpds import And, Function, OneOver, Probability, Row, Rows
-from reidbn.inference import level
 from reidbn.theory import common, real_roots, simplest, square_free
+from reidbn.whatif import level
 
 YES_NO = ("no", "yes")
 F = Fraction

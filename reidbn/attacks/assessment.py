@@ -278,7 +278,7 @@ class Assessment(Result):
             beyond_range=self.inputs.beyond_range,
         )
 
-    uncertainty = late("reidbn.whatif.distributions:uncertainty")
+    uncertainty = late("reidbn.whatif.uncertainty:uncertainty")
     population_uncertainty = late("reidbn.attacks.population_uncertainty:population_uncertainty")
     compare_with = late("reidbn.attacks.changes:compare_assessments")
 

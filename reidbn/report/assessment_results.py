@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from reidbn.attacks.acting import act_out
 from reidbn.attacks.assessment import OVERALL, THRESHOLDS, Assessment
-from reidbn.inference.responses import one_at_a_time
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import SURE, how_sure
 from reidbn.report.margins import fitted_table
@@ -22,7 +21,8 @@ from reidbn.report.telling import BASE, NOT_TOLD, Telling, how_told, in_words, n
 from reidbn.report.thresholds import Rule
 from reidbn.report.verdict import Judged, changes, judge, written_alike
 from reidbn.report.words import per_cent
-from reidbn.whatif.bars import Bar, tornado
+from reidbn.whatif.curve import one_at_a_time
+from reidbn.whatif.tornado import Bar, tornado
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

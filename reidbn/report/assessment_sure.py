@@ -8,7 +8,7 @@ from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.population_by_weight import BY_WEIGHTS
 from reidbn.report.page import Shown
 from reidbn.report.telling import Telling
-from reidbn.whatif.distributions import uncertainty
+from reidbn.whatif.uncertainty import uncertainty
 
 SAMPLES = 20_000
 SURE = (

@@ -13,9 +13,9 @@ import numpy as np
 
 from reidbn.errors import UsageError
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, blank, save, titled
-from reidbn.whatif.bars import Bar, Tornado
-from reidbn.whatif.distributions import Uncertainty
-from reidbn.whatif.indices import Sobol
+from reidbn.whatif.sobol import Sobol
+from reidbn.whatif.tornado import Bar, Tornado
+from reidbn.whatif.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     import pandas as pd

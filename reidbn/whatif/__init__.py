@@ -5,14 +5,18 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {
-        "bars": "Tornado tornado",
         "cases": "BringsCase Change case_of change",
-        "comparison": "Comparison compare",
-        "crossings": "Solution solve",
-        "distributions": "Uncertainty estimated_quantile share_above subject_uncertainty "
-        "uncertainty",
-        "indices": "Sobol sobol",
+        "compare": "Comparison compare",
+        "curve": "Curve RATIO Response coefficients divided nodes responses",
+        "priors": "lagrange measure prior_text",
+        "scan": "Scan spread",
+        "sensitivity": "Line slopes subject_slopes",
         "slopes": "derivative derivatives",
-        "sweeps": "sweep",
+        "sobol": "Grid Sobol decompose sobol with_ranges",
+        "solve": "Solution level solve",
+        "summaries": "quantile summary",
+        "sweep": "sweep",
+        "tornado": "Tornado tornado",
+        "uncertainty": "Uncertainty estimated_quantile share_above subject_uncertainty uncertainty",
     },
 )

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reidbn.calls import typed
-from reidbn.inference.responses import responses
-from reidbn.inference.sensitivity import base_answers, slopes, spans, subject_slopes
 from reidbn.whatif.cases import Target, What, brings_case, case_of
+from reidbn.whatif.curve import responses
+from reidbn.whatif.sensitivity import base_answers, slopes, spans, subject_slopes
 
 if TYPE_CHECKING:
     import pandas as pd

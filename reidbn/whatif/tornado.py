@@ -12,13 +12,13 @@ from reidbn.attack.parameter import Parameter
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.case import Values
-from reidbn.inference.levels import Level, level
 from reidbn.inference.network import Array
-from reidbn.inference.responses import Response, one_at_a_time, responses
-from reidbn.inference.sensitivity import Line, base_answers, spans
-from reidbn.inference.summaries import summary
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of
+from reidbn.whatif.curve import Response, one_at_a_time, responses
+from reidbn.whatif.sensitivity import Line, base_answers, spans
+from reidbn.whatif.solve import Level, level
+from reidbn.whatif.summaries import summary
 
 if TYPE_CHECKING:
     import pandas as pd

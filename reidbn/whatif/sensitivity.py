@@ -15,20 +15,24 @@ import numpy as np
 from reidbn.attack.limits import refuse_beyond_range
 from reidbn.errors import UsageError
 from reidbn.inference.case import MOST_NUMBERS, Case, Values
-from reidbn.inference.curves import Curve, coefficients, derivative, nodes, value
 from reidbn.inference.network import Array, as_probability, strays
-from reidbn.inference.responses import (
+from reidbn.whatif.curve import (
     DIFFERENCE,
     EXACT,
+    Curve,
     Range,
     Response,
     allowed_range,
+    coefficients,
+    derivative,
+    nodes,
     responses,
     takes_whole_numbers,
+    value,
     wide,
 )
-from reidbn.inference.search import Scan, near_the_ends, spread
-from reidbn.inference.summaries import Summary, mean, summary
+from reidbn.whatif.scan import Scan, near_the_ends, spread
+from reidbn.whatif.summaries import Summary, mean, summary
 
 POINTS = 257  # of a first scan over real numbers
 INTEGERS = 2_000  # a range with no more integers is scanned whole ...

@@ -13,14 +13,15 @@ from reidbn.calls import refuse_outside, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.case import MOST_NUMBERS
 from reidbn.inference.network import Array
-from reidbn.inference.quadrature import NO_PRIOR, prior_text
-from reidbn.inference.sensitivity import Over, spans
-from reidbn.inference.variance import Grid, with_ranges
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of
+from reidbn.whatif.priors import NO_PRIOR, prior_text
+from reidbn.whatif.sensitivity import Over, spans
+from reidbn.whatif.sobol import Grid, with_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)

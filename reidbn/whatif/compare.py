@@ -15,11 +15,12 @@ from reidbn.errors import UsageError
 from reidbn.inference.case import Case
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query
-from reidbn.inference.summaries import quantile, summary
 from reidbn.whatif.cases import Target, What, brings_case, case_of, change
+from reidbn.whatif.summaries import quantile, summary
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 MOST = 10  # differences whose every combination is asked: 2^10 settings
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev as cheb
 
-from reidbn.inference.curves import Curve, coefficients, derivative, extrema, value
 from reidbn.inference.network import Array
+from reidbn.whatif.curve import Curve, coefficients, derivative, extrema, value
 
 ROUNDING = 1e-14  # of the largest value: what a polynomial read off the engine may be off by
 FINEST = 1e-14  # of an interval of length 2

@@ -15,12 +15,13 @@ from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import load_attack
 from reidbn.inference.case import MOST_NUMBERS, Case, Values
 from reidbn.inference.network import Array
-from reidbn.inference.summaries import mean, quantile, share_above
 from reidbn.whatif.cases import Target, What, brings_case, case_of
-from reidbn.whatif.grids import changes, full_grid
+from reidbn.whatif.scan import changes, full_grid
+from reidbn.whatif.summaries import mean, quantile, share_above
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
 QUANTILES = {"q5": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}

@@ -1,0 +1,436 @@
+"""Quadrature: a prior as a few weighted points that give its integrals exactly.
+
+m Gauss points integrate every polynomial of degree 2m - 1 exactly, so degree + 1 points give the
+mean and the variance of a polynomial answer exactly: two points for an affine one.  They lie inside
+the prior's support, so every one of them is a setting that the attack allows.
+
+The points are the eigenvalues of the Jacobi matrix of the prior's orthogonal polynomials, which
+Stieltjes' procedure finds from the prior's own fine quadrature [GolubWelsch69].
+
+Axes: a parameter's prior as points to ask the engine at, and a quadrature that stands on them.
+
+An answer of known degree d in the parameter needs d + 1 Gauss points, and then everything is exact.
+A formula, or a count with many values, is cut into pieces until a polynomial on each of them agrees
+with the engine at random points; few values of a count are simply listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from reidbn.attack.parameter import Parameter, Prior
+from reidbn.errors import UsageError
+from reidbn.inference.case import Case
+from reidbn.inference.network import Array
+from reidbn.whatif.curve import MOST_DEGREE, takes_whole_numbers
+from reidbn.whatif.scan import near_the_ends
+
+FINE = 128  # points per smooth piece of a prior: enough for 100 Gauss points
+Range = tuple[float, float]
+SUMMED = 4_096  # whole numbers; a part with fewer is a sum, a longer one nearly an integral
+NO_PRIOR = ", no prior given"
+MOST_LISTED = 200_000  # whole numbers; beyond, their prior is taken as continuous
+
+
+@dataclass(frozen=True)
+class PriorMeasure:
+    """A prior as weighted points, fine enough to integrate anything met here.
+
+    The weights sum to 1, or to the probability of a part.
+    """
+
+    points: Array
+    weights: Array
+    low: float
+    high: float
+    prior: Prior
+    integer: bool = False
+    is_listed: bool = False  # the points are all the values that there are
+
+    def gauss(self, count: int) -> tuple[Array, Array]:
+        """Gauss points and weights; the measure's own when it has no more points than that.
+
+        >>> x, w = measure(Parameter("p", 0.5)).gauss(2)
+        >>> [round(float(v), 6) for v in x], [round(float(v), 6) for v in w]
+        ([0.211325, 0.788675], [0.5, 0.5])
+        """
+        if len(self.points) <= count:
+            return self.points, self.weights
+        mass, ends = self.weights.sum(), (self.points[0], self.points[-1])
+        middle, reach = sum(ends) / 2, (ends[1] - ends[0]) / 2
+        diagonal, beside = _jacobi((self.points - middle) / reach, self.weights / mass, count)
+        matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+        t, vectors = np.linalg.eigh(matrix)
+        return middle + reach * t, mass * vectors[0] ** 2
+
+    def part(self, low: float, high: float) -> PriorMeasure:
+        """What the prior says of an interval within its range."""
+        if self.is_listed:
+            inside = (self.points >= low) & (self.points <= high)
+            return replace(self, points=self.points[inside], weights=self.weights[inside])
+        if self.integer:  # a whole number stands for all that is rounded to it
+            edges = np.clip([low - 0.5, high + 0.5], self.low, self.high)
+            if high - low < SUMMED:
+                return self._summed(low, high)
+            low, high = float(edges[0]), float(edges[1])
+        points, weights = _continuous(self.prior, self.low, self.high, (low, high))
+        return replace(self, points=points, weights=weights)
+
+    def _summed(self, low: float, high: float) -> PriorMeasure:
+        """Every whole number from low to high with its own share: a sum, not an integral."""
+        points = np.arange(low, high + 1)
+        edges = np.clip(np.append(points - 0.5, high + 0.5), self.low, self.high)
+        weights = np.diff(self.prior.cumulative(edges, self.low, self.high))
+        kept = weights > 0
+        return replace(self, points=points[kept], weights=weights[kept])
+
+    def draw(self, rng: np.random.Generator, count: int) -> Array:
+        """Independent draws from the prior."""
+        u = rng.random(count)
+        if self.is_listed:
+            return self.points[np.searchsorted(np.cumsum(self.weights)[:-1], u, side="right")]
+        drawn = self.prior.quantile(u, self.low, self.high)
+        return np.rint(drawn) if self.integer else drawn
+
+
+def _jacobi(t: Array, weights: Array, count: int) -> tuple[Array, Array]:
+    """Recurrence coefficients of the polynomials that are orthogonal under weighted points."""
+    diagonal, beside = np.empty(count), np.empty(count - 1)
+    before, now = np.zeros_like(t), np.ones_like(t)
+    for k in range(count):
+        diagonal[k] = np.sum(weights * t * now**2)
+        if k + 1 < count:
+            ahead = (t - diagonal[k]) * now - (beside[k - 1] * before if k else 0.0)
+            beside[k] = np.sqrt(np.sum(weights * ahead**2))
+            before, now = now, ahead / beside[k]
+    return diagonal, beside
+
+
+def measure(parameter: Parameter, prior: Prior | None = None) -> PriorMeasure:
+    """The prior of a parameter (uniform over its range when it has none).
+
+    A count takes the prior rounded to whole numbers, each end with a full share: uniform means
+    that every whole number of the range is as likely.
+    """
+    prior = prior or parameter.prior or Prior("uniform")
+    low, high = parameter.range
+    if not low < high:
+        raise UsageError(f"{parameter.name} has no range to vary over: it is {low:g} to {high:g}")
+    wrong = prior.problems(low, high)
+    if wrong:
+        raise UsageError(f"{parameter.name}: {wrong[0]}")
+    if parameter.is_integer and high - low < MOST_LISTED:
+        return _listed(prior, low, high)
+    points, weights = _continuous(prior, low, high, (low, high))
+    return PriorMeasure(points, weights, low, high, prior, parameter.is_integer)
+
+
+def _listed(prior: Prior, low: float, high: float) -> PriorMeasure:
+    from scipy import stats
+
+    points = np.arange(low, high + 1)
+    left, width = low - 0.5, high - low + 1
+    if prior.kind == "beta":
+        shape = stats.beta(prior.a, prior.b, loc=left, scale=width)
+    elif prior.kind == "triangular":
+        shape = stats.triang(((prior.mode or low) - left) / width, loc=left, scale=width)
+    else:
+        shape = stats.uniform(left, width)
+    weights = np.diff(shape.cdf(np.append(points - 0.5, points[-1] + 0.5)))
+    kept = weights > 0
+    return PriorMeasure(
+        points[kept], weights[kept] / weights[kept].sum(), low, high, prior, True, True
+    )
+
+
+def _continuous(prior: Prior, low: float, high: float, part: Range) -> tuple[Array, Array]:
+    """Points within a part of the range, and their weights: density times width."""
+    width = high - low
+    if prior.kind == "beta":
+        left, right = ((x - low) / width for x in part)
+        points, weights = _beta(prior.a or 1.0, prior.b or 1.0, left, right)
+        return low + width * points, weights
+    kinks = [prior.mode] if prior.kind == "triangular" and prior.mode is not None else []
+    ends = [part[0], *(k for k in kinks if part[0] < k < part[1]), part[1]]
+    t, fine = _legendre()
+    pieces, weighed = [], []
+    for a, b in pairwise(ends):
+        points = a + (b - a) * (1 + t) / 2
+        density = np.ones_like(t) if not kinks else 2 * _tent(prior, low, high, points)
+        pieces.append(points)
+        weighed.append((b - a) / width * fine / 2 * density)
+    return np.concatenate(pieces), np.concatenate(weighed)
+
+
+@cache
+def _legendre() -> tuple[Array, Array]:
+    points, weights = np.polynomial.legendre.leggauss(FINE)
+    return points, weights
+
+
+@cache
+def _jacobi_points(at_1: float, at_0: float) -> tuple[Array, Array]:
+    from scipy.special import roots_jacobi
+
+    points, weights = roots_jacobi(FINE, at_1, at_0)
+    return points, weights
+
+
+def _beta(a: float, b: float, left: float, right: float) -> tuple[Array, Array]:
+    """Points and weights of a part of the beta law; its poles at 0 and 1 go into the weights."""
+    from scipy.special import betaln
+
+    at_0, at_1 = a - 1 if left == 0 else 0.0, b - 1 if right == 1 else 0.0
+    t, weights = _jacobi_points(at_1, at_0)
+    half = (right - left) / 2
+    points = left + half * (1 + t)
+    rest = points ** (a - 1 - at_0) * (1 - points) ** (b - 1 - at_1)
+    scale = np.exp((at_0 + at_1 + 1) * np.log(half) - betaln(a, b))
+    return points, np.asarray(scale * weights * rest)
+
+
+def _tent(prior: Prior, low: float, high: float, points: Array) -> Array:
+    mode = prior.mode if prior.mode is not None else low
+    rising = (points - low) / (mode - low) if mode > low else np.ones_like(points)
+    falling = (high - points) / (high - mode) if mode < high else np.ones_like(points)
+    return np.asarray(np.where(points < mode, rising, falling))
+
+
+def prior_text(parameter: Parameter) -> str:
+    """A prior in words.
+
+    >>> prior_text(Parameter("p", 0.5))
+    'uniform 0 to 1, no prior given'
+    """
+    low, high = parameter.range
+    prior = parameter.prior
+    if prior is None:
+        return f"uniform {low:g} to {high:g}{NO_PRIOR}"
+    shape = {"beta": f"({prior.a:g}, {prior.b:g})" if prior.a and prior.b else "",
+             "triangular": f" around {prior.mode:g}" if prior.mode is not None else ""}  # fmt: skip
+    return f"{prior.kind}{shape.get(prior.kind, '')} {low:g} to {high:g}"
+
+
+def lagrange(points: Array, at: Array) -> Array:
+    """The matrix that takes values at `points` to the interpolating polynomial's values at `at`."""
+    scale = 4 / (points.max() - points.min()) if len(points) > 1 else 1.0
+    gaps = (points[:, None] - points[None, :]) * scale
+    np.fill_diagonal(gaps, 1.0)
+    weights = 1 / gaps.prod(axis=1)
+    away = np.asarray(at)[:, None] - points[None, :]
+    hit = away == 0
+    terms = weights / np.where(hit, 1.0, away)
+    out = terms / terms.sum(axis=1, keepdims=True)
+    rows = hit.any(axis=1)
+    out[rows] = hit[rows]
+    return np.asarray(out)
+
+
+# -- axes ------------------------------------------------------------------------------------------
+
+
+LISTED = 33  # whole numbers that are listed one by one
+COUNTS = (3, 5, 9, 17)  # points tried on a piece (fewer values than the last but one: all)
+CLOSE = 1e-8  # of the largest answer: what an interpolated piece may change the mean
+CHECKS = 7  # random points at which a piece is checked
+SAFETY = 3.0  # the error may be this much larger than at those points
+MOST_POINTS = 96  # of one axis, about; what is not resolved by then shows in the stated error
+FINEST = 1e-6  # of the range: the shortest piece
+MOST_WHOLE = 1 << 17  # whole numbers that are all asked, to check the pieces at every one
+SEED = 20250102
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An interval on which the answer is a polynomial in the parameter.
+
+    `doubt` is above 0 where it is not quite one: about what that can change the mean.
+    """
+
+    low: float
+    high: float
+    points: Array
+    nodes: Array
+    weights: Array
+    doubt: float = 0.0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One parameter: points to ask the engine at, nodes and weights to integrate with.
+
+    For whole numbers Gauss nodes fall between the points; `to_nodes` goes from one to the other.
+    """
+
+    name: str
+    measure: PriorMeasure
+    pieces: tuple[Piece, ...]
+    is_exact: bool
+    looked_at: int = 0  # whole numbers that were looked at, when those are not all there are
+
+    @cached_property
+    def points(self) -> Array:
+        return np.concatenate([p.points for p in self.pieces])
+
+    @cached_property
+    def nodes(self) -> Array:
+        return np.concatenate([p.nodes for p in self.pieces])
+
+    @cached_property
+    def weights(self) -> Array:
+        return np.concatenate([p.weights for p in self.pieces])
+
+    @property
+    def doubt(self) -> float:
+        """About what pieces that were not resolved can change the mean."""
+        return sum(p.doubt for p in self.pieces)
+
+    @property
+    def to_nodes(self) -> Array | None:
+        """The matrix that takes values at the points to values at the nodes; None for the same."""
+        same = len(self.points) == len(self.nodes) and bool((self.points == self.nodes).all())
+        return None if same else self.basis(self.nodes)
+
+    def basis(self, at: Array) -> Array:
+        """The matrix that takes values at the points to values anywhere."""
+        at = np.asarray(at, dtype=float)
+        if len(self.pieces) == 1:
+            return lagrange(self.pieces[0].points, at)
+        out, start = np.zeros((len(at), len(self.points))), 0
+        which = np.searchsorted([p.high for p in self.pieces[:-1]], at)
+        for i, piece in enumerate(self.pieces):
+            rows = np.flatnonzero(which == i)
+            end = start + len(piece.points)
+            out[rows, start:end] = lagrange(piece.points, at[rows])
+            start = end
+        return out
+
+    def finer(self, count: int) -> Axis:
+        """The same points, with at least `count` quadrature nodes on every piece."""
+        return self._with_nodes([max(count, len(p.points)) for p in self.pieces])
+
+    def coarser(self) -> Axis:
+        """The same points, with two quadrature nodes less on every piece that can spare them."""
+        return self._with_nodes([max(len(p.nodes) - 2, min(2, len(p.nodes))) for p in self.pieces])
+
+    def _with_nodes(self, counts: list[int]) -> Axis:
+        pieces = []
+        for piece, count in zip(self.pieces, counts, strict=True):
+            nodes, weights = self.measure.part(piece.low, piece.high).gauss(count)
+            pieces.append(replace(piece, nodes=nodes, weights=weights))
+        return replace(self, pieces=tuple(pieces))
+
+
+def make_axis(case: Case, name: str, measure: PriorMeasure) -> Axis:
+    """The axis of a parameter: exact when its degree is known or its values are few."""
+    if measure.is_listed and len(measure.points) <= LISTED:
+        pairs = zip(measure.points, measure.weights, strict=True)
+        pieces = [Piece(x, x, np.array([x]), np.array([x]), np.array([w])) for x, w in pairs]
+        return Axis(name, measure, tuple(pieces), is_exact=True)
+    degree = None if takes_whole_numbers(case, name) else case.degree(name)
+    if degree is not None and degree <= MOST_DEGREE:
+        nodes, weights = measure.gauss(degree + 1)
+        piece = Piece(measure.low, measure.high, nodes, nodes, weights)
+        return Axis(name, measure, (piece,), is_exact=True)
+    cutter = _Cutter(case, name, measure)
+    cut = tuple(_pieces(cutter, measure))
+    return Axis(name, measure, cut, is_exact=False, looked_at=cutter.looked_at)
+
+
+def _pieces(cutter: _Cutter, measure: PriorMeasure) -> list[Piece]:
+    """Pieces on each of which few points interpolate the answer; the worst is halved first."""
+    pieces = cutter.assessed(measure.low, measure.high)
+    while True:
+        worst = max(pieces, key=lambda p: p.doubt)
+        points = sum(len(p.points) for p in pieces)
+        if worst.doubt == 0 or points > MOST_POINTS or cutter.is_finest(worst):
+            return sorted(pieces, key=lambda p: p.low)
+        pieces.remove(worst)
+        for low, high in _halves(worst.low, worst.high, integer=measure.integer):
+            pieces += cutter.assessed(low, high)
+
+
+class _Cutter:
+    """Asks the engine on pieces of one parameter's range.
+
+    All values of a count are asked at once where one contraction takes them; then a piece is
+    checked at every one of its values.  Otherwise it is checked at random ones, and at those near
+    the ends of the range, where 1/n and its like bend.
+    """
+
+    def __init__(self, case: Case, name: str, measure: PriorMeasure) -> None:
+        self.case, self.name, self.measure = case, name, measure
+        self.rng = np.random.default_rng(SEED)
+        self.size = 0.0  # of the largest answer so far
+        self.whole = measure.integer or takes_whole_numbers(case, name)
+        count = len(measure.points)
+        self.knows_all = measure.is_listed and count <= min(MOST_WHOLE, case.at_once(name))
+        self._asked: set[float] = set()
+        self.all = case.answers({name: measure.points}) if self.knows_all else np.empty((1, 0))
+
+    @property
+    def looked_at(self) -> int:
+        """How many whole numbers were looked at; 0 for all of them, and for real numbers."""
+        return 0 if self.knows_all or not self.whole else len(self._asked)
+
+    def is_finest(self, piece: Piece) -> bool:
+        if self.whole:
+            return piece.high - piece.low < 1
+        return piece.high - piece.low <= FINEST * (self.measure.high - self.measure.low)
+
+    def assessed(self, low: float, high: float) -> list[Piece]:
+        """The piece with as few points as do, or with the doubt that is left; none if no value."""
+        tries = [self._piece(low, high, count) for count in COUNTS]
+        if not len(tries[0].points):
+            return []
+        if self.whole and high - low < COUNTS[-2]:  # short enough: all its values are points
+            return [tries[-1]]
+        checks = self._checks(low, high)
+        points = np.concatenate([*(t.points for t in tries), checks])
+        values = self._ask(points)
+        self.size = max(self.size, float(np.abs(values).max()))
+        true, start = values[:, -len(checks) :], 0
+        for piece in tries:
+            known = values[:, start : start + len(piece.points)]
+            start += len(piece.points)
+            off = float(np.abs(known @ lagrange(piece.points, checks).T - true).max())
+            doubt = off * float(piece.weights.sum())
+            if doubt <= CLOSE * self.size:
+                return [piece]
+        return [replace(tries[-1], doubt=(1.0 if self.knows_all else SAFETY) * doubt)]
+
+    def _checks(self, low: float, high: float) -> Array:
+        if self.knows_all:
+            every = self.measure.points
+            return every[(every >= low) & (every <= high)]
+        checks = self.rng.uniform(low, high, CHECKS)
+        if not self.whole:
+            return checks
+        ends = [near_the_ends(low, high), [low, high]]
+        return np.unique(np.concatenate([np.rint(checks), *ends]))
+
+    def _ask(self, points: Array) -> Array:
+        if self.knows_all:
+            return self.all[:, np.searchsorted(self.measure.points, points)]
+        self._asked.update(points.tolist())
+        return self.case.answers({self.name: points})
+
+    def _piece(self, low: float, high: float, count: int) -> Piece:
+        nodes, weights = self.measure.part(low, high).gauss(count)
+        points = np.unique(np.rint(nodes)) if self.measure.integer else nodes
+        return Piece(low, high, points, nodes, weights)
+
+
+def _halves(low: float, high: float, *, integer: bool) -> list[tuple[float, float]]:
+    """Two halves; of a wide positive range by ratio, since such answers bend at its low end."""
+    least = max(low, 1.0) if integer else low
+    by_ratio = low >= 0 and least > 0 and high / least > 8
+    middle = float(np.sqrt(least * high)) if by_ratio else (low + high) / 2
+    if not integer:
+        return [(middle, high), (low, middle)]
+    middle = float(np.floor(middle))
+    return [(middle + 1, high), (low, middle)]
