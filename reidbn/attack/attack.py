@@ -16,9 +16,8 @@ from reidbn.attack.limits import Condition, refuse_beyond_range
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn, parse_states
 from reidbn.calls import check_fields, described, typed
-from reidbn.cpds.frozen import frozen
 from reidbn.cpds.function import Function
-from reidbn.cpds.protocol import Ref, Variable
+from reidbn.cpds.protocol import Ref, Variable, frozen
 from reidbn.errors import Problem, UsageError, raise_problems
 from reidbn.late import late
 

@@ -20,7 +20,7 @@ from reidbn.attack.limits import condition_problems
 from reidbn.attack.parts import NAME, Group, Node, SubjectColumn, parse_states
 from reidbn.attack.slips import growing_class, holds_class_sizes, slips
 from reidbn.cpds.function import Function
-from reidbn.cpds.mixture import Mixture
+from reidbn.cpds.logic import Mixture
 from reidbn.cpds.protocol import CPD, Variable
 from reidbn.cpds.report import left_out
 from reidbn.cpds.rows import Rows

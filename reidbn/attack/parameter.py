@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.assumptions import ASSUMPTION, is_assumption
 from reidbn.calls import check_fields
-from reidbn.cpds.frozen import freeze_fields
+from reidbn.cpds.protocol import freeze_fields
 from reidbn.errors import Problem
 
 PROBABILITY = "probability"

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reidbn.calls import check_fields
-from reidbn.cpds.frozen import FrozenDict, freeze_fields, frozen
 from reidbn.cpds.function import Function
-from reidbn.cpds.protocol import CPD, NO, YES, Ref, Variable
+from reidbn.cpds.protocol import CPD, NO, YES, FrozenDict, Ref, Variable, freeze_fields, frozen
 from reidbn.cpds.rows import REST, Row, Rows
 from reidbn.errors import TooLarge, UsageError
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reidbn.attack.cells import LINDDUN
 from reidbn.attack.leaves import Where
 from reidbn.attack.parts import Node, SubjectColumn
-from reidbn.cpds.mixture import Mixture
+from reidbn.cpds.logic import Mixture
 from reidbn.cpds.protocol import CPD, NO, YES
 from reidbn.cpds.rows import Rows
 from reidbn.errors import WARNING, Problem

@@ -29,7 +29,7 @@ from reidbn.microdata.placing import Groups
 from reidbn.microdata.sampled import binomial_interval
 from reidbn.microdata.table import People
 from reidbn.result import Measure, Result, by_person, mean_of
-from reidbn.theory.finite_population import mean_interval
+from reidbn.theory.agreement import mean_interval
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:

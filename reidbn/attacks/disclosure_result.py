@@ -29,7 +29,7 @@ from reidbn.late import late
 from reidbn.microdata.classes import Floats, Ints
 from reidbn.microdata.table import People
 from reidbn.result import Result
-from reidbn.theory.finite_population import mean_interval, share_interval
+from reidbn.theory.agreement import mean_interval, share_interval
 
 if TYPE_CHECKING:
     import pandas as pd

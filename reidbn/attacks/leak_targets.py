@@ -16,8 +16,7 @@ from reidbn.attacks.leak_single import LeakSize, Reading, check_reading, checked
 from reidbn.errors import EngineError, TooLarge, UsageError, did_you_mean
 from reidbn.theory.agreement import interval
 from reidbn.theory.circle import Classes
-from reidbn.theory.leak_recursion import log_recursion
-from reidbn.theory.leak_simulation import act_out, share_with_room
+from reidbn.theory.leak_by_paper import act_out, log_recursion, share_with_room
 from reidbn.theory.number_identified import expected_identified as mean_identified
 from reidbn.theory.number_identified import (
     log_none_identified,

@@ -1,7 +1,7 @@
 """How far the population fits could move the risks of an assessment.
 
 Each subset of what may be known has its own fit of population uniqueness, with a posterior (see
-theory/posterior.py).  The subsets are counted on one table, so their errors go together; here they
+theory/region.py).  The subsets are counted on one table, so their errors go together; here they
 all stand at the same quantile of their posteriors at once,
 
     p_unique(y) = quantile_q of P_unique(theta, alpha),   E[1/F | f, y] likewise
@@ -36,12 +36,11 @@ from reidbn.errors import UsageError
 from reidbn.inference.query import Query
 from reidbn.population.pitman import check_level
 from reidbn.progress import progress
-from reidbn.theory.class_size import mean_inverse
+from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.pitman import stays_unique
 from reidbn.theory.pitman_fit import maximise
-from reidbn.theory.posterior import posteriors
-from reidbn.theory.region import Region
+from reidbn.theory.region import Region, posteriors
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,10 +12,9 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node
 from reidbn.attacks.records_table import Near, Noisy, RecordColumn, Sight
-from reidbn.cpds.empirical import Lookup
+from reidbn.cpds.match import NearCopy, NoisyCopy, OneOf
 from reidbn.cpds.protocol import CPD
-from reidbn.cpds.records import NearCopy, NoisyCopy, OneOf
-from reidbn.cpds.table import Table
+from reidbn.cpds.rows import Lookup, Table
 from reidbn.errors import DataError, UsageError
 from reidbn.inference.interchange.names import node_names, state_names
 

@@ -1,4 +1,6 @@
-"""What a conditional probability table is: a small protocol that every kind follows.
+"""Values that cannot change: lists become tuples, dicts become read-only, NumPy numbers plain.
+
+What a conditional probability table is: a small protocol that every kind follows.
 
 A CPD is a frozen dataclass.  Its fields hold numbers or *references*:
 
@@ -18,15 +20,67 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.calls import check_fields, described
-from reidbn.cpds.frozen import freeze_fields
 from reidbn.errors import Problem, UsageError, did_you_mean
 from reidbn.late import late
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class FrozenDict(dict[K, V]):
+    """A dict that cannot be changed, so that it can be hashed and shared.
+
+    >>> FrozenDict(a=1) == {"a": 1}
+    True
+    """
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("this mapping cannot be changed; make a copy with dict(...)")
+
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+    def __copy__(self) -> FrozenDict[K, V]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenDict[K, V]:
+        return self
+
+
+def frozen(value: Any) -> Any:
+    """The value with every list, dict and NumPy value inside it made immutable and plain.
+
+    >>> frozen({"p": [0.5, "rest"]})
+    {'p': (0.5, 'rest')}
+    """
+    if hasattr(value, "tolist"):  # a NumPy array or number
+        value = value.tolist()
+    if isinstance(value, dict):
+        return FrozenDict({key: frozen(item) for key, item in value.items()})
+    if isinstance(value, list | tuple):
+        return tuple(frozen(item) for item in value)
+    return value
+
+
+def freeze_fields(thing: Any) -> None:
+    """Make the fields of a frozen dataclass immutable, at its birth."""
+    for field in fields(thing):
+        object.__setattr__(thing, field.name, frozen(getattr(thing, field.name)))
+
+
+# -- what a conditional probability table is -------------------------------------------------------
+
 
 Array = NDArray[np.float64]
 Ref = float | str

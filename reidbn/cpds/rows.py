@@ -6,29 +6,37 @@
 
 A parent that `when` does not name, or names as "*", may have any state.  The first row that fits
 counts, so the last one can be "everything else".  `rest` is what is left of a row.
+
+A table written out in full: what an imported network brings along.
+
+Tables read off data: counts from a table of records, and look-ups by the parent's state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.calls import check_fields
-from reidbn.cpds.frozen import freeze_fields
 from reidbn.cpds.protocol import (
     CPD,
     Array,
     Ref,
     Scope,
     Variable,
+    freeze_fields,
     needs_probability,
     needs_reference,
 )
-from reidbn.errors import ModelError, Problem, did_you_mean
+from reidbn.errors import DataError, ModelError, Problem, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 REST, ANY = "rest", "*"
 TOLERANCE = 1e-12
@@ -232,3 +240,163 @@ def _sum_problems(where: tuple[str | int, ...], cells: tuple[Ref, ...]) -> list[
 
 def _list(states: tuple[str, ...]) -> str:
     return ", ".join(states[:8]) + (", ..." if len(states) > 8 else "")
+
+
+# -- a table written out in full -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Table(CPD):
+    """P(state | parents), one row per configuration of the parents and one number per state.
+
+    The parents stand in their declared order, the last one varying fastest.  The numbers are used
+    as they are, to the last bit, so that what is imported can be exported unchanged.
+    """
+
+    kind: ClassVar[str] = "table"
+    p: tuple[tuple[float, ...], ...]
+
+    def references(self) -> tuple[str, ...]:
+        return ()
+
+    def probabilities(self, scope: Scope) -> Array:
+        row: Any = np.asarray(0)
+        for parent in scope.parents:
+            row = row * parent.size + scope.state(parent.name)
+        out: Array = np.array(self.p, dtype=float)[row]
+        return out
+
+    def misfits(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        return self.problems(child, parents)
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        rows = int(np.prod([p.size for p in parents], initial=1))
+        if len(self.p) != rows:
+            message = f"has {len(self.p)} rows for {rows} configurations of the parents"
+            return [Problem(("p",), message)]
+        return [Problem(("p", i), text) for i, row in enumerate(self.p)
+                for text in _row_problems(row, len(child.states))]  # fmt: skip
+
+
+def _row_problems(row: tuple[float, ...], states: int) -> list[str]:
+    if isinstance(row, int | float | str) or len(row) != states:
+        found = len(row) if isinstance(row, tuple) else 1
+        return [f"has {found} numbers for {states} states"]
+    if any(isinstance(x, str) or not 0 <= x <= 1 for x in row):
+        return ["holds something that is no probability: every number lies between 0 and 1"]
+    total = float(sum(row))
+    if abs(total - 1) > TOLERANCE:
+        gap = "short" if total < 1 else "over"
+        return [f"sums to {total:.12g}, not 1 ({gap} by {abs(total - 1):.6g})"]
+    return []
+
+
+# -- tables read off data --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Empirical(CPD):
+    """P(state | parents) = (count + prior) / (row total + states x prior).
+
+    `counts` has one row per parent configuration (parents in their declared order, the last one
+    varying fastest) and one column per state.  With no prior a configuration that was never seen
+    is an error: there is nothing to read off.
+    """
+
+    kind: ClassVar[str] = "empirical"
+    counts: tuple[tuple[float, ...], ...] = field(
+        metadata={"story": "one row per parent configuration"}
+    )
+    prior: float = field(default=0.0, metadata={"story": "added to every count"})
+
+    def probabilities(self, scope: Scope) -> Array:
+        table = np.asarray(self.counts, dtype=float) + self.prior
+        table = table / table.sum(axis=1, keepdims=True)
+        row: Any = np.asarray(0)
+        for parent in scope.parents:
+            row = row * parent.size + scope.state(parent.name)
+        out: Array = table[row]
+        return out
+
+    def misfits(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        return self.problems(child, parents)
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        rows = int(np.prod([p.size for p in parents], initial=1))
+        if len(self.counts) != rows:
+            message = f"needs {rows} rows, one per configuration of the parents; found "
+            message += str(len(self.counts))
+            return [Problem(("counts",), message)]
+        found = []
+        for i, row in enumerate(self.counts):
+            if len(row) != len(child.states):
+                message = f"needs {len(child.states)} counts, one per state; found {len(row)}"
+                found.append(Problem(("counts", i), message))
+            elif min(row) < 0 or sum(row) + self.prior <= 0:
+                message = "has no case, or a negative count; give a prior above 0 or drop the case"
+                found.append(Problem(("counts", i), message))
+        return found
+
+    @classmethod
+    def from_table(
+        cls,
+        table: pd.DataFrame,
+        node: str,
+        parents: tuple[str, ...] = (),
+        *,
+        states: dict[str, tuple[str, ...]],
+        prior: float = 0.0,
+    ) -> Empirical:
+        """Count the rows of a DataFrame; `states` gives the states of the node and its parents.
+
+        >>> import pandas as pd
+        >>> t = pd.DataFrame({"rain": ["no", "no", "yes"], "late": ["no", "yes", "yes"]})
+        >>> Empirical.from_table(t, "late", ("rain",),
+        ...     states={"rain": ("no", "yes"), "late": ("no", "yes")}).counts
+        ((1.0, 1.0), (0.0, 1.0))
+        """
+        index = np.zeros(len(table), dtype=np.intp)
+        for column in (*parents, node):
+            code = {state: i for i, state in enumerate(states[column])}
+            values = [code.get(str(v), -1) for v in table[column]]
+            if -1 in values:
+                missed = values.count(-1)
+                raise DataError(
+                    f"{column}: {missed} rows hold a value that is not among its states"
+                )
+            index = index * len(code) + np.array(values, dtype=np.intp)
+        sizes = [len(states[c]) for c in (*parents, node)]
+        counts = np.bincount(index, minlength=int(np.prod(sizes))).reshape(-1, sizes[-1])
+        return cls(tuple(tuple(float(c) for c in row) for row in counts), prior)
+
+
+@dataclass(frozen=True)
+class Lookup(CPD):
+    """The state is a function of one parent: `states[i]` for the parent's i-th state."""
+
+    kind: ClassVar[str] = "lookup"
+    to: tuple[str, ...] = field(metadata={"story": "this state for each state of the parent"})
+
+    def references(self) -> tuple[str, ...]:
+        return ()
+
+    def probabilities(self, scope: Scope) -> Array:
+        code = {state: i for i, state in enumerate(scope.child.states)}
+        target = np.array([code[state] for state in self.to])
+        out: Array = np.eye(len(code))[target[scope.state(scope.parents[0].name)]]
+        return out
+
+    def misfits(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        return self.problems(child, parents)
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        if len(parents) != 1 or parents[0].is_group:
+            return [Problem(("kind",), "lookup needs exactly one parent node")]
+        if len(self.to) != parents[0].size:
+            message = f"needs {parents[0].size} entries, one per state of its parent; found "
+            message += str(len(self.to))
+            return [Problem(("to",), message)]
+        unknown = sorted(set(self.to) - set(child.states))
+        if unknown:
+            return [Problem(("to",), f'no state "{unknown[0]}" in this node')]
+        return []

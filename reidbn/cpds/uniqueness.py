@@ -158,7 +158,7 @@ class PitmanMatch(_Pitman):
     has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
-        from reidbn.theory.class_size import mean_inverse
+        from reidbn.theory.class_law import mean_inverse
 
         f, n, N, theta, alpha, weight = self._seats(scope)
         right = mean_inverse(np.clip(f, 1, n), n, N, theta=theta, alpha=alpha)
@@ -198,7 +198,7 @@ class PitmanClassSize(_Pitman):
 
     def _law(self, case: Array, starts: NDArray[np.int64]) -> Array:
         from reidbn.theory.class_law import ClassSizePosterior
-        from reidbn.theory.posterior import Nodes
+        from reidbn.theory.region import Nodes
 
         f, n, N = (int(x) for x in case[:3])
         if self.posterior:

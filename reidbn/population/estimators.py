@@ -11,8 +11,7 @@ from reidbn.population.pitman import fit_pitman
 from reidbn.population.result import Array, Uniqueness, number_or_none
 from reidbn.population.sample import Sample
 from reidbn.theory.pitman_fit import INTERIOR
-from reidbn.theory.snb import CLASSES, SNB, solve_snb
-from reidbn.theory.zayatz import zayatz
+from reidbn.theory.species import CLASSES, SNB, solve_snb, zayatz
 
 SMALL_FRACTION = 0.1
 """Dankar's cut: Pitman up to here, the smaller of SNB and Zayatz above."""

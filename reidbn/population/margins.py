@@ -18,12 +18,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.theory.class_size import mean_inverse
+from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.pitman import stays_unique
 from reidbn.theory.pitman_fit import maximise
-from reidbn.theory.posterior import Nodes, posterior
-from reidbn.theory.region import Region
+from reidbn.theory.region import Nodes, Region, posterior
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

@@ -20,10 +20,9 @@ from reidbn.errors import UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.population.remarks import pitman_remarks
 from reidbn.population.result import Uniqueness
-from reidbn.theory.class_law import ClassSizePosterior
-from reidbn.theory.class_size import mean_inverse
+from reidbn.theory.agreement import profile_interval
+from reidbn.theory.class_law import ClassSizePosterior, mean_inverse
 from reidbn.theory.frequencies import Packed
-from reidbn.theory.intervals import profile_interval
 from reidbn.theory.pitman import (
     expected_uniques,
     expected_uniques_asymptotic,
@@ -31,9 +30,8 @@ from reidbn.theory.pitman import (
     stays_unique,
 )
 from reidbn.theory.pitman_fit import BOUNDARY, INTERIOR, MaximumLikelihood, maximise
-from reidbn.theory.posterior import Nodes, posterior
 from reidbn.theory.realised import Realised
-from reidbn.theory.region import Region
+from reidbn.theory.region import Nodes, Region, posterior
 
 Floats: TypeAlias = NDArray[np.float64]
 PITMAN_MODELS = ("pitman", "pitman-bayes", "ewens")

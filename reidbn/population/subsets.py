@@ -19,12 +19,11 @@ from reidbn.microdata.table import People
 from reidbn.population.partition import as_partition
 from reidbn.population.sample import Sample, population_size, stood_for
 from reidbn.progress import progress
-from reidbn.theory.class_size import mean_inverse, mean_inverse_over
+from reidbn.theory.class_law import mean_inverse, mean_inverse_over
 from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.pitman import expected_uniques_given, stays_unique
 from reidbn.theory.pitman_fit import NO_MAXIMUM, NOT_IDENTIFIABLE, STATUSES, maximise
-from reidbn.theory.posterior import Nodes, posteriors
-from reidbn.theory.region import Region
+from reidbn.theory.region import Nodes, Region, posteriors
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

@@ -18,7 +18,7 @@ from reidbn.attacks.leak_classes import classes_of
 from reidbn.attacks.leak_single import given_target, risk
 from reidbn.attacks.leak_targets import Estimate, joint_risk, simulate
 from reidbn.report.style import INK, LINE, SERIES, blank, save
-from reidbn.theory.classes_touched import touched_pmf
+from reidbn.theory.hypergeometric import touched_pmf
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

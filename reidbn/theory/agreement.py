@@ -2,16 +2,30 @@
 
 Hits among n independent rows are Binomial(n, p) when p is right.  The test is two-sided and exact;
 so is the answer to "which other p would have been caught".
+
+How far a share in a sample can be from the share in the population it was drawn from.
+
+Profile-likelihood intervals: every value of a quantity that the likelihood does not exclude.
+
+A quantity g(theta, alpha) has the interval of its values over the region where twice the drop
+of the log-likelihood is at most the chi-squared quantile with one degree of freedom.  For each
+alpha the region is an interval of phi; g is monotone in phi there (every quantity here is), so
+its extremes lie on the contour.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from math import sqrt
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.special import betaincinv, gammaincinv
 from scipy.stats import binom
+
+from reidbn.errors import UsageError
+from reidbn.theory.region import Region
 
 _ROUNDING = 1e-9  # how far beyond 0 or 1 a probability may be
 
@@ -90,3 +104,105 @@ def tell_apart(trials: int, p: float, *, level: float, worth: float = 0.05) -> b
     if rare and 1e-12 < p < 1 - 1e-12:
         return False
     return bool(np.less_equal(detectable(trials, p, level=level), worth))
+
+
+# -- how far a share in a sample can be from the share in the population it ------------------------
+
+
+def share_interval(hits: int, sample: int, population: int, *, level: float) -> tuple[float, float]:
+    """Exact interval for the share K/N of a population, from `hits` among n drawn without return.
+
+    All K that neither tail of Hypergeometric(N, K, n) rejects at (1 - level)/2.  A full sample
+    leaves no doubt.
+
+    >>> [round(x, 4) for x in share_interval(10, 100, 1000, level=0.95)]
+    [0.052, 0.172]
+    >>> share_interval(3, 10, 10, level=0.95)
+    (0.3, 0.3)
+    """
+    from scipy.stats import hypergeom
+
+    if not 0 <= hits <= sample <= population or sample == 0:
+        raise UsageError(f"{hits} hits in a sample of {sample} from {population} people")
+    tail = (1 - level) / 2
+
+    def first(low: int, high: int, *, above: bool) -> int:
+        """Smallest K in [low, high] whose tail towards `hits` has risen above / fallen below."""
+        while low < high:
+            middle = (low + high) // 2
+            if above:
+                done = hypergeom.sf(hits - 1, population, middle, sample) > tail
+            else:
+                done = hypergeom.cdf(hits, population, middle, sample) <= tail
+            low, high = (low, middle) if done else (middle + 1, high)
+        return low
+
+    most = population - (sample - hits)
+    lowest = first(hits, most, above=True)
+    highest = first(lowest, most + 1, above=False) - 1
+    return lowest / population, highest / population
+
+
+def mean_interval(
+    values: NDArray[np.float64], population: int, *, level: float
+) -> tuple[float, float]:
+    """Normal interval for a population mean from n values drawn without return.
+
+        mean +- z sqrt((1 - n/N) s^2 / n)                                                     (1)
+
+    >>> mean_interval(np.array([0.0, 1.0, 1.0, 0.0]), 4, level=0.95)
+    (0.5, 0.5)
+    """
+    from scipy.stats import norm
+
+    n = values.size
+    if not 1 < n <= population:
+        raise UsageError(f"a mean from {n} of {population} people; need at least 2 and at most all")
+    spread = sqrt((1 - n / population) * float(values.var(ddof=1)) / n)
+    z = float(norm.ppf((1 + level) / 2))
+    middle = float(values.mean())
+    return middle - z * spread, middle + z * spread
+
+
+# -- profile-likelihood intervals ------------------------------------------------------------------
+
+
+Floats: TypeAlias = NDArray[np.float64]
+Quantity: TypeAlias = Callable[[Floats, Floats], Floats]
+
+_NODES = 33
+_FINE = 17
+
+
+def profile_interval(region: Region, quantity: Quantity, *, level: float) -> tuple[float, float]:
+    """The interval of `quantity(theta, alpha)`, from the region of one table.
+
+    Where the contour does not close before the bounds of `region`, neither does the interval.
+    """
+    cut = region.highest - gammaincinv(0.5, level)  # half the chi-squared quantile
+    low, high = (ends[0] for ends in region.alpha_range(cut))
+    nodes = np.unique(np.append(np.linspace(low, high, _NODES), region.best_alpha))
+    alpha, values = _along(region, nodes, cut, quantity)
+    for _ in range(2):
+        extremes = (alpha[values.argmin()], alpha[values.argmax()])
+        finer = np.unique([_between(nodes, at) for at in extremes])
+        more_alpha, more_values = _along(region, finer, cut, quantity)
+        nodes = np.union1d(nodes, finer)
+        alpha = np.concatenate([alpha, more_alpha])
+        values = np.concatenate([values, more_values])
+    return float(values.min()), float(values.max())
+
+
+def _along(region: Region, nodes: Floats, cut: Floats, quantity: Quantity) -> tuple[Floats, Floats]:
+    """The alpha and the quantity at both ends of each node's interval of phi."""
+    hump = region.hump(nodes[None])
+    inside = hump.value[0] >= cut
+    ends = np.concatenate([end[0, inside] for end in region.contour(hump, cut)])
+    alpha = np.tile(nodes[inside], 2)
+    return alpha, quantity(np.exp(ends) - alpha, alpha)
+
+
+def _between(nodes: Floats, at: float) -> Floats:
+    """Finer nodes from the neighbour below to the neighbour above."""
+    i = int(np.searchsorted(nodes, at))
+    return np.linspace(nodes[max(i - 1, 0)], nodes[min(i + 1, nodes.size - 1)], _FINE)

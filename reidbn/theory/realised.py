@@ -19,7 +19,7 @@ from scipy.special import betainc, gammaincc, ndtr
 
 from reidbn.theory.gamma import log_thinning
 from reidbn.theory.pitman import factorial_moments_given
-from reidbn.theory.posterior import Nodes
+from reidbn.theory.region import Nodes
 
 Floats: TypeAlias = NDArray[np.float64]
 

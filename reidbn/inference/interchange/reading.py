@@ -12,8 +12,7 @@ import numpy as np
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Node
 from reidbn.calls import typed
-from reidbn.cpds.rows import TOLERANCE
-from reidbn.cpds.table import Table
+from reidbn.cpds.rows import TOLERANCE, Table
 from reidbn.errors import DataError, ModelError, UsageError
 from reidbn.inference.interchange.bif import read_bif
 from reidbn.inference.interchange.formats import format_of
