@@ -13,6 +13,13 @@ KANON_PEOPLE = [  # the course's running example: date of birth, gender, disease
 ]
 
 
+def write(tmp_path, text, name="t.csv"):
+    """A file with this text, as it is."""
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
 def as_columns(rows, names):
     return {name: [row[j] for row in rows] for j, name in enumerate(names)}
 
