@@ -85,7 +85,7 @@ DOORS = {
         "reidbn.report.disclosure_page:sections",
         "reidbn.report.disclosure_page:sheet",
     },
-    "attacks/leak_result.py": {"reidbn.report.leak_page:sections"},
+    "attacks/leak/result.py": {"reidbn.report.leak_page:sections"},
     "cpds/protocol.py": {"reidbn.inference.pgmpy_bridge:cpd_to_pgmpy"},
     "microdata/candidates.py": {"reidbn.report.subsets_page:candidate_sections"},
     "microdata/suda.py": {"reidbn.report.subsets_page:suda_sections"},

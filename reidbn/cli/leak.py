@@ -183,7 +183,7 @@ def _designed(classes: Classes, leaks: list[Any], options: dict[str, Any]) -> di
 
 def _classes(options: dict[str, Any], *, quiet: bool) -> tuple[People | None, Classes]:
     """The table and its classes, or classes that were named."""
-    from reidbn.attacks.leak_classes import classes_of, equal_classes
+    from reidbn.attacks.leak.ask import classes_of, equal_classes
     from reidbn.cli._tables import read_people, say_about
 
     named = [options["table"], options["classes"], options["records"]]

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.leak_claims import Claims, Rule, claims
-from reidbn.attacks.leak_classes import classes_of
-from reidbn.attacks.leak_single import given_target, risk
-from reidbn.attacks.leak_targets import Estimate, joint_risk, simulate
+from reidbn.attacks.leak.ask import classes_of, given_target, risk
+from reidbn.attacks.leak.targets import Estimate, joint_risk, simulate
+from reidbn.attacks.leak.variations import Claims, Rule, claims
 from reidbn.report.style import INK, LINE, SERIES, blank, save
 from reidbn.theory.hypergeometric import touched_pmf
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reidbn.attacks.assessment import THRESHOLDS
-from reidbn.attacks.leak_result import Leak
+from reidbn.attacks.leak.result import Leak
 from reidbn.report import assessment_figures as figures
 from reidbn.report.page import Section, Shown
 from reidbn.report.style import titled

@@ -87,7 +87,7 @@ def information_lost(
     first: Assessment, option: Assessment, telling: Telling = EXACT
 ) -> float | None:
     """Non-uniform entropy lost of the table as read; None where people or columns differ."""
-    from reidbn.attacks.leak_loss import bits_lost
+    from reidbn.attacks.leak.design import bits_lost
 
     before, after = first.inputs.people.as_read, option.inputs.people
     if not after.has_the_people_of(before) or before.quasi_identifiers != after.quasi_identifiers:

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.arguments import whole_number
-from reidbn.attacks.leak_people import risks
-from reidbn.attacks.leak_single import LeakSize
+from reidbn.attacks.leak.ask import LeakSize, risks
 from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.inference.cells import DISAGREES, Cell
 from reidbn.late import late
@@ -25,6 +24,7 @@ from reidbn.result import Measure, Result, by_person, count_of, given, highest_o
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 Floats = NDArray[np.float64]
 LEVEL = 1e-6

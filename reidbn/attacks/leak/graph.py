@@ -10,7 +10,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.catalogue import Catalogue
 from reidbn.attack.parameter import Parameter
 from reidbn.attack.parts import Node, Question
-from reidbn.attacks.leak_classes import ClassesLike, checked_leak, checked_targets, classes_of
+from reidbn.attacks.leak.ask import ClassesLike, checked_leak, checked_targets, classes_of
 from reidbn.cpds.logic import And, Or
 from reidbn.cpds.protocol import NO, YES
 from reidbn.cpds.targets import (

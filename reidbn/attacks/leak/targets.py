@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.leak_classes import ClassesLike, checked_leak, checked_targets, classes_of
-from reidbn.attacks.leak_single import LeakSize, Reading, check_reading, checked_prior
+from reidbn.attacks.leak.ask import (
+    ClassesLike,
+    LeakSize,
+    Reading,
+    check_reading,
+    checked_leak,
+    checked_prior,
+    checked_targets,
+    classes_of,
+)
 from reidbn.errors import EngineError, TooLarge, UsageError, did_you_mean
 from reidbn.theory.agreement import interval
 from reidbn.theory.circle import Classes
@@ -28,6 +36,7 @@ from reidbn.theory.targets import log_all_identified
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 Floats = NDArray[np.float64]
 Method = Literal["exact", "recursion", "simulation"]
