@@ -30,6 +30,7 @@ __getattr__ = face(
         "records": "MOST_RECORDS Near Noisy record_network",
         "register": "assumed register",
         "subset_classes": "subset_classes",
+        "summed": "summed",
         "truth": "truth_check",
     },
 )

@@ -43,6 +43,7 @@ from reidbn.attacks.population_by_weight import (
 )
 from reidbn.attacks.subject_data import SubjectTable, subject_table, with_records
 from reidbn.attacks.subset_classes import SubsetClasses, subset_classes
+from reidbn.attacks.summed import are_many, summed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack
 from reidbn.inference.estimates import AT_ONCE
@@ -221,10 +222,15 @@ def run(inputs: Inputs) -> Assessment:
             notes.append(
                 f"question {measure} is left out: it has evidence, and acting runs forward"
             )
-    risks = {}
+    risks: dict[str, Array] = {}
+    seen_before, done = inputs.given or scenario.given, {**scenario.do, **inputs.do}
+    asks_match = population is not None and "class_size" in attack.subject and not seen_before
+    match_done = done if asks_match else None
+    sums = _summed(attack, questions, inputs, classes, population, table, match_done)
     for measure, query in list(questions.items()):
         try:
-            risks[measure] = _risks(attack, query, inputs, table)
+            found = sums.get(measure)
+            risks[measure] = _risks(attack, query, inputs, table) if found is None else found
         except ImpossibleEvidence:
             if measure == OVERALL or inputs.given:
                 raise
@@ -234,10 +240,10 @@ def run(inputs: Inputs) -> Assessment:
                 f"question {measure} is left out: what it is given cannot happen for some people "
                 f"in this scenario"
             )
-    seen_before = inputs.given or scenario.given
-    if population is not None and "class_size" in attack.subject and not seen_before:
-        done = {**scenario.do, **inputs.do}
-        match = journalist_match(attack, population, table, inputs.set, done)
+    if population is not None and asks_match:
+        match = sums.get("")
+        if match is None:
+            match = journalist_match(attack, population, table, inputs.set, done)
         risks = {**_until(risks, "journalist"), "journalist_match": match, **risks}
     return Assessment(
         inputs=inputs,
@@ -322,6 +328,23 @@ def _risks(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) ->
         folder = None if inputs.checkpoint is None else Path(inputs.checkpoint)
         return exact_risks(attack, query, inputs.set, table, folder=folder)
     return _simulated(attack, query, inputs, table)
+
+
+def _summed(
+    attack: Attack,
+    questions: Mapping[str, Query],
+    inputs: Inputs,
+    classes: SubsetClasses,
+    population: SubsetPopulation | None,
+    table: SubjectTable,
+    match: Mapping[str, str] | None,
+) -> Mapping[str, Array]:
+    """The risks that are found without a number per person and subset, where these are many."""
+    if not are_many(classes) or inputs.method != "exact" or inputs.checkpoint is not None:
+        return {}
+    done = None if match is None else Query((), {}, {}, match)
+    found = summed(attack, questions, inputs.set, classes, population, table, match=done)
+    return {} if found is None else found
 
 
 def _questions(

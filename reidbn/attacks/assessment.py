@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,8 @@ class Inputs:
 
 
 ROUNDING = 1e-9  # what sums of products may be off by
+CHECKED = 1 << 26  # people x subsets up to which everybody can be checked
+FEWEST_CHECKED = 200
 THOROUGH = 64 * WORK  # of a check that is asked for: about a minute
 
 
@@ -241,26 +243,46 @@ class Assessment(Result):
         query = self.questions[OVERALL]
         exact = self.inputs.method == "exact"
         whole_number(subjects, "subjects", least=1)
-        return crosscheck(
+        seed = whole_number(seed, "seed", least=0)
+        who, columns, people = self._to_check(seed)
+        check = crosscheck(
             self.attack,
             query.wanted,
             do=query.do,
             given=query.given,
             set=self.inputs.set,
-            subject=self.subject_table.columns,
+            subject=columns,
             rows=whole_number(rows, "rows", least=1),
-            seed=whole_number(seed, "seed", least=0),
+            seed=seed,
             subjects=subjects,
-            printed=self.risks[OVERALL] if exact else None,
+            printed=self.risks[OVERALL][who] if exact else None,
             shown={
-                name: Printed(asked, self.risks[name], 0 if exact else self.inputs.trials)
+                name: Printed(asked, self.risks[name][who], 0 if exact else self.inputs.trials)
                 for name, asked in self.questions.items()
             },
             work=work,
             beyond_range=self.inputs.beyond_range,
-            people=self.subject_table.of_person,
+            people=people,
             must_agree=False,
         )
+        compared = check.compared and replace(check.compared, of=len(self))
+        return replace(check, compared=compared)
+
+    def _to_check(self, seed: int) -> tuple[Any, Mapping[str, Any], NDArray[np.intp]]:
+        """The distinct people who are checked, their columns, and which of them each person is.
+
+        Everybody, or where that is a large table people drawn from it, with the highest and the
+        lowest risks.
+        """
+        table = self.subject_table
+        if table.some is None or self.classes.rows * self.classes.subsets <= CHECKED:
+            return slice(None), table.columns, table.of_person
+        count = max(FEWEST_CHECKED, CHECKED // (8 * self.classes.subsets))
+        order = np.argsort(self.risk(), kind="stable")
+        drawn = np.random.default_rng(seed).choice(len(self), min(count, len(self)), replace=False)
+        persons = np.unique(np.concatenate((drawn, order[:10], order[-10:])))
+        who, people = np.unique(table.of_person[persons], return_inverse=True)
+        return who, table.some(who), people
 
     # -- what-if ---------------------------------------------------------------------------
 

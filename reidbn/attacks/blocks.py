@@ -47,12 +47,11 @@ def risks(
     folder: Path | None = None,
 ) -> Array:
     """P(wanted | given, do) of every distinct subject."""
-    widest = max((int(np.prod(np.shape(v)[1:])) for v in table.columns.values()), default=1)
-    step = max(1, CELLS // widest)
+    step = max(1, CELLS // max((1 << len(g.members) for g in attack.groups.values()), default=1))
     out = np.empty(table.subjects)
     for start in progress(range(0, table.subjects, step), "risk of every person"):
         block = slice(start, min(start + step, table.subjects))
-        columns = {n: v[block] if len(v) > 1 else v for n, v in table.columns.items()}
+        columns = table.block(block)
         if folder is None:
             out[block] = _risk(attack, query, settings, columns, table, block)
             continue

@@ -20,6 +20,7 @@ import numpy as np
 from reidbn.attacks.assess import run
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.blocks import risks
+from reidbn.attacks.summed import summed
 from reidbn.cpds.protocol import NO, YES
 from reidbn.inference.query import Query
 from reidbn.microdata.placing import EVERYTHING_SURE
@@ -110,6 +111,13 @@ def _worth(result: Assessment, measure: str, known: int) -> Array:
 
 
 def _risk(result: Assessment, query: Query) -> Array:
+    if not result.subject_table.is_kept:
+        found = summed(
+            result.attack, {OVERALL: query}, result.inputs.set, result.classes, result.population,
+            result.subject_table,
+        )  # fmt: skip
+        if found is not None and OVERALL in found:
+            return found[OVERALL]
     return risks(result.attack, query, result.inputs.set, result.subject_table)
 
 

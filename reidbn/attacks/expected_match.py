@@ -7,7 +7,6 @@ a class of F >= f in the population, and a guess there is right with probability
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,9 +46,7 @@ def journalist_match(
     step = max(1, CELLS // len(population.status))
     for start in progress(range(0, table.subjects, step), "expected match in the population"):
         block = slice(start, start + step)
-        columns: dict[str, Any] = {
-            n: v[block] if len(v) > 1 else v for n, v in table.columns.items()
-        }
+        columns = table.block(block)
         columns[COLUMN] = population.match(rows[block])
         values = joint(asked, query, settings, columns)
         out[block] = values[:, 0, 1]

@@ -11,15 +11,16 @@ Then subsets are made to agree, person by person (population/coherence.py).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.subset_classes import SubsetClasses, subset_classes
+from reidbn.attacks.said import Said
+from reidbn.attacks.subset_classes import MEMORY, SubsetClasses, subset_classes
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.network import as_probability
 from reidbn.microdata.table import People
@@ -31,7 +32,6 @@ from reidbn.population.sample import Sample
 from reidbn.population.subsets import SubsetFits, fit_tables
 from reidbn.progress import progress
 from reidbn.theory.frequencies import FrequencyTable
-from reidbn.theory.loglinear import mean_inverse_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,7 @@ DEFAULT_MODEL = LOG_LINEAR
 """The model of assessments: nearest to what happened in the truth check (docs/truth-check.md)."""
 BY_CLASS_SIZE = ("pitman", POSTERIOR, "ewens", "zayatz", "snb", "dankar")
 IN_CACHE = 1 << 16  # subset x person cells that are worked on at a time
+CELLS, SIDE_BY_SIDE = 1 << 18, 32  # the same in one pass, and the fewest people
 COMPARED = 0.005
 """The smallest sampling fraction at which models were held against real populations."""
 EXACT = 1 << 26  # cells kept in double precision; more are kept in single, 7 digits
@@ -51,70 +52,6 @@ NOT_BY_COLUMN = (
     "columns that are known together are one: what the population model says of a part of them "
     "alone was not asked, since there are too many parts (the log-linear model needs none)"
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Said:
-    """What the models say before the subsets are made to agree.
-
-    `p_unique[mask]` and `p_match[mask]` (for each of `sizes[mask]`) are numbers by class size.
-    `share[group, row]`, where the log-linear model speaks, is the share of the people outside the
-    table who are like a distinct row on a group; `spread[mask]` says on which subsets.
-    """
-
-    outside: float
-    p_unique: Array
-    sizes: Sequence[Ints]
-    p_match: Sequence[Array]
-    share: Array | None = None
-    spread: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    floor: tuple[Array, Array] | None = None
-    """Per group and row, the largest P(unique) and E[1/F] that one column of a group says alone."""
-    bound: np.ufunc | None = None
-    """np.minimum or np.maximum: combined with the numbers by class size on `bounded` subsets."""
-    bounded: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
-
-    def unique(self, rows: Any, sizes: NDArray[np.uint32]) -> Array:
-        """P(unique in the population | unique in the table): subset x person."""
-        if self.share is None:
-            return np.asarray(np.tile(self.p_unique[:, None], (1, sizes.shape[1])))
-        beside = self._beside(self.share[:, rows])
-        np.exp(np.negative(beside, out=beside), out=beside)
-        return self._combined(beside, lambda mask: self.p_unique[mask], rows, which=0)
-
-    def match(self, rows: Any, sizes: NDArray[np.uint32]) -> Array:
-        """E[1/F]: subset x person."""
-
-        def by_class(mask: int) -> Array:
-            place = np.searchsorted(self.sizes[mask], sizes[mask])
-            return np.asarray(self.p_match[mask][place], dtype=np.float64)
-
-        if self.share is None:
-            return np.stack([by_class(mask) for mask in range(len(sizes))])
-        found = mean_inverse_beside(sizes, self._beside(self.share[:, rows]))
-        return self._combined(found, by_class, rows, which=1)
-
-    def _beside(self, share: Array) -> Array:
-        """How many people outside the table are expected to be like each person, by subset."""
-        expected = np.empty((1 << len(share), share.shape[1]))
-        expected[0] = self.outside
-        for j, known in enumerate(share):
-            np.multiply(expected[: 1 << j], known, out=expected[1 << j : 2 << j])
-        return expected
-
-    def _combined(
-        self, found: Array, by_class: Callable[[int], Any], rows: Any, *, which: int
-    ) -> Array:
-        """By class size where the log-linear model does not speak, within bounds, on the floor."""
-        for mask in np.flatnonzero(~self.spread):
-            found[mask] = by_class(int(mask))
-        if self.bound is not None:
-            for mask in np.flatnonzero(self.spread & self.bounded):
-                found[mask] = self.bound(found[mask], by_class(int(mask)))
-        if self.floor is not None:
-            single = 1 << np.arange(len(self.floor[which]))
-            found[single] = np.maximum(found[single], self.floor[which][:, rows])
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +67,9 @@ class Finer:
     rows: NDArray[np.intp]
     """Each distinct row, as a distinct row of the classes by column."""
 
-    def unique(self) -> Array:
+    def unique(self, rows: Any = slice(None)) -> Array:
         """P(unique in the population | unique in the table): row x subset, or 1 x subset."""
-        return self.population.unique(self.rows)
+        return self.population.unique(self.rows[rows])
 
     def match(self, rows: NDArray[np.intp]) -> Array:
         """E[1/F]: person x subset."""
@@ -184,7 +121,7 @@ class SubsetPopulation:
         return np.maximum(found, self.finer.unique()), before, np.maximum(after, means)
 
     def _by_groups(self) -> tuple[Array, Array, Array]:
-        subsets, rows = self.classes.sizes.shape
+        subsets, rows = self.classes.subsets, self.classes.rows
         uniques = np.array([_uniques(f) for f in self.classes.frequencies], dtype=float)
         if not self._may_disagree(uniques):
             said = self.said.p_unique
@@ -196,7 +133,7 @@ class SubsetPopulation:
         sums = np.zeros((3, subsets))  # of people unique in the table; before and after
         for block in self._blocks():
             sizes, weight = self.classes.sizes[:, block], people[block]
-            found = self.said.unique(block, sizes)
+            found = self.said.unique(block, sizes)  # whose numbers no class size changes
             alone = (sizes == 1).astype(float)
             sums[0] += alone @ weight
             np.multiply(found, alone, out=alone)
@@ -228,25 +165,114 @@ class SubsetPopulation:
     @property
     def p_unique(self) -> Array:
         """P(unique in the population | unique in the table), by subset: the mean of its uniques."""
-        return self._unique[2]
+        return self._means[1]
+
+    @property
+    def _means(self) -> tuple[Array, Array]:
+        """Per subset the mean over its uniques, before subsets were made to agree, and after."""
+        if "_told_means" not in self.__dict__:
+            if "_unique" in self.__dict__ or self.classes.distinct is None:
+                self.__dict__["_told_means"] = self._unique[1:]
+            else:
+                self.expected(np.zeros((0, self.classes.subsets)), match=False)
+        found: tuple[Array, Array] = self.__dict__["_told_means"]
+        return found
+
+    def expected(self, weights: Array, *, match: bool) -> tuple[Array, Array]:
+        """Sums over subsets for each row, no number per row and subset being kept.
+
+        For each row of weights (one per subset) the weighted sum of P(unique in the population)
+        over the subsets on which the person is alone; and, of the first row of weights, that of
+        E[1/F] over all subsets.  Where people fall into classes.
+        """
+        subsets, rows = self.classes.subsets, self.classes.rows
+        uniques = np.array([_uniques(f) for f in self.classes.frequencies], dtype=float)
+        people = np.bincount(self.classes.of_person, minlength=rows).astype(float)
+        unique, matched = np.zeros((len(weights), rows)), np.zeros(rows if match else 0)
+        ranks = None if self.said.share is not None else _ranked(self.said.p_unique)
+        raises = self._may_raise(uniques) and self._may_disagree(uniques)
+        single = np.array([sizes[0] == 1 for sizes in self.classes.occurring])[:, None]
+        sums = np.zeros((3, subsets))
+        step = max(SIDE_BY_SIDE, CELLS // subsets)
+        for tile in self.classes.tiles():
+            for block, places in tile.blocks(step):
+                alone = (places == 0) & single
+                sums[0] += alone @ people[block]
+                if ranks is not None:
+                    told = self._by_rank(alone, ranks, raises=raises)
+                else:
+                    told = self.said.unique(block, places)
+                    told *= alone
+                    sums[1] += told @ people[block]
+                    if raises:
+                        raise_to_parts(told)  # whoever is alone on a part is alone here
+                sums[2] += told @ people[block]
+                if self.finer is not None:
+                    np.maximum(told, self.finer.unique(block).T * alone, out=told)
+                if len(weights):
+                    unique[:, block] = weights @ told
+                if match:
+                    found = raise_to_parts(self.said.match(block, places))
+                    if self.finer is not None:
+                        np.maximum(found, self.finer.match(np.arange(rows)[block]).T, out=found)
+                    matched[block] = weights[0] @ found
+        some = np.maximum(sums[0], 1)
+        before, after = (np.where(sums[0] > 0, s / some, self.said.p_unique) for s in sums[1:])
+        if ranks is not None:
+            before = self.said.p_unique
+        if self.finer is not None:
+            of_parts = self.finer.population
+            after = np.maximum(after, of_parts.p_unique[of_parts.kept])
+        self.__dict__["_told_means"] = (before, after)
+        return unique, matched
+
+    def _by_rank(
+        self, alone: NDArray[np.bool_], ranks: tuple[Array, NDArray[Any]], *, raises: bool
+    ) -> Array:
+        """What one number per subset says of those alone on it, made to agree: ranks are short."""
+        values, rank = ranks
+        own = alone * rank[:, None]
+        return values.take(raise_to_parts(own) if raises else own)
 
     def unique(self, rows: NDArray[np.intp]) -> Array:
         """P(unique in the population | unique in the table): person x subset, for distinct rows.
 
         One row where the model says the same of everybody.
         """
+        if not self.fits:
+            return self.unique_of(rows)
         found = self._unique[0]
         if len(found) == 1 or np.array_equal(rows, np.arange(len(found))):
             return found
         return found[rows]
 
+    @property
+    def can_sum(self) -> bool:
+        """Whether `expected` is there to be asked."""
+        return self.classes.distinct is not None
+
+    @property
+    def fits(self) -> bool:
+        """Whether a number per row and subset is kept."""
+        return self.classes.rows * self.classes.subsets * 4 <= MEMORY
+
+    def unique_of(self, rows: NDArray[np.intp]) -> Array:
+        """`unique` of some rows, where not everybody's is kept."""
+        sizes = self.classes.sizes_of(rows)
+        found = self.said.unique(rows, sizes)
+        told = found * (sizes == 1)
+        np.maximum(found, raise_to_parts(told), out=found)
+        out = np.asarray(found[self._told].T)
+        return out if self.finer is None else np.maximum(out, self.finer.unique(rows))
+
     def match(self, rows: NDArray[np.intp]) -> Array:
         """E[1/F] of distinct rows of the table: person x subset."""
-        subsets = len(self.classes.sizes) if self.kept is None else len(self.kept)
+        subsets = self.classes.subsets if self.kept is None else len(self.kept)
         out = np.empty((len(rows), subsets))
+        places = self.said.places(self.classes.sizes_of(rows))
         for start in range(0, len(rows), self._step):
             some = rows[start : start + self._step]
-            found = self.said.match(some, self.classes.sizes[:, some])
+            found = self.said.match(some, places[:, start : start + self._step])
             out[start : start + self._step] = raise_to_parts(found)[self._told].T
             if self.finer is not None:
                 part = out[start : start + self._step]
@@ -260,7 +286,7 @@ class SubsetPopulation:
 
     @property
     def _step(self) -> int:
-        return max(1, IN_CACHE // len(self.classes.sizes))
+        return max(1, IN_CACHE // self.classes.subsets)
 
     def _blocks(self) -> Iterator[slice]:
         rows = self.classes.rows
@@ -271,7 +297,7 @@ class SubsetPopulation:
     @cached_property
     def raised(self) -> dict[int, tuple[float, float]]:
         """Subsets whose uniques were raised to what their parts say: mean before and after."""
-        _, before, after = self._unique
+        before, after = self._means
         moved = np.flatnonzero(after > before * (1 + 1e-6) + 1e-12)
         return {int(mask): (float(before[mask]), float(after[mask])) for mask in moved}
 
@@ -306,7 +332,7 @@ class SubsetPopulation:
         """
         import pandas as pd
 
-        _, before, after = self._unique
+        before, after = self._means
         return pd.DataFrame(
             {
                 "known": [self.known(mask) for mask in range(len(self.status))],
@@ -317,6 +343,13 @@ class SubsetPopulation:
                 "p_unique": after,
             }
         )
+
+
+def _ranked(values: Array) -> tuple[Array, NDArray[Any]]:
+    """0 and the values in order, and the place of each: as short as goes, and in order alike."""
+    order, place = np.unique(values, return_inverse=True)
+    kind = np.uint16 if order.size < 1 << 16 else np.uint32
+    return np.concatenate((np.zeros(1), order)), (place + 1).astype(kind)
 
 
 def _uniques(frequencies: Any) -> int:
@@ -400,7 +433,7 @@ def _finer(
     """Ask the model about every subset of the groups' columns."""
     single = [(c,) for c in columns]
     by_column = subset_classes(people, single, individuals)
-    masks = np.zeros(len(classes.sizes), dtype=np.int64)
+    masks = np.zeros(classes.subsets, dtype=np.int64)
     at = 0
     for j, group in enumerate(classes.groups):
         masks[1 << j : 2 << j] = masks[: 1 << j] | (((1 << len(group)) - 1) << at)

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from reidbn.attacks.population_by_subset import (
     DEFAULT_MODEL,
     IN_CACHE,
-    Said,
     SubsetPopulation,
     check_model,
 )
+from reidbn.attacks.said import Said
 from reidbn.attacks.subset_classes import MEMORY, SubsetClasses
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.table import People
@@ -72,10 +72,18 @@ class WeightedPopulation(SubsetPopulation):
         mean = np.einsum("ij,ij->i", alone, found) / np.maximum(count, 1)
         return found.T, mean, mean
 
+    @property
+    def can_sum(self) -> bool:
+        return False
+
+    def unique_of(self, rows: NDArray[np.intp]) -> Array:
+        """As `unique`."""
+        return np.asarray(self._unique[0][rows])
+
     def match(self, rows: NDArray[np.intp]) -> Array:
         """E[1/F] of distinct rows of the table: person x subset."""
-        out = np.empty((len(rows), len(self.classes.sizes)))
-        step = max(1, IN_CACHE // len(self.classes.sizes))
+        out = np.empty((len(rows), self.classes.subsets))
+        step = max(1, IN_CACHE // self.classes.subsets)
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
             found = individual_risk(self.classes.sizes[:, some], self.weights[:, some])

@@ -20,6 +20,7 @@ Both ends are made to agree over the subsets like the estimate itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from reidbn.attacks.expected_match import journalist_match
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.population_by_weight import BY_WEIGHTS
 from reidbn.attacks.subject_data import SubjectTable
+from reidbn.attacks.summed import are_many, summed
 from reidbn.errors import UsageError
 from reidbn.inference.query import Query
 from reidbn.population.pitman import check_level
@@ -172,19 +174,40 @@ def _ends(
 
 def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
     """Every measure that depends on the population, at one end."""
+    asked = {m: q for m, q in result.questions.items() if _asks_the_population(result.attack, q)}
+    if are_many(result.classes):
+        found = _summed(result, fits, asked)
+        if found is not None:
+            return found
     rows = fits.classes.of_person[result.subject_table.first]
     columns: dict[str, Any] = {**result.subject_table.columns, COLUMN: fits.unique(rows)}
     table = SubjectTable(columns, result.subject_table.of_person)
     out = {
         measure: risks(result.attack, query, result.inputs.set, table)
-        for measure, query in result.questions.items()
-        if _asks_the_population(result.attack, query)
+        for measure, query in asked.items()
     }
     if MATCH in result.risks:
         inputs = result.inputs
         done = {**inputs.scenario.do, **inputs.do}
         out[MATCH] = journalist_match(result.attack, fits, table, inputs.set, done)
     return {m: out[m] for m in result.measures if m in out}
+
+
+def _summed(
+    result: Assessment, fits: SubsetPopulation, asked: Mapping[str, Query]
+) -> dict[str, Array] | None:
+    """The same where no number per person and subset is kept; None where that cannot be."""
+    done = {**result.inputs.scenario.do, **result.inputs.do}
+    match = Query((), {}, {}, done) if MATCH in result.risks else None
+    found = summed(
+        result.attack, asked, result.inputs.set, fits.classes, fits, result.subject_table,
+        match=match,
+    )  # fmt: skip
+    if found is None or {*asked} - {*found}:
+        return None
+    if match is not None:
+        found[MATCH] = found.pop("")
+    return {m: found[m] for m in result.measures if m in found}
 
 
 def _asks_the_population(attack: Attack, query: Query) -> bool:

@@ -12,7 +12,7 @@ An attack that asks for another column gets it from `subject={...}` of the call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attacks.population_by_subset import SubsetPopulation
-from reidbn.attacks.subset_classes import SubsetClasses
+from reidbn.attacks.subset_classes import MEMORY, SubsetClasses
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
 
 Array = NDArray[np.float64]
@@ -33,11 +33,22 @@ class SubjectTable:
     """Subject data for the distinct subjects, and which of them each person is."""
 
     columns: Mapping[str, Any]
+    """Read only when asked for where they hold a number per row and subset."""
     of_person: NDArray[np.intp]
+    some: Callable[[NDArray[np.intp]], dict[str, Any]] | None = None
+    """The columns of some subjects, made anew."""
+    is_kept: bool = True
+    """Whether the columns of everybody can be held."""
 
     @property
     def subjects(self) -> int:
         return int(self.of_person.max()) + 1
+
+    def block(self, part: slice) -> dict[str, Any]:
+        """The columns of some subjects; one row where all are alike."""
+        if self.some is not None and not self.is_kept:
+            return self.some(np.arange(self.subjects)[part])
+        return {name: v[part] if len(v) > 1 else v for name, v in self.columns.items()}
 
     @cached_property
     def first(self) -> NDArray[np.intp]:
@@ -61,11 +72,56 @@ def subject_table(
     _check_given(attack, classes.people, given)
     by_person = {name: np.asarray(v, dtype=float) for name, v in {**own, **given}.items()}
     of_person, first = _distinct(classes, by_person)
-    columns: dict[str, Any] = {name: by_person[name][first] for name in by_person}
+    own_columns = {name: by_person[name][first] for name in by_person}
     for name in attack.subject:
-        if name not in columns:
-            columns[name] = _from_table(name, attack, classes, population, first)
-    return SubjectTable(columns, of_person)
+        _refuse_unprovided(name, attack, population, own_columns)
+
+    def whole(name: str) -> Any:
+        return (
+            own_columns[name]
+            if name in own_columns
+            else _from_table(name, classes, population, first)
+        )
+
+    def some(subjects: NDArray[np.intp]) -> dict[str, Any]:
+        rows = classes.of_person[first[subjects]]
+        found = {name: values[subjects] for name, values in own_columns.items()}
+        for name in attack.subject:
+            if name == "class_size" and name not in found:
+                found[name] = classes.sizes_of(rows).T
+            elif name == "p_unique" and name not in found:
+                assert population is not None  # noqa: S101 - refused before
+                found[name] = population.unique_of(rows)
+            elif name not in found:
+                found[name] = whole(name)
+        return found
+
+    kept = classes.rows * classes.subsets * 4 <= MEMORY
+    return SubjectTable(Lazy(tuple(attack.subject), whole), of_person, some, kept)
+
+
+class Lazy(Mapping[str, Any]):
+    """Columns by name, each made when it is first read."""
+
+    def __init__(self, names: tuple[str, ...], make: Callable[[str], Any]) -> None:
+        self._names, self._make = names, make
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def with_records(attack: Attack, people: int, chosen: Mapping[str, float]) -> Attack:
@@ -98,20 +154,34 @@ def _check_given(attack: Attack, people: int, given: Mapping[str, Any]) -> None:
 
 def _from_table(
     name: str,
-    attack: Attack,
     classes: SubsetClasses,
     population: SubsetPopulation | None,
     first: NDArray[np.intp],
 ) -> Any:
     """A column that the table provides, for one person of each distinct subject."""
-    if name == "class_size":
-        rows = classes.of_person[first]
-        everybody = np.array_equal(rows, np.arange(classes.rows))
-        return (classes.sizes if everybody else classes.sizes[:, rows]).T
-    if name == "p_unique":
-        return _p_unique(attack, population, classes.of_person[first])
     if name == "records":
         return np.array([float(classes.records)])
+    rows = classes.of_person[first]
+    if name == "class_size":
+        everybody = np.array_equal(rows, np.arange(classes.rows))
+        return (classes.sizes if everybody else classes.sizes[:, rows]).T
+    assert population is not None  # noqa: S101 - refused before
+    return population.unique(rows)
+
+
+def _refuse_unprovided(
+    name: str, attack: Attack, population: SubsetPopulation | None, own: Mapping[str, Array]
+) -> None:
+    """Raise where a column is neither given nor provided by a table."""
+    if name in own or name in ("class_size", "records"):
+        return
+    if name == "p_unique":
+        if population is None:
+            raise UsageError(
+                f"{attack.name} asks who is unique in the population: give population=N, the "
+                f"number of people from whom the table was drawn (its own size, if it is everybody)"
+            )
+        return
     said = (
         f'{attack.name} needs the subject column "{name}", which no table provides. If it is the '
         f"number of people alike on what is known, call it class_size in the model; a table also "
@@ -121,15 +191,6 @@ def _from_table(
         f'{said}Else give it: subject={{"{name}": values}}, a row of values per person',
         in_shell=f"{said}Else give it in Python, rb.assess(..., subject=...)",
     )
-
-
-def _p_unique(attack: Attack, population: SubsetPopulation | None, rows: NDArray[np.intp]) -> Array:
-    if population is None:
-        raise UsageError(
-            f"{attack.name} asks who is unique in the population: give population=N, the number "
-            f"of people from whom the table was drawn (its own size, if it is everybody)"
-        )
-    return population.unique(rows)
 
 
 def _distinct(

@@ -1,25 +1,30 @@
 """Class sizes of every person on every subset of groups: the subject data that attacks ask for.
 
-People who are alike on all the groups share one row.  The table is laid out subset by subset
-(that is how partitions are counted) and handed out as people x subsets.
+People who are alike on all the groups share one row.  A number per row and subset is only kept
+where somebody asks for all of them (`sizes`); the rest takes some rows at a time (`tiles`), with
+class sizes as their places among the sizes that occur: a byte each, or two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
 from reidbn.microdata.classes import Frequencies
-from reidbn.microdata.lattice import distinct_rows, refuse_many
-from reidbn.microdata.slab import every_subset
+from reidbn.microdata.lattice import DistinctRows, distinct_rows, refuse_many
+from reidbn.microdata.slab import every_subset, sizes_of_rows
+from reidbn.microdata.subsets import frequencies_of_rows
 from reidbn.microdata.table import People
 from reidbn.progress import progress
 
 MEMORY = 2 * 2**30  # bytes that the table of class sizes may take
+TILE = 3 << 26  # bytes of class sizes that are looked at together
 REMEDY = (
     "join attributes that are learnt together, generalise (fewer distinct people), leave "
     'attributes out with without=["..."]'
@@ -29,30 +34,111 @@ SOME = (
     "assess a part of the table, in which every class is smaller than it is"
 )
 
+Ints = NDArray[np.int64]
+Places = NDArray[np.uint16]
+
 
 @dataclass(frozen=True, eq=False)
 class SubsetClasses:
-    """`sizes[mask, row]`: how many people match a distinct row on the groups of the mask."""
+    """How many people match each distinct row on each union of the groups."""
 
     groups: tuple[tuple[str, ...], ...]
-    sizes: NDArray[np.uint32]
     of_person: NDArray[np.intp]
+    """The distinct row of each person asked about."""
     frequencies: tuple[Frequencies, ...]
     """Of the classes on each subset, for population fits."""
-    occurring: tuple[NDArray[np.int64], ...]
-    """The sizes in `sizes` on each subset, each once."""
+    occurring: tuple[Ints, ...]
+    """The class sizes on each subset, each once, in order."""
     is_partition: bool
     records: int
     """People in the table, among whom the classes were counted."""
+    rows: int
+    """Distinct rows asked about."""
+    distinct: DistinctRows | None = None
+    """All distinct rows, where people fall into classes."""
+    followed: Ints | None = None
+    """Which of these are asked about; None: all."""
+    matched: NDArray[np.uint32] | None = None
+    """`sizes`, where a value may match several others."""
 
     @property
-    def rows(self) -> int:
-        return int(self.sizes.shape[1])
+    def subsets(self) -> int:
+        return 1 << len(self.groups)
 
     @property
     def people(self) -> int:
         """Those asked about: everybody, or the individuals named."""
         return len(self.of_person)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.uint32]:
+        """`sizes[mask, row]`: how many people match a distinct row on the groups of the mask."""
+        if self.distinct is None:
+            assert self.matched is not None  # noqa: S101 - one of the two is there
+            return self.matched
+        refuse_memory(self.rows, len(self.groups))
+        found = np.empty((self.subsets, self.rows), dtype=np.uint32)
+        for s in self._every("classes on every subset"):
+            found[s.mask] = s.spread(s.sizes.astype(np.uint32), 1, self._some(slice(None)))
+        return found
+
+    def sizes_of(self, rows: NDArray[np.intp]) -> NDArray[np.uint32]:
+        """The columns of `sizes` of some rows."""
+        if self.distinct is None or "sizes" in self.__dict__:
+            everybody = np.array_equal(rows, np.arange(self.rows))
+            return self.sizes if everybody else self.sizes[:, rows]
+        return sizes_of_rows(
+            self.distinct, rows if self.followed is None else self.followed[rows]
+        ).T
+
+    def tiles(self) -> Iterator[Tile]:
+        """All rows, as many at a time as fit; where people fall into classes."""
+        wide = np.array([found.size > 1 << 8 for found in self.occurring])
+        width = int(wide.size + wide.sum())
+        step = min(self.rows, max(1, TILE // width))
+        for start in range(0, self.rows, step):
+            rows = slice(start, min(start + step, self.rows))
+            yield self._tile(rows, wide)
+
+    def _tile(self, rows: slice, wide: NDArray[np.bool_]) -> Tile:
+        count = rows.stop - rows.start
+        at = np.where(wide, np.cumsum(wide), np.cumsum(~wide)) - 1
+        low = np.empty((int((~wide).sum()), count), dtype=np.uint8)
+        high = np.empty((int(wide.sum()), count), dtype=np.uint16)
+        some = self._some(rows)
+        for s in self._every("class sizes of every person"):
+            out = (high if wide[s.mask] else low)[at[s.mask]]
+            occurring = self.occurring[s.mask]
+            place = np.zeros(int(occurring[-1]) + 1, dtype=out.dtype)
+            place[occurring] = np.arange(occurring.size)
+            out[:] = s.spread(place.take(s.sizes.astype(np.int64)), 0, some)
+        return Tile(rows, wide, low, high)
+
+    def _every(self, what: str) -> Iterator[Any]:
+        assert self.distinct is not None  # noqa: S101 - the callers looked
+        return iter(progress(every_subset(self.distinct), what, total=self.subsets))
+
+    def _some(self, rows: slice) -> Any:
+        return rows if self.followed is None else self.followed[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """The class sizes of some rows on every subset, as places among the sizes that occur."""
+
+    rows: slice
+    wide: NDArray[np.bool_]
+    low: NDArray[np.uint8]
+    high: Places
+
+    def blocks(self, step: int) -> Iterator[tuple[slice, Places]]:
+        """Some rows after others, with their places: subset x row."""
+        count = self.rows.stop - self.rows.start
+        for start in range(0, count, step):
+            part = slice(start, min(start + step, count))
+            places = np.empty((self.wide.size, part.stop - part.start), dtype=np.uint16)
+            places[~self.wide], places[self.wide] = self.low[:, part], self.high[:, part]
+            yield slice(self.rows.start + part.start, self.rows.start + part.stop), places
 
 
 def subset_classes(
@@ -65,12 +151,17 @@ def subset_classes(
     refuse_many(len(groups), remedy=REMEDY[0].upper() + REMEDY[1:])
     columns = [c for group in groups for c in group]
     partition = not any(people.column(c).relation is not None for c in columns)
-    if partition and people.is_columnwise:
-        return _by_partition(people, groups, individuals)
-    return _by_matching(people, groups, individuals)
+    if not (partition and people.is_columnwise):
+        return _by_matching(people, groups, individuals)
+    ids = [people.class_ids(list(group)) for group in groups]
+    codes = np.empty((len(people), len(groups)), dtype=np.int32, order="F")
+    for j, (own, _) in enumerate(ids):
+        codes[:, j] = own
+    return classes_of(distinct_rows(codes, [count for _, count in ids]), groups, individuals)
 
 
-def _refuse_memory(rows: int, groups: int) -> None:
+def refuse_memory(rows: int, groups: int) -> None:
+    """Raise TooLarge where a number per row and subset is more than is kept."""
     if rows * 4 * (1 << groups) > MEMORY:
         need = rows * 4 * (1 << groups) / 2**30
         raise TooLarge(
@@ -79,35 +170,27 @@ def _refuse_memory(rows: int, groups: int) -> None:
         )
 
 
-def _by_partition(
-    people: People, groups: Sequence[tuple[str, ...]], individuals: NDArray[np.int64] | None
+def classes_of(
+    rows: DistinctRows,
+    groups: Sequence[tuple[str, ...]],
+    individuals: NDArray[np.int64] | None = None,
 ) -> SubsetClasses:
-    ids = [people.class_ids(list(group)) for group in groups]
-    codes = np.asfortranarray(np.column_stack([i.astype(np.int32) for i, _ in ids]))
-    rows = distinct_rows(codes, [count for _, count in ids])
-    followed, of_person = np.arange(rows.counts.size), rows.of_record
+    """The classes of distinct rows that are already counted, one code a group."""
+    followed, of_person = None, rows.of_record
     if individuals is not None:
         followed, of_person = np.unique(rows.of_record[individuals], return_inverse=True)
-    _refuse_memory(followed.size, len(groups))
-    sizes = np.empty((1 << len(groups), followed.size), dtype=np.uint32)
-    frequencies: list[Frequencies | None] = [None] * len(sizes)
-    total = 1 << len(groups)
-    for subset in progress(every_subset(rows), "classes on every subset", total=total):
-        own = subset.row_sizes
-        sizes[subset.mask] = own if individuals is None else own[followed]
-        frequencies[subset.mask] = _class_frequencies(own, rows.counts)
-    done = tuple(f for f in frequencies if f is not None)
-    occurring = tuple(f.sizes for f in done)
+    frequencies = tuple(frequencies_of_rows(rows))
     return SubsetClasses(
-        tuple(groups), sizes, of_person, done, occurring, is_partition=True, records=len(people)
+        groups=tuple(groups),
+        of_person=of_person,
+        frequencies=frequencies,
+        occurring=tuple(found.sizes for found in frequencies),
+        is_partition=True,
+        records=rows.records,
+        rows=rows.counts.size if followed is None else followed.size,
+        distinct=rows,
+        followed=followed,
     )
-
-
-def _class_frequencies(sizes: NDArray[np.int64], people: NDArray[np.int64]) -> Frequencies:
-    """How many classes there are of each size, from the class size and people of each row."""
-    alike = np.bincount(sizes, weights=people).astype(np.int64)
-    values = np.flatnonzero(alike)
-    return Frequencies(values, alike[values] // values)
 
 
 def _by_matching(
@@ -118,7 +201,7 @@ def _by_matching(
     Match counts are no class sizes, so population fits get the classes of the values as written.
     """
     asked = np.arange(len(people)) if individuals is None else individuals
-    _refuse_memory(asked.size, len(groups))
+    refuse_memory(asked.size, len(groups))
     total = 1 << len(groups)
     sizes = np.empty((total, asked.size), dtype=np.uint32)
     written = people.as_written()
@@ -130,8 +213,13 @@ def _by_matching(
         occurring.append(np.unique(matched).astype(np.int64))
         frequencies.append(written.frequencies(known))
     columns = [c for group in groups for c in group]
-    partition = not any(people.column(c).relation is not None for c in columns)
     return SubsetClasses(
-        tuple(groups), sizes, np.arange(asked.size), tuple(frequencies), tuple(occurring),
-        partition, len(people),
-    )  # fmt: skip
+        groups=tuple(groups),
+        of_person=np.arange(asked.size),
+        frequencies=tuple(frequencies),
+        occurring=tuple(occurring),
+        is_partition=not any(people.column(c).relation is not None for c in columns),
+        records=len(people),
+        rows=asked.size,
+        matched=sizes,
+    )

@@ -31,6 +31,7 @@ MEMORY = 48_000_000
 """Bytes that slabs may take unless told otherwise."""
 
 Counts = NDArray[np.int32]
+_ALL = slice(None)
 _LEAVE = 4  # rows that are alone leave once they are one in so many
 _MERGE = 0.8  # rows are merged where so few are left
 
@@ -224,13 +225,13 @@ class Subset:
     of_row: Ints | None
     """The merged row of each row; None where none are merged."""
 
-    def spread(self, values: NDArray[Any], alone: Any) -> NDArray[Any]:
-        """Values of the kept rows as values of all rows; `alone` for those who left."""
+    def spread(self, values: NDArray[Any], alone: Any, rows: Any = _ALL) -> NDArray[Any]:
+        """Values of the kept rows as values of (some) rows; `alone` for those who left."""
         if self.kept is not None:
             everybody = np.full(self.merged, alone, dtype=values.dtype)
             everybody[self.kept] = values
             values = everybody
-        return values if self.of_row is None else values.take(self.of_row)
+        return np.asarray(values[rows if self.of_row is None else self.of_row[rows]])
 
     @property
     def row_sizes(self) -> Ints:

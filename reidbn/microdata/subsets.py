@@ -32,7 +32,7 @@ from reidbn.microdata.knowledge import (
     overlaps,
     reading_order,
 )
-from reidbn.microdata.lattice import Array, Block, distinct_rows, refuse_many
+from reidbn.microdata.lattice import Array, Block, DistinctRows, distinct_rows, refuse_many
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.slab import every_subset
 from reidbn.microdata.subset_table import Progress, subset_table
@@ -143,24 +143,35 @@ def frequencies_by_mask(people: People, groups: Groups | None = None) -> list[Fr
     refuse_many(what.groups)
     if not is_product(people, what):
         return [people.frequencies(what.known_columns(m)) for m in range(1 << what.groups)]
-    found: dict[int, dict[int, int]] = {}
+    return frequencies_of_rows(group_rows(people, what))
+
+
+def frequencies_of_rows(rows: DistinctRows, progress: Progress | None = None) -> list[Frequencies]:
+    """How many classes of each size there are, for every subset: indexed by the mask."""
+    found = [Frequencies(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))] * (
+        1 << rows.groups
+    )
 
     def note(block: Block) -> None:
         for mask, sizes in block.subsets():
-            counted = frequencies_of(sizes)
-            found[mask] = dict(zip(counted.sizes.tolist(), counted.counts.tolist(), strict=True))
+            found[mask] = frequencies_of(sizes)
 
-    walk = Walk(group_rows(people, what), on_block=note)
+    walk = Walk(rows, on_block=note, progress=progress)
     walk.run()
-    return [_frequencies(found.get(m, {}), alone) for m, alone in enumerate(walk.alone.tolist())]
+    return [_with(found[mask], alone) for mask, alone in enumerate(walk.alone.tolist())]
 
 
-def _frequencies(counts: dict[int, int], alone: int) -> Frequencies:
-    if alone:
-        counts[1] = counts.get(1, 0) + alone
-    sizes = sorted(counts)
+def _with(found: Frequencies, alone: int) -> Frequencies:
+    """Frequencies and so many more classes of one."""
+    if not alone:
+        return found
+    if found.sizes.size and found.sizes[0] == 1:
+        counts = found.counts.copy()
+        counts[0] += alone
+        return Frequencies(found.sizes, counts)
+    one = np.array([1], dtype=np.int64)
     return Frequencies(
-        np.array(sizes, dtype=np.int64), np.array([counts[s] for s in sizes], dtype=np.int64)
+        np.concatenate((one, found.sizes)), np.concatenate((one * alone, found.counts))
     )
 
 

@@ -12,30 +12,45 @@ and lowers nothing.  It errs, if it errs, on the side of more risk.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
+IN_CACHE = 1 << 18  # bytes that stay close to the processor
 
 
-def raise_to_parts(values: Floats) -> Floats:
+def raise_to_parts(values: NDArray[Any]) -> NDArray[Any]:
     """The largest of the values on all subsets of each subset, itself included; in place.
 
     Axes: subset (its mask), person.  One step per attribute: after step j a subset has the largest
-    over its parts that differ from it in the first j attributes.
+    over its parts that differ from it in the first j attributes.  Large arrays go in pieces that
+    stay in the processor's cache.  Any values in order will do, also ranks.
 
     >>> raise_to_parts(np.array([[0.0], [0.4], [0.1], [0.0004]])).ravel().tolist()
     [0.0, 0.4, 0.1, 0.4]
     """
     subsets, people = values.shape
-    step = 1
-    while step < subsets:
-        pairs = values.reshape(-1, 2, step, people)
+    inner = 1
+    while inner < subsets and 2 * inner * people * values.itemsize <= IN_CACHE:
+        inner *= 2
+    for start in range(0, subsets, inner):
+        _raise(values[start : start + inner], 1)
+    if inner < subsets:
+        width = max(1, IN_CACHE * inner // (subsets * values.itemsize))
+        outer = values.reshape(subsets // inner, inner * people)
+        for start in range(0, inner * people, width):
+            _raise(outer[:, start : start + width], 1)
+    return values
+
+
+def _raise(values: NDArray[Any], step: int) -> None:
+    """Axes: subset, anything; in place, one step for each factor of two."""
+    while step < len(values):
+        pairs = values.reshape(-1, 2, step, values.shape[1])  # a view, also of some columns
         np.maximum(pairs[:, 1], pairs[:, 0], out=pairs[:, 1])
         step *= 2
-    return values
 
 
 def falls_within(values: Floats) -> bool:

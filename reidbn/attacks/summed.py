@@ -1,0 +1,352 @@
+"""Risks summed over subsets without a number per person and subset.
+
+What is known of a person is a subset Y of the groups, and the attack sees of it the size of the
+person's class on Y and whether it is one person of the population.  So, by total probability,
+
+    P(target, evidence) = sum_Y P(Y) g(size on Y, P(unique) on Y)                             (1)
+    g(f, u) = P(target, evidence | a class of f, unique with probability u) = a(f) + b 1(f = 1) u
+
+with one g for everybody: the exact engine is asked once for every class size that occurs.  The sum
+of a(f) is a walk over the lattice of subsets (microdata/walk.py), in which people who are alone
+cost nothing more; that of u is `SubsetPopulation.expected`.
+
+An attack of another shape (a column of one's own, a node that hangs on a single member) is not
+summed so; nor is one whose sum differs from the exact engine's answer for some of the people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.parts import Group
+from reidbn.attacks.population_by_subset import SubsetPopulation
+from reidbn.attacks.subject_data import SubjectTable
+from reidbn.attacks.subset_classes import SubsetClasses
+from reidbn.cpds.protocol import YES
+from reidbn.errors import ModelError, UsageError
+from reidbn.inference import exact
+from reidbn.inference.answers import joint, positions
+from reidbn.inference.groups import subset_weights
+from reidbn.inference.lowering import Lowering
+from reidbn.inference.query import Query
+from reidbn.inference.tensors import batched
+from reidbn.microdata.lattice import DistinctRows
+from reidbn.microdata.walk import Gather, Walk
+
+Array = NDArray[np.float64]
+FROM = 1 << 20  # people x subsets from which risks are summed
+COMPARED = 16  # people whose sum is held against the exact engine's answer
+ROUNDING = 1e-13
+DENSE = 1 << 22  # class sizes up to which a number each is looked up directly
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """One question as (1): weights of the subsets, a(f) of every class size that occurs, and b."""
+
+    weights: Array
+    base: Array
+    gain: float
+
+
+def summed(
+    attack: Attack,
+    questions: Mapping[str, Query],
+    settings: Mapping[str, float],
+    classes: SubsetClasses,
+    population: SubsetPopulation | None,
+    table: SubjectTable,
+    *,
+    match: Query | None = None,
+) -> dict[str, Array] | None:
+    """P(wanted | given, do) of every distinct subject, for the questions that are such sums.
+
+    With `match`, what is done there, the key "" holds E[1/F].  None where nothing is a sum.
+    """
+    shape = _shape(attack, classes, population, table)
+    if shape is None:
+        return None
+    group, constant = shape
+    sizes = np.unique(np.concatenate(classes.occurring))
+    sums: dict[str, tuple[Sum, Sum | None]] = {}
+    for name, query in questions.items():
+        found = _as_sums(attack, query, settings, group, sizes, classes.records, constant)
+        if found is not None:
+            sums[name] = found
+    plain = None if match is None else _weights(attack, match, settings, group)
+    if not sums or (match is not None and plain is None):
+        return None
+    each = [one for pair in sums.values() for one in pair if one is not None]
+    values = _values(classes, population, sizes, each, plain)
+    told = dict(zip(map(id, each), values, strict=False))
+    risks = {}
+    for name, (top, below) in sums.items():
+        given = np.ones(1) if below is None else told[id(below)]
+        if (given > 0).all():  # else the engine says of whom it is impossible
+            risks[name] = told[id(top)] / given
+    if not _agrees(attack, {n: questions[n] for n in risks}, settings, classes, population,
+                   constant, risks):  # fmt: skip
+        return None
+    return risks if plain is None else {**risks, "": values[-1]}
+
+
+def are_many(classes: SubsetClasses) -> bool:
+    """Whether people x subsets are so many that risks are summed."""
+    return classes.rows * classes.subsets >= FROM
+
+
+def _shape(
+    attack: Attack,
+    classes: SubsetClasses,
+    population: SubsetPopulation | None,
+    table: SubjectTable,
+) -> tuple[Group, dict[str, Any]] | None:
+    """The one group, and the columns that are the same for everybody; None for other shapes."""
+    if classes.distinct is None or len(attack.groups) != 1 or table.subjects != classes.rows:
+        return None
+    if population is not None and not population.can_sum:
+        return None
+    group = next(iter(attack.groups.values()))
+    constant: dict[str, Any] = {}
+    for column in attack.subject.values():
+        if column.name in ("class_size", "p_unique"):
+            if column.per != group.name:
+                return None
+        elif column.per is None and column.each is None and len(table.columns[column.name]) == 1:
+            constant[column.name] = table.columns[column.name]
+        else:
+            return None
+    apart = {*group.members, *group.parents}
+    alone = any(apart & {*node.parents} for node in attack.nodes.values() if node.name not in apart)
+    return None if alone or "class_size" not in attack.subject else (group, constant)
+
+
+def _as_sums(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, float],
+    group: Group,
+    sizes: NDArray[np.int64],
+    records: int,
+    constant: Mapping[str, Any],
+) -> tuple[Sum, Sum | None] | None:
+    """The question's numerator, and its denominator where something is given."""
+    if {*query.targets} & {*group.members, *group.parents}:
+        return None
+    weights = _weights(attack, query, settings, group)
+    if weights is None:
+        return None
+    apart = {*group.members, *group.parents}
+    rest = Query(
+        query.targets,
+        query.wanted,
+        {n: s for n, s in query.given.items() if n not in apart},
+        {n: s for n, s in query.do.items() if n not in apart},
+    )
+    try:
+        one = attack.with_members(group.name, group.members[:1], probability=1.0)
+        told = {n: v for n, v in settings.items() if n in one.parameters}
+        low, high = (_asked(one, rest, told, sizes, records, u, constant) for u in (0.0, 1.0))
+        half = _asked(one, rest, told, sizes[:1], records, 0.5, constant)
+    except (ModelError, UsageError):
+        return None
+    gains = [high[i] - low[i] for i in (0, 1)]
+    straight = all(abs(half[i][0] - (low[i] + high[i])[0] / 2) <= ROUNDING for i in (0, 1))
+    if not straight or any(gain[sizes > 1].any() for gain in gains):
+        return None
+    first = 0 if sizes[0] == 1 else None
+    top, below = (
+        Sum(weights, low[i], 0.0 if first is None else float(gains[i][0])) for i in (0, 1)
+    )
+    return top, below if query.given else None
+
+
+def _asked(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, float],
+    sizes: NDArray[np.int64],
+    records: int,
+    unique: float,
+    constant: Mapping[str, Any],
+) -> tuple[Array, Array]:
+    """P(wanted, given) and P(given) in a class of each of these sizes."""
+    columns: dict[str, Any] = dict(constant)
+    columns["class_size"] = np.stack((np.full(sizes.size, records), sizes), axis=1)
+    if "p_unique" in attack.subject:
+        columns["p_unique"] = np.array([[0.0, unique]])
+    values = joint(attack, query, settings, columns)[:, 0]
+    given = values.sum(axis=tuple(range(1, values.ndim)))
+    wanted: Any = (slice(None), *positions(attack, query, settings))
+    return (
+        np.broadcast_to(values[wanted], sizes.shape).copy(),
+        np.broadcast_to(given, sizes.shape).copy(),
+    )
+
+
+def _weights(
+    attack: Attack, query: Query, settings: Mapping[str, float], group: Group
+) -> Array | None:
+    """P(Y, what is given of members) for every subset Y; None where more than members is given."""
+    if {*query.given} & {*group.parents}:
+        return None
+    names = {*group.members, *group.parents}
+    for parent in group.parents:
+        names |= _above(attack, parent)
+    lowering = Lowering(attack, settings, nodes=names)
+    try:
+        network = lowering.network({}).do({n: s for n, s in query.do.items() if n in names})
+    except (KeyError, ModelError):  # somebody's own column is asked for
+        return None
+    members = [network.factors[m] for m in group.members]
+    outside = tuple(p for p in group.parents if any(p in f.parents for f in members))
+    table = subset_weights(
+        [batched(f.table, (*f.parents, f.child)) for f in members],
+        outside,
+        [network.size(p) for p in outside],
+    )[0, 0]
+    chance = exact.joint(network, outside, {})[0, 0].reshape(-1) if outside else np.ones(1)
+    weights = np.asarray(chance @ table)
+    masks = np.arange(weights.size)
+    for member, state in query.given.items():
+        if member in group.members:
+            known = (masks >> group.members.index(member)) & 1 == 1
+            weights = np.where(known == (state == YES), weights, 0.0)
+    return weights
+
+
+def _above(attack: Attack, node: str) -> set[str]:
+    found: set[str] = set()
+    todo = [node]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += attack.parent_nodes(attack.all_nodes[name])
+    return found
+
+
+# -- the sums --------------------------------------------------------------------------------------
+
+
+def _values(
+    classes: SubsetClasses,
+    population: SubsetPopulation | None,
+    sizes: NDArray[np.int64],
+    sums: Sequence[Sum],
+    match: Array | None,
+) -> list[Array]:
+    """The sum of every distinct row; last, with `match`, that of E[1/F]."""
+    kinds = _different([s.weights for s in sums] if match is None else
+                       [match, *(s.weights for s in sums)])  # fmt: skip
+    out = [np.zeros(classes.rows) for _ in sums]
+    for weights in kinds:
+        mine = [i for i, s in enumerate(sums) if np.array_equal(s.weights, weights)]
+        for i, found in zip(
+            mine, _walked(classes, sizes, weights, [sums[i].base for i in mine]), strict=True
+        ):
+            out[i] = found
+    rising = [i for i, s in enumerate(sums) if s.gain]
+    if population is None or (not rising and match is None):
+        return out
+    unique, matched = population.expected(np.stack(kinds), match=match is not None)
+    for i in rising:
+        at = next(j for j, w in enumerate(kinds) if np.array_equal(w, sums[i].weights))
+        out[i] = out[i] + sums[i].gain * unique[at]
+    return out if match is None else [*out, matched]
+
+
+def _different(arrays: Sequence[Array]) -> list[Array]:
+    found: list[Array] = []
+    for array in arrays:
+        if not any(np.array_equal(array, other) for other in found):
+            found.append(array)
+    return found
+
+
+def _walked(
+    classes: SubsetClasses, sizes: NDArray[np.int64], weights: Array, bases: Sequence[Array]
+) -> list[Array]:
+    """sum_Y weights[Y] a(size on Y) of every row, for several a: as few walks as they span."""
+    assert classes.distinct is not None  # noqa: S101 - looked at before
+    own, shares = _spanned(bases)
+    rows = classes.distinct
+    alike = DistinctRows(
+        rows.codes, rows.cardinalities, rows.counts, np.arange(rows.counts.size), rows.order
+    )
+    gathers = [_gather(sizes, base, weights) for base in own]
+    found = Walk(alike, gathers).run() if gathers else []
+    if classes.followed is not None:
+        found = [values[classes.followed] for values in found]
+    total = float(weights.sum())
+    out = []
+    for share in shares:
+        values = np.full(classes.rows, share[0] * total)
+        for part, each in zip(share[1:], found, strict=True):
+            if part:
+                values += part * each
+        out.append(values)
+    return out
+
+
+def _spanned(bases: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+    """Some of the functions, and each as a number and multiples of these."""
+    own: list[Array] = []
+    shares: list[Array] = []
+    for base in bases:
+        span = np.stack([np.ones(base.size), *own], axis=1)
+        share = np.linalg.lstsq(span, base, rcond=None)[0]
+        if np.abs(span @ share - base).max() > ROUNDING / 10:
+            share = np.zeros(len(own) + 2)
+            share[-1] = 1.0
+            own.append(base)
+        shares.append(np.asarray(share, dtype=np.float64))
+    return own, [np.concatenate((s, np.zeros(len(own) + 1 - s.size))) for s in shares]
+
+
+def _gather(sizes: NDArray[np.int64], base: Array, weights: Array) -> Gather:
+    """The values of one function of class size."""
+    largest = int(sizes[-1])
+    dense = np.zeros(largest + 1) if largest <= DENSE else None
+    if dense is not None:
+        dense[sizes] = base
+
+    def values(block: Any) -> Array:
+        if dense is not None:
+            found = dense.take(block.cells)
+        else:
+            found = base.take(np.minimum(np.searchsorted(sizes, block.cells), sizes.size - 1))
+        return np.asarray(found * weights[block.masks][:, None])
+
+    return Gather(values, weights * (base[0] if sizes[0] == 1 else 0.0))
+
+
+def _agrees(
+    attack: Attack,
+    questions: Mapping[str, Query],
+    settings: Mapping[str, float],
+    classes: SubsetClasses,
+    population: SubsetPopulation | None,
+    constant: Mapping[str, Any],
+    risks: Mapping[str, Array],
+) -> bool:
+    """Whether the exact engine says the same of some people, from all their class sizes."""
+    count = min(COMPARED, classes.rows)
+    some = np.sort(np.random.default_rng(0).choice(classes.rows, count, replace=False))
+    columns: dict[str, Any] = {**constant, "class_size": classes.sizes_of(some).T}
+    if population is not None and "p_unique" in attack.subject:
+        columns["p_unique"] = population.unique_of(some)
+    for name, query in questions.items():
+        values = joint(attack, query, settings, columns)[:, 0]
+        given = values.sum(axis=tuple(range(1, values.ndim)))
+        wanted: Any = (slice(None), *positions(attack, query, settings))
+        gap = np.abs(values[wanted] / given - risks[name][some])
+        if not (gap <= 1e-12).all():
+            return False
+    return True
