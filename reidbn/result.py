@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from reidbn.microdata.table import People
 
 Array = NDArray[np.float64]
+SHARE = "share of people"  # a unit that is written as a percentage
 Told = Literal["withheld", "given", "count", "mean", "highest", "ratio", "scaled", "total"]
 
 
@@ -70,15 +71,18 @@ class Measure:
 
     def in_words(self) -> str:
         """The number and its interval, exactly."""
-        found = _plain(self.value)
+        found = _plain(self.value, self.unit)
         if self.interval is None:
             return found
-        return f"{found} ({_plain(self.interval[0])} to {_plain(self.interval[1])})"
+        low, high = (_plain(end, self.unit) for end in self.interval)
+        return f"{found} ({low} to {high})"
 
 
-def _plain(value: float | int | None) -> str:
+def _plain(value: float | int | None, unit: str) -> str:
     if value is None:
         return "undefined"
+    if unit == SHARE:
+        return f"{100 * value:.3g} %"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.5g}"
 
 

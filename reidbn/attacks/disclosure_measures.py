@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from reidbn.attacks.disclosure_result import NUMERIC, Disclosure
-from reidbn.result import Measure, count_of, given, mean_of
+from reidbn.result import SHARE, Measure, count_of, given, mean_of
 
 
 def measures(d: Disclosure) -> dict[str, Measure]:
@@ -65,7 +65,7 @@ def _verdict(d: Disclosure, what: str) -> Measure:
     drawn = d.drawn_from is not None and d.weights is None
     at = f"{d.p:g}" if what == "upward" else f"{d.q:g}"
     return replace(
-        mean_of(has, f"share with {at}-{what} privacy", unit="share of people"),
+        mean_of(has, f"share with {at}-{what} privacy", unit=SHARE),
         value=d.share_upward() if what == "upward" else d.share_downward(),
         interval=d.interval(what) if drawn else None,
     )

@@ -12,7 +12,6 @@ __getattr__ = face(
         "assessment_threat": "assumptions threat_model",
         "class_sizes": "class_size_figure",
         "disclosure_page": "disclosure_page verdict",
-        "disclosure_words": "Exactly Rounded",
         "drawing": "draw",
         "lattice_figures": "lattice_figure uniqueness_figure",
         "margins": "fitted_table",

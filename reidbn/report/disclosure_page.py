@@ -19,11 +19,11 @@ from reidbn.attacks.disclosure import DisclosureAll
 from reidbn.attacks.disclosure_generalise import Generalisation
 from reidbn.attacks.disclosure_result import Disclosure
 from reidbn.attacks.disclosure_source import Reading
+from reidbn.errors import UsageError
 from reidbn.report import disclosure_figures as figures
-from reidbn.report.disclosure_words import Exactly, Rounded, Said
-from reidbn.report.page import SAFE, Section, Sheet, Shown, html, write
-from reidbn.report.telling import Telling
-from reidbn.report.words import one_in
+from reidbn.report.page import SAFE, Section, Sheet, Shown, html, in_numbers, write
+from reidbn.report.telling import BASE, FEWEST, Telling, how_told
+from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,12 @@ def sheet(
     from the rounded counts, so that one person more or less is not seen; `custodian` is the exact
     page, for the custodian's eyes.
     """
-    said = Exactly(len(d)) if custodian else Rounded(len(d))
+    said = Telling(custodian=custodian)
+    if not custodian and len(d) < 2 * BASE:
+        raise UsageError(
+            f"a page about {len(d)} people that leaves the house needs {2 * BASE} or more; the "
+            "custodian's own copy is custodian=True (--custodian)"
+        )
     parts = [_measures(d, said), _values(d, said), _spread(d, said)]
     if len(d.known) > 1:
         parts += [_left_out(d, said), _subsets(d, said)]
@@ -87,129 +92,93 @@ def sheet(
 
 def sections(d: Disclosure, telling: Telling) -> list[Section]:
     """The picture of a disclosure: people by how certain an attacker can be."""
-    return [_spread(d, Exactly(len(d)) if telling.custodian else Rounded(len(d)))]
+    return [_spread(d, telling)]
 
 
-def verdict(d: Disclosure, said: Said | None = None) -> list[str]:
+def verdict(d: Disclosure, said: Telling | None = None) -> list[str]:
     """What was found, in plain sentences; exact numbers unless `said` rounds them."""
-    said = said or Exactly(len(d))
+    said = said or Telling(custodian=True)
     if d.status == "constant":
         return [f"Everybody in the table has the same {d.secret}: it is known of all of them."]
     sure, others = int(d.sure.sum()), int(d.sure_without_own.sum())
     up = int(d.upward().sum())
-    about = "" if said.exact else "about "
+    about = "" if said.custodian else "about "
     known = "the auxiliary" if len(d.known) == 1 else f"the {len(d.known)} auxiliaries"
     sentences = [
-        f"{said.people(up)} {said.verb(up, 'keeps', 'keep')} their {d.secret} uncertain (PPP above "
-        f"{d.p:g}) whatever an attacker knows of {known}.",
-        f"Somebody who knows all of them is sure about {said.people(sure)}: {about}"
-        f"{said.count(others)} because the others alike all have it, too, the rest because they "
+        f"{said.of(up, len(d))} {said.verb(up, 'keeps', 'keep')} their {d.secret} uncertain (PPP "
+        f"above {d.p:g}) whatever an attacker knows of {known}.",
+        f"Somebody who knows all of them is sure about {said.of(sure, len(d))}: {about}"
+        f"{said.counted(others)} because the others alike all have it, too, the rest because they "
         "are alone and their own record says it.",
         *_commonest(d, said),
         f"The best guess, the commonest value among the people alike, is right with "
-        f"probability {said.mean(float(d.best_guess.mean()))} when all auxiliaries are known, and "
-        f"{said.mean(d.best_guess_prior)} when nothing is; a guess drawn from the people alike "
-        f"with {said.mean(float((1 - d.ppp_full).mean()))} (one minus the mean PPP).",
+        f"probability {said.mean_in_short(d.best_guess)} when all auxiliaries are known, and "
+        f"{said.mean_in_short(np.full(len(d), d.best_guess_prior))} when nothing is; a guess drawn "
+        f"from the people alike with {said.mean_in_short(1 - d.ppp_full)} (one minus the mean "
+        "PPP).",
     ]
     if not d.several and d.source.near(d.column) is None:
-        without = float(d.best_guess_without_own.mean())
         sentences.append(
             "From the others' records alone, without the person's own, the best guess is right "
-            f"with probability {said.mean(without)}."
+            f"with probability {said.mean_in_short(d.best_guess_without_own)}."
         )
     if d.drawn_from is not None and d.weights is None:
         low, high = d.interval("upward")
         sentences.append(
-            f"These are {said.count(len(d))} of {said.count(d.drawn_from)} people drawn at random; "
-            f"among all of those the protected share lies between {said.percent(low)} and "
-            f"{said.percent(high)} (at 95 %)."
+            f"These are {said.counted(len(d))} of {said.counted(d.drawn_from)} people drawn at "
+            f"random; among all of those the protected share lies between {_percent(low, said)} "
+            f"and {_percent(high, said)} (at 95 %)."
         )
     elif d.rows is not None:
         sentences.append(
-            f"{said.verb(len(d), 'This', 'These')} {said.count(len(d))} "
+            f"{said.verb(len(d), 'This', 'These')} {said.counted(len(d))} "
             f"{said.verb(len(d), 'person was', 'people were')} chosen, so nothing follows for the "
             "others in the table."
         )
     return sentences
 
 
-def _commonest(d: Disclosure, said: Said) -> list[str]:
+def _commonest(d: Disclosure, said: Telling) -> list[str]:
     """What being sure is worth, where most of those who are given away have the commonest value."""
     table = d.by_value()
     first = table.iloc[0]
-    sure = int(first["sure"])
-    if not first["sure"] or 2 * first["sure"] < table["sure"].sum():
+    sure, prior = int(first["sure"]), float(first["prior"])
+    told = _near(prior, len(d), said)
+    if not sure or 2 * sure < table["sure"].sum() or not told:
         return []
     return [
-        f"Of these, {said.count(sure)} {said.verb(sure, 'has', 'have')} the commonest value of "
-        f"{d.secret}, which "
-        f"{said.share_of(float(first['prior']))} of the table have anyway: being sure of it is "
-        f"{1 / said.value(float(first['prior'])):.3g} times what was believed before."
+        f"Of these, {said.counted(sure)} {said.verb(sure, 'has', 'have')} the commonest value of "
+        f"{d.secret}, which {_share_of(prior, d, said)} of the table have anyway: being sure of it "
+        f"is {1 / told:.3g} times what was believed before."
     ]
 
 
-def _measures(d: Disclosure, said: Said) -> Section:
-    full, least = d.poac()
-    base = d.source.baseline(d.column)
-    rows = [
-        ["people asked about", said.count(len(d))],
-        [said.values, f"{int((np.rint(base * len(d.table)) >= said.smallest).sum())}"],
-        [f"share with {d.p:g}-upward privacy", said.share(int(d.upward().sum()))],
-        [f"share with {d.q:g}-downward privacy", said.share(int(d.downward().sum()))],
-        ["best guess right, nothing known", said.mean(d.best_guess_prior)],
-        ["best guess right, all known", said.mean(float(d.best_guess.mean()))],
-        ["drawn guess right, all known (1 - mean PPP)", said.mean(float(1 - d.ppp_full.mean()))],
-        ["mean PPP, all known", said.mean(float(d.ppp_full.mean()))],
-        ["the same without the own record", _mean(d.ppp_without_own, said)],
-        ["mean PPP, least over subsets", said.mean(float(d.ppp_min.mean()))],
-        [f"mean PoAC at q = {d.q:g}, all known", _mean(full, said)],
-        [f"mean PoAC at q = {d.q:g}, least over subsets", _mean(least, said)],
-    ]
-    if d.weights is not None:
-        rows[2][1] = said.share_of(d.share_upward())
-        rows[3][1] = said.share_of(d.share_downward())
-    if not d.several and d.source.near(d.column) is None:
-        rows.insert(6, ["the same without the own record", _mean(d.best_guess_without_own, said)])
-    if said.exact and not d.several:
-        readings = d.readings()
-        rows += [
-            ["k (smallest class, all known)", f"{readings.k}"],
-            ["l (fewest values in a class)", f"{readings.l}"],
-            ["entropy l", f"{readings.entropy_l:.3g}"],
-            ["alpha (largest share of one value)", f"{readings.alpha:.3g}"],
-            ["t (largest distance from the table)", f"{readings.t:.3g}"],
-        ]
+def _measures(d: Disclosure, telling: Telling) -> Section:
+    """The result's measures; beside them the page says what the two families of them are."""
     text = [
         "PPP is the share of a person's peers (the people alike on what is known) who have another "
         f"{d.secret}: how often a guess drawn from the peers would be wrong. An attacker who "
         "always guesses the commonest value does better: the best guess. PoAC is the share of "
         "false values that stay plausible."
     ]
-    return Section(
-        "In numbers", text, shown=[Shown("Measures of the table", ["measure", "value"], rows)]
-    )
-
-
-def _mean(values: Any, said: Said) -> str:
-    is_told = values is not None and not np.isnan(values).any()
-    return said.mean(float(np.mean(values))) if is_told else "undefined"
+    return replace(in_numbers(d, telling), text=text)
 
 
 MOST_VALUES = 12
 
 
-def _values(d: Disclosure, said: Said) -> Section:
+def _values(d: Disclosure, said: Telling) -> Section:
     table = d.by_value()
-    named = table[table["people"] >= said.smallest][:MOST_VALUES]
+    named = table[table["people"] >= (1 if said.custodian else BASE)][:MOST_VALUES]
     rows = [
         [
             str(value),
-            said.count(int(row["people"])),
-            said.share_of(float(row["prior"])),
-            said.count(int(row["sure"])),
-            said.count(int(row["sure_without_own"])),
-            said.count(int(row["upward"])),
-            *said.among(float(row["posterior"]), float(row["prior"]), int(row["people"])),
+            said.counted(int(row["people"])),
+            _share_of(float(row["prior"]), d, said),
+            said.counted(int(row["sure"])),
+            said.counted(int(row["sure_without_own"])),
+            said.counted(int(row["upward"])),
+            *_among(float(row["posterior"]), float(row["prior"]), int(row["people"]), d, said),
         ]
         for value, row in named.iterrows()
     ]
@@ -222,25 +191,25 @@ def _values(d: Disclosure, said: Said) -> Section:
         "the table, so 1 says that nothing was learnt."
     ]
     if len(named) < len(table):
-        text.append(said.rarer(len(table) - len(named)))
+        text.append(_rarer(len(table) - len(named), said))
     return Section(
         "By value", text, shown=[Shown(f"What is known, by value of {d.secret}", heads, rows)]
     )
 
 
-def _bands(rows: Mapping[str, Any], p: float, said: Said) -> pd.DataFrame:
+def _bands(rows: Mapping[str, Any], p: float, said: Telling) -> pd.DataFrame:
     """The share of people in each band and the mean PPP, from counts as they may be told."""
     import pandas as pd
 
-    shares = [said.shares(np.bincount(figures.band_of(ppp, p), minlength=6))
+    shares = [said.portions(np.bincount(figures.band_of(ppp, p), minlength=6))
               for ppp in rows.values()]  # fmt: skip
     table = pd.DataFrame(shares, columns=figures.band_names(p), index=pd.Index(list(rows)))
-    table["mean PPP"] = [float(said.mean(float(ppp.mean()))) for ppp in rows.values()]
+    table["mean PPP"] = [_mean(ppp, said) for ppp in rows.values()]
     return table
 
 
 def _banded(
-    caption: str, rows: Mapping[str, Any], p: float, first: str, said: Said, drawn: Figure | None
+    caption: str, rows: Mapping[str, Any], p: float, first: str, said: Telling, drawn: Figure | None
 ) -> Shown:
     table = _bands(rows, p, said)
     if drawn is None:
@@ -248,7 +217,7 @@ def _banded(
     return _drawn(caption, drawn, table, first, said)
 
 
-def _spread(d: Disclosure, said: Said) -> Section:
+def _spread(d: Disclosure, said: Telling) -> Section:
     rows = {"all known": d.ppp_full, "least over subsets": d.ppp_min}
     if d.chances is not None:
         rows["expected in the scenario"] = d.expected_ppp
@@ -256,7 +225,7 @@ def _spread(d: Disclosure, said: Said) -> Section:
     return Section("How certain an attacker can be", shown=[shown])
 
 
-def _left_out(d: Disclosure, said: Said) -> Section:
+def _left_out(d: Disclosure, said: Telling) -> Section:
     import pandas as pd
 
     shown, poac = [], {}
@@ -265,13 +234,12 @@ def _left_out(d: Disclosure, said: Said) -> Section:
     ]  # fmt: skip
     for reading, words in readings:
         rows = figures.left_out_rows(d, reading)
-        picture = figures.leave_one_out_map(d, reading=reading) if said.exact else None
+        picture = figures.leave_one_out_map(d, reading=reading) if said.custodian else None
         caption = f"PPP of {d.secret} with one auxiliary unknown, {words}"
         shown.append(_banded(caption, rows, d.p, "left out", said, picture))
         if d.status != "constant":
             found = d.leave_one_out_poac(reading)
-            means = [float(found.level.mean()), *found.poac.mean(axis=1).tolist()]
-            poac[words] = [said.mean(mean) for mean in means]
+            poac[words] = [_mean(values, said) for values in (found.level, *found.poac)]
     if poac:
         names = ["nothing left out", *(f"without {name}" for name in d.known)]
         table = pd.DataFrame(poac, index=pd.Index(names))
@@ -284,13 +252,13 @@ def _left_out(d: Disclosure, said: Said) -> Section:
     )
 
 
-def _subsets(d: Disclosure, said: Said) -> Section:
+def _subsets(d: Disclosure, said: Telling) -> Section:
     table = figures.worst_subsets(d)
     counts = table["broken"].tolist()
-    table["share"] = [said.part(count) for count in counts]
+    table["share"] = [said.portion(count, len(d)) for count in counts]
     picture = figures.worst_subsets_bars(d, table=table)
     table.insert(0, "known", [figures.subset_in_words(s, d.known) for s in table["subset"]])
-    table["broken"] = [said.count(count) for count in counts]
+    table["broken"] = [said.counted(count) for count in counts]
     table = table.drop(columns="subset").set_index("known")
     caption = "The subset that breaks most people, for each number of auxiliaries known"
     return Section(
@@ -300,16 +268,16 @@ def _subsets(d: Disclosure, said: Said) -> Section:
     )
 
 
-def _scenario(d: Disclosure, said: Said) -> Section:
+def _scenario(d: Disclosure, said: Telling) -> Section:
     breach = d.breach_probability
     text = [
         "In the scenario a guess drawn from the people alike is wrong with probability "
-        f"{said.mean(float(d.expected_ppp.mean()))} on average, and the chance that somebody's "
+        f"{said.mean_in_short(d.expected_ppp)} on average, and the chance that somebody's "
         f"{d.secret} is broken (PPP at or below {d.p:g}) is "
-        f"{one_in(said.value(float(breach.mean())))}.",
+        f"{said.mean_in_words(breach)}.",
     ]
     cuts = [0.0, 0.05, 0.09, 0.2, 0.33, 0.5]
-    rows = [[f"above {cut:g}", said.count(int((breach > cut).sum()))] for cut in cuts]
+    rows = [[f"above {cut:g}", said.counted(int((breach > cut).sum()))] for cut in cuts]
     return Section(
         "In the scenario",
         text,
@@ -317,12 +285,12 @@ def _scenario(d: Disclosure, said: Said) -> Section:
     )
 
 
-def _every(d: Disclosure, every: DisclosureAll, said: Said) -> Section:
+def _every(d: Disclosure, every: DisclosureAll, said: Telling) -> Section:
     rows = figures.map_rows(every)
     same = d.secret in every and every[d.secret].question == d.question
     p = d.p
     caption = "Least PPP of each variable as the secret"
-    picture = figures.heat_map(every, p=p) if said.exact else None
+    picture = figures.heat_map(every, p=p) if said.custodian else None
     all_in_turn = set(every) >= {*d.known, d.secret}
     title = "Every variable as the secret" if all_in_turn else "The secrets asked about"
     if same:
@@ -332,34 +300,36 @@ def _every(d: Disclosure, every: DisclosureAll, said: Said) -> Section:
         ]
     else:
         one = every[d.secret] if d.secret in every else next(iter(every.values()))
-        title += f" - another question: {one.secret} given {said.note(str(one.question))}"
+        title += f" - another question: {one.secret} given {said.rounded(str(one.question))}"
         text = [_otherwise(d, said)]
     if {len(x) for x in every.values()} != {len(d)}:
         text.append("Secrets that some people lack are counted among the others.")
     return Section(title, text, shown=[_banded(caption, rows, p, "secret", said, picture)])
 
 
-def _otherwise(d: Disclosure, said: Said) -> str:
-    return f"Counted otherwise than the rest of this page, which has {said.note(str(d.question))}."
+def _otherwise(d: Disclosure, said: Telling) -> str:
+    return (
+        f"Counted otherwise than the rest of this page, which has {said.rounded(str(d.question))}."
+    )
 
 
 def _generalised(
-    d: Disclosure, best: Generalisation, paper: Generalisation | None, said: Said
+    d: Disclosure, best: Generalisation, paper: Generalisation | None, said: Telling
 ) -> Section:
     import pandas as pd
 
-    best = replace(best, table=said.protected(best.table))
+    best = replace(best, table=_protected(best.table, d, said))
     table = best.table.set_index("categories")[["protected", "share", "smallest"]]
     table.columns = pd.Index(["protected", "share", "people in the smallest category"])
     title = f"If {best.column} were coarser"
     text = [f"The best contiguous categories of {best.column}, for each number of categories."]
     if best.question == d.question:
-        text.append(f"As it is, {said.share_of(d.share_upward())} are protected.")
+        text.append(f"As it is, {_share_of(d.share_upward(), d, said)} are protected.")
     else:
-        title += f" - another question: {said.note(str(best.question))}"
+        title += f" - another question: {said.rounded(str(best.question))}"
         text.append(_otherwise(d, said))
     if paper is not None:
-        paper = replace(paper, table=said.protected(paper.table))
+        paper = replace(paper, table=_protected(paper.table, d, said))
         own = paper.table.set_index("categories")[["share", "worst"]]
         own.columns = pd.Index(["equal width, best", "equal width, worst"])
         table = table.join(own)
@@ -371,7 +341,7 @@ def _generalised(
     )  # fmt: skip
 
 
-def _limits(d: Disclosure, said: Said) -> list[str]:
+def _limits(d: Disclosure, said: Telling) -> list[str]:
     return [
         *_who(d),
         "The attacker is taken to know that the person is in the table.",
@@ -380,8 +350,9 @@ def _limits(d: Disclosure, said: Said) -> list[str]:
         "A class of one is counted as certainty. A smoothed posterior may be a better forecast.",
         "PPP is about a guess drawn from the people alike; the best guess is right more often.",
         "Nothing here says whether anybody can be singled out in the population.",
-        *(f"{said.note(note)}." for note in d.notes),
-        *said.limits,
+        *(f"{said.rounded(note)}." for note in d.notes),
+        how_told(said),
+        *([] if said.custodian else [f"Values that fewer than {BASE} people have are not named."]),
     ]
 
 
@@ -397,28 +368,81 @@ def _who(d: Disclosure) -> list[str]:
     return ["A row is taken to be a person; several rows of one person count as several people."]
 
 
-def _origin(d: Disclosure, said: Said) -> list[str]:
+def _origin(d: Disclosure, said: Telling) -> list[str]:
     return [
         f"reidbn {reidbn.__version__}; measures of Kroes et al. 2021, counted exactly over all "
         f"{2 ** len(d.known) - 1:,} non-empty subsets of {len(d.known)} auxiliaries.",
-        f"Asked: {d.secret} given {said.note(str(d.question))}; q = {d.q:g}.",
-        f"Table: {said.count(len(d.table))} people, SHA-256 {d.table.fingerprint}.",
+        f"Asked: {d.secret} given {said.rounded(str(d.question))}; q = {d.q:g}.",
+        f"Table: {said.counted(len(d.table))} people"
+        + (f", SHA-256 {d.table.fingerprint}." if said.custodian else "."),
     ]
 
 
-def _drawn(caption: str, figure: Figure, table: pd.DataFrame, first: str, said: Said) -> Shown:
+def _mean(values: Any, said: Telling) -> str:
+    return f"{float(np.mean(values)):.4f}" if said.custodian else said.mean_in_short(values)
+
+
+def _percent(share: float, said: Telling) -> str:
+    return f"{100 * share:.{3 if said.custodian else 2}g} %"
+
+
+def _share_of(share: float, d: Disclosure, said: Telling) -> str:
+    """A share that may be one of weights."""
+    if said.custodian:
+        return f"{100 * share:.3g} %"
+    return said.share(round(share * len(d)), len(d))
+
+
+def _near(mean: float, people: int, said: Telling) -> float:
+    """A mean over so many people, in steps of ten of them."""
+    return mean if said.custodian else said.portion(mean * people, people)
+
+
+def _among(
+    posterior: float, prior: float, people: int, d: Disclosure, said: Telling
+) -> tuple[str, str]:
+    """Mean posterior and lift; of few people only the fifth that it lies in, and no lift."""
+    if said.custodian:
+        return f"{posterior:.4f}", f"{posterior / prior:.3g}"
+    if people < FEWEST:
+        low = min(0.8, int(5 * posterior) / 5)
+        return f"{low:g} to {low + 0.2:.1g}", ""
+    told = _near(posterior, people, said)
+    return f"{told:.3g}", f"{told / _near(prior, len(d), said):.2g}"
+
+
+def _rarer(values: int, said: Telling) -> str:
+    if said.custodian:
+        return f"{counted(values, 'rarer value')} {agree(values, 'is', 'are')} not shown."
+    return f"Rarer values are not shown; those of fewer than {BASE} people never are."
+
+
+def _protected(table: pd.DataFrame, d: Disclosure, said: Telling) -> pd.DataFrame:
+    """The table of a generalisation, as it is told."""
+    if said.custodian:
+        return table
+    found = table.copy()
+    found["protected"] = [said.counted(int(x)) for x in table["protected"]]
+    for name in ("share", "worst"):
+        if name in found:
+            found[name] = [said.portion(x * len(d), len(d)) for x in table[name]]
+    found["smallest"] = [said.counted(int(x)) for x in table["smallest"]]
+    return found
+
+
+def _drawn(caption: str, figure: Figure, table: pd.DataFrame, first: str, said: Telling) -> Shown:
     heads = [first, *(str(column) for column in table.columns)]
     return Shown(caption, heads, _cells(table, said), figure)
 
 
-def _cells(table: pd.DataFrame, said: Said) -> list[list[str]]:
+def _cells(table: pd.DataFrame, said: Telling) -> list[list[str]]:
     return [
         [str(name), *(_cell(value, said) for value in row)]
         for name, row in zip(table.index, table.itertuples(index=False), strict=True)
     ]
 
 
-def _cell(value: Any, said: Said) -> str:
+def _cell(value: Any, said: Telling) -> str:
     if isinstance(value, float):
-        return "" if value != value else said.fraction(value)
+        return "" if value != value else f"{value:.{4 if said.custodian else 3}f}"
     return f"{value:,}" if isinstance(value, int | np.integer) else str(value)

@@ -27,6 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.report.words import one_in, people
+from reidbn.result import SHARE
+from reidbn.written import agree, plural
 
 if TYPE_CHECKING:
     from reidbn.result import Measure
@@ -36,7 +38,7 @@ FEWEST = 100  # people for a mean that leaves the house
 NOT_TOLD = "not told"
 UNDER = f"under {BASE}"
 _PER_CENT = re.compile(r"\b\d{1,2} ?%")  # too few figures to work a count out from
-_OF_PEOPLE = re.compile(r"(\d[\d,]*)(?= (?:people|individuals|records))")
+_OF_PEOPLE = re.compile(r"(\d[\d,]*) (people|person|individual|record)s?\b")
 OWN_COPY = (
     "The custodian's own copy, with exact counts and values; a report that leaves the house rounds "
     "them."
@@ -79,25 +81,37 @@ class Telling:
         return in_words(self.count(count))
 
     def of(self, count: int, total: int) -> str:
-        """So many of all people, with the share."""
+        """So many of all people, with the share; nobody and everybody are told as nearly so.
+
+        >>> Telling().of(566, 789), Telling().of(3, 789), Telling().of(788, 789)
+        ('570 of 790 people (72 %)', 'under 10 of 790 people', 'all but under 10 of 790 people')
+        """
         if self.custodian:
             return people(count, total)
         whole = nearest(total)
         if count < BASE:
-            return f"{UNDER} of {whole:,} people"
-        return people(nearest(count), whole) if whole else f"{UNDER} people"
+            return f"{UNDER} of {whole:,} people" if whole else f"{UNDER} people"
+        if nearest(count) == whole:  # no edge of its own: what rounding hides stays hidden
+            return f"all but {UNDER} of {whole:,} people"
+        return people(nearest(count), whole)
+
+    def verb(self, count: int, one: str, many: str) -> str:
+        """The verb of a count; outwards it does not tell that it is one."""
+        return agree(count, one, many) if self.custodian else many
 
     def share(self, count: int, total: int) -> str:
         """A share of all people, made of the counts that are told.
 
-        >>> Telling().share(400, 4000), Telling().share(3, 4000), Telling().share(0, 4000)
-        ('10 %', 'below 0.25 %', 'below 0.25 %')
+        >>> Telling().share(400, 4000), Telling().share(3, 4000), Telling().share(4000, 4000)
+        ('10 %', 'below 0.25 %', 'above 99.8 %')
         """
         if not self.custodian:
             if total < BASE:
                 return "-"
             if count < BASE:
                 return f"below {100 * BASE / nearest(total):.3g} %"
+            if nearest(count) == nearest(total):
+                return f"above {100 - 100 * BASE / nearest(total):.3g} %"
             count, total = nearest(count), nearest(total)
         return f"{100 * count / total:.3g} %"
 
@@ -117,6 +131,19 @@ class Telling:
             return [int(c) for c in counts]
         told = np.diff([nearest(int(c)) for c in np.cumsum([0, *counts])])
         return [self.count(int(counts[0])), *(int(c) or None for c in told[1:])]
+
+    def portion(self, count: float, total: int) -> float:
+        """A share as a number, for a picture and the table under it."""
+        if self.custodian:
+            return count / total
+        return float(min(1.0, nearest(round(count)) / max(nearest(total), BASE)))
+
+    def portions(self, counts: NDArray[np.int64]) -> Array:
+        """Shares of the bands of a whole: what lies below each edge is rounded, so they add up."""
+        below = np.cumsum(counts)
+        if not self.custodian:
+            below = nearest(below)
+        return np.asarray(np.diff(below, prepend=0) / max(1, int(below[-1])))
 
     def steps(self, counts: NDArray[np.int64], total: int) -> Array:
         """Shares in percent, for a curve."""
@@ -260,6 +287,8 @@ class Telling:
         if m.told == "count":
             return self.counted(int(m.value))
         told, ends = self.measure(m), self.ends(m)
+        if m.unit == SHARE and m.each is not None:
+            return self.share(round(m.value * len(m.each)), len(m.each)) + _between(ends)
         if told is None:
             return NOT_TOLD if m.told != "mean" or m.each is None else self.mean_in_words(m.each)
         if m.told == "highest":
@@ -271,7 +300,12 @@ class Telling:
         """A text whose numbers of people are rounded outwards."""
         if self.custodian:
             return text
-        return _OF_PEOPLE.sub(lambda m: self.counted(int(m[1].replace(",", ""))), text)
+
+        def told(found: re.Match[str]) -> str:
+            one = "person" if found[2] == "people" else found[2]
+            return f"{self.counted(int(found[1].replace(',', '')))} {plural(one)}"
+
+        return _OF_PEOPLE.sub(told, text)
 
     def noted(self, remark: str) -> str:
         """A remark; outwards its numbers of people rounded, and empty where it holds others.
@@ -319,6 +353,10 @@ def _edge(value: float) -> float:
         ten = 10.0 ** floor(log10(value))
         return next(ten * level for level in (1, 2, 5, 10) if value <= ten * level)
     return next(level for level in LEVELS if value <= level)
+
+
+def _between(ends: tuple[float, float] | None) -> str:
+    return "" if ends is None else f" ({100 * ends[0]:.3g} % to {100 * ends[1]:.3g} %)"
 
 
 def in_words(count: int | None) -> str:
