@@ -12,7 +12,7 @@ import reidbn as rb
 from reidbn.attack import Attack, Question
 from reidbn.cli import main, reidbn
 from reidbn.errors import UsageError
-from reidbn.report import PRESETS, report, rule
+from reidbn.report import PRESETS, Telling, report, rule
 
 
 def alike(*sizes, extra=None):
@@ -88,7 +88,8 @@ def test_overall_is_judged_by_a_limit_of_the_users_own_only():
     found = result.summary({"overall": 0.09})
     assert found.passes
     assert "your own limit" in found.verdict
-    assert "assumed odds" in found.rule.notes[0]
+    assert "no precedent is about that" in found.rule.notes[0]
+    assert "stands on" in found.notes_on_the_rule(Telling(custodian=True))[1]
     assert not found.other.passes  # and the precedent stands beside it
     assert not result.summary({"overall": 0.08}).passes
     own = result.summary(0.09)

@@ -7,6 +7,7 @@ files; lines that start with # say where their numbers come from.
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -155,6 +156,27 @@ def load_scenario(name_or_path: str | os.PathLike[str] | Scenario) -> Scenario:
         )
     shown = f"scenarios/{path.name}" if path.parent == scenarios_folder() else name
     return _build(read_yaml(read_text(path)), path, shown)
+
+
+def is_shipped(scenario: Scenario, name: str) -> bool:
+    """Whether it is the shipped one of that name, by its content; on one list or apart."""
+    return name in scenarios() and scenario.fingerprint in _fingerprints(name)
+
+
+@cache
+def _fingerprints(name: str) -> frozenset[str]:
+    shipped = load_scenario(name)
+    variants = [shipped]
+    if shipped.knows is not None and isinstance(shipped.knows.parent, Listed):
+        variants += [shipped.shared(together=together) for together in (True, False)]
+    return frozenset(variant.fingerprint for variant in variants)
+
+
+def told_name(scenario: Scenario) -> str:
+    """Its name, and that it is the user's own where a shipped one has the same."""
+    if scenario.name not in scenarios() or is_shipped(scenario, scenario.name):
+        return scenario.name
+    return f"{scenario.name} (own scenario file, not the shipped one)"
 
 
 def _build(document: Document, path: Path, label: str) -> Scenario:

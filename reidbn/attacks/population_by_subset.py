@@ -24,6 +24,7 @@ from reidbn.attacks.subset_classes import MEMORY, SubsetClasses, subset_classes
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.network import as_probability
 from reidbn.microdata.table import People
+from reidbn.population.cautious import LOG_LINEAR, POSTERIOR, is_uncompared, uncompared
 from reidbn.population.coherence import falls_within, raise_to_parts
 from reidbn.population.fitting import MODELS, fit_sample
 from reidbn.population.margins import alone_on, match_on, share_alike
@@ -39,14 +40,11 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LOG_LINEAR, POSTERIOR = "log-linear", "pitman-bayes"
 DEFAULT_MODEL = LOG_LINEAR
 """The model of assessments: nearest to what happened in the truth check (docs/truth-check.md)."""
 BY_CLASS_SIZE = ("pitman", POSTERIOR, "ewens", "zayatz", "snb", "dankar")
 IN_CACHE = 1 << 16  # subset x person cells that are worked on at a time
 CELLS, SIDE_BY_SIDE = 1 << 18, 32  # the same in one pass, and the fewest people
-COMPARED = 0.005
-"""The smallest sampling fraction at which models were held against real populations."""
 EXACT = 1 << 26  # cells kept in double precision; more are kept in single, 7 digits
 NOT_BY_COLUMN = (
     "columns that are known together are one: what the population model says of a part of them "
@@ -367,8 +365,7 @@ def subset_population(
     """Ask the model about every subset together; `individuals` are those in the classes."""
     check_model(model)
     n, N = classes.records, int(population)
-    # Under COMPARED no record says which of two models is nearer: the more cautious speaks.
-    both = model == LOG_LINEAR and n < population and n / population < COMPARED
+    both = model == LOG_LINEAR and is_uncompared(n, population)
     by_size = both or model in ("pitman", POSTERIOR)
     fits = fit_tables(
         classes.frequencies, N,
@@ -380,11 +377,10 @@ def subset_population(
         spread = _parted_by_several(people, classes)
     by = tuple(LOG_LINEAR if own else _instead(model) for own in spread)
     about = list(_notes(classes, fits.fallback, spread))
-    if n / population < COMPARED:
+    if is_uncompared(n, population):
         about.append(
-            f"{n / population:.2g} of the population is in the table, and models of it were held "
-            f"against real populations from {COMPARED:g} on: below, {_below(model)} is an "
-            f"extrapolation, and the interval of population_uncertainty() says more than the number"
+            f"{uncompared(n, population)}: below, {_below(model)} is an extrapolation, and the "
+            f"interval of population_uncertainty() says more than the number"
         )
     if population == n:  # the table is the population: nothing is left to estimate
         said = Said(0.0, np.ones(len(fits)), classes.occurring,
@@ -398,9 +394,10 @@ def subset_population(
     else:
         said, told = _by_class_size(classes, fits, model)
         about += told
-    # Where nothing is known everybody fits: 1/N, and no fit of a single class knows better.
+    # Where nothing is known everybody fits: 1/N, nobody is alone, and no fit knows better.
     everybody = np.full(len(classes.occurring[0]), 1 / population)
-    said = replace(said, p_match=(everybody, *said.p_match[1:]))
+    alone = np.append(float(population == 1), said.p_unique[1:])
+    said = replace(said, p_unique=alone, p_match=(everybody, *said.p_match[1:]))
     found = SubsetPopulation(
         model=model,
         population=float(population),

@@ -66,6 +66,7 @@ class WeightedPopulation(SubsetPopulation):
     @cached_property
     def _unique(self) -> tuple[Array, Array, Array]:
         found = 1 / self.weights
+        found[0] = self.population == 1  # where nothing is known everybody fits
         people = np.bincount(self.classes.of_person, minlength=self.classes.rows)
         alone = (self.classes.sizes == 1) * people
         count = alone.sum(axis=1)
@@ -88,6 +89,7 @@ class WeightedPopulation(SubsetPopulation):
             some = rows[start : start + step]
             found = individual_risk(self.classes.sizes[:, some], self.weights[:, some])
             out[start : start + step] = found.T
+        out[:, 0] = 1 / self.population
         return out
 
 

@@ -38,9 +38,23 @@ def register(result: Assessment) -> tuple[Entry, ...]:
     return tuple(_entries(result))
 
 
-def assumed(result: Assessment) -> tuple[str, ...]:
-    """Names of the entries that are assumptions, in whole or in part."""
-    return tuple(entry.name for entry in register(result) if entry.is_assumption)
+def assumed(result: Assessment, measure: str | None = None) -> tuple[str, ...]:
+    """Names of the entries that are assumptions, in whole or in part; of those behind a measure."""
+    found = tuple(entry.name for entry in register(result) if entry.is_assumption)
+    if measure is None:
+        return found
+    members = {placed.label: placed.member for placed in result.groups.placed}
+    if measure not in result.questions:  # journalist_match: what is known, and who fits
+        parent = result.groups.parent
+        known = {*members, *({parent.node} if parent else ())}
+        return tuple(name for name in found if name in known)
+    case = result.whatif_case(measure)
+    return tuple(
+        name
+        for name in found
+        if members.get(name, name) in case.relevant
+        or (name in case.parameters and case.matters(name))
+    )
 
 
 def _entries(result: Assessment) -> Iterator[Entry]:

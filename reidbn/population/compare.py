@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reidbn.errors import ReidbnError, UsageError
+from reidbn.population.cautious import LOG_LINEAR, POSTERIOR, is_uncompared, uncompared
 from reidbn.population.estimators import DankarFit
 from reidbn.population.fitting import MODELS, fit_sample
 from reidbn.population.pitman import PitmanFit
@@ -68,6 +69,8 @@ def compare(
 
 def recommend(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
     """The model to believe, and why; from its record on real tables (docs/population.md)."""
+    if not fits:
+        raise UsageError("none of the models could be fitted to this table")
     if "truth" in fits:
         return "truth", "the population's table was given, so its uniques are counted"
     if sample.is_complete and "zayatz" in fits:
@@ -79,15 +82,34 @@ def recommend(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
             f"on the smaller of SNB and Zayatz (here {dankar.chosen.model}) was off by more than a "
             "factor of two in 1 of 637 cases on real tables"
         )
-    if "log-linear" in fits and sample.parting > 1:
-        return "log-linear", _why_log_linear(sample)
-    bayes = fits.get("pitman-bayes")
+    if is_uncompared(sample.n, sample.N):
+        return _cautious(sample, fits)
+    if LOG_LINEAR in fits and sample.parting > 1:
+        return LOG_LINEAR, _why_log_linear(sample)
+    bayes = fits.get(POSTERIOR)
     if isinstance(bayes, PitmanFit):
-        return "pitman-bayes", _why_bayes(bayes)
-    if not fits:
-        raise UsageError("none of the models could be fitted to this table")
+        return POSTERIOR, _why_bayes(bayes)
     first = next(iter(fits))
     return first, "no other model was asked for that has a better record"
+
+
+def _cautious(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
+    """The larger of two, which is what assessments say where nothing was compared."""
+    said = {
+        name: float(fits[name].p_unique)
+        for name in (LOG_LINEAR, POSTERIOR)
+        if name in fits and (name != LOG_LINEAR or sample.parting > 1)
+    }
+    if not said:
+        return next(iter(fits)), f"{uncompared(sample.n, sample.N)}: no record speaks for any model"
+    best = max(said, key=lambda name: said[name])
+    why = f"{uncompared(sample.n, sample.N)}: below, no record says which model is nearer"
+    if len(said) < 2:
+        return best, f"{why}, and this one is an extrapolation"
+    told = " and ".join(f"{name} {value:.3g}" for name, value in said.items())
+    return best, (
+        f"{why}; the more cautious of two is taken, as in an assessment (P(unique): {told})"
+    )
 
 
 def _why_log_linear(sample: Sample) -> str:

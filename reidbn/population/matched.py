@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import class_ids
 from reidbn.microdata.table import People
+from reidbn.population.cautious import is_uncompared, uncompared
 from reidbn.population.margins import share_alike
 from reidbn.population.result import Uniqueness
 from reidbn.population.sample import Sample
@@ -144,6 +145,8 @@ class LogLinearFit(Uniqueness):
                 "one attribute leaves this model nothing to multiply, and its uniques are too few: "
                 'believe model="pitman-bayes"'
             ]
+        if is_uncompared(self.sample.n, self.sample.N):
+            return [f"{trust}; {uncompared(self.sample.n, self.sample.N)}"]
         good = [share for start, share in WITHIN_TWO if self.sampling_fraction >= start][-1]
         return [f"{trust}: on real tables {good} % of such estimates were within a factor of two"]
 

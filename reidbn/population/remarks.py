@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reidbn.population.cautious import is_uncompared, uncompared
 from reidbn.theory.pitman_fit import BOUNDARY, NO_MAXIMUM, NOT_IDENTIFIABLE
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ ROOM = 0.1
 EWENS = ((0.0, 97), (0.1, 89))
 """By share of the value combinations in use, from: % of Ewens's estimates that were too low."""
 WIDE = 10.0
+EDGE = "the likelihood is highest at alpha = 0 (Ewens's case) and would rise beyond it"
 
 
 def pitman_remarks(fit: PitmanFit) -> list[str]:
@@ -51,11 +53,13 @@ def _of_zero(fit: PitmanFit) -> str:
 def _of_record(fit: PitmanFit) -> str:
     """What estimates like this one turned out to be on real tables: one direction, or none."""
     share = fit.sample.domain_share
+    if is_uncompared(fit.sample.n, fit.sample.N):
+        return _without_record(fit, share)
     if fit.model == "ewens":
         return _of_ewens(share)
     if fit.status != BOUNDARY:
         return _of_domain(share)
-    edge = "the likelihood is highest at alpha = 0 (Ewens's case) and would rise beyond it"
+    edge = EDGE
     if share is not None and share >= ROOM:
         return f"{edge}; {_of_domain(share)}"
     if fit.model == "pitman":
@@ -67,6 +71,23 @@ def _of_record(fit: PitmanFit) -> str:
         told = "61 % of such estimates on real tables were too low"
     unless = " (with a tenth of all combinations of values in use: too high)"
     return f"{edge}; {told}{unless if share is None else ''}"
+
+
+def _without_record(fit: PitmanFit, share: float | None) -> str:
+    """What is so at any sampling fraction, where none as small was compared with the truth."""
+    found = []
+    if fit.status == BOUNDARY and fit.model != "ewens":
+        found.append(EDGE)
+    if share is not None and share >= CROWDED[0][0]:
+        found.append(_running_out(share))
+    return "; ".join([*found, uncompared(fit.sample.n, fit.sample.N)])
+
+
+def _running_out(share: float) -> str:
+    return (
+        f"{share:.0%} of the possible combinations of values occur in the table: new classes run "
+        f"out, which Pitman's model does not know"
+    )
 
 
 def _of_ewens(share: float | None) -> str:
@@ -82,9 +103,8 @@ def _of_domain(share: float | None) -> str:
         return ""
     _, held, high = known[-1]
     return (
-        f"{share:.0%} of the possible combinations of values occur in the table: new classes run "
-        f"out, which Pitman's model does not know; of real tables like this {high} % had fewer "
-        f"uniques than estimated, and {held} % of the prediction intervals held the truth"
+        f"{_running_out(share or 0)}; of real tables like this {high} % had fewer uniques than "
+        f"estimated, and {held} % of the prediction intervals held the truth"
     )
 
 

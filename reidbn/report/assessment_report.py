@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from reidbn.attack.scenariofile import is_shipped
 from reidbn.attacks.assessment import Assessment
 from reidbn.attacks.changes import what_if
 from reidbn.inference.crosscheck import CrossCheck
@@ -96,7 +97,7 @@ def report(
     says who receives the data and how: recipient, purpose, environment, controls, agreement.
     """
     worst = result
-    if result.inputs.scenario.name != "worst-case":
+    if not is_shipped(result.inputs.scenario, "worst-case"):
         worst = what_if(result, scenario="worst-case", columns={}, without=())
     telling = Telling(custodian=custodian)
     summary = summarise(result, threshold, release)

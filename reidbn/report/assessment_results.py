@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.acting import act_out
 from reidbn.attacks.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.report import assessment_figures as figures
-from reidbn.report.assessment_sure import SURE, how_sure
+from reidbn.report.assessment_sure import SURE, how_sure, set_outside
 from reidbn.report.margins import fitted_table
 from reidbn.report.options import information_lost
 from reidbn.report.page import Section, Shown
@@ -111,7 +112,9 @@ def curves(result: Assessment, telling: Telling) -> Shown:
             for t in levels]  # fmt: skip
     figure = figures.risk_curves(routes, (0.05, 0.09, 0.2, 0.33), telling)
     titled(
-        figure.axes[0], f"{result.inputs.attack.name} under {result.inputs.scenario.name}", pad=14
+        figure.axes[0],
+        f"{result.inputs.attack.name} under {told_name(result.inputs.scenario)}",
+        pad=14,
     )
     said = "; ".join(f"{m}: mean {telling.mean_in_words(v)}" for m, v in routes.items())
     return Shown(
@@ -150,12 +153,12 @@ def _heat_map(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
     shown = [[None if not telling.custodian and not c else int(c) for c in row] for row in table]
     cells = np.array(shown, dtype=object)
     rows = [[b, *(in_words(c) for c in row)] for b, row in zip(BANDS, shown, strict=True)]
-    figure = figures.heat_map(cells, BANDS, "worst-case", result.inputs.scenario.name)
+    figure = figures.heat_map(cells, BANDS, "worst-case", told_name(result.inputs.scenario))
     less = int((result.risk() < worst.risk()).sum())
     share = telling.share(less, len(result))
     return Shown(
         "Worst case against scenario",
-        (f"{result.inputs.scenario.name} / worst case", *BANDS),
+        (f"{told_name(result.inputs.scenario)} / worst case", *BANDS),
         rows,
         figure,
         f"People by overall risk in both; {share} have less risk in the scenario.",
@@ -242,6 +245,11 @@ def sensitivity(result: Assessment, summary: Summary, telling: Telling) -> Secti
         bars, flips = _bars(result, measure, statistic, limit, telling)
         shown.append(bars)
         bullets += flips
+    bullets += [
+        f"{said}: the bars and what the parameters leave open run over the range, and the mean "
+        f"of this report may stand outside of them."
+        for said in set_outside(result)
+    ]
     text += [
         f"If one assumption changes over its whole range while the others stay, the {statistic} of "
         f"the {measure.replace('_', ' ')} risk moves from end to end of its bar.",
@@ -298,7 +306,9 @@ def _bars(
         texts = [_statistic(v, statistic, telling) for v in each]
         values = [telling.mean(v) or 0.0 for v in each]
         told.append(values)
-        rows.append([b.parameter, f"{b.low:g} to {b.high:g}", *texts,
+        span = f"{b.low:g} to {b.high:g}"
+        span += "" if b.low <= b.value <= b.high else f" (set to {b.value:g}, outside of it)"
+        rows.append([b.parameter, span, *texts,
                      _crosses(b), b.source])  # fmt: skip
     flips = [
         f"The verdict flips where {b.parameter} reaches {b.crossings[0]:.3g}."

@@ -34,7 +34,21 @@ def _priors(result: Assessment, telling: Telling) -> list[Shown]:
         for q, e in found.quantiles.items()
     ]
     caption = "What the parameters leave open"
+    beyond = set_outside(result)
+    if beyond:
+        caption += f" (not the mean of this report: {'; '.join(beyond)})"
     return [Shown(caption, ("figure", "mean overall risk"), rows)]
+
+
+def set_outside(result: Assessment) -> list[str]:
+    """Parameters that are set to what their declared ranges do not hold."""
+    found = []
+    for name, value in result.inputs.set.items():
+        parameter = result.attack.parameters.get(name)
+        low, high = parameter.range if parameter else (value, value)
+        if not low <= value <= high:
+            found.append(f"{name} is set to {value:g}, outside its range of {low:g} to {high:g}")
+    return found
 
 
 def _population(result: Assessment, telling: Telling) -> list[Shown]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.cards import SourceLine
 from reidbn.attack.knows import Profile
+from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.assessment import Assessment
 from reidbn.attacks.register import register
 from reidbn.report.drawing import draw
@@ -53,7 +54,7 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
               sources[p.label]] for i, p in enumerate(result.groups.placed)]  # fmt: skip
     return Section(
         "Threat model",
-        text=[attack.story, f"Scenario {scenario.name}: {scenario.story}"],
+        text=[attack.story, f"Scenario {told_name(scenario)}: {scenario.story}"],
         bullets=[f"Source: {s}" for s in base.sources],
         shown=[
             figure,

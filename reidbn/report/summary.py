@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.drivers import drivers
 from reidbn.attacks.register import assumed
@@ -15,6 +16,7 @@ from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import Choice, RiskLimit, Rule, rule
 from reidbn.report.verdict import Judged, judge
 from reidbn.report.words import people, per_cent
+from reidbn.written import counted
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
 AS_WRITTEN = (
@@ -102,8 +104,9 @@ class Summary:
         """The risk of the attack, in one sentence; it is not what precedents are about."""
         inputs, risk = self.result.inputs, self.result.risk()
         return (
-            f"Against the attack {inputs.attack.name} under the scenario {inputs.scenario.name} "
-            f"the average person's overall risk is {telling.mean_in_words(risk)}, the highest "
+            f"Against the attack {inputs.attack.name} under the scenario "
+            f"{told_name(inputs.scenario)} the average person's overall risk is "
+            f"{telling.mean_in_words(risk)}, the highest "
             f"{telling.highest_in_words(risk)}; {self.stands_on}."
         )
 
@@ -185,11 +188,21 @@ class Summary:
 
     def notes_on_the_rule(self, telling: Telling) -> tuple[str, ...]:
         """What a reader must know about how this rule was chosen and put to the table."""
+        notes = (*self.rule.notes, *self._odds())
         if self.result.inputs.people.is_partition:
-            return self.rule.notes
+            return notes
         counts = (self._may_match, self.judged.sizes)
         highest = [telling.highest_in_words(1.0 / sizes) for sizes in counts]
-        return (*self.rule.notes, AS_WRITTEN.format(may_match=highest[0], written=highest[1]))
+        return (*notes, AS_WRITTEN.format(may_match=highest[0], written=highest[1]))
+
+    def _odds(self) -> tuple[str, ...]:
+        """The assumptions in the measure that a limit of the user's own is on."""
+        measure = self.rule.limit.measure
+        names = () if self.rule.on_classes else assumed(self.result, measure)
+        if not names:
+            return ()
+        odds = f"{counted(len(names), 'assumption')} ({', '.join(names)})"
+        return (f"The {measure.replace('_', ' ')} risk stands on {odds}.",)
 
     @cached_property
     def _may_match(self) -> Any:

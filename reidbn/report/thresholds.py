@@ -230,9 +230,9 @@ class Rule:
             )
         if not self.on_classes:
             found.append(
-                f"The limit is on the {limit.measure.replace('_', ' ')} risk under this scenario, "
-                f"which holds assumed odds; no precedent is about that. What precedents ask for "
-                f"stands in the section on the threshold."
+                f"The limit is on the {limit.measure.replace('_', ' ')} risk under this scenario; "
+                f"no precedent is about that. What precedents ask for stands in the section on the "
+                f"threshold."
             )
         return tuple(found)
 

@@ -117,3 +117,13 @@ def _from_scenario(scenario: Scenario) -> Change:
     adds = scenario.parameters or scenario.nodes or scenario.questions
     return Change(scenario.name, dict(scenario.set), dict(scenario.given), dict(scenario.do),
                   scenario if adds else None)  # fmt: skip
+
+
+def outside(name: str, value: float, low: float, high: float) -> tuple[str, ...]:
+    """What to say of a value that a parameter has and its range does not hold."""
+    if low <= value <= high:
+        return ()
+    return (
+        f"{name} is {value:g}, outside of {low:g} to {high:g}: what is shown over that range does "
+        f"not hold the answer at {value:g}",
+    )

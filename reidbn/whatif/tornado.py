@@ -14,7 +14,7 @@ from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.case import Values
 from reidbn.inference.network import Array
 from reidbn.late import late
-from reidbn.whatif.cases import Target, What, case_of
+from reidbn.whatif.cases import Target, What, case_of, outside
 from reidbn.whatif.curve import Response, one_at_a_time, responses
 from reidbn.whatif.sensitivity import Line, base_answers, spans
 from reidbn.whatif.solve import Level, level
@@ -225,7 +225,11 @@ def _bar(response: Response, ends: Values, threshold: float | None, statistic: s
         extremes="scan" if extent.is_scanned else "turning point" if inside else "ends",
         source=parameter.source,
         is_assumption=parameter.is_assumption,
-        notes=(*response.notes, *_limits(response, ends)),
+        notes=(
+            *outside(response.name, response.base, response.low, response.high),
+            *response.notes,
+            *_limits(response, ends),
+        ),
         undecided=met.undecided,
         is_proven=line.is_proven,
     )

@@ -14,7 +14,7 @@ from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.case import MOST_NUMBERS
 from reidbn.inference.network import Array
 from reidbn.late import late
-from reidbn.whatif.cases import Target, What, case_of
+from reidbn.whatif.cases import Target, What, case_of, outside
 from reidbn.whatif.priors import NO_PRIOR, prior_text
 from reidbn.whatif.sensitivity import Over, spans
 from reidbn.whatif.sobol import Grid, with_ranges
@@ -144,7 +144,10 @@ def uncertainty(
         priors={name: prior_text(p) for name, p in varied.items()},
         draws=draws,
         filled_in=tuple(name for name, p in varied.items() if p.prior is None),
-        notes=spread.notes,
+        notes=(
+            *(note for n, p in varied.items() for note in outside(n, case.base(n), *p.range)),
+            *spread.notes,
+        ),
     )
 
 
