@@ -18,6 +18,7 @@ ROOMS = [
 ]  # fmt: skip
 MODULES = sorted(PACKAGE.rglob("*.py"))
 TESTS = sorted(Path(__file__).parent.glob("*.py"))
+BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 
 
 def room(path: Path) -> str:
@@ -204,8 +205,8 @@ def deep(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", TESTS, ids=lambda p: p.name)
-def test_tests_know_the_package_by_its_faces(path):
+@pytest.mark.parametrize("path", TESTS + BENCHMARKS, ids=lambda p: p.name)
+def test_tests_and_benchmarks_know_the_package_by_its_faces(path):
     if path.name != Path(__file__).name:
         assert deep(path) == [], "name it on the face of its room, reidbn/ROOM/__init__.py"
 
