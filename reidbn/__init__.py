@@ -16,7 +16,7 @@ __getattr__ = face(
         "cpds": "CPD And Empirical Function HypergeometricLeak Lookup Mixture NoisyAnd "
         "NoisyOr OneOver Or PitmanClassSize PitmanMatch PitmanUniqueness Probability "
         "Row Rows Share SurveyClassSize Table Threshold Uniform Unique cpd_function",
-        "inference": "Answer Case ask check crosscheck most_probable",
+        "inference": "Answer Asked Case ask check crosscheck most_probable",
         "inference.interchange": "export import_network",
         "microdata": "Bands Contingency Dates Knowledge Ladder People Prefix Suda Suffix Tree "
         "candidates class_size_chunks class_size_matrix class_sizes_by_mask collapse "

@@ -18,15 +18,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, wraps
 from inspect import Parameter, signature
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, Unpack, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from reidbn.errors import UsageError
+from reidbn.errors import UsageError, did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Arguments that functions judge themselves, in words of their own.
 _JUDGED = frozenset(("target", "given", "do", "grid", "threshold", "what"))
+_SEVERAL = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 _MOST = 1_000  # members of a list or mapping that are looked at
 
 
@@ -39,13 +40,27 @@ def typed(function: F) -> F:
         bound = names.bind(*arguments, **named)
         hints = _hints(function)
         for name, value in bound.arguments.items():
-            kind = names.parameters[name].kind
-            several = kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-            if not several and name not in _JUDGED:
-                refuse_misfit(function.__name__, name, value, hints.get(name, Any))
+            kind, hint = names.parameters[name].kind, hints.get(name, Any)
+            if kind is Parameter.VAR_KEYWORD and get_origin(hint) is Unpack:
+                _refuse_unknown(function.__name__, value, names.parameters, get_args(hint)[0])
+            elif name not in _JUDGED and kind not in _SEVERAL:
+                refuse_misfit(function.__name__, name, value, hint)
         return function(*arguments, **named)
 
     return cast(F, called)
+
+
+def _refuse_unknown(
+    function: str, named: Mapping[str, Any], own: Mapping[str, Any], more: type
+) -> None:
+    """Arguments by name that stand in a dictionary type of their own (PEP 692)."""
+    hints = _hints(more)
+    for name, value in named.items():
+        if name not in hints:
+            known = [*(n for n in own if own[n].kind is not Parameter.VAR_KEYWORD), *hints]
+            raise UsageError(f'{function} takes no "{name}"; {did_you_mean(name, known)}')
+        if name not in _JUDGED:
+            refuse_misfit(function, name, value, hints[name])
 
 
 def check_fields(

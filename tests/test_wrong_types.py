@@ -13,7 +13,8 @@ HALF = rb.Rows((rb.Row((0.5, 0.5)),))
 N = rb.Node("n", YES_NO, HALF, source="me")
 ROOMS = ("reidbn.attack.", "reidbn.cpds.", "reidbn.inference.", "reidbn.whatif.")
 # Results, which nobody makes by hand, and what has no arguments.
-APART = {"Answer", "Tornado", "Solution", "Comparison", "Sobol", "Uncertainty", "Case", "CPD",
+APART = {"Answer", "Tornado", "Solution", "Comparison", "Sobol", "Uncertainty",
+         "Asked", "Case", "CPD",
          "models", "scenarios", "And", "Or", "Uniform"}  # fmt: skip
 
 WRONG = [
@@ -241,3 +242,10 @@ def test_a_population_that_is_no_number_of_people_is_refused(population):
     ):
         with pytest.raises(rb.UsageError, match="number of people"):
             call()
+
+
+def test_a_slip_in_how_a_question_is_asked_is_refused_with_what_was_meant():
+    with pytest.raises(rb.UsageError, match='tornado takes no "gvien"; did you mean "given"'):
+        rb.tornado("leak-single", gvien={})
+    with pytest.raises(rb.UsageError, match="solve: set is an int"):
+        rb.solve("leak-single", "identified=yes", "class_size", 0.09, set=3)

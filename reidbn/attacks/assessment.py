@@ -20,7 +20,7 @@ from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.attacks.subset_classes import SubsetClasses
 from reidbn.errors import EngineError, UsageError, did_you_mean
-from reidbn.inference.case import Case
+from reidbn.inference.asked import Asked
 from reidbn.inference.compared import WORK, Printed
 from reidbn.inference.crosscheck import CrossCheck, crosscheck
 from reidbn.inference.query import Query
@@ -286,11 +286,11 @@ class Assessment(Result):
 
     # -- what-if ---------------------------------------------------------------------------
 
-    def whatif_case(self, measure: str = OVERALL) -> Case:
+    def whatif_case(self, measure: str = OVERALL) -> Asked:
         """The question that sweep, tornado, solve and uncertainty vary; people alike are one."""
         self.risk(measure)  # refuses one that is not there
         ids = self._ids()
-        return Case(
+        return Asked(
             self.attack,
             self.questions[measure],
             dict(self.inputs.set),

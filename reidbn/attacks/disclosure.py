@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.attacks.disclosure_asked import (
-    Asked,
     Blur,
+    Individuals,
     among,
     asked_of,
     auxiliaries,
@@ -94,7 +94,7 @@ def _one(
     given: People,
     sensitive: str,
     known: Sequence[str] | None,
-    wanted: Asked,
+    wanted: Individuals,
     blur: Blur,
     p: float | str,
     q: float | str,
@@ -278,7 +278,7 @@ def _found(
     p: float | str,
     q: float | str,
     knowledge: Knowledge | None,
-    wanted: Asked,
+    wanted: Individuals,
     notes: tuple[str, ...],
     words: tuple[str, ...],
 ) -> Disclosure:

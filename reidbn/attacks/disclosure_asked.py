@@ -59,7 +59,7 @@ def among(names: Sequence[str], option: str, given: Mapping[str, Any] | None) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Individuals:
     """Whose secrets are asked about, and among whom their peers are counted."""
 
     people: People
@@ -89,7 +89,7 @@ def asked_of(
     if_missing: str = "left-out",
     drawn: bool = False,
     skip: bool = False,
-) -> Asked:
+) -> Individuals:
     """Leave out whoever's secret is missing, then choose the individuals among the others.
 
     `drawn` says that `individuals` are rows that were drawn at random from everybody; `skip` leaves
@@ -124,7 +124,7 @@ def asked_of(
             f"{'drawn at random from' if sampled else 'chosen among'} "
             f"{counted(may.size, 'person')}"
         )
-    return Asked(
+    return Individuals(
         kept,
         None if rows is None else place[rows],
         may.size if sampled else None,
@@ -353,7 +353,7 @@ def histories_of(
     names: Sequence[str],
     sensitive: str,
     blur: Blur,
-    wanted: Asked,
+    wanted: Individuals,
     *,
     empty: bool,
 ) -> Histories:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reidbn.attacks.disclosure import disclosure
-from reidbn.attacks.disclosure_asked import Asked, Blur, among, asked_of, auxiliaries, coded
+from reidbn.attacks.disclosure_asked import Blur, Individuals, among, asked_of, auxiliaries, coded
 from reidbn.attacks.disclosure_exact import Partitioned
 from reidbn.attacks.disclosure_knowledge import Range, numbers
 from reidbn.attacks.disclosure_source import DisclosureQuestion, threshold
@@ -237,7 +237,7 @@ class OrderedValues:
 
 
 def worth_of_intervals(
-    asked: Asked,
+    asked: Individuals,
     column: str,
     sensitive: str,
     p: float,

@@ -8,7 +8,7 @@ __getattr__ = face(
         "": "enumeration exact interchange pgmpy_bridge sampling",
         "answer": "Answer",
         "answers": "ask joint",
-        "case": "Case make_case",
+        "asked": "Asked Case Asking make_case",
         "cells": "AGREES DISAGREES Cell Counted",
         "checking": "check",
         "compared": "Printed people_to_compare compare",

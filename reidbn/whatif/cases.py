@@ -1,6 +1,6 @@
 """What can be varied: an attack with a question, or anything that brings its own.
 
-An object with a method `whatif_case()` (an assessment, say) answers with its `Case`: attack,
+An object with a method `whatif_case()` (an assessment, say) answers with its `Asked`: attack,
 question, settings and subjects.  Nothing else needs to be known of it here.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from reidbn.attack.attack import Attack
 from reidbn.attack.scenario import Scenario
 from reidbn.errors import UsageError
-from reidbn.inference.case import Case, make_case
+from reidbn.inference.asked import Asked, make_case
 
 Target = str | Mapping[str, str]
 
@@ -22,14 +22,14 @@ Target = str | Mapping[str, str]
 class BringsCase(Protocol):
     """A result that knows its own attack, question and subjects."""
 
-    def whatif_case(self) -> Case: ...
+    def whatif_case(self) -> Asked: ...
 
 
-What = Attack | str | BringsCase | Case
+What = Attack | str | BringsCase | Asked
 
 
 def brings_case(what: object) -> bool:
-    return isinstance(what, Case | BringsCase)
+    return isinstance(what, Asked | BringsCase)
 
 
 def case_of(
@@ -41,7 +41,7 @@ def case_of(
     set: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
     beyond_range: bool = False,
-) -> Case:
+) -> Asked:
     """The case to vary; an attack needs a target: "identified=yes", or a question's name."""
     if isinstance(what, Attack | str):
         return make_case(what, target, given=given, do=do, set=set,
@@ -51,7 +51,7 @@ def case_of(
             f"a {type(what).__name__} cannot be varied: "
             f"give an attack, the name of a model, or an assessment"
         )
-    case: Case = what if isinstance(what, Case) else what.whatif_case()
+    case: Asked = what if isinstance(what, Asked) else what.whatif_case()
     case = replace(case, beyond_range=case.beyond_range or beyond_range)
     if subject is not None:
         raise UsageError("this result brings its own subjects: leave subject= out")
@@ -74,7 +74,7 @@ class Change:
     do: Mapping[str, Any] = field(default_factory=dict)
     scenario: Scenario | None = None  # where it comes from, when that changes the attack as well
 
-    def on(self, case: Case) -> Case:
+    def on(self, case: Asked) -> Asked:
         """The case after the change."""
         if self.scenario is not None:
             case = replace(case, attack=self.scenario.on(case.attack))

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from reidbn.calls import typed
 from reidbn.errors import UsageError
-from reidbn.inference.case import Case
+from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query
 from reidbn.whatif.cases import Target, What, brings_case, case_of, change
@@ -98,18 +98,15 @@ def compare(
     before: Any = None,
     after: Any = None,
     *,
-    given: Mapping[str, Any] | None = None,
-    do: Mapping[str, Any] | None = None,
-    set: Mapping[str, Any] | None = None,
-    subject: Mapping[str, Any] | None = None,
     statistic: str = "mean",
-    beyond_range: bool = False,
+    **asked: Unpack[Asking],
 ) -> Any:
     """Two scenarios of one question: difference, ratio, and what each change between them does.
 
     `before` and `after` are scenarios or changes such as {"set": {"p_c": 0.2}, "do": {...}}; {} or
     None stands for the attack as it is.  Two results that bring their own cases are compared as
     they are, compare(result, other); a result with a method `compare_with` does it its own way.
+    `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     >>> c = compare("adversary-routes", "risk", {}, {"set": {"p_m": 0.9}, "do": {"claims": "no"}})
     >>> round(c.answer_before, 4), round(c.answer_after, 4)
@@ -127,10 +124,8 @@ def compare(
             raise UsageError(
                 'nothing changes: give before and after, such as {} and {"set": {"p_c": 0.2}}'
             )
-        asked: Any = target
-        base = case_of(
-            what, asked, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
-        )
+        event: Any = target
+        base = case_of(what, event, **asked)
         changes = (
             change({} if before is None else before, "before"),
             change({} if after is None else after, "after"),
@@ -144,7 +139,7 @@ def _name(what: object, otherwise: str) -> str:
     return str(getattr(what, "name", None) or otherwise)
 
 
-def _comparison(first: Case, second: Case, names: tuple[str, str], statistic: str) -> Comparison:
+def _comparison(first: Asked, second: Asked, names: tuple[str, str], statistic: str) -> Comparison:
     each = [case.answers({})[:, 0] for case in (first, second)]
     weights = [case.weights for case in (first, second)]
     summed = [
@@ -188,7 +183,7 @@ def _reduction(before: Array, after: Array) -> tuple[dict[str, float], int]:
 Item = tuple[str, str]  # what kind of difference, and the name of what differs
 
 
-def _items(first: Case, second: Case) -> list[Item]:
+def _items(first: Asked, second: Asked) -> list[Item]:
     """Everything in which two cases differ; another attack brings its own evidence with it."""
     out: list[Item] = []
     same = first.attack.fingerprint == second.attack.fingerprint
@@ -205,7 +200,7 @@ def _items(first: Case, second: Case) -> list[Item]:
     return out
 
 
-def _label(item: Item, first: Case, second: Case) -> str:
+def _label(item: Item, first: Asked, second: Asked) -> str:
     kind, name = item
     if kind == "set":
         return f"{name}: {first.base(name):g} -> {second.base(name):g}"
@@ -215,7 +210,7 @@ def _label(item: Item, first: Case, second: Case) -> str:
     return f"other {kind}"
 
 
-def _mixed(first: Case, second: Case, taken: Sequence[Item]) -> Case:
+def _mixed(first: Asked, second: Asked, taken: Sequence[Item]) -> Asked:
     """The first case with some of its differences from the second made."""
     kinds = {kind for kind, _ in taken}
     source = second if "attack" in kinds else first
@@ -233,7 +228,7 @@ def _mixed(first: Case, second: Case, taken: Sequence[Item]) -> Case:
                    people=people)  # fmt: skip
 
 
-def _steps(first: Case, second: Case, statistic: str) -> tuple[Step, ...]:
+def _steps(first: Asked, second: Asked, statistic: str) -> tuple[Step, ...]:
     items = _items(first, second)
     if not items:
         return ()
@@ -261,8 +256,8 @@ def _edges(count: int) -> list[tuple[int, ...]]:
 
 
 def _answers(
-    first: Case,
-    second: Case,
+    first: Asked,
+    second: Asked,
     items: Sequence[Item],
     wanted: Sequence[tuple[int, ...]],
     statistic: str,

@@ -34,7 +34,7 @@ from numpy.polynomial import chebyshev as cheb
 from numpy.typing import NDArray
 
 from reidbn.errors import EngineError, ImpossibleEvidence, ModelError, UsageError
-from reidbn.inference.case import MOST_NUMBERS, Case, Values
+from reidbn.inference.asked import MOST_NUMBERS, Asked, Values
 from reidbn.inference.network import FAULT, MASS, Array, as_probability, strays
 
 NOISE = 1e-13  # below this share of the largest value a number counts as rounding noise
@@ -262,7 +262,7 @@ Range = tuple[float, float]
 class Response:
     """The answers of all subjects as a function of one parameter on [low, high]."""
 
-    case: Case
+    case: Asked
     name: str
     low: float
     high: float
@@ -338,12 +338,12 @@ class Response:
             )
 
 
-def takes_whole_numbers(case: Case, name: str) -> bool:
+def takes_whole_numbers(case: Asked, name: str) -> bool:
     return case.is_structural(name) or case.parameter(name).is_integer
 
 
 def responses(
-    case: Case, names: Sequence[str], ranges: Mapping[str, Range | None] | None = None
+    case: Asked, names: Sequence[str], ranges: Mapping[str, Range | None] | None = None
 ) -> dict[str, Response]:
     """The responses to several parameters; all exact ones from one contraction."""
     spans = {n: (ranges or {}).get(n) or case.parameter(n).range for n in names}
@@ -353,7 +353,7 @@ def responses(
     return {n: _response(case, n, spans[n], known.get(n), curves.get(n)) for n in names}
 
 
-def _degree(case: Case, name: str) -> int | None:
+def _degree(case: Asked, name: str) -> int | None:
     """The degree to interpolate at, when theory gives one; 0 for what cannot matter."""
     if not case.matters(name):
         return 0
@@ -364,7 +364,7 @@ def _degree(case: Case, name: str) -> int | None:
 
 
 def _response(
-    case: Case, name: str, span: Range, degree: int | None, fitted: tuple[Curve, float] | None
+    case: Asked, name: str, span: Range, degree: int | None, fitted: tuple[Curve, float] | None
 ) -> Response:
     (low, high), notes = allowed_range(case, name, span)
     if not case.matters(name):
@@ -386,13 +386,13 @@ def _response(
     return Response(case, name, low, high, INTERPOLATED, *smooth, notes)
 
 
-def _label(case: Case, degree: int) -> str:
+def _label(case: Asked, degree: int) -> str:
     if case.is_conditional:
         return RATIO
     return AFFINE if degree <= 1 else POLYNOMIAL
 
 
-def wide(case: Case, name: str) -> Range:
+def wide(case: Asked, name: str) -> Range:
     """An interval to read a polynomial off: wide, so that differences keep their digits."""
     low, high = case.parameter(name).range
     low, high = min(low, case.base(name)), max(high, case.base(name))
@@ -404,7 +404,7 @@ def wide(case: Case, name: str) -> Range:
     return low - reach, high + reach
 
 
-def _polynomials(case: Case, degrees: Mapping[str, int]) -> dict[str, tuple[Curve, float]]:
+def _polynomials(case: Asked, degrees: Mapping[str, int]) -> dict[str, tuple[Curve, float]]:
     """The curves of parameters with known degrees, one parameter at a time, in one contraction.
 
     A curve that fails its check is left out.
@@ -426,7 +426,7 @@ def _polynomials(case: Case, degrees: Mapping[str, int]) -> dict[str, tuple[Curv
 
 
 def one_at_a_time(
-    case: Case, points: Mapping[str, Array], *, validate: bool = True
+    case: Asked, points: Mapping[str, Array], *, validate: bool = True
 ) -> dict[str, Values]:
     """The answers where each parameter in turn takes its points and all others stay."""
     starts = np.cumsum([0, *(len(p) for p in points.values())])
@@ -465,7 +465,7 @@ def _fit(
     return curve, error
 
 
-def _smooth(case: Case, name: str, low: float, high: float) -> tuple[Curve, float] | None:
+def _smooth(case: Asked, name: str, low: float, high: float) -> tuple[Curve, float] | None:
     """A Chebyshev series for a formula, at the first degree that holds at random points."""
     rng = np.random.default_rng(SEED)
     check = low + (high - low) * rng.uniform(0.01, 0.99, 4 * CHECKS)
@@ -480,7 +480,7 @@ def _smooth(case: Case, name: str, low: float, high: float) -> tuple[Curve, floa
 
 
 def allowed_range(
-    case: Case, name: str, span: Range, *, evidence: bool = True
+    case: Asked, name: str, span: Range, *, evidence: bool = True
 ) -> tuple[Range, tuple[str, ...]]:
     """The part of a range, around the base value, where every table is one; and what was cut.
 
@@ -502,7 +502,7 @@ def allowed_range(
     return (ends[0], ends[1]), notes
 
 
-def _refusal(case: Case, name: str, value: float, *, evidence: bool = True) -> str | None:
+def _refusal(case: Asked, name: str, value: float, *, evidence: bool = True) -> str | None:
     problem = case.refusal({name: value}, [name])
     if evidence and problem is None and case.degree(name) is None and case.is_conditional:
         try:
@@ -512,7 +512,7 @@ def _refusal(case: Case, name: str, value: float, *, evidence: bool = True) -> s
     return problem
 
 
-def _last_allowed(case: Case, name: str, good: float, bad: float, *, evidence: bool) -> float:
+def _last_allowed(case: Asked, name: str, good: float, bad: float, *, evidence: bool) -> float:
     """Bisect between a value that is allowed and one that is not."""
     whole = takes_whole_numbers(case, name)
     finest = 1.0 if whole else 1e-12 * max(abs(good), abs(bad))

@@ -24,7 +24,7 @@ import numpy as np
 
 from reidbn.attack.parameter import Parameter, Prior
 from reidbn.errors import UsageError
-from reidbn.inference.case import Case
+from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
 from reidbn.whatif.curve import MOST_DEGREE, takes_whole_numbers
 from reidbn.whatif.scan import near_the_ends
@@ -325,7 +325,7 @@ class Axis:
         return replace(self, pieces=tuple(pieces))
 
 
-def make_axis(case: Case, name: str, measure: PriorMeasure) -> Axis:
+def make_axis(case: Asked, name: str, measure: PriorMeasure) -> Axis:
     """The axis of a parameter: exact when its degree is known or its values are few."""
     if measure.is_listed and len(measure.points) <= LISTED:
         pairs = zip(measure.points, measure.weights, strict=True)
@@ -362,7 +362,7 @@ class _Cutter:
     the ends of the range, where 1/n and its like bend.
     """
 
-    def __init__(self, case: Case, name: str, measure: PriorMeasure) -> None:
+    def __init__(self, case: Asked, name: str, measure: PriorMeasure) -> None:
         self.case, self.name, self.measure = case, name, measure
         self.rng = np.random.default_rng(SEED)
         self.size = 0.0  # of the largest answer so far

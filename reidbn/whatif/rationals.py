@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.inference.case import Case
+from reidbn.inference.asked import Asked
 from reidbn.inference.lowering import Lowering, subject_values
 from reidbn.inference.network import Network
 from reidbn.inference.plain import PlainNode, plain_nodes
@@ -48,7 +48,7 @@ def written(x: float) -> Fraction:
     return Fraction(repr(float(x)))
 
 
-def rational_parts(case: Case, name: str) -> tuple[Whole, Whole] | None:
+def rational_parts(case: Asked, name: str) -> tuple[Whole, Whole] | None:
     """N and E of the one subject's answer N(p) / E(p), without common factors; None if not known.
 
     E is a number when nothing is given.
@@ -73,7 +73,7 @@ def rational_parts(case: Case, name: str) -> tuple[Whole, Whole] | None:
     return _reduced(top, bottom)
 
 
-def _network(case: Case, name: str, value: float) -> Network:
+def _network(case: Asked, name: str, value: float) -> Network:
     nodes = case.relevant | {*case.query.do}
     lowering = Lowering(case.attack, {**case.settings, name: value}, nodes=nodes, validate=False)
     return lowering.network(subject_values(case.attack, case.subject)).do(case.query.do)
@@ -90,7 +90,7 @@ def _reduced(top: list[Fraction], bottom: list[Fraction]) -> tuple[Whole, Whole]
 # -- tables as polynomials ---------------------------------------------------------------------
 
 
-def _tables(case: Case, name: str, at_zero: Network) -> dict[str, list[Objects]] | None:
+def _tables(case: Asked, name: str, at_zero: Network) -> dict[str, list[Objects]] | None:
     """The tables' coefficients in the parameter, lowest power first; None if not exact."""
     out: dict[str, list[Objects]] = {}
     others: dict[Fraction, dict[str, PlainNode]] = {}
@@ -151,7 +151,7 @@ def _fractions(node: PlainNode) -> Objects:
 
 
 def _at(
-    case: Case, tables: dict[str, list[Objects]], network: Network, x: Fraction
+    case: Asked, tables: dict[str, list[Objects]], network: Network, x: Fraction
 ) -> tuple[Fraction, Fraction] | None:
     """P(target, evidence) and P(evidence) at one value of the parameter."""
     scale = 1
@@ -215,7 +215,7 @@ def _joined(tables: Sequence[Table], axis: str) -> Table:
     return tuple(names[1:]), np.asarray(out.sum(axis=0), dtype=object)
 
 
-def _confirmed(case: Case, name: str, top: Sequence[Fraction], bottom: Sequence[Fraction]) -> bool:
+def _confirmed(case: Asked, name: str, top: Sequence[Fraction], bottom: Sequence[Fraction]) -> bool:
     """The engine's own answers within the range agree."""
     low, high = case.parameter(name).range
     points = np.unique([low, (low + high) / 2, (2 * low + high) / 3, high, case.base(name)])

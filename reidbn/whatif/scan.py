@@ -20,7 +20,7 @@ import numpy as np
 from reidbn.attack.limits import refuse_beyond_range
 from reidbn.attack.scenario import Scenario
 from reidbn.errors import TooLarge, UsageError
-from reidbn.inference.case import Case
+from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
 from reidbn.whatif.cases import Change, change
 from reidbn.whatif.curve import takes_whole_numbers
@@ -166,7 +166,7 @@ class Scan:
 MOST = 5_000_000  # settings of one sweep
 
 
-def full_grid(case: Case, grid: Mapping[str, Any]) -> dict[str, Array]:
+def full_grid(case: Asked, grid: Mapping[str, Any]) -> dict[str, Array]:
     """Every combination of the values, the last parameter varying fastest."""
     if not grid:
         raise UsageError("an empty grid: name a parameter and its values, {name: [values]}")
@@ -180,7 +180,7 @@ def full_grid(case: Case, grid: Mapping[str, Any]) -> dict[str, Array]:
     return {name: m.reshape(-1) for name, m in zip(values, mesh, strict=True)}
 
 
-def points(case: Case, name: str, given: Any) -> Array:
+def points(case: Asked, name: str, given: Any) -> Array:
     """Values of one parameter: a list or range of them, or how many to spread over its range."""
     parameter = case.parameter(name)
     if isinstance(given, int) and not isinstance(given, bool):

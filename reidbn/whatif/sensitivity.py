@@ -14,7 +14,7 @@ import numpy as np
 
 from reidbn.attack.limits import refuse_beyond_range
 from reidbn.errors import UsageError
-from reidbn.inference.case import MOST_NUMBERS, Case, Values
+from reidbn.inference.asked import MOST_NUMBERS, Asked, Values
 from reidbn.inference.network import Array, as_probability, strays
 from reidbn.whatif.curve import (
     DIFFERENCE,
@@ -59,7 +59,7 @@ class Slope:
         return self.slope * self.value / self.answer if self.answer else None
 
 
-def slopes(case: Case, names: Sequence[str]) -> list[Slope]:
+def slopes(case: Asked, names: Sequence[str]) -> list[Slope]:
     """The slope of the mean answer over subjects in each parameter."""
     answers = base_answers(case)
     answer = float(mean(answers.probability, case.weights)[0])
@@ -71,7 +71,7 @@ def slopes(case: Case, names: Sequence[str]) -> list[Slope]:
     return out
 
 
-def base_answers(case: Case) -> Values:
+def base_answers(case: Asked) -> Values:
     """The answers at the parameters' own values; a question that has none is refused."""
     found = case.evaluate({})
     case.refuse_impossible(found, {})
@@ -90,7 +90,7 @@ def subject_slopes(response: Response, answers: Values) -> tuple[Array, str]:
     return _local(case, name)
 
 
-def _per_step(case: Case, name: str) -> tuple[Array, str]:
+def _per_step(case: Asked, name: str) -> tuple[Array, str]:
     """The difference between the neighbours of an integer, per step."""
     base = case.base(name)
     (low, high), _ = allowed_range(case, name, (base - 1, base + 1))
@@ -100,7 +100,7 @@ def _per_step(case: Case, name: str) -> tuple[Array, str]:
     return (values[:, 1] - values[:, 0]) / (high - low), f"{DIFFERENCE} {low:g}..{high:g}"
 
 
-def _local(case: Case, name: str) -> tuple[Array, str]:
+def _local(case: Asked, name: str) -> tuple[Array, str]:
     """The slope of a polynomial through points close to the base value."""
     base, (first, last) = case.base(name), wide(case, name)
     reach = 1e-2 * (max(abs(base), 1e-3 * (last - first)) or 1.0)
@@ -273,7 +273,7 @@ def _one_curve(response: Response, statistic: str) -> Curve | None:
     return None
 
 
-def spans(case: Case, over: Over) -> dict[str, Range | None]:
+def spans(case: Asked, over: Over) -> dict[str, Range | None]:
     """Which parameters to vary, and over which ranges: all, names, or name: (low, high)."""
     if over is None:
         return dict.fromkeys(case.parameters)
@@ -285,7 +285,7 @@ def spans(case: Case, over: Over) -> dict[str, Range | None]:
     return {str(name): _range(case, str(name), ends) for name, ends in named.items()}
 
 
-def _range(case: Case, name: str, ends: object) -> Range | None:
+def _range(case: Asked, name: str, ends: object) -> Range | None:
     case.parameter(name)
     if ends is None:
         return None

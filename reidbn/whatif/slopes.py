@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
 
 from reidbn.calls import typed
+from reidbn.inference.asked import Asking
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 from reidbn.whatif.curve import responses
 from reidbn.whatif.sensitivity import base_answers, slopes, spans, subject_slopes
@@ -19,19 +20,16 @@ def derivatives(
     what: What,
     target: Target | None = None,
     *,
-    given: Mapping[str, Any] | None = None,
-    do: Mapping[str, Any] | None = None,
-    set: Mapping[str, Any] | None = None,
-    subject: Mapping[str, Any] | None = None,
     over: Sequence[str] | str | None = None,
     per_subject: bool = False,
-    beyond_range: bool = False,
+    **asked: Unpack[Asking],
 ) -> pd.DataFrame:
     """d(answer)/d(parameter) at the parameters' values, for every parameter, and how it is known.
 
     For several subjects it is the derivative of their mean answer, or of each one's own with
     `per_subject=True`.  `elasticity` is per cent per per cent.  Whole numbers have no derivative:
     the difference of their neighbours, per step, stands for it ("finite difference").
+    `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     >>> derivatives("adversary-routes", "risk", over="p_c").round(4)[["derivative", "method"]]
        derivative        method
@@ -39,9 +37,7 @@ def derivatives(
     """
     import pandas as pd
 
-    case = case_of(
-        what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
-    )
+    case = case_of(what, target, **asked)
     names = list(spans(case, over))
     if not per_subject:
         return pd.DataFrame(
@@ -67,14 +63,16 @@ def derivative(
     what: What,
     target: Target | None = None,
     parameter: str | None = None,
-    **options: Any,
+    **asked: Unpack[Asking],
 ) -> float:
     """d(answer)/d(one parameter) at the parameters' values.
+
+    `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     >>> round(derivative("adversary-routes", "risk", "p_c"), 4)
     0.1843
     """
     if brings_case(what) and parameter is None and isinstance(target, str):
         target, parameter = None, target
-    table = derivatives(what, target, over=[parameter] if parameter else None, **options)
+    table = derivatives(what, target, over=[parameter] if parameter else None, **asked)
     return float(table["derivative"].iloc[0])

@@ -21,14 +21,14 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from reidbn.attack.parameter import Parameter, Prior
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError
-from reidbn.inference.case import MOST_NUMBERS, Case
+from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.network import Array, as_probability, strays
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of
@@ -86,7 +86,7 @@ class Spread:
 class Grid:
     """The answers on the full product of the axes' points, and all that follows from them."""
 
-    def __init__(self, case: Case, priors: Mapping[str, Parameter]) -> None:
+    def __init__(self, case: Asked, priors: Mapping[str, Parameter]) -> None:
         self.case = case
         self.priors = dict(priors)
         measures = {n: measure(p) for n, p in priors.items()}
@@ -302,7 +302,7 @@ def _blocks(count: int, step: int) -> Iterator[slice]:
 # -- what may vary -------------------------------------------------------------------------
 
 
-def _check_box(case: Case, box: Mapping[str, tuple[float, float]]) -> None:
+def _check_box(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
     """Parameters that share a table must leave it a table at every corner of their ranges."""
     _check_conditions(case, box)
     together = {tuple(n for n in box if node in case.holders([n])) for node in case.holders([*box])}
@@ -324,7 +324,7 @@ def _check_box(case: Case, box: Mapping[str, tuple[float, float]]) -> None:
                 raise _narrow(case, names, f"no answer is ({where}): {problem}")
 
 
-def _check_conditions(case: Case, box: Mapping[str, tuple[float, float]]) -> None:
+def _check_conditions(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
     """Independent priors cannot honour a condition that some corner of their ranges breaks."""
     for condition in case.attack.conditions:
         names = condition.names
@@ -335,7 +335,7 @@ def _check_conditions(case: Case, box: Mapping[str, tuple[float, float]]) -> Non
                 raise _narrow(case, names, f"{condition} does not hold ({where})")
 
 
-def _narrow(case: Case, names: Sequence[str], problem: str) -> UsageError:
+def _narrow(case: Asked, names: Sequence[str], problem: str) -> UsageError:
     """Ranges that cannot be drawn from independently, and how to write narrower ones."""
     said = f"{case.attack.name}: the ranges of {', '.join(names)} meet where {problem}. Narrow them"
     return UsageError(
@@ -344,7 +344,7 @@ def _narrow(case: Case, names: Sequence[str], problem: str) -> UsageError:
 
 
 def with_ranges(
-    case: Case,
+    case: Asked,
     over: Mapping[str, tuple[float, float] | None],
     priors: Mapping[str, Prior] | None = None,
 ) -> dict[str, Parameter]:
@@ -464,26 +464,21 @@ def sobol(
     what: What,
     target: Target | None = None,
     *,
-    given: Mapping[str, Any] | None = None,
-    do: Mapping[str, Any] | None = None,
-    set: Mapping[str, Any] | None = None,
-    subject: Mapping[str, Any] | None = None,
     over: Over = None,
     priors: Mapping[str, Prior] | None = None,
-    beyond_range: bool = False,
+    **asked: Unpack[Asking],
 ) -> Sobol:
     """Sobol's indices of every parameter under independent priors, without sampling.
 
     A parameter without a prior counts as uniform over its range, and the result says so.  For
     several subjects the answer is their mean.
+    `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     >>> s = sobol("adversary-routes", "risk")
     >>> s.method, round(s["p_c"].total, 3)
     ('exact', 0.894)
     """
-    case = case_of(
-        what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
-    )
+    case = case_of(what, target, **asked)
     varied = with_ranges(case, spans(case, over), priors)
     grid = Grid(case, varied)
     spread = grid.spread()
@@ -501,7 +496,7 @@ def sobol(
     )
 
 
-def _index(case: Case, name: str, parameter: Parameter, spread: Spread) -> Index:
+def _index(case: Asked, name: str, parameter: Parameter, spread: Spread) -> Index:
     inside = name in spread.names
     return Index(
         parameter=name,

@@ -11,16 +11,16 @@ Solve: for which values of a parameter the answer equals, or stays under, a targ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from reidbn.calls import typed
 from reidbn.errors import UsageError
+from reidbn.inference.asked import Asking
 from reidbn.theory.real_roots import Whole, real_roots, sign_at, whole
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 from reidbn.whatif.curve import Curve, Response, responses
@@ -381,18 +381,15 @@ def solve(
     parameter: str | None = None,
     target: float | None = None,
     *,
-    given: Mapping[str, Any] | None = None,
-    do: Mapping[str, Any] | None = None,
-    set: Mapping[str, Any] | None = None,
-    subject: Mapping[str, Any] | None = None,
     range: Interval | None = None,
     statistic: str = "mean",
-    beyond_range: bool = False,
+    **asked: Unpack[Asking],
 ) -> Solution:
     """Every value of a parameter, within its range, at which the answer equals a target.
 
     For several subjects a `statistic` over them is solved for: "q95" and 0.09 asks for the values
     that keep 95 % of subjects at or under 0.09.
+    `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     >>> s = solve("leak-single", "identified=yes", "class_size", 0.09)
     >>> s.smallest, s.status
@@ -404,9 +401,7 @@ def solve(
         raise UsageError("name the parameter to solve for")
     if not isinstance(target, int | float | np.number) or not 0 <= target <= 1:
         raise UsageError(f"target={target} is no probability: it must lie between 0 and 1")
-    case = case_of(
-        what, question, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
-    )
+    case = case_of(what, question, **asked)
     answers = base_answers(case)
     span = spans(case, {parameter: range})[parameter] or case.parameter(parameter).range
     if not span[0] < span[1]:

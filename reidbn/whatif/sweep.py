@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from reidbn.attacks.parquet import write_frames
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import load_attack
-from reidbn.inference.case import MOST_NUMBERS, Case, Values
+from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking, Values
 from reidbn.inference.network import Array
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 from reidbn.whatif.scan import changes, full_grid
@@ -37,15 +37,11 @@ def sweep(
     target: Target | Mapping[str, Any] | Iterable[Any] | None = None,
     grid: Mapping[str, Any] | Iterable[Any] | None = None,
     *,
-    given: Mapping[str, Any] | None = None,
-    do: Mapping[str, Any] | None = None,
-    set: Mapping[str, Any] | None = None,
-    subject: Mapping[str, Any] | None = None,
     per_subject: bool = False,
     thresholds: Sequence[float] = THRESHOLDS,
     impossible: str = "raise",
     path: str | os.PathLike[str] | None = None,
-    beyond_range: bool = False,
+    **asked: Unpack[Asking],
 ) -> pd.DataFrame:
     """The answer at every setting of a grid, one row each.
 
@@ -59,6 +55,7 @@ def sweep(
     where a condition of the attack (`where: [leaked <= records]`) does not hold, instead of
     raising.  With `path`, the rows per subject go to that Parquet file part by part,
     never all in memory, and what comes back is one row per setting.
+    `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     >>> table = sweep("leak-single", "identified=yes", {"leaked": [1000, 2000, 4000]})
     >>> table["probability"].round(6).tolist()
@@ -72,9 +69,7 @@ def sweep(
         raise UsageError("give a grid: {parameter: [values]}, or a list of scenarios")
     if impossible not in ("raise", "null"):
         raise UsageError(f'impossible="{impossible}": use "raise" or "null"')
-    options = {"given": given, "do": do, "set": set, "subject": subject,
-               "beyond_range": beyond_range}  # fmt: skip
-    case, states = _case_and_states(what, target, grid, **options)
+    case, states = _case_and_states(what, target, grid, asked)
     if path is not None:
         if not per_subject:
             raise UsageError("path= is for the rows per subject: give per_subject=True too")
@@ -97,7 +92,7 @@ def sweep(
     return out
 
 
-def _parts(read: _Reading, case: Case, grid: Any, states: Sequence[str]) -> Iterator[pd.DataFrame]:
+def _parts(read: _Reading, case: Asked, grid: Any, states: Sequence[str]) -> Iterator[pd.DataFrame]:
     """A row per subject, for a few settings at a time."""
     import pandas as pd
 
@@ -106,18 +101,18 @@ def _parts(read: _Reading, case: Case, grid: Any, states: Sequence[str]) -> Iter
             yield pd.DataFrame(read.block(shown.wanting(state), columns, settings, state))
 
 
-def _case_and_states(what: What, target: Any, grid: Any, **options: Any) -> tuple[Case, list[str]]:
+def _case_and_states(what: What, target: Any, grid: Any, asked: Asking) -> tuple[Asked, list[str]]:
     """The case, and the states to ask for: all of them when a whole node is asked."""
     if isinstance(what, str):
         what = load_attack(what)
     if not (isinstance(what, Attack) and isinstance(target, str) and target in what.all_nodes):
-        return case_of(what, target, **options), [""]
+        return case_of(what, target, **asked), [""]
     first = what.variable(target, {n: what.parameters[n].value for n in what.structural}).states[0]
-    case = case_of(what, {target: first}, **options)
+    case = case_of(what, {target: first}, **asked)
     return case, list(_states(case, target, grid))
 
 
-def _states(case: Case, node: str, grid: Any) -> tuple[str, ...]:
+def _states(case: Asked, node: str, grid: Any) -> tuple[str, ...]:
     """Every state that a node has at some setting of the grid."""
     found: dict[str, None] = {}
     for _, _, settings in _plan(case, grid):
@@ -128,7 +123,7 @@ def _states(case: Case, node: str, grid: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _plan(case: Case, grid: Any) -> Iterator[tuple[Case, Columns, dict[str, Array]]]:
+def _plan(case: Asked, grid: Any) -> Iterator[tuple[Asked, Columns, dict[str, Array]]]:
     """Blocks of settings to ask together: the case, columns to show, parameter values to set."""
     named = changes(grid)
     if named is None:
@@ -149,15 +144,15 @@ def _plan(case: Case, grid: Any) -> Iterator[tuple[Case, Columns, dict[str, Arra
         yield changed, {"scenario": [c.name], **shown}, {}
 
 
-def _tidy(case: Case, name: str, values: Array) -> Array:
+def _tidy(case: Asked, name: str, values: Array) -> Array:
     """Counts as whole numbers."""
     whole = case.parameter(name).is_integer and bool((values == np.floor(values)).all())
     return values.astype(np.int64) if whole else values
 
 
 def _slices(
-    plan: Iterator[tuple[Case, Columns, dict[str, Array]]], *, per_subject: bool
-) -> Iterator[tuple[Case, Columns, dict[str, Array]]]:
+    plan: Iterator[tuple[Asked, Columns, dict[str, Array]]], *, per_subject: bool
+) -> Iterator[tuple[Asked, Columns, dict[str, Array]]]:
     """The plan in parts whose answers fit into memory."""
     for case, columns, settings in plan:
         rows = len(next(iter(columns.values())))
@@ -185,7 +180,7 @@ class _Reading:
         self.per_subject, self.thresholds, self.strict = per_subject, thresholds, strict
 
     def block(
-        self, case: Case, columns: Columns, settings: dict[str, Array], state: str
+        self, case: Asked, columns: Columns, settings: dict[str, Array], state: str
     ) -> Columns:
         values = case.evaluate(settings)
         if self.strict:
@@ -200,7 +195,7 @@ class _Reading:
         evidence = mean(_evidence(values), case.weights)
         return {**columns, **more, **found, "evidence_probability": evidence}
 
-    def _summary(self, case: Case, p: Array) -> Columns:
+    def _summary(self, case: Asked, p: Array) -> Columns:
         possible = ~np.isnan(p).any(axis=0)
         people = len(case.each(p))
         out: Columns = {"subjects": people, "mean": mean(p, case.weights)}
@@ -215,7 +210,7 @@ class _Reading:
         return out
 
     @staticmethod
-    def _every_subject(case: Case, columns: Columns, values: Values, more: Columns) -> Columns:
+    def _every_subject(case: Asked, columns: Columns, values: Values, more: Columns) -> Columns:
         probability, evidence = (case.each(v) for v in (values.probability, _evidence(values)))
         subjects, settings = probability.shape
         labels = np.asarray(case.names(subjects))

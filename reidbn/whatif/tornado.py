@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from reidbn.attack.parameter import Parameter
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.inference.case import Values
+from reidbn.inference.asked import Asking, Values
 from reidbn.inference.network import Array
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, outside
@@ -154,28 +154,23 @@ def tornado(
     what: What,
     target: Target | None = None,
     *,
-    given: Mapping[str, Any] | None = None,
-    do: Mapping[str, Any] | None = None,
-    set: Mapping[str, Any] | None = None,
-    subject: Mapping[str, Any] | None = None,
     over: Mapping[str, tuple[float, float] | None] | Sequence[str] | str | None = None,
     threshold: float | None = None,
     statistic: str = "mean",
-    beyond_range: bool = False,
+    **asked: Unpack[Asking],
 ) -> Tornado:
     """The answer over each parameter's range while all others stay: exact ends, longest bar first.
 
     `over` names the parameters to vary, or maps them to other ranges.  For several subjects the
     bars show a `statistic` over them: mean, median, max, q95, "above 0.09".  With a `threshold`
     every bar also holds the values at which the answer crosses it.
+    `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     >>> t = tornado("leak-single", "identified=yes", threshold=0.09)
     >>> [bar.parameter for bar in t], t["class_size"].crossings
     (['class_size', 'leaked', 'records'], (12.0,))
     """
-    case = case_of(
-        what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
-    )
+    case = case_of(what, target, **asked)
     _check_threshold(threshold)
     own = base_answers(case)
     answers = own.probability

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from reidbn.attack.parameter import Prior
 from reidbn.calls import refuse_outside, typed
 from reidbn.errors import TooLarge, UsageError
-from reidbn.inference.case import MOST_NUMBERS
+from reidbn.inference.asked import MOST_NUMBERS, Asking
 from reidbn.inference.network import Array
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, outside
@@ -105,27 +105,23 @@ def uncertainty(
     what: What,
     target: Target | None = None,
     *,
-    given: Mapping[str, Any] | None = None,
-    do: Mapping[str, Any] | None = None,
-    set: Mapping[str, Any] | None = None,
-    subject: Mapping[str, Any] | None = None,
     over: Over = None,
     priors: Mapping[str, Prior] | None = None,
     samples: int = 100_000,
     seed: int = 0,
     quantiles: Iterable[float] = QUANTILES,
     thresholds: Iterable[float] = THRESHOLDS,
-    beyond_range: bool = False,
+    **asked: Unpack[Asking],
 ) -> Uncertainty:
     """The distribution of the answer (its mean over subjects, if several) under priors.
+
+    `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     >>> u = uncertainty("adversary-routes", "risk", samples=1000)
     >>> round(u.mean, 4), u.method
     (0.1613, 'exact')
     """
-    case = case_of(
-        what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
-    )
+    case = case_of(what, target, **asked)
     varied = with_ranges(case, spans(case, over), priors)
     grid = Grid(case, varied)
     spread = grid.spread()
@@ -209,27 +205,22 @@ def subject_uncertainty(
     what: What,
     target: Target | None = None,
     *,
-    given: Mapping[str, Any] | None = None,
-    do: Mapping[str, Any] | None = None,
-    set: Mapping[str, Any] | None = None,
-    subject: Mapping[str, Any] | None = None,
     over: Over = None,
     priors: Mapping[str, Prior] | None = None,
     samples: int = 2_000,
     seed: int = 0,
     quantiles: Iterable[float] = (0.05, 0.5, 0.95),
-    beyond_range: bool = False,
+    **asked: Unpack[Asking],
 ) -> pd.DataFrame:
     """One row per subject: mean and sd of their answer under priors, and sampled quantiles.
 
     All subjects share the same draws, so their differences are not blurred by sampling.
+    `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
     """
     import pandas as pd
 
     check_samples(samples, seed)
-    case = case_of(
-        what, target, given=given, do=do, set=set, subject=subject, beyond_range=beyond_range
-    )
+    case = case_of(what, target, **asked)
     grid = Grid(case, with_ranges(case, spans(case, over), priors))
     mean, sd = grid.moments()
     draws = grid.draws(np.random.default_rng(seed), samples)

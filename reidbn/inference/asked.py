@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,16 @@ from reidbn.inference.query import Query, read_query, refuse_nothing
 
 MOST_NUMBERS = 1 << 22  # numbers in one array: settings are asked in blocks that stay below
 Settings = Mapping[str, Any]
+
+
+class Asking(TypedDict, total=False):
+    """How a question is asked: what is learnt, done and set, of whom, and how freely."""
+
+    given: Mapping[str, Any] | None
+    do: Mapping[str, Any] | None
+    set: Mapping[str, Any] | None
+    subject: Mapping[str, Any] | None
+    beyond_range: bool
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Case:
+class Asked:
     """An attack, a question, base settings and subjects.
 
     What-if analyses use only `parameters`, `base`, `evaluate`, `allows`, `degree`, `is_structural`
@@ -320,11 +330,11 @@ class Case:
 
     # -- changing by copying ---------------------------------------------------------------
 
-    def at(self, settings: Settings) -> Case:
+    def at(self, settings: Settings) -> Asked:
         """The same question at other base settings."""
         return replace(self, settings={**self.settings, **settings})
 
-    def wanting(self, state: str) -> Case:
+    def wanting(self, state: str) -> Asked:
         """The same question about another state of its one target; "" changes nothing."""
         if not state:
             return self
@@ -332,7 +342,7 @@ class Case:
         return replace(self, query=replace(self.query, wanted=wanted))
 
     def asked(self, *, given: Mapping[str, Any] | None = None,
-              do: Mapping[str, Any] | None = None) -> Case:  # fmt: skip
+              do: Mapping[str, Any] | None = None) -> Asked:  # fmt: skip
         """The same question with more evidence and more interventions."""
         if not given and not do:
             return self
@@ -340,6 +350,9 @@ class Case:
         attack, query = read_query(self.attack, dict(self.query.wanted), known, done)
         query = replace(query, reports={**self.query.reports, **query.reports})
         return replace(self, attack=attack, query=query)
+
+
+Case = Asked  # the older name
 
 
 def make_case(
@@ -351,7 +364,7 @@ def make_case(
     set: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
     beyond_range: bool = False,
-) -> Case:
+) -> Asked:
     """The case of one event asked about an attack (or the name or path of its model file)."""
     read, query = read_query(load_attack(attack), target, given, do)
     refuse_nothing(query)
@@ -360,7 +373,7 @@ def make_case(
             f"{query.describe()} asks for a whole distribution; name one state, "
             f"such as {query.targets[0]}={_some_state(read, query.targets[0])}"
         )
-    return Case(read, query, dict(set or {}), subject, beyond_range=beyond_range)
+    return Asked(read, query, dict(set or {}), subject, beyond_range=beyond_range)
 
 
 def _some_state(attack: Attack, node: str) -> str:
