@@ -289,3 +289,39 @@ def test_the_page_about_results_says_what_they_do():
     found = doctest.testfile(str(page), module_relative=False)
     assert found.attempted >= 6
     assert found.failed == 0
+
+
+@pytest.mark.parametrize("kind", [k for k in MADE if k != "Assessment"])
+def test_one_person_less_hardly_ever_shows_in_what_is_told(kind):
+    """Each number moves by a step at most, and for few people; the exact ones move for many."""
+    told, exact = {}, {}
+    for left_out in range(0, PEOPLE, 10):
+        table = people().take([i for i in range(PEOPLE) if i != left_out])
+        found = rb.candidates(table, people()) if kind == "Candidates" else MADE[kind](table)
+        for name, m in found._numbers()["measures"].items():
+            told.setdefault(name, set()).add((m["value"], *(m["interval"] or ())))
+        for name, m in found.measures.items():
+            exact.setdefault(name, set()).add(m.value)
+    assert max(map(len, exact.values())) > 2
+    assert {name: len(values) for name, values in told.items() if len(values) > 2} == {}
+
+
+def test_the_loop_over_five_results_runs_as_it_is_written(tmp_path):
+    known = {"age": ("age", 0.01), "sex": (["sex"], 0.5), "race": 0.3}
+    r = rb.assess("adversary-routes", people(), known=known, population=100_000)
+    r.keep_crosscheck(rows=2_000)
+    results = (
+        r,
+        rb.disclosure(people(), "diagnosis"),
+        rb.leak.assess(people(), leaked=200),
+        rb.population.fit(people(), population=100_000),
+        rb.suda(people()),
+    )
+    for result in results:
+        assert result.measures
+        assert len(result.people) == PEOPLE
+        assert len(result.frame()) == len(result.measures)
+        assert result.to_dict()
+        assert result.report(tmp_path / "r.html").exists()
+        assert result.plot(tmp_path / "r.svg").axes
+        assert str(result)

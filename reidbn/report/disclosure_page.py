@@ -182,7 +182,7 @@ def _values(d: Disclosure, said: Telling) -> Section:
         ]
         for value, row in named.iterrows()
     ]
-    heads = [d.secret, "people", "share of the table", "sure", "of these by others' records alone",
+    heads = [d.secret, "people", "share of the table", "sure", "by others' records",
              "protected", "mean posterior", "lift"]  # fmt: skip
     text = [
         "Sure: all their peers share the value, all auxiliaries known. Protected: PPP above "
