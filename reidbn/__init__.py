@@ -21,10 +21,11 @@ __getattr__ = face(
         "microdata": "Bands Contingency Dates Knowledge Ladder People Prefix Suda Suffix Tree "
         "candidates class_size_chunks class_size_matrix class_sizes_by_mask collapse "
         "contingency knowledge read_hierarchy read_table subsets suda",
-        "attacks": "Assessment Disclosure DisclosureAll Near Noisy assess best_generalisation "
-        "disclosure disclosure_all disclosure_calibration disclosure_crosscheck "
-        "equal_width_search generalisation_effect generalise_several leak "
-        "population_uncertainty record_network smoothed_disclosure what_if",
+        "attacks": "Assessment Disclosure DisclosureAll Near Noisy assess "
+        "best_generalisation disclosure disclosure_all disclosure_calibration "
+        "disclosure_crosscheck equal_width_search generalisation_effect "
+        "generalise_several leak population_uncertainty record_network records "
+        "secrets smoothed_disclosure what_if",
         "whatif": "Comparison Sobol Solution Tornado Uncertainty compare derivative "
         "derivatives sobol solve subject_uncertainty sweep tornado uncertainty",
         "report": "disclosure_figures disclosure_page draw leak_figures risk_utility",

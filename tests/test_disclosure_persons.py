@@ -316,7 +316,7 @@ def test_only_people_with_a_sensitive_value_are_asked_about_among_the_peers_of_a
     some = rb.disclosure(small, "sick", sensitive_values=[1])
     assert np.array_equal(some.ppp_min, everybody.ppp_min[[1, 2]])
     assert some.subjects.index.tolist() == [1, 2]
-    with pytest.raises(UsageError, match="values that do not occur") as refused:
+    with pytest.raises(UsageError, match="value that does not occur") as refused:
         rb.disclosure(small, "sick", sensitive_values=["Avonlea"])
     assert "Avonlea" not in str(refused.value)
 

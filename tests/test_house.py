@@ -80,9 +80,9 @@ DOORS = {
         "reidbn.report.summary:summarise",
         "reidbn.whatif.uncertainty:uncertainty",
     },
-    "attacks/disclosure_result.py": {
-        "reidbn.attacks.disclosure_crosscheck:disclosure_crosscheck",
-        "reidbn.attacks.disclosure_measures:measures",
+    "attacks/secrets/result.py": {
+        "reidbn.attacks.secrets.ask:disclosure_crosscheck",
+        "reidbn.attacks.secrets.measures:measures",
         "reidbn.report.disclosure_page:sections",
         "reidbn.report.disclosure_page:sheet",
     },

@@ -5,23 +5,20 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {
-        "": "leak",
+        "": "leak records secrets",
         "acting": "act_out",
         "assess": "assess",
         "assessment": "Assessment",
         "blocks": "risks",
         "changes": "what_if",
-        "disclosure": "DisclosureAll disclosure disclosure_all",
-        "disclosure_crosscheck": "disclosure_crosscheck",
-        "disclosure_exact": "Partitioned",
-        "disclosure_generalise": "READINGS best_generalisation equal_width_search "
-        "generalisation_effect",
-        "disclosure_matched": "Matched",
-        "disclosure_result": "Disclosure",
-        "disclosure_several": "generalise_several",
-        "disclosure_smoothed": "disclosure_calibration smoothed_disclosure",
-        "disclosure_tally": "tally",
-        "disclosure_tree": "SecretTree margin mutual_information spanning_tree",
+        "secrets.ask": "DisclosureAll disclosure disclosure_all disclosure_crosscheck",
+        "secrets.counts": "tally",
+        "secrets.generalise": "READINGS best_generalisation equal_width_search "
+        "generalisation_effect generalise_several",
+        "secrets.peers": "Matched Partitioned",
+        "secrets.result": "Disclosure",
+        "secrets.smoothed": "SecretTree disclosure_calibration margin mutual_information "
+        "smoothed_disclosure spanning_tree",
         "drivers": "drivers most_exposed routes",
         "leak.ask": "classes_of equal_classes",
         "leak.design": "ceiling_of",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.attacks.disclosure_source import threshold
+from reidbn.attacks.secrets.counts import threshold
 from reidbn.cli._known import known_of, known_options, read_known
 from reidbn.cli._options import number, output_options, print_json, print_table
 from reidbn.cli._remedies import in_shell
@@ -18,9 +18,9 @@ from reidbn.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from reidbn.attacks.disclosure import DisclosureAll
-    from reidbn.attacks.disclosure_generalise import Generalisation
-    from reidbn.attacks.disclosure_result import Disclosure
+    from reidbn.attacks.secrets.ask import DisclosureAll
+    from reidbn.attacks.secrets.generalise import Generalisation
+    from reidbn.attacks.secrets.result import Disclosure
     from reidbn.microdata.table import People
 
 MAP_UP_TO = 12  # columns for which --html also takes every variable in turn as the secret
@@ -104,7 +104,7 @@ def disclosure(
 
 def _ask(people: People, question: dict[str, Any]) -> dict[str, Disclosure]:
     """One result per secret: the sensitive columns, or every column."""
-    from reidbn.attacks.disclosure import disclosure as ask
+    from reidbn.attacks.secrets.ask import disclosure as ask
 
     options = _options(people, question)
     if question["every"]:
@@ -119,7 +119,7 @@ def _ask(people: People, question: dict[str, Any]) -> dict[str, Disclosure]:
 
 
 def _all(people: People, question: dict[str, Any], options: dict[str, Any]) -> DisclosureAll:
-    from reidbn.attacks.disclosure import disclosure_all
+    from reidbn.attacks.secrets.ask import disclosure_all
 
     if options.pop("within") is not None:
         raise UsageError("--within is for one secret; leave --all out")
@@ -205,7 +205,7 @@ def _text(label: Any) -> str:
 
 def _labels(people: People, column: str, texts: tuple[str, ...] | list[str]) -> list[Any]:
     """The values of a column that are written so; what is not there is left for the error."""
-    from reidbn.attacks.disclosure_asked import own_labels
+    from reidbn.attacks.secrets.asked import own_labels
 
     by_text = {_text(label): label for label in own_labels(people, column).tolist()}
     return [by_text.get(text, text) for text in texts]
@@ -236,7 +236,7 @@ def _coarse_options(
 def _generalise(
     people: People, column: str, found: dict[str, Disclosure], question: dict[str, Any]
 ) -> tuple[Generalisation, Generalisation | None]:
-    from reidbn.attacks.disclosure_generalise import best_generalisation, equal_width_search
+    from reidbn.attacks.secrets.generalise import best_generalisation, equal_width_search
 
     d = _single(found, "--generalise")
     options = _coarse_options(people, d, question, "--generalise")
@@ -310,8 +310,8 @@ def _forecasts(
 ) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
-    from reidbn.attacks.disclosure_crosscheck import disclosure_crosscheck
-    from reidbn.attacks.disclosure_smoothed import disclosure_calibration, smoothed_disclosure
+    from reidbn.attacks.secrets.ask import disclosure_crosscheck
+    from reidbn.attacks.secrets.smoothed import disclosure_calibration, smoothed_disclosure
 
     tables: dict[str, pd.DataFrame] = {}
     for option in ("smoothed", "calibrate"):
@@ -353,7 +353,7 @@ def _several(
 ) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
-    from reidbn.attacks.disclosure_several import generalise_several
+    from reidbn.attacks.secrets.generalise import generalise_several
 
     if not question["together"]:
         return {}
@@ -484,7 +484,7 @@ def _page(
     coarse: list[tuple[Generalisation, Generalisation | None]],
     question: dict[str, Any],
 ) -> None:
-    from reidbn.attacks.disclosure import DisclosureAll
+    from reidbn.attacks.secrets.ask import DisclosureAll
 
     first = found[people.sensitive[0]] if people.sensitive else next(iter(found.values()))
     every = None
@@ -505,7 +505,7 @@ def _cheap(people: People, d: Disclosure, question: dict[str, Any]) -> bool:
 
 def _map(people: People, d: Disclosure, question: dict[str, Any]) -> DisclosureAll:
     """Each column of the page's own question in turn as the secret; its secret's row is its own."""
-    from reidbn.attacks.disclosure import DisclosureAll, disclosure_all
+    from reidbn.attacks.secrets.ask import DisclosureAll, disclosure_all
 
     options = _options(people, question)
     for name in ("within", "known", "knowledge", "individuals", "q"):

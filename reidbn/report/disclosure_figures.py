@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.disclosure import DisclosureAll
-from reidbn.attacks.disclosure_generalise import Generalisation
-from reidbn.attacks.disclosure_result import Disclosure
-from reidbn.attacks.disclosure_source import Reading
+from reidbn.attacks.secrets.ask import DisclosureAll
+from reidbn.attacks.secrets.counts import Reading
+from reidbn.attacks.secrets.generalise import Generalisation
+from reidbn.attacks.secrets.result import Disclosure
 from reidbn.errors import UsageError
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, blank, save, titled
 

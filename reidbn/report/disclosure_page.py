@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import reidbn
-from reidbn.attacks.disclosure import DisclosureAll
-from reidbn.attacks.disclosure_generalise import Generalisation
-from reidbn.attacks.disclosure_result import Disclosure
-from reidbn.attacks.disclosure_source import Reading
+from reidbn.attacks.secrets.ask import DisclosureAll
+from reidbn.attacks.secrets.counts import Reading
+from reidbn.attacks.secrets.generalise import Generalisation
+from reidbn.attacks.secrets.result import Disclosure
 from reidbn.errors import UsageError
 from reidbn.report import disclosure_figures as figures
 from reidbn.report.page import SAFE, Section, Sheet, Shown, html, in_numbers, write

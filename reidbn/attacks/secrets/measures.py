@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from reidbn.attacks.disclosure_result import NUMERIC, Disclosure
+from reidbn.attacks.secrets.result import NUMERIC, Disclosure
 from reidbn.result import SHARE, Measure, count_of, given, mean_of
 
 

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.disclosure_asked import own_labels, several
-from reidbn.attacks.disclosure_guess import guess_alone, guess_near, guess_values
-from reidbn.attacks.disclosure_readings import Readings, readings_of
-from reidbn.attacks.disclosure_source import (
+from reidbn.attacks.secrets.asked import own_labels, several
+from reidbn.attacks.secrets.counts import (
     AlternativesLeftOut,
     DisclosureQuestion,
     Kept,
@@ -23,6 +21,13 @@ from reidbn.attacks.disclosure_source import (
     kept,
     nullable,
     threshold,
+)
+from reidbn.attacks.secrets.readings import (
+    Readings,
+    guess_alone,
+    guess_near,
+    guess_values,
+    readings_of,
 )
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.late import late
@@ -503,7 +508,7 @@ class Disclosure(Result):
             columns["breach_probability"] = self.breach_probability
         return pd.DataFrame(columns, index=pd.Index(number if ids is None else ids[rows]))
 
-    _measures = late("reidbn.attacks.disclosure_measures:measures")
+    _measures = late("reidbn.attacks.secrets.measures:measures")
 
     def remarks(self) -> tuple[str, ...]:
         """Of the table and of what was asked."""
@@ -514,7 +519,7 @@ class Disclosure(Result):
         asked = {"secret": self.secret, "status": self.status, "known": list(self.known)}
         return {**super().to_dict(), **asked}
 
-    check = late("reidbn.attacks.disclosure_crosscheck:disclosure_crosscheck")
+    check = late("reidbn.attacks.secrets.ask:disclosure_crosscheck")
     _sheet = late("reidbn.report.disclosure_page:sheet")
     _sections = late("reidbn.report.disclosure_page:sections")
 
