@@ -281,16 +281,3 @@ def figure_name(_: Any, __: Any, path: str | None) -> str | None:
     if path is not None and Path(path).suffix.lower() not in (".svg", ".png", ".pdf"):
         raise click.BadParameter(f"{path}: end the name in .svg, .png or .pdf")
     return path
-
-
-plot_option = click.option(
-    "--plot", metavar="FILE", callback=figure_name, help="Draw it (.svg, .png, .pdf)."
-)
-
-
-def save_figure(figure: Any, path: str) -> None:
-    """The figure in the format that the file's name ends in."""
-    try:
-        figure.savefig(path)
-    except OSError as problem:
-        raise UsageError(f"cannot write {path}: {problem.strerror}") from None

@@ -10,7 +10,6 @@ from reidbn.cli._options import WHOLE, output_options, print_json
 from reidbn.cli._results import result_options
 from reidbn.cli._tables import (
     about,
-    save_figure,
     say_about,
     show_frame,
     table_options,
@@ -68,8 +67,9 @@ def classes(
         write_parquet(_per_person(people), out)
     if plot:
         from reidbn.report.class_sizes import class_size_figure
+        from reidbn.report.style import save
 
-        save_figure(class_size_figure(people), plot)
+        save(class_size_figure(people), plot)
 
 
 def _measures(people: People) -> dict[str, Any]:

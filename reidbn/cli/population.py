@@ -13,7 +13,6 @@ from reidbn.cli._tables import (
     figure_name,
     listed,
     read_alike,
-    save_figure,
     say_about,
     table_options,
 )
@@ -214,17 +213,18 @@ def _draw(
         return
     from reidbn import population as room
     from reidbn.report import population_figures as figures
+    from reidbn.report.style import save
 
     if options["plot_models"]:
         if table is None:
             raise UsageError("--plot-models does not go with --strata")
-        save_figure(figures.models_figure(table), options["plot_models"])
+        save(figures.models_figure(table), options["plot_models"])
     if options["plot"] or options["plot_classes"]:
         if options["strata"]:
             raise UsageError("--plot and --plot-classes do not go with --strata")
         drawn = fit if isinstance(fit, room.PitmanFit) else room.fit(people, **shared)
         if options["plot"]:
             picture = figures.uniqueness_figure(drawn, level=options["confidence"])
-            save_figure(picture, options["plot"])
+            save(picture, options["plot"])
         if options["plot_classes"]:
-            save_figure(figures.class_size_figure(drawn), options["plot_classes"])
+            save(figures.class_size_figure(drawn), options["plot_classes"])

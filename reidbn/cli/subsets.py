@@ -13,7 +13,6 @@ from reidbn.cli._results import REPORTS, result_options, write_people, write_rep
 from reidbn.cli._tables import (
     about,
     figure_name,
-    save_figure,
     say_about,
     show_frame,
     table_options,
@@ -195,8 +194,9 @@ def _write(table: pd.DataFrame, path: str) -> None:
 def _draw(table: pd.DataFrame, plot: str | None, lattice: str | None) -> None:
     if plot or lattice:
         from reidbn.report.lattice_figures import lattice_figure, uniqueness_figure
+        from reidbn.report.style import save
 
         if plot:
-            save_figure(uniqueness_figure(table), plot)
+            save(uniqueness_figure(table), plot)
         if lattice:
-            save_figure(lattice_figure(table), lattice)
+            save(lattice_figure(table), lattice)
