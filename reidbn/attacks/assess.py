@@ -50,10 +50,12 @@ from reidbn.inference.estimates import AT_ONCE
 from reidbn.inference.lowering import Lowering, check_settings
 from reidbn.inference.query import Query, default_question, read_query
 from reidbn.inference.sampling import forward, matching
+from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.named import refuse_unnamed
-from reidbn.microdata.placing import place
+from reidbn.microdata.placing import Groups, place
 from reidbn.microdata.table import People
+from reidbn.microdata.tallied import TalliedPeople
 from reidbn.population.sample import SUPPRESSED, population_size, stood_for
 from reidbn.written import agree, counted
 
@@ -62,7 +64,7 @@ METHODS = ("exact", "simulation")
 
 def assess(
     attack: Attack | str,
-    people: People,
+    people: People | Contingency,
     *,
     scenario: Scenario | str | None = None,
     known: Known | None = None,
@@ -85,6 +87,8 @@ def assess(
 ) -> Assessment:
     """Risk of every person of a table under an attack and a scenario.
 
+    `people` may also be what rb.contingency counts, from a file larger than memory: everybody is
+    assessed from the cells.
     `known` says what the attacker may know, however it is said (rb.knowledge): columns, {name:
     chance}, {name: (columns, chance)}, a scenario; it fills the attack's group, and columns of
     which no chance is said are known.  `scenario` names a whole scenario, with its parameters and
@@ -102,8 +106,9 @@ def assess(
     """
     if method not in METHODS:
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
-    if not isinstance(people, People):
-        raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
+    people = _people_of(people)
+    if isinstance(people, TalliedPeople):
+        _refuse_of_cells(individuals=individuals, subject=subject, checkpoint=checkpoint)
     population = check_population(population, people)
     model_for(people, population_model)
     _check_ids(people, histories=truth(histories, "histories"))
@@ -131,6 +136,25 @@ def assess(
         drawn=individuals is not None and np.ndim(individuals) == 0,
     )
     return run(inputs)
+
+
+def _people_of(people: Any) -> People:
+    """The people to assess, or those whom a contingency counts."""
+    if isinstance(people, Contingency):
+        return TalliedPeople.of(people)
+    if not isinstance(people, People):
+        raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
+    return people
+
+
+def _refuse_of_cells(**asked: Any) -> None:
+    """Raise for what is said person by person, where people are counted as cells."""
+    for name, value in asked.items():
+        if value is not None:
+            raise UsageError(
+                f"{name}= is about people one by one, and a contingency tells only how many there "
+                f"are of each combination: leave it out, or read the people with rb.read_table"
+            )
 
 
 def chosen_scenario(
@@ -190,7 +214,8 @@ def run(inputs: Inputs) -> Assessment:
     group_to_fill(inputs.attack, knows.group)
     base = scenario.on(with_records(inputs.attack, len(inputs.people), inputs.set))
     filled = group_to_fill(base, knows.group)
-    where = (knows, inputs.people, scenario.facts)
+    cells, counts = _entries(inputs.people)
+    where = (knows, cells, scenario.facts)
     groups = place(*where, apart=inputs.apart, unknown=inputs.unknown)
     if _named_alone(base, inputs, scenario) & {*groups.joined}:
         groups = place(*where, apart=True, unknown=inputs.unknown)
@@ -202,8 +227,8 @@ def run(inputs: Inputs) -> Assessment:
         unknown=inputs.unknown,
     )
     attack, own, notes = attach(base, groups, filled)
-    seen = groups.seen(inputs.people)
-    classes = subset_classes(seen, groups.columns, inputs.individuals)
+    seen = groups.seen(cells)
+    classes = subset_classes(seen, groups.columns, inputs.individuals, counts=counts)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
     if "p_unique" in attack.subject:
         inputs, told = _with_weights(inputs)
@@ -248,7 +273,7 @@ def run(inputs: Inputs) -> Assessment:
     return Assessment(
         inputs=inputs,
         attack=attack,
-        groups=replace(groups, notes=(*groups.notes, *said, *notes)),
+        groups=replace(_each_person(groups, inputs.people), notes=(*groups.notes, *said, *notes)),
         classes=classes,
         subject_table=table,
         population=population,
@@ -256,6 +281,26 @@ def run(inputs: Inputs) -> Assessment:
         risks=risks,
         provenance=_provenance(inputs, attack),
     )
+
+
+def _entries(people: People) -> tuple[People, NDArray[np.int64] | None]:
+    """The table's rows, and how many people each is where they were counted as cells."""
+    if isinstance(people, TalliedPeople):
+        return people.cells, people.counts
+    return people, None
+
+
+def _each_person(groups: Groups, people: People) -> Groups:
+    """What is known of each person, where it was found for cells."""
+    if not isinstance(people, TalliedPeople):
+        return groups
+
+    def each(p: Array) -> Array:
+        return people.spread(p) if p.ndim == 1 and len(p) > 1 else p
+
+    placed = tuple(replace(one, p=each(one.p)) for one in groups.placed)
+    parent_p = None if groups.parent_p is None else each(groups.parent_p)
+    return replace(groups, placed=placed, parent_p=parent_p)
 
 
 def _with_weights(inputs: Inputs) -> tuple[Inputs, list[str]]:

@@ -15,7 +15,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Given
 from reidbn.attack.scenario import Scenario
 from reidbn.attacks.arguments import probabilities_of, whole_number
-from reidbn.attacks.parquet import write_frames
+from reidbn.attacks.parquet import write_frames, write_joined
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.attacks.subset_classes import SubsetClasses
@@ -28,6 +28,7 @@ from reidbn.late import late
 from reidbn.microdata.placing import Groups
 from reidbn.microdata.sampled import binomial_interval
 from reidbn.microdata.table import People
+from reidbn.microdata.tallied import TalliedPeople
 from reidbn.result import Measure, Result, by_person, mean_of
 from reidbn.theory.agreement import mean_interval
 from reidbn.written import agree, counted
@@ -75,6 +76,7 @@ class Inputs:
 
 ROUNDING = 1e-9  # what sums of products may be off by
 CHECKED = 1 << 26  # people x subsets up to which everybody can be checked
+PERSONS_CHECKED = 1 << 22
 FEWEST_CHECKED = 200
 THOROUGH = 64 * WORK  # of a check that is asked for: about a minute
 
@@ -127,9 +129,22 @@ class Assessment(Result):
         return f"{self.inputs.attack.name} under {self.inputs.scenario.name}: {asked}"
 
     def _people(self) -> pd.DataFrame:
-        """One column per measure."""
+        """One column per measure; of people counted as cells a row per cell."""
+        if isinstance(self.table, TalliedPeople):
+            return self._cells(self.table)
         data = {name: self.risk(name) for name in self.risks}
         return by_person(data, self.table, self.inputs.individuals)
+
+    def _cells(self, people: TalliedPeople) -> pd.DataFrame:
+        """The values of each cell, how many people it is, and the risk of each of them."""
+        import pandas as pd
+
+        of = self.subject_table.of_entry
+        values = {
+            name: people.labels(name)[people.cells.codes([name])[:, 0]] for name in people.columns
+        }
+        risks = {name: values[of] for name, values in self.risks.items()}
+        return pd.DataFrame({**values, "people": people.counts, **risks})
 
     def _measures(self) -> dict[str, Measure]:
         """The mean of every risk over people; of people drawn at random, with its interval."""
@@ -190,7 +205,7 @@ class Assessment(Result):
         return self.risks[measure][self.subject_table.of_person]
 
     def __len__(self) -> int:
-        return len(self.subject_table.of_person)
+        return int(self.subject_table.counts.sum())
 
     def above(self, thresholds: float | Sequence[float] = THRESHOLDS) -> pd.DataFrame:
         """How many people are above each threshold, by measure."""
@@ -206,7 +221,9 @@ class Assessment(Result):
 
     def most_at_risk(self, count: int = 10, measure: str = OVERALL) -> pd.DataFrame:
         """The people with the highest risk, with every measure; ties in record order."""
-        order = np.argsort(-self.risk(measure), kind="stable")
+        if measure not in self.risks:
+            self.risk(measure)  # refuses it
+        order = np.argsort(-self.risks[measure][self.subject_table.of_entry], kind="stable")
         order = order[: whole_number(count, "count", least=1)]
         return self.subjects.iloc[order]
 
@@ -265,8 +282,12 @@ class Assessment(Result):
             people=people,
             must_agree=False,
         )
-        compared = check.compared and replace(check.compared, of=len(self))
-        return replace(check, compared=compared)
+        if check.compared is None or isinstance(who, slice):
+            return check
+        told = check.compared  # who is like somebody compared is compared, too
+        if told.people == len(people):
+            told = replace(told, people=int(self.subject_table.counts[who].sum()))
+        return replace(check, compared=replace(told, of=len(self)))
 
     def _to_check(self, seed: int) -> tuple[Any, Mapping[str, Any], NDArray[np.intp]]:
         """The distinct people who are checked, their columns, and which of them each person is.
@@ -275,13 +296,18 @@ class Assessment(Result):
         lowest risks.
         """
         table = self.subject_table
-        if table.some is None or self.classes.rows * self.classes.subsets <= CHECKED:
+        few = self.classes.rows * self.classes.subsets <= CHECKED
+        if table.some is None or (few and len(self) <= PERSONS_CHECKED):
             return slice(None), table.columns, table.of_person
-        count = max(FEWEST_CHECKED, CHECKED // (8 * self.classes.subsets))
-        order = np.argsort(self.risk(), kind="stable")
-        drawn = np.random.default_rng(seed).choice(len(self), min(count, len(self)), replace=False)
-        persons = np.unique(np.concatenate((drawn, order[:10], order[-10:])))
-        who, people = np.unique(table.of_person[persons], return_inverse=True)
+        count = max(FEWEST_CHECKED, min(PERSONS_CHECKED, CHECKED // (8 * self.classes.subsets)))
+        rng, total = np.random.default_rng(seed), len(self)
+        place = rng.choice(total, min(count, total), replace=False)
+        ends = np.cumsum(np.ones_like(table.of_entry) if table.people is None else table.people)
+        drawn = table.of_entry[np.searchsorted(ends, place, side="right")]
+        order = np.argsort(self.risks[OVERALL], kind="stable")
+        who, people = np.unique(
+            np.concatenate((drawn, order[:10], order[-10:])), return_inverse=True
+        )
         return who, table.some(who), people
 
     # -- what-if ---------------------------------------------------------------------------
@@ -319,18 +345,30 @@ class Assessment(Result):
     to_markdown = late("reidbn.report.assessment_report:write_markdown")
     to_json = late("reidbn.report.assessment_report:write_json")
 
-    def to_parquet(self, path: Any) -> Path:
-        """Write the risks of every person, keyed by the subject's id; restricted."""
+    def to_parquet(self, path: Any, *, source: Any = None) -> Path:
+        """Write the risks of every person, keyed by the subject's id; restricted.
+
+        Of people counted as cells a row per cell; with the Parquet files they were counted from as
+        `source` every row of these, with the risks of its person.
+        """
+        if source is not None:
+            if not isinstance(self.table, TalliedPeople):
+                raise UsageError("source= is for people counted as cells; these have a row each")
+            names = self.table.columns
+            return write_joined(path, self._cells(self.table).drop(columns="people"), source, names)
+        if isinstance(self.table, TalliedPeople):
+            return write_frames(path, [self._cells(self.table)])
         return write_frames(path, [self.subjects.reset_index(names="subject")])
 
     to_restricted = late("reidbn.attacks.restricted:write_restricted")
 
     def __repr__(self) -> str:
-        values = self.risk()
+        values = self.risks[OVERALL]
+        mean = np.average(values, weights=self.subject_table.counts)
         drawn = ", drawn at random" if self.inputs.drawn else ""
         part = f" (of {len(self.inputs.people):,}{drawn})" if self.is_part else ""
         return (
             f"<Assessment {self.attack.name} under {self.inputs.scenario.name}: "
-            f"{counted(len(self), 'person')}{part}, {OVERALL} mean {values.mean():.4g}, "
+            f"{counted(len(self), 'person')}{part}, {OVERALL} mean {mean:.4g}, "
             f"highest {values.max():.4g}>"
         )

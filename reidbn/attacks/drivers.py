@@ -22,8 +22,10 @@ from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.blocks import risks
 from reidbn.attacks.summed import summed
 from reidbn.cpds.protocol import NO, YES
+from reidbn.errors import UsageError
 from reidbn.inference.query import Query
 from reidbn.microdata.placing import EVERYTHING_SURE
+from reidbn.microdata.tallied import TalliedPeople
 from reidbn.progress import progress
 
 if TYPE_CHECKING:
@@ -135,6 +137,11 @@ def routes(result: Assessment, measure: str = OVERALL) -> pd.DataFrame:
     """Per person, P(route succeeds) for every yes/no parent of the measure's event."""
     import pandas as pd
 
+    if isinstance(result.table, TalliedPeople):
+        raise UsageError(
+            "routes are told person by person, and these people were counted as cells: read them "
+            "with rb.read_table"
+        )
     query = result.questions[measure]
     target = result.attack.all_nodes[query.targets[0]]
     names = [p for p in target.parents if p in result.attack.nodes

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attacks.arguments import place_of
-from reidbn.errors import UsageError
+from reidbn.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,3 +34,49 @@ def write_frames(path: Any, frames: Iterable[pd.DataFrame]) -> Path:
         except (duckdb.Error, OSError) as problem:
             raise UsageError(f"cannot write {place.name}: {type(problem).__name__}") from None
     return place
+
+
+def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str]) -> Path:
+    """Write every row of Parquet files with the columns of its cell, as one Parquet file."""
+    import duckdb
+
+    place = Path(place_of(path, "path"))
+    files = [str(one) for one in ([source] if isinstance(source, str | PathLike) else source)]
+    if not place.parent.is_dir():
+        raise UsageError(f"cannot write {place.name}: its folder is not there")
+    new = [name for name in cells.columns if name not in on]
+    same = " and ".join(f"s.{_quoted(n)} is not distinct from c.{_quoted(n)}" for n in on)
+    risks = ", ".join(f"c.{_quoted(n)}" for n in new)
+    try:
+        with duckdb.connect() as con:
+            con.register("cells", cells)
+            rows = con.read_parquet(files)
+            both = [name for name in new if name in rows.columns]
+            if both:
+                raise UsageError(
+                    f"the source has a column {both[0]} already; rename it, so that the risk of "
+                    f"that name can stand beside it"
+                )
+            con.register("source", rows)
+            joined = con.sql(
+                f"select s.*, {risks} from source s left join cells c on {same}"  # noqa: S608
+            )
+            joined.write_parquet(str(place))
+            found = con.read_parquet(str(place))
+            without = found.filter(f"{_quoted(new[0])} is null").count("*").fetchall()[0][0]
+    except (duckdb.Error, OSError) as problem:
+        raise UsageError(
+            f"cannot write {place.name} from the source: {type(problem).__name__}"
+        ) from None
+    if without:
+        place.unlink()
+        raise DataError(
+            f"{without:,} rows of the source are in none of the cells, so nothing is written: give "
+            f"the files that were counted, with missing cells as nulls and values as the cells "
+            f"have them"
+        )
+    return place
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

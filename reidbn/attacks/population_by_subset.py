@@ -126,7 +126,7 @@ class SubsetPopulation:
             return said[None, self._told], said, said
         told = subsets if self.kept is None else len(self.kept)
         out = np.empty((rows, told), np.float64 if told * rows <= EXACT else np.float32)
-        people = np.bincount(self.classes.of_person, minlength=rows).astype(float)
+        people = self.classes.persons
         raises = self._may_raise(uniques)
         sums = np.zeros((3, subsets))  # of people unique in the table; before and after
         for block in self._blocks():
@@ -185,7 +185,7 @@ class SubsetPopulation:
         """
         subsets, rows = self.classes.subsets, self.classes.rows
         uniques = np.array([_uniques(f) for f in self.classes.frequencies], dtype=float)
-        people = np.bincount(self.classes.of_person, minlength=rows).astype(float)
+        people = self.classes.persons
         unique, matched = np.zeros((len(weights), rows)), np.zeros(rows if match else 0)
         ranks = None if self.said.share is not None else _ranked(self.said.p_unique)
         raises = self._may_raise(uniques) and self._may_disagree(uniques)
@@ -429,7 +429,7 @@ def _finer(
 ) -> Finer:
     """Ask the model about every subset of the groups' columns."""
     single = [(c,) for c in columns]
-    by_column = subset_classes(people, single, individuals)
+    by_column = subset_classes(people, single, individuals, counts=classes.counts)
     masks = np.zeros(classes.subsets, dtype=np.int64)
     at = 0
     for j, group in enumerate(classes.groups):
@@ -497,11 +497,11 @@ def _log_linear(
         first = individuals[first]
     shape = (len(classes.groups), classes.rows)
     share, floor = np.ones(shape), (np.zeros(shape), np.zeros(shape))
-    written, N = people.as_written(), int(population)
+    N = int(population)
     for j, column in ((j, c) for j, group in enumerate(classes.groups) for c in group):
-        found = written.frequencies([column])
+        sizes, found = classes.on_column(people, column)
         values = FrequencyTable(found.sizes, found.counts)
-        alike = people.class_sizes([column])[first]
+        alike = sizes[first]
         share[j] *= share_alike(alike, values, N)
         if len(classes.groups[j]) > 1 and values.classes > 1:
             told = np.where(alike == 1, alone_on(values, N), 0.0)

@@ -67,7 +67,7 @@ class WeightedPopulation(SubsetPopulation):
     def _unique(self) -> tuple[Array, Array, Array]:
         found = 1 / self.weights
         found[0] = self.population == 1  # where nothing is known everybody fits
-        people = np.bincount(self.classes.of_person, minlength=self.classes.rows)
+        people = self.classes.persons
         alone = (self.classes.sizes == 1) * people
         count = alone.sum(axis=1)
         mean = np.einsum("ij,ij->i", alone, found) / np.maximum(count, 1)

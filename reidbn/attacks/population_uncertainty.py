@@ -32,7 +32,6 @@ from reidbn.attacks.blocks import risks
 from reidbn.attacks.expected_match import journalist_match
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.population_by_weight import BY_WEIGHTS
-from reidbn.attacks.subject_data import SubjectTable
 from reidbn.attacks.summed import are_many, summed
 from reidbn.errors import UsageError
 from reidbn.inference.query import Query
@@ -181,7 +180,7 @@ def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
             return found
     rows = fits.classes.of_person[result.subject_table.first]
     columns: dict[str, Any] = {**result.subject_table.columns, COLUMN: fits.unique(rows)}
-    table = SubjectTable(columns, result.subject_table.of_person)
+    table = replace(result.subject_table, columns=columns, some=None, is_kept=True)
     out = {
         measure: risks(result.attack, query, result.inputs.set, table)
         for measure, query in asked.items()

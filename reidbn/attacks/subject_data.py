@@ -34,15 +34,23 @@ class SubjectTable:
 
     columns: Mapping[str, Any]
     """Read only when asked for where they hold a number per row and subset."""
-    of_person: NDArray[np.intp]
+    of_entry: NDArray[np.intp]
+    """The subject of each entry of the table: a person, or a cell of several."""
     some: Callable[[NDArray[np.intp]], dict[str, Any]] | None = None
     """The columns of some subjects, made anew."""
     is_kept: bool = True
     """Whether the columns of everybody can be held."""
+    people: NDArray[np.int64] | None = None
+    """How many people each entry is; None: one."""
+
+    @cached_property
+    def of_person(self) -> NDArray[np.intp]:
+        """The subject of each person."""
+        return self.of_entry if self.people is None else np.repeat(self.of_entry, self.people)
 
     @property
     def subjects(self) -> int:
-        return int(self.of_person.max()) + 1
+        return int(self.of_entry.max()) + 1
 
     def block(self, part: slice) -> dict[str, Any]:
         """The columns of some subjects; one row where all are alike."""
@@ -52,13 +60,14 @@ class SubjectTable:
 
     @cached_property
     def first(self) -> NDArray[np.intp]:
-        """One person of each distinct subject."""
-        return np.unique(self.of_person, return_index=True)[1]
+        """One entry of each distinct subject."""
+        return np.unique(self.of_entry, return_index=True)[1]
 
     @property
     def counts(self) -> NDArray[np.intp]:
         """How many people each distinct subject stands for."""
-        return np.bincount(self.of_person, minlength=self.subjects)
+        found = np.bincount(self.of_entry, self.people, minlength=self.subjects)
+        return found.astype(np.intp)
 
 
 def subject_table(
@@ -97,7 +106,7 @@ def subject_table(
         return found
 
     kept = classes.rows * classes.subsets * 4 <= MEMORY
-    return SubjectTable(Lazy(tuple(attack.subject), whole), of_person, some, kept)
+    return SubjectTable(Lazy(tuple(attack.subject), whole), of_person, some, kept, classes.counts)
 
 
 class Lazy(Mapping[str, Any]):

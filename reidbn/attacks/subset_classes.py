@@ -8,7 +8,7 @@ class sizes as their places among the sizes that occur: a byte each, or two.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
-from reidbn.microdata.classes import Frequencies
+from reidbn.microdata.classes import Frequencies, frequencies_of
 from reidbn.microdata.lattice import DistinctRows, distinct_rows, refuse_many
 from reidbn.microdata.slab import every_subset, sizes_of_rows
 from reidbn.microdata.subsets import frequencies_of_rows
@@ -60,6 +60,21 @@ class SubsetClasses:
     """Which of these are asked about; None: all."""
     matched: NDArray[np.uint32] | None = None
     """`sizes`, where a value may match several others."""
+    counts: Ints | None = None
+    """How many people each entry of `of_person` is, where they were counted as cells."""
+
+    @cached_property
+    def persons(self) -> NDArray[np.float64]:
+        """How many of those asked about each distinct row is."""
+        return np.bincount(self.of_person, self.counts, minlength=self.rows).astype(np.float64)
+
+    def on_column(self, people: People, column: str) -> tuple[Ints, Frequencies]:
+        """On one column: the class size of each entry of the table, and how many of each size."""
+        if self.counts is None:
+            return people.class_sizes([column]), people.as_written().frequencies([column])
+        ids, count = people.class_ids([column])
+        sizes = np.bincount(ids, self.counts, minlength=count).astype(np.int64)
+        return sizes[ids], frequencies_of(sizes)
 
     @property
     def subsets(self) -> int:
@@ -142,11 +157,16 @@ class Tile:
 
 
 def subset_classes(
-    people: People, groups: Sequence[tuple[str, ...]], individuals: NDArray[np.int64] | None = None
+    people: People,
+    groups: Sequence[tuple[str, ...]],
+    individuals: Ints | None = None,
+    *,
+    counts: Ints | None = None,
 ) -> SubsetClasses:
     """Count the classes of everybody, or of some individuals, on every union of the groups.
 
     Classes are counted among all people either way: a part of them would make each class smaller.
+    With `counts` each entry of the table stands for that many people.
     """
     refuse_many(len(groups), remedy=REMEDY[0].upper() + REMEDY[1:])
     columns = [c for group in groups for c in group]
@@ -157,7 +177,8 @@ def subset_classes(
     codes = np.empty((len(people), len(groups)), dtype=np.int32, order="F")
     for j, (own, _) in enumerate(ids):
         codes[:, j] = own
-    return classes_of(distinct_rows(codes, [count for _, count in ids]), groups, individuals)
+    rows = distinct_rows(codes, [count for _, count in ids], counts)
+    return replace(classes_of(rows, groups, individuals), counts=counts)
 
 
 def refuse_memory(rows: int, groups: int) -> None:

@@ -1,0 +1,140 @@
+"""Assessments of people counted as cells, against the same people one by one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+from reidbn.attack import Known, Knows, Scenario
+
+QI = ["age", "sex", "state", "race"]
+HALF = Scenario("half", knows=Knows(tuple(Known(c, (c,), (0.4,), source="made up") for c in QI)))
+PAIRS = Scenario("pairs", knows=Knows((
+    Known("place", ("state", "race"), (0.3,), source="made up"),
+    Known("rest", ("age", "sex"), (0.7,), source="made up"))))  # fmt: skip
+POPULATION = 60_000
+
+
+@pytest.fixture(scope="module")
+def frame():
+    found = rb.datasets.synthetic_patients(1_500, seed=8)[QI]
+    found["age"] = found["age"] // 10  # so that many cells hold several people
+    found.loc[found.index % 50 == 0, "race"] = None
+    return found
+
+
+@pytest.fixture(scope="module")
+def file(frame, tmp_path_factory):
+    path = tmp_path_factory.mktemp("cells") / "people.parquet"
+    frame.assign(number=np.arange(len(frame))).to_parquet(path)
+    return path
+
+
+def as_people(frame):
+    return rb.read_table(frame, quasi_identifiers=QI)
+
+
+def in_order(values):
+    return np.sort(np.asarray(values))
+
+
+@pytest.mark.parametrize("engine", ["numpy", "duckdb"])
+@pytest.mark.parametrize("scenario", [HALF, PAIRS, "worst-case", "voter-registration"])
+@pytest.mark.parametrize("model", ["log-linear", "pitman"])
+def test_cells_and_people_one_by_one_have_the_same_risks(frame, file, engine, scenario, model):
+    if scenario == "voter-registration" and model == "pitman":
+        pytest.skip("once is enough")
+    asked = {"scenario": scenario, "population": POPULATION, "population_model": model}
+    cells = rb.contingency(file if engine == "duckdb" else frame, QI, engine=engine)
+    found, whole = (rb.assess("adversary-routes", p, **asked) for p in (cells, as_people(frame)))
+    assert len(found) == len(whole) == 1_500
+    assert len(cells) < 1_500
+    assert list(found.risks) == list(whole.risks)
+    for measure in whole.risks:
+        np.testing.assert_allclose(
+            in_order(found.risk(measure)), in_order(whole.risk(measure)), rtol=0, atol=1e-12
+        )
+    assert found.above().equals(whole.above())
+    assert found.population.notes == whole.population.notes
+    pd.testing.assert_frame_equal(found.shares_above(), whole.shares_above())
+
+
+def test_everything_told_of_cells_is_about_people(frame, tmp_path):
+    """The report's counts, the verdict, the cross-check and what-if, as of people one by one."""
+    asked = {"scenario": HALF, "population": POPULATION}
+    found = rb.assess("adversary-routes", rb.contingency(frame, QI), **asked)
+    whole = rb.assess("adversary-routes", as_people(frame), **asked)
+    one, other = (r.summary().to_dict() for r in (found, whole))
+    told = {"people", "k", "uniques", "mean", "above", "threshold", "verdict", "risks", "status"}
+    for key in told & {*one}:
+        assert one[key] == other[key], key
+    assert found.crosscheck.passed
+    assert found.crosscheck.compared.of == 1_500
+    for measure in found.measures:
+        assert found.measures[measure].value == pytest.approx(whole.measures[measure].value, 1e-12)
+    asked_again = [rb.what_if(r, scenario=PAIRS) for r in (found, whole)]
+    np.testing.assert_allclose(*(in_order(r.risk()) for r in asked_again), rtol=0, atol=1e-12)
+    swept = [rb.sweep(r, {"p_m": [0.1, 0.9]}) for r in (found, whole)]
+    np.testing.assert_allclose(swept[0]["mean"], swept[1]["mean"], atol=1e-12)
+    assert (swept[0]["subjects"] == swept[1]["subjects"]).all()
+    ends = [r.population_uncertainty() for r in (found, whole)]
+    assert str(ends[0]) == str(ends[1])
+    found.to_html(tmp_path / "cells.html")
+    whole.to_html(tmp_path / "people.html")
+    assert "1,500" in (tmp_path / "cells.html").read_text()
+
+
+def test_the_histogram_of_class_sizes_counts_people(frame):
+    cells, people = (
+        rb.assess("marketer", rb.contingency(frame, QI), scenario=HALF),
+        as_people(frame),
+    )
+    assert in_order(cells.table.class_sizes()).tolist() == in_order(people.class_sizes()).tolist()
+    assert cells.table.k() == people.k()
+    assert str(cells.table.frequencies()) == str(people.frequencies())
+    assert len(cells.table) == len(people)
+
+
+def test_risks_come_back_beside_every_row_of_the_file(frame, file, tmp_path):
+    found = rb.assess("adversary-routes", rb.contingency(file, QI), scenario=HALF,
+                      population=POPULATION)  # fmt: skip
+    whole = rb.assess("adversary-routes", as_people(frame), scenario=HALF, population=POPULATION)
+    back = pd.read_parquet(found.to_parquet(tmp_path / "risks.parquet", source=file))
+    back = back.sort_values("number", ignore_index=True)
+    assert back["number"].tolist() == list(range(1_500))
+    for measure in whole.risks:
+        np.testing.assert_allclose(back[measure], whole.risk(measure), rtol=0, atol=1e-12)
+    cells = pd.read_parquet(found.to_parquet(tmp_path / "cells.parquet"))
+    assert cells["people"].sum() == 1_500
+    assert list(cells.columns) == [*QI, "people", *found.risks]
+    top = found.most_at_risk(5)
+    assert top["overall"].max() == whole.risk().max()
+
+
+def test_a_source_with_other_rows_is_refused_and_nothing_is_left(frame, file, tmp_path):
+    found = rb.assess(
+        "marketer", rb.contingency(frame[frame["sex"] == "female"], QI), scenario=HALF
+    )
+    with pytest.raises(rb.errors.DataError, match="rows of the source are in none of the cells"):
+        found.to_parquet(tmp_path / "risks.parquet", source=file)
+    assert not (tmp_path / "risks.parquet").exists()
+    with pytest.raises(rb.errors.UsageError, match="have a row each"):
+        rb.assess("marketer", as_people(frame), scenario=HALF).to_parquet(
+            tmp_path / "x.parquet", source=file
+        )
+
+
+@pytest.mark.parametrize(
+    "asked", [{"individuals": 10}, {"subject": {"x": [1]}}, {"checkpoint": "folder"}]
+)
+def test_what_cells_cannot_tell_is_refused_with_a_remedy(frame, asked):
+    with pytest.raises(rb.errors.UsageError, match=r"rb\.read_table"):
+        rb.assess("marketer", rb.contingency(frame, QI), scenario=HALF, **asked)
+
+
+def test_cells_are_not_changed(frame):
+    found = rb.assess("marketer", rb.contingency(frame, QI), scenario=HALF)
+    with pytest.raises(rb.errors.UsageError, match="before counting"):
+        found.table.generalise({"age": 1})
+    with pytest.raises(rb.errors.UsageError, match="read_table"):
+        rb.assess("marketer", frame, scenario=HALF)
