@@ -71,11 +71,19 @@ class Measure:
 
     def in_words(self) -> str:
         """The number and its interval, exactly."""
-        found = _plain(self.value, self.unit)
+        between = self.between()
+        return f"{self.number()} ({between})" if between else self.number()
+
+    def number(self) -> str:
+        """The number alone, exactly."""
+        return _plain(self.value, self.unit)
+
+    def between(self) -> str:
+        """The interval, exactly; empty without one."""
         if self.interval is None:
-            return found
+            return ""
         low, high = (_plain(end, self.unit) for end in self.interval)
-        return f"{found} ({low} to {high})"
+        return f"{low} to {high}"
 
 
 def _plain(value: float | int | None, unit: str) -> str:

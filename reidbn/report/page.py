@@ -154,12 +154,16 @@ def sheet_of(result: Result, *, custodian: bool = False, title: str = "") -> She
 
 def in_numbers(result: Result, telling: Telling) -> Section:
     """Every measure, as it is told."""
+    told = {
+        name: m for name, m in result.measures.items() if telling.custodian or m.told != "withheld"
+    }
     rows = [
-        [m.words or name, telling.measure_in_words(m), m.unit]
-        for name, m in result.measures.items()
-        if telling.custodian or m.told != "withheld"
+        [m.words or name, telling.measure_in_words(m), telling.interval_in_words(m) or "-", m.unit]
+        for name, m in told.items()
     ]
-    heads = ("measure", "value", "unit")
+    heads = ["measure", "value", "95 % interval", "unit"]
+    if not any(telling.interval_in_words(m) for m in told.values()):
+        rows, heads = [[*row[:2], row[3]] for row in rows], [*heads[:2], heads[3]]
     return Section("In numbers", shown=[Shown("Measures", heads, rows)])
 
 

@@ -16,7 +16,9 @@ def sections(result: Uniqueness, telling: Telling) -> list[Section]:
     verdict = [
         f"Of {telling.measure_in_words(found['people'])} people in the table {unique} are unique "
         f"in it; a unique one is unique among all {everybody} with probability "
-        f"{telling.measure_in_words(share)} ({result.model}: {result.status})."
+        f"{telling.measure_in_words(share)}"
+        + (f", {between} at 95 %" if (between := telling.interval_in_words(share)) else "")
+        + f" ({result.model}: {result.status})."
     ]
     names = ("uniques", "expected_uniques_in_table", "expected_uniques")
     shown = [name for name in names if name in found]
@@ -26,13 +28,14 @@ def sections(result: Uniqueness, telling: Telling) -> list[Section]:
     texts = [NOT_TOLD if value is None else f"{value:,.0f}" for value in values]
     title = f"Unique in the table and among {everybody} people"
     picture = bars(labels, values, texts, "people", title)
-    rows = [[label, text] for label, text in zip(labels, told, strict=True)]
+    ends = [telling.interval_in_words(found[name]) or "-" for name in shown]
+    rows = [list(row) for row in zip(labels, told, ends, strict=True)]
     return [
         Section(
             "How many people are unique in the population",
             text=verdict,
             shown=[
-                Shown("People who are unique", ("what", "people"), rows, picture,
+                Shown("People who are unique", ("what", "people", "95 % interval"), rows, picture,
                       "Unique in the table, and of these and of all people in the population.")
             ],
         ),

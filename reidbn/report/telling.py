@@ -279,22 +279,32 @@ class Telling:
         return three_digits(min(units * step, 1.0) if m.told == "ratio" else units * step) or None
 
     def measure_in_words(self, m: Measure) -> str:
-        """The same in words, with its interval."""
+        """The number as it is told, in words."""
         if m.value is None:
             return "undefined"
         if self.custodian or m.told == "given":
-            return m.in_words()
+            return m.number()
         if m.told == "count":
             return self.counted(int(m.value))
-        told, ends = self.measure(m), self.ends(m)
         if m.unit == SHARE and m.each is not None:
-            return self.share(round(m.value * len(m.each)), len(m.each)) + _between(ends)
+            return self.share(round(m.value * len(m.each)), len(m.each))
+        told = self.measure(m)
         if told is None:
             return NOT_TOLD if m.told != "mean" or m.each is None else self.mean_in_words(m.each)
         if m.told == "highest":
             return f"up to {told:g}"
-        text = one_in(told) if m.unit == "probability" else f"{told:,.10g}"
-        return text if ends is None else f"{text}, {ends[0]:,.10g} to {ends[1]:,.10g}"
+        return one_in(told) if m.unit == "probability" else f"{told:,.10g}"
+
+    def interval_in_words(self, m: Measure) -> str:
+        """The interval as it is told; empty without one."""
+        ends = self.ends(m)
+        if ends is None:
+            return ""
+        if self.custodian:
+            return m.between()
+        if m.unit == SHARE:
+            return f"{100 * ends[0]:.3g} % to {100 * ends[1]:.3g} %"
+        return f"{ends[0]:,.10g} to {ends[1]:,.10g}"
 
     def rounded(self, text: str) -> str:
         """A text whose numbers of people are rounded outwards."""
@@ -353,10 +363,6 @@ def _edge(value: float) -> float:
         ten = 10.0 ** floor(log10(value))
         return next(ten * level for level in (1, 2, 5, 10) if value <= ten * level)
     return next(level for level in LEVELS if value <= level)
-
-
-def _between(ends: tuple[float, float] | None) -> str:
-    return "" if ends is None else f" ({100 * ends[0]:.3g} % to {100 * ends[1]:.3g} %)"
 
 
 def in_words(count: int | None) -> str:
