@@ -11,7 +11,10 @@ from reidbn.errors import UsageError
 
 _BLANK = "[ \u00a0\u2009\u202f]"
 _PLAIN = r"[-+]?(?:\d[\d_]*)?(?:\.\d*)?(?:[eE][-+]?\d+)?"
-_GROUPED = rf"[-+]?[1-9]\d{{0,2}}(?:(?:,\d{{3}})+|(?:{_BLANK}\d{{3}})+)(?:\.\d+)?"
+_MARK = "['\u2019]"  # 300'000, as the Swiss write it
+_GROUPED = (
+    rf"[-+]?[1-9]\d{{0,2}}(?:(?:,\d{{3}})+|(?:{_BLANK}\d{{3}})+|(?:{_MARK}\d{{3}})+)(?:\.\d+)?"
+)
 _FORM = re.compile(
     rf"(?P<digits>{_GROUPED}|{_PLAIN}){_BLANK}*(?P<unit>%|k|m|mn|million|bn|billion|)", re.I
 )
@@ -24,9 +27,9 @@ _COMMA = re.compile(r"[-+]?\d+,\d+")
 def read_number(text: str, what: str) -> int | float:
     """A whole number or a fraction; `what` names it in the message.
 
-    Thousands may stand apart by a comma, a blank or "_"; k is thousand, m million, bn billion,
-    % hundredths, and 1/11 one of eleven.  A comma that is no thousands mark is refused: 0,09 may
-    be two numbers.
+    Thousands may stand apart by a comma, a blank, an apostrophe or "_"; k is thousand, m million,
+    bn billion, % hundredths, and 1/11 one of eleven.  A comma that is no thousands mark is refused:
+    0,09 may be two numbers.
 
     >>> read_number("300,000", "population"), read_number("300k", "population")
     (300000, 300000)
@@ -57,7 +60,7 @@ def _read(text: str, what: str) -> tuple[Fraction, bool]:
             raise UsageError(f'{what}: "{text}" is not a number: it divides by 0')
         return Fraction(int(shared["over"]), int(shared["under"])), False
     found = _FORM.fullmatch(given)
-    digits = "" if found is None else re.sub(rf"[,_]|{_BLANK}", "", found["digits"])
+    digits = "" if found is None else re.sub(rf"[,_]|{_BLANK}|{_MARK}", "", found["digits"])
     if given.lstrip("+-").lower() in ("inf", "infinity", "nan"):
         raise UsageError(f"{what}: {text} is not a finite number")
     if found is None or not re.search(r"\d", digits) or re.fullmatch(r"[-+]?0\d.*", digits):
@@ -69,6 +72,15 @@ def _read(text: str, what: str) -> tuple[Fraction, bool]:
     value = Fraction(0 if is_tiny else Decimal(digits)) * Fraction(10) ** unit
     is_plain = not unit and re.fullmatch(r"[-+]?\d+", digits) is not None
     return value, is_plain or (unit > 0 and value.denominator == 1)
+
+
+def tiny(p: float, form: str = ".4g") -> str:
+    """A number from 0 to 1 in short; what is no more than rounding is not written out.
+
+    >>> tiny(0.00123456), tiny(0.0), tiny(1.9e-247)
+    ('0.001235', '0', 'below 1e-12')
+    """
+    return "below 1e-12" if 0 < p < 1e-12 else format(p, form)
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -113,7 +113,7 @@ def test_the_figures_are_written(run, tmp_path):
     assert (tmp_path / "recursion-bias.svg").stat().st_size > 5_000
 
 
-@pytest.mark.parametrize(("name", "k"), [("cell-11", 11), ("EMA", 11), ("cell-3", 3),
+@pytest.mark.parametrize(("name", "k"), [("cell-11", 11), ("Ontario-Low", 11), ("cell-3", 3),
                                          ("ontario-medium", 15), ("cell-20", 20)])  # fmt: skip
 def test_a_precedent_by_name_asks_for_its_number_alike_and_not_for_its_printed_decimals(
     run, name, k

@@ -1,14 +1,18 @@
 """Faults that were found by using the product: each stays gone."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from inside import inside
 
 import reidbn as rb
+from reidbn.attacks import drivers
 from reidbn.cli import main
-from reidbn.report import Telling
+from reidbn.report import Telling, rule
+from reidbn.written import read_number, tiny
 
 
 @pytest.fixture
@@ -207,3 +211,172 @@ def test_a_scenario_of_the_users_own_is_not_taken_for_the_shipped_one_of_its_nam
     assert "own scenario file" not in shipped
     voter = rb.what_if(worst, scenario="voter-registration", together=False)
     assert "own scenario file" not in voter.summary().told_risk(Telling())
+
+
+# -- what drives the risk --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "known", [None, "register", {"age": 0.5, "home": (["state", "race"], 0.2), "sex": 1}]
+)
+def test_what_each_attribute_adds_is_read_off_one_pass_over_the_subsets(known, monkeypatch):
+    if known == "register":
+        shown = {f"shows {name}": [0.8] for name in ("age", "sex", "state", "race")}
+        known = rb.register({"listed": [0.9], **shown}, source="visited")
+    result = rb.assess("adversary-routes", patients(300), known=known, population=40_000)
+    for measure in ("overall", "journalist", "prosecutor"):
+        with monkeypatch.context() as at_once:
+            at_once.setattr(inside(drivers), "_worth", refuse)
+            quick = drivers(result, measure)
+        with monkeypatch.context() as by_sets:
+            by_sets.setattr(inside(drivers), "shapley_values", lambda *_: None)
+            slow = drivers(result, measure)
+        assert quick.labels == slow.labels
+        np.testing.assert_allclose(quick.by_subject, slow.by_subject, atol=1e-12)
+        assert quick.nothing == pytest.approx(slow.nothing, abs=1e-12)
+
+
+def refuse(*_):
+    raise AssertionError("the engine was asked about one set of groups after the other")
+
+
+# -- blank cells of a register ---------------------------------------------------------------------
+
+REGISTER = "# visited\nplz,age from,listed,shows age,shows plz\n8001,0,0.5,1,1\n8001,40,0.9,1,1\n"
+
+
+@pytest.fixture
+def register(tmp_path):
+    def write(more=""):
+        (tmp_path / "register.csv").write_text(REGISTER + more)
+        return f"register:{tmp_path / 'register.csv'}"
+
+    return write
+
+
+@pytest.fixture
+def blanks(tmp_path):
+    path = tmp_path / "blanks.csv"
+    path.write_text("plz,age\n8001,30\n8001,50\n,30\n8001,\n,\n")
+    return path
+
+
+def test_a_blank_cell_under_a_register_is_called_blank_with_the_remedies_that_work(
+    blanks, register, shell
+):
+    asked = ("assess", blanks, "--qi", "plz,age", "--population", 500, "--quiet", "--rows", 1000)
+    code, said = shell(*asked, "--scenario", register())
+    assert code != 0
+    assert "3 people have a blank plz or age" in said
+    assert "row whose plz or age from is blank" in said
+    assert "--missing drop" in said
+    assert shell(*asked, "--scenario", register(), "--missing", "drop")[0] == 0
+    rows = ",0,0.2,1,1\n,40,0.2,1,1\n8001,,0.3,1,1\n,,0.1,1,1\n"
+    assert shell(*asked, "--scenario", register(rows))[0] == 0
+
+
+def test_a_register_row_with_a_blank_key_matches_a_blank_cell_and_nobody_else(blanks, register):
+    people = rb.read_table(blanks, quasi_identifiers=["plz", "age"])
+    whole = register(",0,0.2,1,1\n,40,0.2,1,1\n8001,,0.3,1,1\n,,0.1,1,1\n")
+    listed = rb.knowledge(people, whole).listed
+    np.testing.assert_allclose(listed, [0.5, 0.9, 0.2, 0.3, 0.1])
+
+
+# -- chances in the table of subsets ---------------------------------------------------------------
+
+
+def test_chances_that_were_said_stand_in_the_table_of_subsets_and_in_a_note(ages, shell):
+    people = rb.read_table(ages, quasi_identifiers=["age", "sex"])
+    found = rb.subsets(people, known={"age": 0.9, "sex": 0.1}).set_index("subset")["chance"]
+    assert found.to_dict() == pytest.approx({("age",): 0.81, ("sex",): 0.01, ("age", "sex"): 0.09})
+    what = rb.knowledge(people, {"age": 0.9, "sex": 0.1})
+    np.testing.assert_allclose(what.chances(np.arange(4)), what.subset_probabilities())
+    assert "chance" not in rb.subsets(people)
+    code, said = shell("subsets", ages, "--qi", "age,sex", "--known", "age:0.9,sex:0.1")
+    assert code == 0
+    assert "0.81" in said
+    assert "Note: chance is how likely just this subset is known" in said
+
+
+def test_quasi_identifiers_that_no_subset_holds_are_named_in_a_note(ages, shell):
+    for known in ("sex", "sex:0.5"):
+        code, said = shell("subsets", ages, "--qi", "age,sex", "--known", known)
+        assert code == 0
+        assert "Note: no subset holds age" in said
+    each = {"age": [0.5] * 79 + [0.6], "sex": 0.5}
+    people = rb.read_table(ages, quasi_identifiers=["age", "sex"])
+    notes = rb.subsets(people, known=each).attrs["notes"]
+    assert any("differ by person" in note for note in notes)
+
+
+def test_survey_weights_of_a_disclosure_say_what_they_weigh(ages, shell):
+    frame = pd.read_csv(ages).assign(w=np.arange(80) + 1)
+    frame.to_csv(ages, index=False)
+    asked = ("disclosure", ages, "--qi", "age", "--sensitive", "sex")
+    assert "survey weights: the shares" in shell(*asked, "--weights", "w")[1]
+    assert "survey weights" not in shell(*asked)[1]
+
+
+# -- limits and numbers as people write them -------------------------------------------------------
+
+
+def test_a_precedent_that_publishes_a_number_is_that_number_as_a_limit_on_a_risk(shell):
+    leak = ("leak", "--records", 11_000, "--class-size", 11)
+    close = (*leak, "--leaked", 3_960)
+    risk = rb.leak.risk(records=11_000, leaked=3_960, class_size=11)
+    assert 0.09 < risk < 1 / 11
+    code, said = shell(*close, "--fail-above", "EMA")
+    assert code == 1
+    assert "limit: ema stands for 0.09, which it publishes" in said
+    code, said = shell(*close, "--fail-above", "cell-11")
+    assert code == 0
+    assert "limit: cell-11 stands for 1/11: it asks for 11 alike" in said
+    assert "classes of 12 or more" in shell(*leak, "--leaked", 11_000, "--smallest-k", "ema")[1]
+
+
+def test_numbers_are_read_as_the_swiss_write_them_and_releases_in_any_case(shell):
+    assert read_number("300'000", "population") == 300_000
+    assert read_number("1\u2019300\u2019000.5", "population") == 1_300_000.5
+    for wrong in ("30'00", "'300", "300'", "1'300,000"):
+        with pytest.raises(rb.UsageError):
+            read_number(wrong, "population")
+    assert rule(release="Public").release == "public"
+    asked = ("assess", "synthetic:20", "--qi", "sex", "--population", "20'000", "--rows", 1000)
+    assert "public release" in shell(*asked, "--release", "Public")[1]
+
+
+def test_a_leak_may_be_a_share_of_the_records(shell):
+    asked = ("leak", "--records", 1_000, "--class-size", 10, "--leaked")
+    assert shell(*asked, "10%") == shell(*asked, "100")
+    assert shell(*asked, "10%:50%,20%:0.5") == shell(*asked, "100:0.5,200:0.5")
+    code, said = shell(*asked, "0.25%")
+    assert code == 2
+    assert "write 2" in said
+
+
+def test_one_state_with_a_likelihood_is_told_that_every_state_needs_one(shell):
+    code, said = shell("ask", "breakfast", "identified=yes", "--given", "overheard=yes:0.8")
+    assert code == 2
+    assert "every state needs its likelihood" in said
+
+
+def test_weights_of_a_profile_in_a_list_are_told_what_mapping_to_write(tmp_path):
+    text = (
+        "schema_version: 1\nkind: scenario\nname: who\nknows:\n"
+        "  profile: {node: who, weights: [0.3, 0.7], source: assumption}\n"
+        "  attributes:\n    age: {by_profile: {a: 0.5, b: 0.7}, source: assumption}\n"
+    )
+    (tmp_path / "who.yaml").write_text(text)
+    with pytest.raises(rb.ModelError, match=r"a mapping \(.*\{insider: 0.3, stranger: 0.7\}"):
+        rb.assess("marketer", patients(20), scenario=str(tmp_path / "who.yaml"))
+
+
+def test_an_end_of_an_interval_that_is_all_rounding_is_not_written_out():
+    assert tiny(1.903e-247) == "below 1e-12"
+    people = rb.read_table(
+        pd.DataFrame({"a": np.repeat(np.arange(4), 50), "b": np.tile(np.arange(2), 100)}),
+        quasi_identifiers=["a", "b"],
+    )
+    result = quickly(rb.assess("adversary-routes", people, population=10**6))
+    assert not re.search(r"e-[1-9]\d\d", str(result.summary()))
+    assert not re.search(r"e-[1-9]\d\d", str(result.population_uncertainty()))

@@ -40,7 +40,8 @@ def explain(errors: Sequence[Any], data: Any, model: type[BaseModel]) -> list[Pr
         if not deeper:  # a union's other branches stumble over the whole of what one branch reads
             wanted = " or ".join(dict.fromkeys(needed))
             value = _at(data, where)
-            message = f"is {describe(value)}; needed: {wanted}{_slip(value, wanted)}"
+            slip = _slip(value, wanted) or _form(where, wanted, data, model)
+            message = f"is {describe(value)}; needed: {wanted}{slip}"
             found.append(Problem(where, message))
     return found
 
@@ -68,6 +69,16 @@ def _slip(value: Any, wanted: str) -> str:
     if value.endswith("%") and isinstance(percent, int | float):
         return f", such as {percent / 100:.12g}"
     return ""
+
+
+def _form(where: Where, wanted: str, data: Any, model: type[BaseModel]) -> str:
+    """What a mapping holds, where its field says so."""
+    if wanted != "a mapping" or not where:
+        return ""
+    field = _fields(model, where[:-1], data).get(str(where[-1]))
+    return (
+        f" ({field.description})" if field is not None and "{" in (field.description or "") else ""
+    )
 
 
 def _resolve(loc: Sequence[str | int], data: Any) -> Where:

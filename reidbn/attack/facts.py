@@ -70,7 +70,12 @@ def values_by_key(
 
 
 def as_key(value: object) -> str:
-    """How a value stands in a table of facts: as text, whole numbers without a fraction."""
+    """How a value stands in a table of facts: as text, whole numbers without a fraction.
+
+    A blank cell of a table is a blank of the facts.
+    """
+    if value is None or value != value:  # NaN alone differs from itself
+        return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip().casefold()

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from reidbn.attack.assumptions import ASSUMPTION
-from reidbn.attack.facts import read_facts, values_by_key
+from reidbn.attack.facts import as_key, read_facts, values_by_key
 from reidbn.attack.knows import Chance, FactLookup, Known, Knows, Listed
 from reidbn.attack.scenario import Scenario
 from reidbn.calls import refuse_misfit
@@ -107,9 +107,10 @@ def _columns(table: Any) -> dict[str, list[Any]]:
     return columns
 
 
-def _edges(values: Sequence[Any], column: str, name: str) -> list[float]:
+def _edges(values: Sequence[Any], column: str, name: str) -> list[float | None]:
+    """The lower edges of bands; None where the row is about a blank."""
     try:
-        return [float(str(value)) for value in values]
+        return [float(str(value)) if as_key(value) else None for value in values]
     except ValueError:
         raise ModelError(
             f'{name}: "{column}" holds lower edges of bands; one is no number'
@@ -130,7 +131,11 @@ def _check(
 def _chance(column: str, keys: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> Chance:
     if not keys:
         return (float(str(columns[column][0])),)
-    bands = {key: tuple(sorted({*columns[key]})) for key in keys if key.endswith(FROM)}
+    bands = {
+        key: tuple(sorted({edge for edge in columns[key] if edge is not None}))
+        for key in keys
+        if key.endswith(FROM)
+    }
     by = tuple(key.removesuffix(FROM) for key in keys)
     return (FactLookup(REGISTER, column, by, bands=bands, keys=tuple(keys)),)
 

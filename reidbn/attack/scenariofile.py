@@ -93,7 +93,9 @@ class ProfileSpec(FilePart):
     """Who is attacking."""
 
     node: Word = "attacker"
-    weights: dict[str, Number]
+    weights: dict[str, Number] = Field(
+        description="each kind of attacker and its share, such as {insider: 0.3, stranger: 0.7}"
+    )
     source: Word
 
 

@@ -21,6 +21,7 @@ from reidbn.attacks.assess import run
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.blocks import risks
 from reidbn.attacks.summed import summed
+from reidbn.attacks.worths import shapley_values
 from reidbn.cpds.protocol import NO, YES
 from reidbn.errors import UsageError
 from reidbn.inference.query import Query
@@ -77,6 +78,9 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
         )
     b = len(result.groups.placed)
     exact = 3**b * result.subject_table.subjects <= MOST_CELLS
+    at_once = _at_once(result, measure) if exact else None
+    if at_once is not None:
+        return at_once
     everything = (1 << b) - 1
     asked = range(1 << b) if exact else [everything, *(everything ^ (1 << j) for j in range(b))]
     worth = {
@@ -92,6 +96,22 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
     method = SHAPLEY if exact else LEAVE_ONE_OUT
     return Drivers(
         measure, method, labels, shares, result.subject_table.counts.astype(float), nothing
+    )
+
+
+def _at_once(result: Assessment, measure: str) -> Drivers | None:
+    """Shapley values in one pass, for attacks that allow it."""
+    counts = result.subject_table.counts.astype(float)
+    found = shapley_values(
+        result.attack, result.questions[measure], result.inputs.set, result.classes,
+        result.population, result.subject_table,
+    )  # fmt: skip
+    if found is None:
+        return None
+    shares, nothing = found
+    labels = tuple(p.label for p in result.groups.placed)
+    return Drivers(
+        measure, SHAPLEY, labels, shares, counts, float(np.average(nothing, weights=counts))
     )
 
 

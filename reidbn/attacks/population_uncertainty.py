@@ -42,6 +42,7 @@ from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.pitman import stays_unique
 from reidbn.theory.pitman_fit import maximise
 from reidbn.theory.region import Region, posteriors
+from reidbn.written import tiny
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +88,7 @@ class PopulationUncertainty:
     def __str__(self) -> str:
         lines = [f"{100 * self.level:g} % intervals of the mean risk from the population fits"]
         for name, row in self.table().iterrows():
-            lines.append(f"  {name!s:18}{row['mean']:10.4g}  ({row.low:.4g} to {row.high:.4g})")
+            lines.append(f"  {name!s:18}{row['mean']:10.4g}  ({tiny(row.low)} to {tiny(row.high)})")
         lines.append(f"  status of the fits: {self.statuses}")
         if self.subsets < self.of:
             lines.append(f"  the {self.subsets} of {self.of} subsets with most unique people vary")

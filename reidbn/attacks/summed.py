@@ -69,14 +69,16 @@ def summed(
 
     With `match`, what is done there, the key "" holds E[1/F].  None where nothing is a sum.
     """
-    shape = _shape(attack, classes, population, table)
+    if classes.distinct is None or (population is not None and not population.can_sum):
+        return None
+    shape = shape_of(attack, classes, table)
     if shape is None:
         return None
     group, constant = shape
     sizes = np.unique(np.concatenate(classes.occurring))
     sums: dict[str, tuple[Sum, Sum | None]] = {}
     for name, query in questions.items():
-        found = _as_sums(attack, query, settings, group, sizes, classes.records, constant)
+        found = as_sums(attack, query, settings, group, sizes, classes.records, constant)
         if found is not None:
             sums[name] = found
     plain = None if match is None else _weights(attack, match, settings, group)
@@ -90,7 +92,7 @@ def summed(
         given = np.ones(1) if below is None else told[id(below)]
         if (given > 0).all():  # else the engine says of whom it is impossible
             risks[name] = told[id(top)] / given
-    if not _agrees(attack, {n: questions[n] for n in risks}, settings, classes, population,
+    if not agrees(attack, {n: questions[n] for n in risks}, settings, classes, population,
                    constant, risks):  # fmt: skip
         return None
     return risks if plain is None else {**risks, "": values[-1]}
@@ -101,16 +103,11 @@ def are_many(classes: SubsetClasses) -> bool:
     return classes.rows * classes.subsets >= FROM
 
 
-def _shape(
-    attack: Attack,
-    classes: SubsetClasses,
-    population: SubsetPopulation | None,
-    table: SubjectTable,
+def shape_of(
+    attack: Attack, classes: SubsetClasses, table: SubjectTable
 ) -> tuple[Group, dict[str, Any]] | None:
     """The one group, and the columns that are the same for everybody; None for other shapes."""
-    if classes.distinct is None or len(attack.groups) != 1 or table.subjects != classes.rows:
-        return None
-    if population is not None and not population.can_sum:
+    if len(attack.groups) != 1 or table.subjects != classes.rows:
         return None
     group = next(iter(attack.groups.values()))
     constant: dict[str, Any] = {}
@@ -127,7 +124,7 @@ def _shape(
     return None if alone or "class_size" not in attack.subject else (group, constant)
 
 
-def _as_sums(
+def as_sums(
     attack: Attack,
     query: Query,
     settings: Mapping[str, float],
@@ -327,7 +324,7 @@ def _gather(sizes: NDArray[np.int64], base: Array, weights: Array) -> Gather:
     return Gather(values, weights * (base[0] if sizes[0] == 1 else 0.0))
 
 
-def _agrees(
+def agrees(
     attack: Attack,
     questions: Mapping[str, Query],
     settings: Mapping[str, float],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +13,7 @@ from reidbn.cli._known import known_of, known_options
 from reidbn.cli._options import NUMBER, WHOLE, number, print_table
 from reidbn.cli._tables import listed
 from reidbn.errors import UsageError
+from reidbn.written import read_exact
 
 if TYPE_CHECKING:
     from reidbn.microdata.table import People
@@ -57,10 +59,14 @@ def more_options(function: F) -> F:
     return function
 
 
-def read_leaks(text: str, method: str) -> list[Any]:
-    """Leak sizes, or one prior over them: 1000:0.5,4000:0.5, or 1000-4000 where all are alike."""
+def read_leaks(text: str, method: str, records: int) -> list[Any]:
+    """Leak sizes, or one prior over them: 1000:0.5,4000:0.5, or 1000-4000 where all are alike.
+
+    A size may be a share of the records: 10%.
+    """
     import reidbn as rb
 
+    text = _SHARE.sub(lambda found: _records(found[0], records), text)
     if ":" not in text and "-" not in text:
         return list(read_sizes(text, "--leaked"))
     if method != "exact":
@@ -77,6 +83,20 @@ def read_leaks(text: str, method: str) -> list[Any]:
             raise UsageError(f"--leaked: {size.strip()} is named twice")
         prior[_whole(size, "--leaked")] = float(number(chance.strip(), "--leaked"))
     return [prior]
+
+
+_SHARE = re.compile(r"(?<![:\d.])\d[\d.]*\s*%")  # not a chance, which stands after a colon
+
+
+def _records(share: str, records: int) -> str:
+    """A share of the records as their number."""
+    count = read_exact(share, "--leaked") * records
+    if count.denominator != 1:
+        near = round(count)
+        raise UsageError(
+            f"--leaked: {share} of {records:,} records is no whole number of them; write {near}"
+        )
+    return str(count)
 
 
 def named_leak(leaked: Any) -> str:

@@ -144,8 +144,22 @@ class Written(click.ParamType[Number]):
         return int(found)
 
 
+class NamedLimit(float):
+    """The limit of a precedent, which remembers whose it is."""
+
+    said: str
+
+    def __new__(cls, precedent: RiskLimit) -> NamedLimit:
+        found = super().__new__(cls, precedent.as_risk)
+        number = f"{precedent.value:g}, which it publishes"
+        found.said = f"{precedent.name} stands for " + (
+            number if precedent.has_number else f"1/{precedent.k}: it asks for {precedent.k} alike"
+        )
+        return found
+
+
 class Limit(Written):
-    """A risk, or a precedent by name: of k alike each has 1/k, whatever decimals it prints."""
+    """A risk, or a precedent by name: the number it publishes, else of k alike each has 1/k."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -155,7 +169,7 @@ class Limit(Written):
             from reidbn.report.thresholds import threshold
 
             threshold(value)  # refuses it, with the name that is nearest
-        return 1 / named.k if named else super().convert(value, param, ctx)
+        return NamedLimit(named) if named else super().convert(value, param, ctx)
 
 
 def is_above(risk: Any, limit: float) -> Any:

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--rows", default=1_000_000, show_default=True, help="Sampled by the cross-check.")
 @click.option("--checkpoint", metavar="FOLDER", help="Keep finished blocks, to go on after a kill.")
-@click.option("--release", type=click.Choice(["public", "controlled"]),
+@click.option("--release", type=click.Choice(["public", "controlled"], case_sensitive=False),
               help="Public: k alike in every class; controlled: mean, nobody unique.")  # fmt: skip
 @click.option("--threshold", metavar="NAME|NUMBER|MEASURE=NUMBER",
               help="A precedent (ema), your own limit on 1/class, or on a measure.")  # fmt: skip

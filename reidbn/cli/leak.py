@@ -17,7 +17,15 @@ from reidbn.cli._leak_more import (
     refuse_misplaced,
     say_more,
 )
-from reidbn.cli._options import LIMIT, WHOLE, is_above, output_options, print_json, print_table
+from reidbn.cli._options import (
+    LIMIT,
+    WHOLE,
+    NamedLimit,
+    is_above,
+    output_options,
+    print_json,
+    print_table,
+)
 from reidbn.cli._results import asks_for_a_file, result_options, write_people, write_reports
 from reidbn.cli._tables import listed
 from reidbn.errors import UsageError
@@ -92,7 +100,7 @@ _NAMES = {
     "--fail-above",
     type=LIMIT,
     metavar="P|NAME",
-    help="Exit 1 when a patient's risk is above; cell-11 stands for one in 11.",
+    help="Exit 1 when a patient's risk is above; cell-11 is one in 11, ema its .09.",
 )
 @result_options()
 @more_options
@@ -106,7 +114,7 @@ def leak(context: click.Context, /, as_json: bool, quiet: bool, **options: Any) 
     """
     people, classes = _classes(options, quiet=quiet or as_json)
     refuse_misplaced(people, options)
-    leaks = read_leaks(options["leaked"], options["method"])
+    leaks = read_leaks(options["leaked"], options["method"], classes.records)
     found: dict[str, Any] = {
         "records": classes.records,
         "classes": int(classes.counts.sum()),
@@ -268,6 +276,12 @@ def _say(found: dict[str, Any], options: dict[str, Any]) -> None:
         limit = options["largest_leak"]
         kept = f"keeps {what} at or under {limit:g}"
         click.echo(f"every leak of up to {found['largest_leak']:,} {kept}")
+    for said in dict.fromkeys(
+        options[name].said
+        for name in ("smallest_k", "largest_leak", "fail_above")
+        if isinstance(options[name], NamedLimit)
+    ):
+        click.echo(f"limit: {said}")
     for name in found.get("figures", ()):
         click.echo(f"wrote {name}")
 

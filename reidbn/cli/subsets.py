@@ -9,6 +9,7 @@ import click
 from reidbn.cli._bar import share_bar
 from reidbn.cli._known import known_of, known_options
 from reidbn.cli._options import NUMBER, output_options, print_json
+from reidbn.cli._remedies import in_shell
 from reidbn.cli._results import REPORTS, result_options, write_people, write_reports
 from reidbn.cli._tables import (
     about,
@@ -66,10 +67,14 @@ def subsets(people: People, **options: Any) -> None:
     if options["as_json"]:
         name = "records" if per_record else "subsets"
         shown = with_subjects(people, table) if per_record else table
-        print_json(about(people) | {name: _rows(shown)})
+        told = about(people)
+        told["notes"] += table.attrs["notes"]
+        print_json(told | {name: _rows(shown)})
     else:
         if not options["quiet"]:
             say_about(people)
+            for note in table.attrs["notes"]:
+                click.echo(f"Note: {in_shell(note, click.get_current_context().command)}.")
         (_show_people if per_record else _show_subsets)(people, table, options["top"])
     if options["out"]:
         _write(with_subjects(people, table) if per_record else table, options["out"])

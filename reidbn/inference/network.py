@@ -77,6 +77,13 @@ class Network:
         if node not in self.states:
             raise UsageError(f'no node "{node}"; {did_you_mean(node, self.states)}')
         states = self.states[node]
+        one = state.rpartition(":")[0]
+        if state not in states and one in states:
+            others = ",".join(f"{other}:P" for other in states if other != one)
+            raise UsageError(
+                f'{node} has no state "{state}"; if it is a likelihood, every state needs its '
+                f"likelihood: {node}={state},{others}"
+            )
         if state not in states:
             raise UsageError(f'{node} has no state "{state}"; {did_you_mean(state, states)}')
         return states.index(state)

@@ -81,6 +81,17 @@ class Knowledge:
             found[0] += 1 - self.listed[0]
         return found
 
+    def chances(self, masks: Ints) -> Floats:
+        """P(subset) of some subsets, equation (1), where everybody shares the probabilities."""
+        rows = np.atleast_2d(self.probabilities)
+        weights = np.ones((len(rows), masks.size))
+        for j, p in enumerate(rows.T[:, :, None]):
+            weights *= np.where(masks >> j & 1, p, 1 - p)
+        found = weights[0] if self.kinds is None else np.asarray(self.kinds @ weights)
+        if self.listed is not None:
+            found = found * self.listed + (masks == 0) * (1 - self.listed)
+        return found
+
     def expected(self, values: Floats, rows: slice = slice(None)) -> Floats:
         """Expectation over subsets of values (people x subsets) of the people in `rows`."""
         if self.kinds is not None:

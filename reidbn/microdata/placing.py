@@ -290,6 +290,7 @@ def look_up(
         )
     missed = np.array([value is None for value in found])
     if missed.any():
+        _refuse_blanks(lookup, keys, missed, ids)
         lost = int(missed[ids].sum())
         who = f"{counted(lost, 'person')} {agree(lost, 'has', 'have')}"
         of = f"{int(missed.sum())} of {counted(len(keys), 'value')}"
@@ -306,6 +307,29 @@ def look_up(
             f"{_own_list(lookup, typed=True)}",
         )
     return np.array([0.0 if value is None else value for value in found])[ids]
+
+
+def _refuse_blanks(
+    lookup: FactLookup,
+    keys: Sequence[tuple[str, ...]],
+    missed: NDArray[np.bool_],
+    ids: NDArray[np.int64],
+) -> None:
+    """Say it where values are not found because they are blank."""
+    blank = missed & np.array(["" in key for key in keys])
+    if not blank.any():
+        return
+    at = [j for j in range(len(lookup.by)) if any(b and k[j] == "" for b, k in zip(blank, keys,
+          strict=True))]  # fmt: skip
+    columns = " or ".join(lookup.by[j] for j in at)
+    lost = int(blank[ids].sum())
+    who = f"{counted(lost, 'person')} {agree(lost, 'has', 'have')} a blank {columns}"
+    row = f"give it a row whose {' or '.join(lookup.fact_columns[j] for j in at)} is blank"
+    said = f"{who}, and the scenario's table {lookup.table} has no row for a blank: {row}, or "
+    raise DataError(
+        f'{said}leave them out when the table is read: missing="drop"',
+        in_shell=f"{said}leave them out: --missing drop",
+    )
 
 
 def _own_list(lookup: FactLookup, *, typed: bool = False) -> str:

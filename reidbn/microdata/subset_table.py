@@ -101,10 +101,14 @@ def tidy(
     # Where values may match several others there are no classes to count.
     unknown = np.ones(masks.size, dtype=bool)
     classes = whole if parted else pd.arrays.IntegerArray(whole, unknown)
+    chance = {}
+    if what.stated and what.is_shared and what.probabilities.size:
+        chance["chance"] = what.chances(masks)
     return pd.DataFrame(
         {
             "subset": pd.Series([what.subset(mask) for mask in masks.tolist()], dtype=object),
             "size": np.bitwise_count(masks).astype(np.int64),
+            **chance,
             "classes": classes,
             "uniques": counted.uniques[order],
             "prior": np.full(masks.size, 1 / records),

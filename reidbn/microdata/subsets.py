@@ -12,7 +12,7 @@ the prosecutor's and the marketer's risk of [Xia21].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +38,7 @@ from reidbn.microdata.slab import every_subset
 from reidbn.microdata.subset_table import Progress, subset_table
 from reidbn.microdata.table import People, checked_people
 from reidbn.microdata.walk import Gather, Walk
+from reidbn.written import agree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +61,10 @@ def subsets(
     """Risk on every non-empty subset of the groups, or per person over all subsets.
 
     The table has one row per subset: `subset` (names), `size`, `classes`, `uniques`, `prior`,
-    `posterior`, `mean_inverse` (the posterior under the survey weights, if any) and the `largest`
-    class.  Per person: `unique`, `mean_inverse`, the `smallest_identifying` subset (None: none
-    does) and its `smallest_size`.
+    `posterior`, `mean_inverse` (the posterior under the survey weights, if any), the `largest`
+    class, and where chances are said the `chance` that just this subset is known.  Per person:
+    `unique`, `mean_inverse`, the `smallest_identifying` subset (None: none does) and its
+    `smallest_size`.
 
     `known` is what an attacker may know, however it is said (rb.knowledge): column names, {name:
     chance}, {name: (columns, chance)} or a scenario; by default each quasi-identifier is a group,
@@ -305,6 +307,26 @@ def _one_by_one(
     return [values[of_record] for values in found]
 
 
+def _notes(table: pd.DataFrame, people: People, what: Knowledge) -> Iterator[str]:
+    """What no subset holds, and what the chances weigh."""
+    left = [name for name in people.quasi_identifiers if name not in what.used]
+    if left:
+        which = agree(len(left), "it", "them")
+        yield f"no subset holds {', '.join(left)}: nobody is said to know {which}"
+    if not what.stated or "subset" not in table:
+        return
+    if what.is_shared:
+        yield (
+            "chance is how likely just this subset is known and nothing else; the other columns "
+            "are of the subset, whatever its chance (per person, they are averaged by it)"
+        )
+    else:
+        yield (
+            "the chances differ by person and weigh nothing in this table of subsets; per person, "
+            "the averages take them"
+        )
+
+
 def _stated(table: pd.DataFrame, people: People, what: Knowledge) -> pd.DataFrame:
     """The table with what it was computed from, in `.attrs`."""
     matching = "any value that may be the same" if overlaps(people, what) else "equality"
@@ -313,5 +335,6 @@ def _stated(table: pd.DataFrame, people: People, what: Knowledge) -> pd.DataFram
         "missing": people.missing,
         "matching": matching,
         "fingerprint": people.fingerprint,
+        "notes": (*what.notes, *_notes(table, people, what)),
     }
     return table

@@ -16,7 +16,7 @@ from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import Choice, RiskLimit, Rule, rule
 from reidbn.report.verdict import Judged, judge
 from reidbn.report.words import people, per_cent
-from reidbn.written import counted
+from reidbn.written import counted, tiny
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
 AS_WRITTEN = (
@@ -245,7 +245,7 @@ class Summary:
         """The journalist's numbers: how the fits stand, and the interval of the mean."""
         found = how_sure_of(self.result, Telling(custodian=True))
         lines = [
-            f"{name}: 95 % interval of the mean {row['low']:.4g} to {row['high']:.4g}"
+            f"{name}: 95 % interval of the mean {tiny(row['low'])} to {tiny(row['high'])}"
             for name, row in found.items()
         ]
         status = fit_status(self.result)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from reidbn.report.words import one_in, people
 from reidbn.result import SHARE
-from reidbn.written import agree, plural
+from reidbn.written import agree, plural, tiny
 
 if TYPE_CHECKING:
     from reidbn.result import Measure
@@ -183,7 +183,7 @@ class Telling:
     def mean_in_short(self, values: Array) -> str:
         """The mean as a number alone."""
         told = self.mean(values)
-        return self.mean_in_words(values) if told is None else f"{told:.3g}"
+        return self.mean_in_words(values) if told is None else tiny(told, ".3g")
 
     def derived(self, mean: float, values: Array) -> str:
         """Another mean of the same people (over draws, say), in the same steps."""

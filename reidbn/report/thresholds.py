@@ -42,6 +42,13 @@ class RiskLimit:
     """The release it was written for; empty: either."""
     measure: str = CLASSES
     is_own: bool = False
+    has_number: bool = False
+    """A number was published, and not only how many are to be alike."""
+
+    @property
+    def as_risk(self) -> float:
+        """What it is as a limit on a chance: the published number, else one in k."""
+        return self.value if self.has_number or not self.k else 1 / self.k
 
     @property
     def about(self) -> str:
@@ -62,11 +69,12 @@ PRESETS: dict[str, RiskLimit] = {
         RiskLimit(
             "ema", 0.09, "public release of clinical reports (European Union)",
             "EMA Policy 0070 external guidance: 0.09 recommended in most cases", 11, PUBLIC,
+            has_number=True,
         ),
         RiskLimit(
             "health-canada", 0.09, "public release of clinical information (Canada)",
             "Health Canada, Public Release of Clinical Information: 0.09 recommended in most cases",
-            11, PUBLIC,
+            11, PUBLIC, has_number=True,
         ),
         RiskLimit(
             "ontario-low", 0.09, "low invasion of privacy (Ontario)",
@@ -252,6 +260,7 @@ def rule(choice: Choice | None = None, release: str | None = None) -> Rule:
     >>> rule().title, rule("cell-5").release, rule(release="controlled").limit.name
     ('a public release by ema', 'controlled', 'cell-5')
     """
+    release = release.strip().lower() if isinstance(release, str) else release
     if release is not None and release not in RELEASES:
         hint = did_you_mean(str(release), RELEASES)
         raise UsageError(f'no release "{release}"; {hint}')

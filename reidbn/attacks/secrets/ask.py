@@ -54,6 +54,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+WEIGHED = (
+    "survey weights: the shares with upward and downward privacy are of the people's weight; "
+    "counts of people, means and best guesses are of the people of the table, each counted once"
+)
+
+
 def disclosure(
     people: People,
     sensitive: str,
@@ -298,6 +304,8 @@ def _found(
     chances, profile = (
         (None, None) if knowledge is None else chances_of(len(given), known, knowledge)
     )
+    if wanted.people.weights is not None:
+        notes = (*notes, WEIGHED)
     rows = wanted.rows
     individuals = None if rows is None else (int(rows.size), int(rows.sum()))
     at = threshold("p", p)
