@@ -33,7 +33,7 @@ def test_verdict_register_and_figure_count_the_same_assumptions(people, scenario
     )
     told = result.summary().assumptions
     page = assumptions(result)
-    assert page.text[0].startswith(f"{len(told)} of these {len(page.shown[0].rows)} entries")
+    assert page.text[0].startswith(f"{len(told)} of {len(page.shown[0].rows)} entries")
     figure = threat_model(result, Telling()).shown[0].svg
     assert f"({len(told)} assumptions)" in re.sub(r"<[^>]+>", "", figure)
     names = [entry.name for entry in register(result)]

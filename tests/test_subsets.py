@@ -390,7 +390,7 @@ def test_a_matrix_beyond_the_memory_limit_is_refused_with_the_remedy():
 @pytest.mark.parametrize(
     ("known", "says"),
     [
-        ({"a": "x0"}, "not a number"),
+        ({"a": "x0"}, "no column"),
         ({"a": ("x0", 1.5)}, "outside 0..1"),
         ({"a": ("x0", float("nan"))}, "not a number"),
         ({"a": ("x0", "often")}, "not a number"),
@@ -518,9 +518,9 @@ def test_a_table_that_was_not_read_is_refused_with_the_remedy(call):
         call({"sex": ["f", "m"]})
 
 
-def test_knowledge_that_is_no_dict_and_draws_of_small_subsets_are_refused():
+def test_knowledge_of_no_column_and_draws_of_small_subsets_are_refused():
     people = People.from_codes([[0, 0], [0, 1]])
-    with pytest.raises(UsageError, match="known= is a dict"):
+    with pytest.raises(UsageError, match='no column "a"'):
         rb.subsets(people, known=["a"])
     for per_record in (False, True):
         with pytest.raises(UsageError, match="leave out most="):
