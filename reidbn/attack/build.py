@@ -14,11 +14,10 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.cells import built
 from reidbn.attack.explain import explain
-from reidbn.attack.kinds import built
 from reidbn.attack.leaves import Where
-from reidbn.attack.parameter import Parameter, Prior
-from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn
+from reidbn.attack.parts import Group, GroupRow, Node, Parameter, Prior, Question, SubjectColumn
 from reidbn.attack.schema import FileModel
 from reidbn.attack.yamltext import Document, written
 from reidbn.cpds.protocol import CPD, Array, Scope

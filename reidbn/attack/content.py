@@ -11,8 +11,16 @@ from dataclasses import fields, is_dataclass
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
-from reidbn.attack.parameter import PROBABILITY, Parameter, Prior
-from reidbn.attack.parts import Group, GroupRow, Node, Question, SubjectColumn
+from reidbn.attack.parts import (
+    PROBABILITY,
+    Group,
+    GroupRow,
+    Node,
+    Parameter,
+    Prior,
+    Question,
+    SubjectColumn,
+)
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, NO, YES, plain
 from reidbn.cpds.rows import Row, Rows

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attack.parameter import PROBABILITY, Parameter
+from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.errors import Problem, UsageError, did_you_mean
 
 if TYPE_CHECKING:

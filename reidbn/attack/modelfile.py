@@ -1,4 +1,9 @@
-"""Model files: YAML text <-> Attack, with all problems of a file at once.
+"""How a model file looks: content as YAML text that a person can read aloud.
+
+ruamel.yaml writes; what is decided here is what stands on one line (`{kind: and}`, `[no, yes]`),
+where long stories are folded, and that tables get one row per line.
+
+Model files: YAML text <-> Attack, with all problems of a file at once.
 
 Nothing in a file is run: functions are named, and must have been registered in Python.
 """
@@ -6,7 +11,9 @@ Nothing in a file is run: functions are named, and must have been registered in 
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +24,127 @@ from reidbn.errors import ModelError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from reidbn.attack.yamltext import Document
+
+
+WIDTH = 100
+MODELINE = "# yaml-language-server: $schema=./model.schema.json\n"
+# Mappings of named things, whose entries always get lines of their own.
+_ROOMS = ("parameters", "subject", "groups", "nodes")
+# Where a numeral is a name: it is read as it is written, so it needs no quotes.
+_NUMERALS = ("states", "when", "given", "to")
+
+
+def layout(content: dict[str, Any]) -> str:
+    """The text of a model file.
+
+    >>> print(layout({"nodes": {"a": {"rows": [{"p": ["rest", 0.25]}], "source": "assumption"}}}))
+    # yaml-language-server: $schema=./model.schema.json
+    nodes:
+      a:
+        rows:
+          - {p: [rest, 0.25]}
+        source: assumption
+    <BLANKLINE>
+    """
+    text = _written(_laid_out(content, (), numerals=False), WIDTH)
+    return MODELINE + "".join(line.rstrip(" ") + "\n" for line in text.split("\n")[:-1])
+
+
+def _written(value: Any, width: int) -> str:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.emitter import Emitter
+    from ruamel.yaml.representer import RoundTripRepresenter
+
+    class Quotes(Emitter):  # double ones, which can hold anything
+        def choose_scalar_style(self) -> Any:
+            style = super().choose_scalar_style()
+            text = self.event.value
+            misread = style == "" and self.flow_level and (":" in text or text[:1] in ("?", "-"))
+            return '"' if misread or style == "'" else style
+
+    class Words(RoundTripRepresenter):  # nothing is a word of its own
+        def represent_none(self, data: None) -> Any:
+            return self.represent_scalar("tag:yaml.org,2002:null", "null")
+
+    Words.add_representer(type(None), Words.represent_none)
+    yaml = YAML()
+    yaml.Emitter, yaml.Representer = Quotes, Words
+    yaml.width = width
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    out = StringIO()
+    yaml.dump(value, out)
+    return out.getvalue()
+
+
+def _laid_out(value: Any, where: tuple[str | int, ...], *, numerals: bool) -> Any:
+    """The value as ruamel's own kinds, which know how they are to be written."""
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+    key = where[-1] if where else ""
+    if isinstance(value, str):
+        return int(value) if numerals and _canonical(value) else _folded(value, where)
+    numerals = numerals or (key in _NUMERALS and not (where[0] in _ROOMS and len(where) == 2))
+    if isinstance(value, dict):
+        out = CommentedMap()
+        for name, item in value.items():
+            word = int(name) if _canonical(name) else name
+            out[word] = _laid_out(item, (*where, name), numerals=numerals)
+        named = bool(value) and len(where) < (3 if where and where[0] in _ROOMS else 2)
+        table = any(isinstance(v, list) and _is_table(v) for v in value.values())
+        flows = not named and not table
+    elif isinstance(value, list | tuple):
+        rows = CommentedSeq(
+            _laid_out(v, (*where, i), numerals=numerals) for i, v in enumerate(value)
+        )
+        return rows if _is_table(value) or (value and key == "sources") else _flow(rows)
+    else:
+        return value if value is None else float(value) if isinstance(value, float) else int(value)
+    return _flow(out) if flows and _fits(out, where) else out
+
+
+def _canonical(numeral: str) -> bool:
+    return numeral.isascii() and numeral.isdecimal() and str(int(numeral)) == numeral
+
+
+def _is_table(values: Any) -> bool:
+    return any(isinstance(v, dict | list | tuple) for v in values)
+
+
+def _flow(value: Any) -> Any:
+    value.fa.set_flow_style()
+    return value
+
+
+def _indent(where: tuple[str | int, ...]) -> int:
+    """Columns in front of what stands at an address."""
+    return 2 * (len(where) - 1) + (2 if isinstance(where[-1], int) else len(str(where[-1])) + 2)
+
+
+def _fits(mapping: Any, where: tuple[str | int, ...]) -> bool:
+    from copy import deepcopy
+
+    line = _written(_flow(deepcopy(mapping)), 1_000_000)
+    return _indent(where) + len(line.rstrip("\n")) <= WIDTH
+
+
+def _folded(text: str, where: tuple[str | int, ...]) -> Any:
+    """Long text folded at its single blanks; text that folding would change stays as it is."""
+    from ruamel.yaml.scalarstring import FoldedScalarString
+
+    long = _indent(where) + len(text) > WIDTH
+    if not (long and text == " ".join(text.split()) and text.isprintable()):
+        return text
+    found = FoldedScalarString(text)
+    ends: list[int] = []
+    for line in textwrap.wrap(text, WIDTH - 2 * len(where), break_long_words=False,
+                              break_on_hyphens=False)[:-1]:  # fmt: skip
+        ends.append((ends[-1] + 1 if ends else 0) + len(line))
+    found.fold_pos = ends
+    return found
+
+
+# -- model files -----------------------------------------------------------------------------------
+
 
 Kinds = Mapping[str, type[CPD]]
 _LARGEST = 4_000_000  # bytes
@@ -78,7 +206,7 @@ def parsed(
 ) -> tuple[Attack, Document]:
     """The attack in a text, and the document that knows where everything stands."""
     from reidbn.attack.build import build
-    from reidbn.attack.fileproblem import in_file, raise_file_problems
+    from reidbn.attack.explain import in_file, raise_file_problems
     from reidbn.attack.schema import file_model
     from reidbn.attack.yamltext import read_yaml
     from reidbn.errors import Problem
@@ -103,7 +231,7 @@ def parsed(
 def dumps(attack: Attack) -> str:
     """The text of a model file of this attack; reading it back gives an equal attack."""
     from reidbn.attack.content import content
-    from reidbn.attack.layout import layout
+    from reidbn.attack.modelfile import layout
 
     return layout(content(attack))
 
@@ -141,7 +269,7 @@ def read_text(path: Path) -> str:
 
 def _whole(label: str, message: str) -> ModelError:
     """An error about a file as such."""
-    from reidbn.attack.fileproblem import FileProblem
+    from reidbn.attack.explain import FileProblem
 
     problem = FileProblem((), message, file=label)
     error = ModelError(str(problem))

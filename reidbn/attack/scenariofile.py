@@ -14,12 +14,11 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, create_model
 
 from reidbn.attack import build
-from reidbn.attack.cells import Number, State, Version, Word
-from reidbn.attack.explain import explain
-from reidbn.attack.facts import read_facts, values_by_key
-from reidbn.attack.fileproblem import FileProblem, in_file, raise_file_problems
-from reidbn.attack.kinds import FilePart
-from reidbn.attack.knows import (
+from reidbn.attack.cells import FilePart, Number, State, Version, Word
+from reidbn.attack.explain import FileProblem, explain, in_file, raise_file_problems
+from reidbn.attack.modelfile import models_folder, read_text
+from reidbn.attack.register import REGISTER, is_register, named_register, read_facts, values_by_key
+from reidbn.attack.scenario import (
     Chance,
     FactLookup,
     InBands,
@@ -27,10 +26,8 @@ from reidbn.attack.knows import (
     Knows,
     Listed,
     Profile,
+    Scenario,
 )
-from reidbn.attack.modelfile import models_folder, read_text
-from reidbn.attack.register import REGISTER, is_register, named_register
-from reidbn.attack.scenario import Scenario
 from reidbn.attack.schema import file_model
 from reidbn.attack.yamltext import Document, read_yaml
 from reidbn.calls import typed

@@ -10,9 +10,18 @@ from typing import Any, Literal
 
 from pydantic import Field, create_model
 
-from reidbn.attack.cells import Evidence, Number, Reference, State, Tag, Version, Word
+from reidbn.attack.cells import (
+    Evidence,
+    FilePart,
+    Models,
+    Number,
+    Reference,
+    State,
+    Tag,
+    Version,
+    Word,
+)
 from reidbn.attack.content import SCHEMA_VERSION
-from reidbn.attack.kinds import FilePart, Models
 from reidbn.attack.parts import GroupRow
 from reidbn.cpds.protocol import CPD
 from reidbn.cpds.registry import all_kinds

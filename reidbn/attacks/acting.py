@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attack.knows import Listed, Profile
+from reidbn.attack.scenario import Listed, Profile
 from reidbn.attacks.arguments import whole_number
 from reidbn.attacks.assessment import Array, Assessment
 from reidbn.errors import UsageError
-from reidbn.inference.cells import Cell
+from reidbn.inference.compared import Cell
 from reidbn.progress import progress
 
 LEVEL = 1e-6

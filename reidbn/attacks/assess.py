@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 import reidbn
 from reidbn.attack.attack import Attack
-from reidbn.attack.knows import Knows
 from reidbn.attack.parts import parse_given, parse_states
-from reidbn.attack.scenario import Scenario
+from reidbn.attack.scenario import Knows, Scenario
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.arguments import (
     columns_of,

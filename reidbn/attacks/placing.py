@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.attack import Attack
-from reidbn.attack.knows import ByPerson, InBands, Known, Knows, Listed, Profile
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Group, GroupRow, Node, SubjectColumn
-from reidbn.attack.scenario import Scenario
+from reidbn.attack.parts import Group, GroupRow, Node, Parameter, SubjectColumn
+from reidbn.attack.scenario import ByPerson, InBands, Known, Knows, Listed, Profile, Scenario
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.questions import refuse_dependants, translated
 from reidbn.cpds.match import Probability

@@ -28,8 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Node
+from reidbn.attack.parts import Node, Parameter
 from reidbn.cpds.match import NearCopy, NoisyCopy, OneOf
 from reidbn.cpds.protocol import CPD, Array
 from reidbn.cpds.rows import Lookup, Table

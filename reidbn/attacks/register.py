@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reidbn.attack.assumptions import is_assumption
-from reidbn.attack.knows import ByPerson, Chance, FactLookup, Listed, Profile
+from reidbn.attack.scenario import ByPerson, Chance, FactLookup, Listed, Profile
 from reidbn.attacks.assessment import Assessment
 
 BY_PERSON = "differs by person"

@@ -37,7 +37,7 @@ def check(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool) -> i
 
 def _checked(name: str, *, strict: bool) -> dict[str, Any]:
     import reidbn as rb
-    from reidbn.attack.fileproblem import FileProblem
+    from reidbn.attack.explain import FileProblem
 
     try:
         found = rb.check(name)

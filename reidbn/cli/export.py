@@ -42,8 +42,7 @@ def export(
     quiet: bool,
 ) -> int:
     """Write ATTACK, for one person at one setting, in a format that other tools read."""
-    from reidbn.inference.interchange.formats import FORMATS, format_of
-    from reidbn.inference.interchange.writing import export_text
+    from reidbn.inference.interchange.files import FORMATS, export_text, format_of
 
     chosen = format_ or (format_of(Path(output), FORMATS) if output else "bif")
     text = export_text(

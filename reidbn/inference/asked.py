@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.limits import broken_condition, conditions_hold
-from reidbn.attack.parameter import Parameter
+from reidbn.attack.parts import Parameter
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
 from reidbn.inference.answers import joint, load_attack
 from reidbn.inference.lowering import (

@@ -23,11 +23,10 @@ import numpy as np
 from reidbn.attack.attack import Attack
 from reidbn.attack.build import at_file_addresses
 from reidbn.attack.check import column_shape
-from reidbn.attack.fileproblem import FileProblem, in_file
+from reidbn.attack.explain import FileProblem, in_file
 from reidbn.attack.limits import conditions_hold
 from reidbn.attack.modelfile import Kinds, find, parsed, read_text, short
-from reidbn.attack.parameter import PROBABILITY
-from reidbn.attack.parts import Node, SubjectColumn
+from reidbn.attack.parts import PROBABILITY, Node, SubjectColumn
 from reidbn.attack.scenariofile import load_scenario, scenarios
 from reidbn.calls import typed
 from reidbn.errors import (

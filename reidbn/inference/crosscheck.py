@@ -29,8 +29,17 @@ from reidbn.calls import refuse_outside, typed
 from reidbn.errors import CrosscheckFailed, ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answers import load_attack
-from reidbn.inference.cells import AGREES, DISAGREES, TOO_RARE, Cell, Counted
-from reidbn.inference.compared import WORK, Compared, Printed, compare
+from reidbn.inference.compared import (
+    AGREES,
+    DISAGREES,
+    TOO_RARE,
+    WORK,
+    Cell,
+    Compared,
+    Counted,
+    Printed,
+    compare,
+)
 from reidbn.inference.estimates import batches, check_sample
 from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
 from reidbn.inference.network import Array, Network

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.check import column_shape, describe_shape
+from reidbn.attack.check import column_shape, describe_shape, growing_class, holds_class_sizes
 from reidbn.attack.limits import broken_condition, refuse_beyond_range
-from reidbn.attack.parameter import PROBABILITY, Parameter
-from reidbn.attack.slips import growing_class, holds_class_sizes
+from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
 from reidbn.errors import DataError, ModelError, Problem, TooLarge, UsageError, did_you_mean
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked

@@ -22,8 +22,7 @@ from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference.answers import joint
 from reidbn.inference.lowering import check_settings, lower
-from reidbn.inference.network import Array, Network
-from reidbn.inference.plain import plain_nodes
+from reidbn.inference.network import Array, Network, plain_nodes
 from reidbn.inference.query import read_query
 from reidbn.inference.tensors import Tensor, contract
 

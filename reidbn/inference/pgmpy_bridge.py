@@ -22,8 +22,7 @@ from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError, did_you_mean
 from reidbn.inference.lowering import check_settings, lower
-from reidbn.inference.network import Array, Network
-from reidbn.inference.plain import PlainNode, plain_nodes, spelled_out
+from reidbn.inference.network import Array, Network, PlainNode, plain_nodes, spelled_out
 from reidbn.inference.single import single_table
 from reidbn.inference.tensors import SETTING, SUBJECT
 

@@ -21,8 +21,7 @@ import numpy as np
 
 from reidbn.errors import TooLarge
 from reidbn.inference.most_probable import best_case, entries_of
-from reidbn.inference.network import Array, Network
-from reidbn.inference.plain import PlainNode, plain_nodes
+from reidbn.inference.network import Array, Network, PlainNode, plain_nodes
 
 
 @dataclass(frozen=True)

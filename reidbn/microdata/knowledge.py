@@ -312,7 +312,7 @@ def _of_scenario(
     sensitive: str | None,
 ) -> Knowledge:
     """What a scenario says is known of these people; refused where it says more than that."""
-    from reidbn.attack.knows import Profile
+    from reidbn.attack.scenario import Profile
     from reidbn.attack.scenariofile import load_scenario
     from reidbn.microdata.named import refuse_unnamed
     from reidbn.microdata.placing import place

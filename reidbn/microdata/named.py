@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reidbn.attack.knows import Known
 from reidbn.attack.register import REGISTER, SHOWS
-from reidbn.attack.scenario import Scenario
+from reidbn.attack.scenario import Known, Scenario
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.placing import Groups
 from reidbn.microdata.seen import can_be_banded

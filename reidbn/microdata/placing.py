@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attack.facts import as_key, values_by_key
-from reidbn.attack.knows import (
+from reidbn.attack.register import REGISTER, as_key, values_by_key
+from reidbn.attack.scenario import (
     ByPerson,
     Chance,
     FactLookup,
@@ -22,7 +22,6 @@ from reidbn.attack.knows import (
     Listed,
     Profile,
 )  # fmt: skip
-from reidbn.attack.register import REGISTER
 from reidbn.errors import DataError, ModelError, did_you_mean
 from reidbn.microdata.seen import can_be_banded, seen
 from reidbn.microdata.table import People

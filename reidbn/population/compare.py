@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reidbn.errors import ReidbnError, UsageError
 from reidbn.population.cautious import LOG_LINEAR, POSTERIOR, is_uncompared, uncompared
-from reidbn.population.estimators import DankarFit
-from reidbn.population.fitting import MODELS, fit_sample
+from reidbn.population.fitting import MODELS, DankarFit, fit_sample
 from reidbn.population.pitman import PitmanFit
 from reidbn.population.remarks import CROWDED
 from reidbn.population.result import Uniqueness, number_or_none

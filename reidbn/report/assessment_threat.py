@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.cards import SourceLine
-from reidbn.attack.knows import Profile
+from reidbn.attack.scenario import Profile
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.assessment import Assessment
 from reidbn.attacks.register import register

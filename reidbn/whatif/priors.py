@@ -22,7 +22,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from reidbn.attack.parameter import Parameter, Prior
+from reidbn.attack.parts import Parameter, Prior
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array

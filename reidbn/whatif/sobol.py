@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from reidbn.attack.parameter import Parameter, Prior
+from reidbn.attack.parts import Parameter, Prior
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from reidbn.attack.parameter import Parameter
+from reidbn.attack.parts import Parameter
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.asked import Asking, Values

@@ -6,10 +6,8 @@ grows with the number of targets and of class sizes; for more, `joint_risk` need
 
 from __future__ import annotations
 
-from reidbn.attack.attack import Attack
-from reidbn.attack.catalogue import Catalogue
-from reidbn.attack.parameter import Parameter
-from reidbn.attack.parts import Node, Question
+from reidbn.attack.attack import Attack, Catalogue
+from reidbn.attack.parts import Node, Parameter, Question
 from reidbn.attacks.leak.ask import ClassesLike, checked_leak, checked_targets, classes_of
 from reidbn.cpds.logic import And, Or
 from reidbn.cpds.protocol import NO, YES

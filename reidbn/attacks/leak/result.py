@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reidbn.attacks.arguments import whole_number
 from reidbn.attacks.leak.ask import LeakSize, risks
 from reidbn.errors import CrosscheckFailed, UsageError
-from reidbn.inference.cells import DISAGREES, Cell
+from reidbn.inference.compared import DISAGREES, Cell
 from reidbn.late import late
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.table import People, checked_people

@@ -9,9 +9,7 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {
-        "formats": "FORMATS",
+        "files": "FORMATS Imported import_network read_network export export_text",
         "names": "decoded encoded",
-        "reading": "Imported import_network read_network",
-        "writing": "export export_text",
     },
 )

@@ -16,8 +16,7 @@ import numpy as np
 
 from reidbn.errors import ModelError, did_you_mean
 from reidbn.inference.interchange.names import Originals, kept, safe_for_files
-from reidbn.inference.network import Array
-from reidbn.inference.plain import MOST_CELLS, PlainNode
+from reidbn.inference.network import MOST_CELLS, Array, PlainNode
 
 
 def write_bif(nodes: Sequence[PlainNode], *, title: str, notes: Sequence[str]) -> str:

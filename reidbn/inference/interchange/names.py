@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 from reidbn.attack.parts import NAME
 from reidbn.cpds.protocol import NO, YES
-from reidbn.inference.plain import PlainNode
+from reidbn.inference.network import PlainNode
 
 # Words of the BIF language; some readers take them for the start of a block wherever they stand.
 _RESERVED = {"network", "variable", "probability", "table", "default", "property", "type",

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 from reidbn.errors import ModelError
 from reidbn.inference.interchange.names import Originals, kept, safe_for_files
 from reidbn.inference.interchange.xmlbif import comment, numbers, parsed
-from reidbn.inference.plain import PlainNode
+from reidbn.inference.network import PlainNode
 
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 110, 48, 40, 60  # of a node on GeNIe's canvas
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from reidbn.errors import ModelError
 from reidbn.inference.interchange.names import Originals, kept, safe_for_files
-from reidbn.inference.plain import PlainNode
+from reidbn.inference.network import PlainNode
 
 # No DOCTYPE: its grammar stops pyAgrum's parser, and no reader needs it.
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
