@@ -18,7 +18,7 @@ a table of 6e7 people with alpha near 0 keeps its digits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TypeAlias
 
 import numpy as np
@@ -37,6 +37,7 @@ NO_MAXIMUM = "no finite maximum"
 STATUSES = (INTERIOR, BOUNDARY, NOT_IDENTIFIABLE, NO_MAXIMUM)
 
 _ROUNDS = 100
+_FEW = 32  # tables that are looked at together to the end
 _GAIN = 1e-12  # gain in log-likelihood that a last Newton step may have; it squares what is left
 _LONGEST = 2.0  # longest step in phi
 
@@ -94,12 +95,21 @@ def maximise(tables: Packed, *, held_alpha: float | None = None) -> MaximumLikel
     at = slopes(tables, phi, alpha)
     open_ = regular.copy()
     rounds = 0
+    rows, some = np.arange(open_.size), tables  # those still looked at: a few take long
     while open_.any() and rounds < _ROUNDS:
         rounds += 1
-        step, gain = _newton(at, (alpha <= 0) & (at.alpha <= 0) if held_alpha is None else regular)
-        last = open_ & (gain < _GAIN)
-        phi, alpha, at, moved = _advance(tables, (phi, alpha), at, step, open_)
-        open_ &= ~last & moved
+        if 2 * np.count_nonzero(open_[rows]) < rows.size and rows.size > _FEW:
+            rows = rows[open_[rows]]
+            some = tables.take(rows)
+        own = at if rows.size == open_.size else at.take(rows)
+        held = (alpha[rows] <= 0) & (own.alpha <= 0) if held_alpha is None else regular[rows]
+        step, gain = _newton(own, held)
+        last = open_[rows] & (gain < _GAIN)
+        phi[rows], alpha[rows], new, moved = _advance(
+            some, (phi[rows], alpha[rows]), own, step, open_[rows]
+        )
+        at.put(rows, new)
+        open_[rows] &= ~last & moved
     status = np.where((alpha > 0) | (held_alpha is not None), 0, 1)
     status = np.where(tables.classes == tables.n, 3, np.where(tables.classes == 1, 2, status))
     return MaximumLikelihood(
@@ -190,6 +200,15 @@ class Slopes:
     phi_phi: Floats
     phi_alpha: Floats
     alpha_alpha: Floats
+
+    def take(self, rows: NDArray[np.int64]) -> Slopes:
+        """Those of some tables."""
+        return Slopes(*(getattr(self, f.name)[rows] for f in fields(self)))
+
+    def put(self, rows: NDArray[np.int64], some: Slopes) -> None:
+        """The same with those of some tables put in their places."""
+        for f in fields(self):
+            getattr(self, f.name)[rows] = getattr(some, f.name)
 
 
 def slopes(tables: Packed, phi: Floats, alpha: Floats) -> Slopes:
