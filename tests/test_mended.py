@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -380,3 +381,76 @@ def test_an_end_of_an_interval_that_is_all_rounding_is_not_written_out():
     result = quickly(rb.assess("adversary-routes", people, population=10**6))
     assert not re.search(r"e-[1-9]\d\d", str(result.summary()))
     assert not re.search(r"e-[1-9]\d\d", str(result.population_uncertainty()))
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def test_times_to_the_nanosecond_fall_into_the_same_classes_wherever_they_are_read(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    noon = 12 * 3600 * 10**9
+    times = pa.array([1, 2, 1, None, 5 * 10**8, noon], type=pa.time64("ns"))
+    table = pa.table({"t": times, "sex": list("fmfmfm")})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    wanted = ["00:00:00.000000001", "00:00:00.000000002", "00:00:00.5", "12:00:00", None]
+    for source in (tmp_path / "t.parquet", table):
+        people = rb.read_table(source, quasi_identifiers=["t"])
+        cells, n = rb.contingency(source, ["t"])
+        assert people.labels("t").tolist() == wanted
+        assert cells["t"].tolist() == wanted
+        assert n.tolist() == [2, 1, 1, 1, 1]
+        assert people.class_sizes().tolist() == [2, 1, 2, 1, 1, 1]
+
+
+def test_columns_of_parquet_that_differ_by_capitals_are_read_apart_or_named_as_what_is_wrong(
+    tmp_path,
+):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "two.parquet"
+    nested = pa.array([{"age": 1}, {"age": 2}, {"age": 2}])
+    parquet.write_table(pa.table({"home": nested, "age": [1, 2, 1], "Age": [3, 4, 4]}), path)
+    people = rb.read_table(path, quasi_identifiers=["Age", "age"])
+    assert people.labels("Age").tolist() == [3, 4]
+    assert people.class_sizes(["Age"]).tolist() == [1, 2, 2]
+    assert people.class_sizes(["age"]).tolist() == [2, 1, 2]
+    with pytest.raises(rb.DataError, match="differ by capitals only"):
+        rb.contingency(path, ["Age"])
+    assert rb.contingency(path, ["Age"], engine="numpy").n.tolist() == [1, 2]
+
+
+def test_a_frame_with_two_columns_of_one_name_is_refused_by_contingency():
+    frame = pd.DataFrame([[1, 2, 3], [1, 3, 3]], columns=["a", "a", "b"])
+    with pytest.raises(rb.DataError, match="two columns have the same name"):
+        rb.contingency(frame, ["a", "b"])
+
+
+def test_decimals_longer_than_a_float_are_read_each_number_once():
+    texts = ["1.10", "1.1", "1.1000000000000000000000001", "2", "0.00", "-0"]
+    frame = pd.DataFrame({"x": [Decimal(text) for text in texts], "y": "a"})
+    people = rb.read_table(frame, quasi_identifiers=["x"])
+    assert people.class_sizes().tolist() == [2, 2, 1, 1, 2, 2]
+    assert rb.contingency(frame, ["x"]).n.tolist() == [2, 2, 1, 1]
+
+
+# -- disclosure ------------------------------------------------------------------------------------
+
+
+def test_a_person_asked_about_twice_is_refused_by_disclosure_as_by_assess(ages):
+    people = rb.read_table(ages, quasi_identifiers=["age"], sensitive=["sex"])
+    with pytest.raises(rb.UsageError, match="names a row twice"):
+        rb.disclosure(people, "sex", individuals=[1, 1])
+    assert len(rb.disclosure(people, "sex", individuals=[1, 3])) == 2
+
+
+def test_with_histories_named_values_say_that_ppp_is_the_least_over_all_own_values():
+    frame = pd.DataFrame(
+        {"id": [1, 1, 2, 3, 4], "age": [30, 30, 30, 40, 40], "d": ["a", "b", "a", "b", "a"]}
+    )
+    people = rb.read_table(frame, quasi_identifiers=["age"], sensitive=["d"], subject_id="id")
+    notes = rb.disclosure(people, "d", sensitive_values=["a"]).notes
+    assert any("the least over all of the person's own values of d" in note for note in notes)
+    single = rb.read_table(frame, quasi_identifiers=["age"], sensitive=["d"])
+    notes = rb.disclosure(single, "d", sensitive_values=["a"]).notes
+    assert not any("own values" in note for note in notes)

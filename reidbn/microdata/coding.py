@@ -139,6 +139,8 @@ def tidy(
         if value is not None and value != "" and value not in blanks:
             kept.append(place)
             values.append(value)
+    if values and all(isinstance(raw.values[place], decimal.Decimal) for place in kept):
+        values = _alike([raw.values[place] for place in kept], values)
     values = _one_kind(name, values, written=raw.written, as_text=as_text)
     labels, inverse = _sorted(values)
     new = np.full(len(raw.values) + 1, -1, dtype=np.int32)
@@ -180,6 +182,15 @@ def _clean(name: str, value: Any) -> Any:
         f'column "{name}" holds values of type {type(value).__name__}; '
         "use texts, numbers, dates or true/false"
     )
+
+
+def _alike(given: list[decimal.Decimal], values: list[Any]) -> list[Any]:
+    """Decimals of which a float holds every one; else all as texts, each number written once."""
+    if not any(isinstance(value, str) for value in values):
+        return values
+    texts = [format(value, "f") for value in given]
+    shortest = [text.rstrip("0").rstrip(".") if "." in text else text for text in texts]
+    return ["0" if not value else text for value, text in zip(given, shortest, strict=True)]
 
 
 def _decimal(value: decimal.Decimal) -> Any:

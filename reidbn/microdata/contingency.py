@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import UsageError, did_you_mean
+from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Frequencies, Ints, class_ids, frequencies_of
 from reidbn.microdata.coding import Blanks, Raw, tidy, whole_numbers, with_missing
 from reidbn.microdata.columns import instead_of
@@ -237,6 +237,9 @@ def _raw(
     for name in (*wanted, *([counts] if counts else [])):
         if name not in table.header:
             raise UsageError(f'no column "{name}"; {instead_of(name, table.header)}')
+    for name in wanted:
+        if table.header.count(name) > 1:
+            raise DataError(f"{table.name}: two columns have the same name; rename one")
     raw = table.read([*wanted, *([counts] if counts else [])])
     rows = raw[wanted[0]].codes.size
     return raw, np.ones(rows, dtype=np.int64) if counts is None else whole_numbers(raw[counts])

@@ -17,9 +17,13 @@ from reidbn.microdata.classes import Ints
 from reidbn.microdata.coding import Raw, whole_numbers
 from reidbn.microdata.columns import instead_of
 from reidbn.microdata.csvfile import check_lines, head_of, is_csv
-from reidbn.microdata.sources import source_of
+from reidbn.microdata.sources import source_of, top_names
 
 _COUNT = "reidbn_count"
+SAME_BUT_CAPITALS = (
+    "two columns have the same name, or names that differ by capitals only, which DuckDB does not "
+    'tell apart; rename one, or use engine="numpy"'
+)
 
 
 def grouped(
@@ -136,8 +140,16 @@ def _matching(path: Path) -> list[Path]:
 def _parquet(con: Any, files: Sequence[Path]) -> Any:
     import duckdb
 
+    names = [str(f / "*.parquet" if f.is_dir() else f) for f in files]
     try:
-        return con.read_parquet([str(f / "*.parquet" if f.is_dir() else f) for f in files])
+        first = con.execute(
+            "SELECT name, num_children FROM parquet_schema(?) WHERE file_name = ("
+            "SELECT min(file_name) FROM parquet_schema(?))", [names[0], names[0]],
+        ).fetchall()  # fmt: skip
+        header = top_names(first)
+        if len({name.lower() for name in header}) < len(header):
+            raise DataError(f"{files[0].name}: {SAME_BUT_CAPITALS}")
+        return con.read_parquet(names)
     except duckdb.Error:
         raise DataError(f"{files[0].name}: cannot be read as Parquet") from None
 
@@ -159,10 +171,7 @@ def _csv(con: Any, files: Sequence[Path]) -> Any:
     if len(set(header)) != len(header):
         raise DataError(f"{files[0].name}: two columns have the same name; rename one")
     if len({name.lower() for name in header}) != len(header):
-        raise DataError(
-            f"{files[0].name}: two columns have names that differ by capitals only, which DuckDB "
-            'does not tell apart; rename one, or use engine="numpy"'
-        )
+        raise DataError(f"{files[0].name}: {SAME_BUT_CAPITALS}")
     return con.read_csv(
         [str(file) for file in files],
         header=True,

@@ -133,7 +133,11 @@ def _parquet(path: Path) -> Source:
     place = str(path).replace("'", "''")
     with _no_values_in(f"{path.name} as Parquet"), duckdb.connect() as con:
         found = con.execute(f"DESCRIBE SELECT * FROM read_parquet('{place}')").fetchall()  # noqa: S608
+        elements = con.execute(f"SELECT name, num_children FROM parquet_schema('{place}')")  # noqa: S608
+        named = top_names(elements.fetchall())
     types = {str(row[0]): str(row[1]) for row in found}
+    read_as = dict(zip(named, types, strict=False)) if len(set(named)) == len(named) else {}
+    header = [*named, *list(types)[len(named) :]]
 
     def read(names: Sequence[str]) -> dict[str, Raw]:
         coders = {name: _coder(types[name]) for name in names}
@@ -145,7 +149,25 @@ def _parquet(path: Path) -> Source:
                     coders[name].add(chunk[f"c{j}"], chunk.get(f"n{j}"))
         return {name: coder.finish() for name, coder in coders.items()}
 
-    return Source(path.name, list(types), read)
+    def read_named(names: Sequence[str]) -> dict[str, Raw]:
+        found = read([read_as.get(name, name) for name in names])
+        return {name: found[read_as.get(name, name)] for name in names}
+
+    return Source(path.name, header, read_named)
+
+
+def top_names(elements: Sequence[tuple[str, int | None]]) -> list[str]:
+    """The columns of a Parquet file as it names them: DuckDB renames `Age` beside `age`.
+
+    >>> top_names([("schema", 2), ("age", None), ("home", 2), ("zip", 0), ("town", 0)])
+    ['age', 'home']
+    """
+    names, inside = [], 0
+    for name, children in elements[1:]:
+        if not inside:
+            names.append(str(name))
+        inside += (children or 0) - (1 if inside else 0)
+    return names
 
 
 def _chunks(con: Any) -> Iterator[Any]:
@@ -306,6 +328,9 @@ def _arrow_columns(given: Any, names: Sequence[str]) -> Iterator[tuple[str, Raw]
         kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
         if pa.types.is_nested(kind) or pa.types.is_binary(kind):
             raise DataError(f'column "{name}" holds lists or other compound values')
+        if kind == pa.time64("ns"):
+            cells = pa.chunked_array([_clock(chunk) for chunk in cells.chunks], pa.string())
+            kind = cells.type
         try:
             coded = cells.unify_dictionaries() if kind != cells.type else cells.dictionary_encode()
         except pa.ArrowNotImplementedError:
@@ -317,3 +342,12 @@ def _arrow_columns(given: Any, names: Sequence[str]) -> Iterator[tuple[str, Raw]
         parts = [chunk.indices.cast("int32").fill_null(-1).to_numpy() for chunk in coded.chunks]
         codes = np.concatenate(parts) if parts else np.empty(0)
         yield name, Raw(codes.astype(np.int32), values)
+
+
+def _clock(chunk: Any) -> Any:
+    """Times of day to the nanosecond as texts, as DuckDB writes them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    plain = chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk
+    return pc.replace_substring_regex(plain.cast(pa.string()), r"\.?0*$", "")

@@ -231,6 +231,11 @@ def asked_of(
         notes.append(
             f"asked about the {counted(may.size, 'person')} with a named value of {sensitive}"
         )
+        if several(people, sensitive):
+            notes.append(
+                f"where a person has several records, PPP is the least over all of the person's "
+                f"own values of {sensitive}, named or not"
+            )
     rows = _chosen(people, individuals, seed, may, there, skip=skip)
     named = values is not None and individuals is None
     sampled = individuals is not None and (drawn or np.ndim(individuals) == 0)
@@ -330,6 +335,8 @@ def _chosen(
         raise UsageError("individuals must be row numbers, or how many people to draw")
     if wanted.size == 0 or wanted.min() < 0 or wanted.max() >= len(people):
         raise UsageError(f"individuals must be row numbers from 0 to {len(people) - 1}")
+    if np.unique(wanted).size != wanted.size:
+        raise UsageError("individuals names a row twice; name each person once")
     asked = np.isin(wanted, may)
     if skip and asked.any():
         wanted = wanted[asked]
