@@ -38,6 +38,7 @@ CALLS = {
     "derivatives": lambda **more: rb.derivatives(
         LEAK, "risk", set=BEYOND, over=["leaked"], **more
     ),
+    "derivative": lambda **more: rb.derivative(LEAK, "risk", "leaked", set=BEYOND, **more),
     "compare": lambda **more: rb.compare(LEAK, "risk", {}, {"set": {"leaked": 1}}, set=BEYOND,
                                          **more),
     "sobol": lambda **more: rb.sobol(LEAK, "risk", set=BEYOND, over={"leaked": (1, 9)}, **more),
@@ -57,7 +58,7 @@ def test_every_public_call_that_sets_parameters_is_tried_here():
         name
         for name in rb.__all__
         if inspect.isfunction(thing := getattr(rb, name))
-        and "set" in inspect.signature(thing).parameters
+        and {"set", "asked"} & {*inspect.signature(thing).parameters}
     }
     assert takes == set(CALLS)
 
