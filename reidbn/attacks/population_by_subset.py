@@ -195,7 +195,8 @@ class SubsetPopulation:
         for tile in self.classes.tiles():
             for block, places in tile.blocks(step):
                 alone = (places == 0) & single
-                sums[0] += alone @ people[block]
+                if self.classes.followed is not None:
+                    sums[0] += alone @ people[block]
                 if ranks is not None:
                     told = self._by_rank(alone, ranks, raises=raises)
                 else:
@@ -214,15 +215,21 @@ class SubsetPopulation:
                     if self.finer is not None:
                         np.maximum(found, self.finer.match(np.arange(rows)[block]).T, out=found)
                     matched[block] = weights[0] @ found
+        if self.classes.followed is None:
+            sums[0] = uniques
+        self._keep_means(sums)
+        return unique, matched
+
+    def _keep_means(self, sums: Array) -> None:
+        """The means over uniques, from their number and the sums before and after."""
         some = np.maximum(sums[0], 1)
         before, after = (np.where(sums[0] > 0, s / some, self.said.p_unique) for s in sums[1:])
-        if ranks is not None:
+        if self.said.share is None:
             before = self.said.p_unique
         if self.finer is not None:
             of_parts = self.finer.population
             after = np.maximum(after, of_parts.p_unique[of_parts.kept])
         self.__dict__["_told_means"] = (before, after)
-        return unique, matched
 
     def _by_rank(
         self, alone: NDArray[np.bool_], ranks: tuple[Array, NDArray[Any]], *, raises: bool
