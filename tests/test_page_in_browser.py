@@ -1,0 +1,119 @@
+"""A page as a browser shows it: readable on a telephone, reaches nothing outside, axe is content.
+
+Skipped where Chromium is not; the rules of axe-core are asked where `axe-core-python` is installed.
+"""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+AXE = find_spec("axe_core_python")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here to look at pages with"),
+]
+TELEPHONE, DESK = 360, 1200
+
+# The page in a frame of a width; what the frame says of itself stands in <pre> when it is dumped.
+LOOK = """<!doctype html><html lang="en"><title>look</title>
+<iframe id="page" width="{width}" height="900" srcdoc="{page}"></iframe><pre id="found"></pre>
+<script>{axe}</script><script>
+const frame = document.getElementById("page");
+frame.addEventListener("load", async () => {{
+  const inner = frame.contentWindow, paper = inner.document;
+  const found = {{
+    wide: paper.documentElement.scrollWidth - inner.innerWidth,
+    text: paper.body.innerText.length,
+    pictures: [...paper.images].filter(i => !i.complete || !i.naturalWidth).length,
+    fetched: inner.performance.getEntriesByType("resource")
+      .map(e => e.name).filter(n => !n.startsWith("data:")),
+    faults: [],
+  }};
+  if (window.axe) {{
+    inner.eval(document.scripts[0].textContent);
+    const told = await inner.axe.run(paper, {{resultTypes: ["violations"]}});
+    found.faults = told.violations.map(v => v.id + ": " + v.nodes[0].html);
+    found.asked = told.passes.length;
+  }}
+  document.getElementById("found").textContent = JSON.stringify(found);
+}});
+</script></html>"""
+
+
+def seen(page, width, folder):
+    """What Chromium sees of a page in a window of a width."""
+    axe = Path(AXE.origin).with_name("axe.min.js").read_text() if AXE else ""
+    look = folder / "look.html"
+    look.write_text(LOOK.format(width=width, page=html.escape(page), axe=axe))
+    told = subprocess.run(
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+         f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=20000", "--dump-dom",
+         look.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    return json.loads(html.unescape(re.search(r'<pre id="found">(.+?)</pre>', told.stdout)[1]))
+
+
+def people():
+    rng = np.random.default_rng(1)
+    rows = {
+        "age": rng.integers(20, 60, 237),
+        "sex": rng.integers(0, 2, 237),
+        "race": rng.integers(0, 9, 237),
+        "diagnosis": rng.choice(5, 237),
+    }
+    return rb.read_table(
+        pd.DataFrame(rows), quasi_identifiers=["age", "sex", "race"], sensitive=["diagnosis"]
+    )
+
+
+PAGES = {
+    "assessment": lambda table: rb.assess("adversary-routes", table, population=100_000),
+    "disclosure": lambda table: rb.disclosure(table, "diagnosis"),
+    "leak": lambda table: rb.leak.assess(table, leaked=50),
+    "population": lambda table: rb.population.fit(table, population=100_000),
+    "suda": lambda table: rb.suda(table, sampling_fraction=0.1),
+    "candidates": lambda table: rb.candidates(table.take(range(157)), table),
+}
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def page(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    PAGES[request.param](people()).report(path)
+    return path.read_text()
+
+
+@pytest.mark.parametrize("width", [TELEPHONE, DESK])
+def test_a_page_is_readable_at_every_width(page, width, tmp_path):
+    found = seen(page, width, tmp_path)
+    assert found["wide"] <= 0, f"the page is {found['wide']} pixels wider than its window"
+    assert found["text"] > 300
+    assert found["pictures"] == 0
+    assert found["fetched"] == []
+    assert found["faults"] == []
+
+
+def test_the_look_sees_what_is_wrong(tmp_path):
+    """A page with every fault is told from one without."""
+    wrong = (
+        '<!doctype html><html><body><div style="width:900px">wide</div>'
+        '<img src="http://127.0.0.1:9/nowhere.png"></body></html>'
+    )
+    found = seen(wrong, TELEPHONE, tmp_path)
+    assert found["wide"] > 500
+    assert found["pictures"] == 1
+    assert found["fetched"] == ["http://127.0.0.1:9/nowhere.png"]
+    if AXE:
+        assert {"html-has-lang", "image-alt"} <= {f.partition(":")[0] for f in found["faults"]}
