@@ -88,8 +88,8 @@ DOORS = {
     },
     "attacks/leak/result.py": {"reidbn.report.leak_page:sections"},
     "cpds/protocol.py": {"reidbn.inference.pgmpy_bridge:cpd_to_pgmpy"},
-    "microdata/candidates.py": {"reidbn.report.subsets_page:candidate_sections"},
-    "microdata/suda.py": {"reidbn.report.subsets_page:suda_sections"},
+    "microdata/candidates.py": {"reidbn.report.subsets:candidate_sections"},
+    "microdata/suda.py": {"reidbn.report.subsets:suda_sections"},
     "microdata/table.py": {
         "reidbn.microdata.generalise:compared_with",
         "reidbn.microdata.generalise:generalise",
@@ -98,7 +98,7 @@ DOORS = {
         "reidbn.microdata.generalise:suppression_rate",
     },
     "population/pitman.py": {"reidbn.population.rehearsal:rehearse"},
-    "population/result.py": {"reidbn.report.population_page:sections"},
+    "population/result.py": {"reidbn.report.population_figures:sections"},
     "result.py": {
         "reidbn.report.page:numbers_of",
         "reidbn.report.page:sheet_of",

@@ -51,8 +51,7 @@ from reidbn.inference.query import Query, default_question, read_query
 from reidbn.inference.sampling import forward, matching
 from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.knowledge import Known
-from reidbn.microdata.named import refuse_unnamed
-from reidbn.microdata.placing import Groups, place
+from reidbn.microdata.placing import Groups, place, refuse_unnamed
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.population.sample import SUPPRESSED, population_size, stood_for

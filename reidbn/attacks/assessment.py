@@ -26,7 +26,7 @@ from reidbn.inference.crosscheck import CrossCheck, crosscheck
 from reidbn.inference.query import Query
 from reidbn.late import late
 from reidbn.microdata.placing import Groups
-from reidbn.microdata.sampled import binomial_interval
+from reidbn.microdata.subset_table import binomial_interval
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.result import Measure, Result, by_person, mean_of

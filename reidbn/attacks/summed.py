@@ -7,7 +7,7 @@ person's class on Y and whether it is one person of the population.  So, by tota
     g(f, u) = P(target, evidence | a class of f, unique with probability u) = a(f) + b 1(f = 1) u
 
 with one g for everybody: the exact engine is asked once for every class size that occurs.  The sum
-of a(f) is a walk over the lattice of subsets (microdata/walk.py), in which people who are alone
+of a(f) is a walk over the lattice of subsets (microdata/lattice.py), in which people who are alone
 cost nothing more; that of u is `SubsetPopulation.expected`.
 
 An attack of another shape (a column of one's own, a node that hangs on a single member) is not
@@ -36,8 +36,7 @@ from reidbn.inference.groups import subset_weights
 from reidbn.inference.lowering import Lowering
 from reidbn.inference.query import Query
 from reidbn.inference.tensors import batched
-from reidbn.microdata.lattice import DistinctRows
-from reidbn.microdata.walk import Gather, Walk
+from reidbn.microdata.lattice import DistinctRows, Gather, Walk
 
 Array = NDArray[np.float64]
 FROM = 1 << 20  # people x subsets from which risks are summed

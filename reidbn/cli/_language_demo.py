@@ -65,7 +65,7 @@ def _models(data: dict[str, Any]) -> str:
 
 def _questions(folder: Path, data: dict[str, Any]) -> str:
     import reidbn as rb
-    from reidbn.report.answer import remarks, sentence
+    from reidbn.report.words import remarks, sentence
 
     lines, answers = [], []
     for name in ("breakfast", "leak-single", "adversary-routes"):

@@ -167,9 +167,8 @@ def read_hierarchies(texts: Iterable[str]) -> dict[str, Hierarchy]:
 
 def _rule(rule: str, text: str) -> Hierarchy | None:
     """The hierarchy that a rule names; None where the rule is a file."""
-    from reidbn.microdata.bands import Bands
-    from reidbn.microdata.dates import ORDERS, UNITS, Dates
-    from reidbn.microdata.prefixes import Prefix, Suffix
+    from reidbn.microdata.hierarchy import Bands, Prefix, Suffix
+    from reidbn.microdata.ladders import ORDERS, UNITS, Dates
 
     kinds: dict[str, Callable[..., Any]] = {"bands": Bands, "prefix": Prefix, "suffix": Suffix}
     kind, colon, numbers = rule.partition(":")

@@ -66,7 +66,7 @@ def _explain(attack: Attack, asked: Call) -> int:
 
 
 def _as_data(answer: Answer) -> dict[str, Any]:
-    from reidbn.report.answer import sentence, used_assumptions
+    from reidbn.report.words import sentence, used_assumptions
 
     return {
         **answer.to_dict(),
@@ -76,7 +76,7 @@ def _as_data(answer: Answer) -> dict[str, Any]:
 
 
 def _show(answer: Answer, *, quiet: bool) -> None:
-    from reidbn.report.answer import remarks, sentence
+    from reidbn.report.words import remarks, sentence
 
     click.echo(sentence(answer))
     p = answer.probability

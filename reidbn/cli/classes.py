@@ -66,8 +66,8 @@ def classes(
     if out:
         write_parquet(_per_person(people), out)
     if plot:
-        from reidbn.report.class_sizes import class_size_figure
         from reidbn.report.style import save
+        from reidbn.report.words import class_size_figure
 
         save(class_size_figure(people), plot)
 

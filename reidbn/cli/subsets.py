@@ -198,8 +198,8 @@ def _write(table: pd.DataFrame, path: str) -> None:
 
 def _draw(table: pd.DataFrame, plot: str | None, lattice: str | None) -> None:
     if plot or lattice:
-        from reidbn.report.lattice_figures import lattice_figure, uniqueness_figure
         from reidbn.report.style import save
+        from reidbn.report.subsets import lattice_figure, uniqueness_figure
 
         if plot:
             save(uniqueness_figure(table), plot)

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import DataError, UsageError, did_you_mean
-from reidbn.microdata.assemble import Roles, people_of_history
 from reidbn.microdata.classes import Codes
 from reidbn.microdata.columns import Column, column_of, object_array
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.ladders import as_hierarchy
+from reidbn.microdata.read import Roles, people_of_history
 from reidbn.microdata.table import Columns, People
 from reidbn.written import counted
 

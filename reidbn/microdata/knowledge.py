@@ -130,7 +130,7 @@ class Knowledge:
 
     def seen(self, people: People) -> People:
         """The people as the attacker sees them, who knows some columns in bands only."""
-        from reidbn.microdata.seen import seen
+        from reidbn.microdata.placing import seen
 
         return seen(people, self.bands) if self.bands else people
 
@@ -314,8 +314,7 @@ def _of_scenario(
     """What a scenario says is known of these people; refused where it says more than that."""
     from reidbn.attack.scenario import Profile
     from reidbn.attack.scenariofile import load_scenario
-    from reidbn.microdata.named import refuse_unnamed
-    from reidbn.microdata.placing import place
+    from reidbn.microdata.placing import place, refuse_unnamed
 
     whole = load_scenario(known)
     more = [

@@ -1,9 +1,15 @@
-"""Ladders: named values made general by a table or a tree of names."""
+"""Ladders: named values made general by a table or a tree of names.
+
+Dates: made general as months, years, decades, or bands of days counted from a date.
+"""
 
 from __future__ import annotations
 
+import calendar
 import csv
+import datetime
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
@@ -12,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from reidbn.errors import DataError, UsageError
+from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.csvfile import NOT_UTF8
-from reidbn.microdata.hierarchy import ANY, Hierarchy
+from reidbn.microdata.hierarchy import ANY, Bands, Hierarchy
 
 
 @dataclass(frozen=True)
@@ -175,3 +181,184 @@ def as_hierarchy(given: Any) -> Hierarchy:
     raise UsageError(
         "a hierarchy is Bands, Dates, Prefix, Suffix, Tree, Ladder or the path of a CSV file"
     )
+
+
+# -- dates -----------------------------------------------------------------------------------------
+
+
+UNITS = ("month", "year", "decade")
+ORDERS = ("day-first", "month-first")
+Span = tuple[int, int]  # first and last day, as ordinals
+EVER: Span = (0, datetime.date.max.toordinal() + 1)
+
+
+@dataclass(frozen=True)
+class Dates(Hierarchy):
+    """Dates by calendar, `Dates("month", "year", "decade")`, or by days from a start.
+
+    `Dates(7, 28, start="2020-01-06")` makes weeks and four weeks counted from that Monday.  Dates
+    are read as 1970-01-31, 31.01.1970, 31 Jan 1970, 31/01/1970, and, more general, 1970-01, 1970
+    and 1970s; `order` is "day-first" or "month-first" where 01/02/1970 could be either.
+
+    >>> [Dates("month", "year", "decade").up("1970-01-31", level) for level in range(5)]
+    ['1970-01-31', '1970-01', '1970', '1970s', '*']
+    >>> Dates(7, start="2020-01-06").up("2020-01-15", 1)
+    '2020-01-13 to 2020-01-19'
+    """
+
+    units: tuple[str | int, ...]
+    start: datetime.date | None
+    order: str | None
+
+    def __init__(
+        self,
+        *units: str | int,
+        start: str | datetime.date | None = None,
+        order: str | None = None,
+    ) -> None:
+        if order is not None and order not in ORDERS:
+            raise UsageError(f'order="{order}"; {did_you_mean(order, ORDERS)}')
+        days = [u for u in units if isinstance(u, int | np.integer) and not isinstance(u, bool)]
+        named = [UNITS.index(str(u)) for u in units if u in UNITS]
+        if not units or len(units) not in (len(days), len(named)):
+            raise UsageError(
+                f"dates at levels {units}; give {', '.join(UNITS)}, or numbers of days with start="
+            )
+        if named != sorted(set(named)):
+            raise UsageError(f"dates at levels {units}; each level must be coarser, as month, year")
+        if days:
+            Bands(*days)  # widths above 0 that nest
+        if bool(days) != (start is not None):
+            raise UsageError('numbers of days need start="YYYY-MM-DD", and only they take it')
+        object.__setattr__(self, "units", units)
+        object.__setattr__(self, "start", None if start is None else _day(start))
+        object.__setattr__(self, "order", order)
+
+    @property
+    def levels(self) -> int:
+        return len(self.units) + 1
+
+    def climb(self, value: Any, level: int) -> str:
+        unit = self.units[level - 1]
+        spans = self.spans(value)
+        groups = {self._group(first, unit) for first, _ in spans}
+        if any(last > self._last(first, unit) for first, last in spans):
+            return str(value)  # more general than the level
+        if len(groups) > 1:
+            raise _unclear()
+        return groups.pop()
+
+    def _group(self, day: int, unit: str | int) -> str:
+        date = datetime.date.fromordinal(max(day, 1))
+        if unit == "month":
+            return f"{date.year:04}-{date.month:02}"
+        if unit == "year":
+            return f"{date.year:04}"
+        if unit == "decade":
+            return f"{date.year // 10 * 10:04}s"
+        last = self._last(day, unit)
+        first = last - int(unit) + 1
+        if first == last:
+            return date.isoformat()
+        return " to ".join(datetime.date.fromordinal(d).isoformat() for d in (first, last))
+
+    def _last(self, day: int, unit: str | int) -> int:
+        """The last day of the group that a day is in."""
+        date = datetime.date.fromordinal(max(day, 1))
+        if unit == "month":
+            return date.replace(day=calendar.monthrange(date.year, date.month)[1]).toordinal()
+        if unit == "year":
+            return datetime.date(date.year, 12, 31).toordinal()
+        if unit == "decade":
+            return datetime.date(date.year // 10 * 10 + 9, 12, 31).toordinal()
+        start = 0 if self.start is None else self.start.toordinal()
+        return day + int(unit) - 1 - (day - start) % int(unit)
+
+    def is_general(self, value: Any) -> bool:
+        return any(first < last for first, last in self.spans(value))
+
+    def overlaps(self, values: Sequence[Any]) -> Callable[[int], Ints]:
+        spans = [self.spans(value) for value in values]
+
+        def of(i: int) -> Ints:
+            if any(len(both) > 1 for both in spans):
+                raise _unclear()
+            low, high = np.array([both[0] for both in spans], dtype=np.int64).reshape(-1, 2).T
+            return np.flatnonzero((low <= high[i]) & (high >= low[i]))
+
+        return of
+
+    def spans(self, value: Any) -> list[Span]:
+        """The days that a value covers; two readings where day and month could be exchanged."""
+        if isinstance(value, datetime.date):
+            return [(value.toordinal(), value.toordinal())]
+        text = re.sub(r"(?<=\d)[ T]\d{1,2}:\d\d.*$", "", str(value).strip())
+        if text == ANY:
+            return [EVER]
+        try:
+            found = _general(text) or _exact(text, self.order)
+        except ValueError:  # such as 31 February
+            found = []
+        if not found:
+            raise DataError(
+                "a value is no date; write dates as YYYY-MM-DD, and what is more general as "
+                "YYYY-MM, YYYY, 1970s or *"
+            )
+        return found
+
+
+def _day(given: str | datetime.date) -> datetime.date:
+    try:
+        return given if isinstance(given, datetime.date) else datetime.date.fromisoformat(given)
+    except (TypeError, ValueError):
+        raise UsageError(f'start="{given}" is no date; write it as YYYY-MM-DD') from None
+
+
+def _unclear() -> DataError:
+    return DataError(
+        "a date such as 01/02/YYYY may be read day first or month first; say which: "
+        'Dates(..., order="day-first") or order="month-first"'
+    )
+
+
+def _general(text: str) -> list[Span]:
+    """The days of a decade, a year, a month, or from a date to another."""
+    if found := re.fullmatch(r"([12]\d\d)0s", text):
+        first = datetime.date(int(found[1]) * 10, 1, 1)
+        return [(first.toordinal(), datetime.date(first.year + 9, 12, 31).toordinal())]
+    if re.fullmatch(r"[12]\d{3}", text):
+        year = int(text)
+        return [(datetime.date(year, 1, 1).toordinal(), datetime.date(year, 12, 31).toordinal())]
+    if found := re.fullmatch(r"([12]\d{3})[-/](\d{1,2})", text):
+        year, month = int(found[1]), int(found[2])
+        last = calendar.monthrange(year, month)[1] if 1 <= month <= 12 else 0
+        first, end = datetime.date(year, month, 1), datetime.date(year, month, max(last, 1))
+        return [(first.toordinal(), end.toordinal())]
+    if found := re.fullmatch(r"(\d{4}-\d\d-\d\d) to (\d{4}-\d\d-\d\d)", text):
+        first, end = (datetime.date.fromisoformat(part) for part in found.groups())
+        return [(first.toordinal(), end.toordinal())] if first <= end else []
+    return []
+
+
+def _exact(text: str, order: str | None) -> list[Span]:
+    """One day; two where nothing says which number is the month."""
+    if found := re.fullmatch(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", text):
+        days = [datetime.date(int(found[1]), int(found[3]), int(found[4]))]
+    elif found := re.fullmatch(r"(\d{1,2})[ -]?([A-Za-z]{3,9})[ -]?(\d{4})", text):
+        month = _MONTHS.get(found[2][:3].lower(), 0)
+        days = [datetime.date(int(found[3]), month, int(found[1]))]
+    elif found := re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", text):
+        days = [datetime.date(int(found[3]), int(found[2]), int(found[1]))]
+    elif found := re.fullmatch(r"(\d{1,2})([-/])(\d{1,2})\2(\d{4})", text):
+        one, two, year = int(found[1]), int(found[3]), int(found[4])
+        pairs = {(one, two), (two, one)} if order is None else {(one, two)}
+        if order == "month-first":
+            pairs = {(two, one)}
+        days = [datetime.date(year, m, d) for d, m in sorted(pairs) if m <= 12]
+    else:
+        return []
+    return [(day.toordinal(), day.toordinal()) for day in days]
+
+
+_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name: month for month, name in enumerate(_NAMES, 1)}

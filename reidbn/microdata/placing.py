@@ -1,18 +1,31 @@
-"""From what an attacker knows to the groups of an attack, for the people of a table.
+"""A table as an attacker sees it who knows a column in bands only, such as the decade of an age.
+
+The records that match somebody of 34 are then all those whose released value may be an age of 30 to
+39.  Where every person behind a released value was in one band, the value stands for that band;
+where they were in several (the table says 20 to 59), the value is coarser than what is known, and
+is matched as it stands.  Both never count more people alike than there are.
+
+From what an attacker knows to the groups of an attack, for the people of a table.
 
 Groups that are known to everybody for sure are joined into one member, and groups that are known
 of nobody are left out: the answer is the same, and 2^b stays small.
+
+Every column that was named for an attacker is one that the scenario speaks of, or is refused.
+
+A quasi-identifier that no group of the scenario uses would be known of nobody: a verdict about
+everything but that column, in the words of one about everything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attack.register import REGISTER, as_key, values_by_key
+from reidbn.attack.register import REGISTER, SHOWS, as_key, values_by_key
 from reidbn.attack.scenario import (
     ByPerson,
     Chance,
@@ -21,11 +34,76 @@ from reidbn.attack.scenario import (
     Knows,
     Listed,
     Profile,
+    Scenario,
 )  # fmt: skip
-from reidbn.errors import DataError, ModelError, did_you_mean
-from reidbn.microdata.seen import can_be_banded, seen
+from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
+from reidbn.microdata.columns import Column, object_array
 from reidbn.microdata.table import People
 from reidbn.written import agree, counted
+
+FEWEST = 3  # bands that numbers must reach, or they may be codes of groups already
+
+
+def seen(people: People, bands: Mapping[str, float]) -> People:
+    """The people with each named column in bands of this width."""
+    for name, width in bands.items():
+        found = _in_bands(people, name, width)
+        if found is not None:
+            column, codes = found
+            table = np.array(people.table, order="F")
+            place = people.columns.index(name)
+            table[:, place] = codes
+            schema = (*people.schema[:place], column, *people.schema[place + 1 :])
+            people = replace(people, table=table, schema=schema)
+    return people
+
+
+def can_be_banded(people: People, name: str, width: float, *, most: float = np.inf) -> bool:
+    """Whether a column is of numbers that reach over several bands, and matches by equality."""
+    numbers = _numbers(people.as_read.labels(name))
+    changes = people.history is not None and people.history.varies(name)
+    if numbers is None or changes or people.column(name).relation is not None:
+        return False
+    return bool(FEWEST * width <= np.nanmax(numbers) <= most * width)
+
+
+def _numbers(labels: NDArray[Any]) -> NDArray[np.float64] | None:
+    """The labels as numbers, missing ones as NaN; None where one is something else."""
+    try:
+        found = np.array([np.nan if v is None else float(str(v)) for v in labels.tolist()])
+    except ValueError:
+        return None
+    return found if np.isfinite(found).any() else None
+
+
+def _in_bands(people: People, name: str, width: float) -> tuple[Column, NDArray[np.int32]] | None:
+    if not can_be_banded(people, name, width):
+        return None
+    original, released = people.as_read, people.column(name)
+    numbers = _numbers(original.labels(name))
+    assert numbers is not None  # noqa: S101 - can_be_banded looked
+    band = np.floor(numbers / width)[original.table[:, original.columns.index(name)]]
+    codes = people.table[:, people.columns.index(name)]
+    lowest = np.full(released.cardinality, np.inf)
+    highest = np.full(released.cardinality, -np.inf)
+    known = ~np.isnan(band)
+    np.minimum.at(lowest, codes[known], band[known])
+    np.maximum.at(highest, codes[known], band[known])
+    hidden = np.zeros(released.cardinality, dtype=bool)  # values behind which somebody is missing
+    hidden[codes[~known]] = True
+    one_band = (lowest == highest) & ~hidden
+    keys = [
+        f"{low * width:g} to below {(low + 1) * width:g}" if one else label
+        for low, one, label in zip(lowest, one_band, released.labels.tolist(), strict=True)
+    ]
+    labels = sorted(dict.fromkeys(keys), key=lambda label: label is None)  # missing is last
+    place = {label: code for code, label in enumerate(labels)}
+    new = np.array([place[key] for key in keys], dtype=np.int32)
+    return Column(name, object_array(labels)), new[codes]
+
+
+# -- from what an attacker knows to the groups of an attack, for the people ------------------------
+
 
 Array = NDArray[np.float64]
 FactTable = Mapping[str, Sequence[object]]  # a table of facts: columns by name
@@ -383,3 +461,110 @@ def _joined(placed: Sequence[Placed]) -> tuple[Placed, ...]:
         "; ".join(dict.fromkeys(p.source for p in sure)),
     )
     return (one, *(p for p in placed if p not in sure))
+
+
+# -- every column that was named for an attacker is one that the scenario s ------------------------
+
+
+MOST = 13  # bands that ages reach over, at most
+
+
+def refuse_unnamed(
+    people: People,
+    scenario: Scenario,
+    groups: Groups,
+    *,
+    without: Sequence[str],
+    unknown: Sequence[str],
+    alone: bool = False,
+    sensitive: str | None = None,
+) -> tuple[str, ...]:
+    """Refuse columns of which nothing is said; a note on those that are said to be unknown.
+
+    `alone`: the knowledge is read without an attack, so that remedies are arguments of the reader;
+    it need not speak of the `sensitive` column asked about.
+    """
+    for name in unknown:
+        if name not in people.quasi_identifiers:
+            hint = did_you_mean(name, people.quasi_identifiers)
+            raise UsageError(f'unknown names "{name}", which is no quasi-identifier; {hint}')
+        if name in groups.used:
+            raise UsageError(*_contradiction(name, scenario))
+    left_out = _left_out(scenario, without)
+    spoken_of = groups.used | left_out | {*unknown, sensitive}
+    silent = [c for c in people.quasi_identifiers if c not in spoken_of]
+    if silent:
+        python, shell = _remedies(silent, people, groups)
+        if scenario.name == REGISTER:
+            added = f"{SHOWS}{silent[0]}"
+            own = f'If the register shows it, add the column "{added}" to its table. '
+            python, shell = own + python, own + shell
+        listed = " and ".join([", ".join(silent[:-1]), silent[-1]] if silent[1:] else silent)
+        said = (
+            f"scenario {scenario.name} says nothing about {listed}, which the table names as "
+            f"quasi-identifier{'s' if silent[1:] else ''}: {'their' if silent[1:] else 'its'} "
+            f"part of the risk would be left out. "
+        )
+        read = f'Read it with known=rb.knowledge(people, "{scenario.name}", ...): ' if alone else ""
+        raise UsageError(said + read + python, in_shell=said + shell)
+    if not unknown:
+        return ()
+    return (
+        f"taken as not known to the attacker, by the caller: {', '.join(unknown)} (a rule on who "
+        f"is alike counts every quasi-identifier all the same)",
+    )
+
+
+def _contradiction(name: str, scenario: Scenario) -> tuple[str]:
+    known = scenario.knows.known if scenario.knows else ()
+    group = next((k.name for k in known if name in k.columns), name)
+    return (
+        f'"{name}" is said to be unknown, and scenario {scenario.name} knows it as {group}; leave '
+        f'that out with without=["{group}"]',
+    )
+
+
+def _left_out(scenario: Scenario, without: Sequence[str]) -> frozenset[str]:
+    """The columns of the attributes that the caller left out."""
+    known = scenario.knows.known if scenario.knows else ()
+    gone = [k for k in known if k.name in without]
+    finer = {k.in_bands.of for k in gone if k.in_bands}
+    return frozenset({c for k in gone for c in k.columns} | finer)
+
+
+def _remedies(silent: Sequence[str], people: People, groups: Groups) -> tuple[str, str]:
+    """The mapping that would help, and the words for a column that is not known."""
+    pairs = [(item, name) for name in silent if (item := _taker(name, people, groups.missed))]
+    python, shell = "", ""
+    for item, name in pairs:
+        how = f" in bands of {item.in_bands.width:g}" if item.in_bands else ""
+        python += f'{item.name} can take {name}{how}: columns={{"{item.name}": "{name}"}}. '
+        shell += f"{item.name} can take {name}{how}: --column {item.name}={name}. "
+    open_names = [k.name for k in groups.missed if len(k.columns) == 1]
+    if open_names and not pairs:
+        said = (
+            f"It also knows {', '.join(open_names)}, which the table lacks. If "
+            f"{silent[0]} holds one of them, say which, such as "
+        )
+        first = open_names[0]
+        python += f'{said}columns={{"{first}": "{silent[0]}"}}. '
+        shell += f"{said}--column {first}={silent[0]}. "
+    listed = ", ".join(f'"{name}"' for name in silent)
+    end = "If the attacker does not know it, say "
+    return (
+        f"{python}{end}unknown=[{listed}]",
+        f"{shell}{end}--unknown {','.join(silent)}",
+    )
+
+
+def _taker(name: str, people: People, missed: Sequence[Known]) -> Known | None:
+    """An attribute that the table lacks and that this column may hold."""
+    words = {*name.lower().replace("-", "_").split("_")}
+    for item in missed:
+        if len(item.columns) != 1:
+            continue
+        if item.in_bands and can_be_banded(people, name, item.in_bands.width, most=MOST):
+            return item
+        if words & {*item.name.lower().split("_")}:
+            return item
+    return None

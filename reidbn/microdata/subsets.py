@@ -32,12 +32,19 @@ from reidbn.microdata.knowledge import (
     overlaps,
     reading_order,
 )
-from reidbn.microdata.lattice import Array, Block, DistinctRows, distinct_rows, refuse_many
+from reidbn.microdata.lattice import (
+    Array,
+    Block,
+    DistinctRows,
+    Gather,
+    Walk,
+    distinct_rows,
+    refuse_many,
+)
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.slab import every_subset
 from reidbn.microdata.subset_table import Progress, subset_table
 from reidbn.microdata.table import People, checked_people
-from reidbn.microdata.walk import Gather, Walk
 from reidbn.written import agree
 
 if TYPE_CHECKING:
@@ -82,7 +89,7 @@ def subsets(
     if samples is not None:
         if most is not None:
             raise UsageError("samples= draws subsets of any size; leave out most=")
-        from reidbn.microdata.sampled import sampled_people, sampled_subsets
+        from reidbn.microdata.subset_table import sampled_people, sampled_subsets
 
         draw = sampled_people if per_record else sampled_subsets
         found = draw(people, what, samples=samples, seed=seed, progress=progress)

@@ -172,7 +172,7 @@ class Suda(Result):
                 )
         return MinimalCheck(len(own), len(alone))
 
-    _sections = late("reidbn.report.subsets_page:suda_sections")
+    _sections = late("reidbn.report.subsets:suda_sections")
 
     def _names(self, mask: int) -> tuple[str, ...]:
         return tuple(name for j, name in enumerate(self.columns) if mask >> j & 1)

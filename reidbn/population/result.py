@@ -244,7 +244,7 @@ class Uniqueness(Result, ABC):
             )
         return self.rehearse()
 
-    _sections = late("reidbn.report.population_page:sections")
+    _sections = late("reidbn.report.population_figures:sections")
 
     def __repr__(self) -> str:
         found = number_or_none(self, "expected_uniques")

@@ -19,8 +19,7 @@ from reidbn.report.page import Section, Shown
 from reidbn.report.style import titled
 from reidbn.report.summary import Summary
 from reidbn.report.telling import BASE, NOT_TOLD, Telling, how_told, in_words, nearest
-from reidbn.report.thresholds import Rule
-from reidbn.report.verdict import Judged, changes, judge, written_alike
+from reidbn.report.thresholds import Judged, Rule, changes, judge, written_alike
 from reidbn.report.words import per_cent
 from reidbn.whatif.curve import one_at_a_time
 from reidbn.whatif.tornado import Bar, tornado

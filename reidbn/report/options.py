@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from reidbn.attacks.assessment import Assessment
 from reidbn.report.assessment_figures import options_figure
 from reidbn.report.telling import Telling
-from reidbn.report.thresholds import Choice, Rule
+from reidbn.report.thresholds import Choice, Rule, judge
 from reidbn.report.thresholds import rule as read_rule
-from reidbn.report.verdict import judge
 
 if TYPE_CHECKING:
     import pandas as pd

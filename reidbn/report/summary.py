@@ -13,8 +13,7 @@ from reidbn.attacks.register import assumed
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report.assessment_sure import fit_status, how_sure_of
 from reidbn.report.telling import OWN_COPY, Telling
-from reidbn.report.thresholds import Choice, RiskLimit, Rule, rule
-from reidbn.report.verdict import Judged, judge
+from reidbn.report.thresholds import Choice, Judged, RiskLimit, Rule, judge, rule
 from reidbn.report.words import people, per_cent
 from reidbn.written import counted, tiny
 

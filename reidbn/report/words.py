@@ -1,10 +1,28 @@
-"""Numbers in words: about 1 in N, percentages, one plain sentence."""
+"""Numbers in words: about 1 in N, percentages, one plain sentence.
+
+An answer in plain words: the chance, what it is given, and the assumptions that it stands on.
+
+The picture of class sizes: how many people share their row with how many.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.attack.assumptions import assumptions_behind
 from reidbn.errors import EngineError
+from reidbn.inference.answer import Answer
 from reidbn.inference.network import MASS
+from reidbn.microdata.classes import bands_of_sizes
+from reidbn.microdata.table import Columns, People
+from reidbn.report.style import blank, titled
 from reidbn.written import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def one_in(p: float) -> str:
@@ -59,3 +77,103 @@ def per_cent(share: float) -> str:
     '12.3 %'
     """
     return f"{100 * share:.3g} %"
+
+
+# -- an answer in plain words ----------------------------------------------------------------------
+
+
+def sentence(answer: Answer) -> str:
+    """One plain sentence.
+
+    >>> from reidbn.inference.answers import ask
+    >>> sentence(ask("leak-single", "identified=yes", given={"in_leak": "yes"}))
+    'identified=yes has probability 0.461 (about 1 in 2.2), given that in_leak=yes.'
+    """
+    query = answer.query
+    what = " and ".join(f"{n}={s}" for n, s in query.wanted.items()) or query.targets[0]
+    p = np.asarray(answer.probability)
+    if query.is_distribution and p.ndim == 1:
+        best = int(p.argmax())
+        found = f"{what} is most probably {answer.states[best]}: {one_in(float(p[best]))}"
+    elif query.is_distribution:
+        found = f"{what} has {np.prod(p.shape[:-1]):,} distributions"
+    elif p.size == 1:
+        found = f"{what} has probability {one_in(float(answer))}"
+    else:
+        found = (
+            f"{what} has a mean probability of {one_in(float(p.mean()))} over {p.size:,} answers, "
+            f"the highest {one_in(float(p.max()))}"
+        )
+    conditions = [f"given that {', '.join(query.known)}"] if query.given else []
+    conditions += [f"when {_listed(query.do)} is brought about"] if query.do else []
+    return f"{', '.join([found, *conditions])}."
+
+
+def used_assumptions(answer: Answer) -> tuple[str, ...]:
+    """Assumptions behind the answer, except parameters that were set for it."""
+    query = answer.query
+    behind = assumptions_behind(answer.attack, [*query.targets, *query.given], query.do)
+    return tuple(name for name in behind if name not in answer.settings)
+
+
+def remarks(answer: Answer) -> list[str]:
+    """What has to be said beside the sentence."""
+    out = []
+    if answer.query.given:
+        p = np.asarray(answer.evidence_probability)
+        shown = one_in(float(p)) if p.size == 1 else f"{p.min():.3g} to {p.max():.3g}"
+        out.append(f"Probability of what is given: {shown}")
+    if answer.settings:
+        out.append(f"Set here: {_listed({k: f'{v:,.12g}' for k, v in answer.settings.items()})}")
+    if answer.interval:
+        low, high = answer.interval
+        out.append(f"Sampled with {answer.rows:,} rows; 95 % interval {low:.4g} to {high:.4g}")
+    return [*out, _assumed(answer, used_assumptions(answer))]
+
+
+def _assumed(answer: Answer, names: Iterable[str]) -> str:
+    parameters = answer.attack.parameters
+    shown = [
+        f"{n} = {parameters[n].value:,.12g}" if n in parameters else f"the numbers of {n}"
+        for n in names
+    ]
+    return f"Assumptions used ({len(shown)}): {', '.join(shown)}" if shown else (
+        "Assumptions used: none")  # fmt: skip
+
+
+def _listed(pairs: object) -> str:
+    return " and ".join(f"{name}={value}" for name, value in dict(pairs).items())  # type: ignore[call-overload]
+
+
+# -- the picture of class sizes --------------------------------------------------------------------
+
+
+def class_size_figure(people: People, columns: Columns = None) -> Figure:
+    """People by the size of their class: a bar per band of sizes, the unique ones on the left."""
+    names = people.names(columns)
+    table = bands_of_sizes(people.class_sizes(names))
+    figure, (axes,) = blank(7.2, 3.6)
+    shares = table["share"].to_numpy() * 100
+    bars = axes.bar(np.arange(len(table)), shares, color="#4c78a8", width=0.85)
+    bars[0].set_color("#e45756" if table["smallest"].iloc[0] == 1 else "#4c78a8")
+    axes.bar_label(bars, [_percent(s) for s in shares], padding=2, fontsize=9)
+    axes.set_xticks(np.arange(len(table)), [_band(row) for row in table.itertuples()])
+    axes.set_xlabel("people alike" if people.is_partition else "people who match")
+    axes.set_ylabel("% of people")
+    axes.set_ylim(0, max(shares) * 1.15)
+    titled(axes, _title(people, names, table))
+    return figure
+
+
+def _title(people: People, names: tuple[str, ...], table: Any) -> str:
+    known = ", ".join(names) if len(names) <= 6 else f"{len(names)} attributes"
+    alone = int(table["people"].iloc[0]) if table["smallest"].iloc[0] == 1 else 0
+    return f"{counted(len(people), 'person')} on {known}: {alone:,} unique"
+
+
+def _band(row: Any) -> str:
+    return f"{row.smallest}" + (f"\u2013{row.largest}" if row.largest > row.smallest else "")
+
+
+def _percent(share: float) -> str:
+    return "0" if share == 0 else f"{share:.1f}" if share >= 0.1 else "<0.1"
