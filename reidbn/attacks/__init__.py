@@ -11,6 +11,7 @@ __getattr__ = face(
         "assessment": "Assessment",
         "blocks": "risks",
         "changes": "what_if",
+        "columns": "Provider Told providers",
         "secrets.ask": "DisclosureAll disclosure disclosure_all disclosure_crosscheck",
         "secrets.counts": "tally",
         "secrets.generalise": "READINGS best_generalisation equal_width_search "

@@ -27,6 +27,7 @@ from reidbn.attacks.arguments import (
 )
 from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.blocks import risks as exact_risks
+from reidbn.attacks.columns import CLASS_SIZE, on_population
 from reidbn.attacks.expected_match import journalist_match
 from reidbn.attacks.placing import attach, group_to_fill, scenario_of
 from reidbn.attacks.population_by_subset import (
@@ -228,15 +229,15 @@ def run(inputs: Inputs) -> Assessment:
     seen = groups.seen(cells)
     classes = subset_classes(seen, groups.columns, inputs.individuals, counts=counts)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
-    if "p_unique" in attack.subject:
+    if on_population(attack):
         inputs, told = _with_weights(inputs)
         notes += told
     population = None
     if inputs.population is not None and inputs.people.share_kept < 1:
         notes.append(SUPPRESSED)
-    if inputs.population is not None and "p_unique" in attack.subject:
+    if inputs.population is not None and on_population(attack):
         population = _population(inputs, seen, classes)
-    table = subject_table(attack, classes, population, asked, given)
+    table = subject_table(attack, classes, population, asked, given, filled.name)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     attack, questions = _questions(attack, inputs, scenario)
     for measure, query in list(questions.items()):
@@ -247,7 +248,7 @@ def run(inputs: Inputs) -> Assessment:
             )
     risks: dict[str, Array] = {}
     seen_before, done = inputs.given or scenario.given, {**scenario.do, **inputs.do}
-    asks_match = population is not None and "class_size" in attack.subject and not seen_before
+    asks_match = population is not None and CLASS_SIZE in attack.subject and not seen_before
     match_done = done if asks_match else None
     sums = _summed(attack, questions, inputs, classes, population, table, match_done)
     for measure, query in list(questions.items()):

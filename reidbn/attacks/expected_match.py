@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Node, SubjectColumn
+from reidbn.attacks.columns import CLASS_SIZE
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.cpds.match import Probability
@@ -33,7 +34,7 @@ def journalist_match(
     do: Mapping[str, str],
 ) -> Array:
     """E[1/F] of every distinct subject, as one more node beside the attack's own."""
-    column = attack.subject["class_size"]
+    column = attack.subject[CLASS_SIZE]
     assert column.per is not None  # noqa: S101 - class_size is per group wherever it is filled
     node = Node(NODE, ("no", "yes"), Probability(f"@{COLUMN}"), (column.per,))
     asked = attack.replace(

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reidbn.attack.attack import Attack
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.blocks import risks
+from reidbn.attacks.columns import Told, filled, on_population
 from reidbn.attacks.expected_match import journalist_match
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.population_by_weight import BY_WEIGHTS
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_SUBSETS = 512  # posteriors that are integrated; the others stay at their estimates
-MATCH, COLUMN = "journalist_match", "p_unique"
+MATCH = "journalist_match"
 FURTHER = (np.minimum, np.maximum)
 
 
@@ -101,7 +101,7 @@ def population_uncertainty(result: Assessment, level: float = 0.95) -> Populatio
     """Ask again with every fit at the low and at the high end of its posterior."""
     check_level(level)
     fits = result.population
-    if fits is None or COLUMN not in result.subject_table.columns:
+    if fits is None or not is_estimated(result):
         raise UsageError("this assessment estimates nothing about a population")
     if fits.model == BY_WEIGHTS:
         raise UsageError(
@@ -174,13 +174,17 @@ def _ends(
 
 def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
     """Every measure that depends on the population, at one end."""
-    asked = {m: q for m, q in result.questions.items() if _asks_the_population(result.attack, q)}
+    asked = {m: q for m, q in result.questions.items() if _asks_the_population(result, q)}
     if are_many(result.classes):
         found = _summed(result, fits, asked)
         if found is not None:
             return found
     rows = fits.classes.of_person[result.subject_table.first]
-    columns: dict[str, Any] = {**result.subject_table.columns, COLUMN: fits.unique(rows)}
+    told = Told(fits.classes, fits)
+    columns: dict[str, Any] = {
+        **result.subject_table.columns,
+        **{name: filled(result.attack, name, told, rows) for name in _estimated(result)},
+    }
     table = replace(result.subject_table, columns=columns, some=None, is_kept=True)
     out = {
         measure: risks(result.attack, query, result.inputs.set, table)
@@ -210,15 +214,26 @@ def _summed(
     return {m: found[m] for m in result.measures if m in found}
 
 
-def _asks_the_population(attack: Attack, query: Query) -> bool:
+def is_estimated(result: Assessment) -> bool:
+    """Whether a measure stands on an estimate of the population."""
+    return result.population is not None and bool(_estimated(result) or MATCH in result.risks)
+
+
+def _estimated(result: Assessment) -> tuple[str, ...]:
+    """The columns that the population's fits fill."""
+    return on_population(result.attack, result.subject_table.given)
+
+
+def _asks_the_population(result: Assessment, query: Query) -> bool:
     """Whether the question rests on who is unique in the population, whatever the numbers are."""
+    attack, columns = result.attack, {f"@{name}" for name in _estimated(result)}
     todo, seen = [*query.targets, *query.given], set()
     while todo:
         name = todo.pop()
         if name not in seen:
             seen.add(name)
             node = attack.all_nodes[name]
-            if f"@{COLUMN}" in node.cpd.references():
+            if columns & {*node.cpd.references()}:
                 return True
             todo += [] if name in query.do else attack.parent_nodes(node)
     return False

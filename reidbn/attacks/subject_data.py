@@ -1,13 +1,9 @@
-"""Filling an attack's subject columns from a table: what each name means, and who provides it.
+"""Filling an attack's subject columns from a table (columns.py says who provides each).
 
-    class_size     per group   people of the table who match on the known attributes
-    p_unique       per group   P(unique in the population | unique in the table) on them; one row
-                               where the population model says the same of everybody
     p_known        each        P(the attacker knows this group), from the scenario
-    records        (scalar)    people in the table
 
-An attack that asks for another column gets it from `subject={...}` of the call.  A parameter
-"records" (unit: records) is the number of people in the table too, unless the call sets it.
+A parameter "records" (unit: records) is the number of people in the table too, unless the call sets
+it.
 """
 
 from __future__ import annotations
@@ -21,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.attacks.columns import RECORDS, Told, filled, refuse_unprovided
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subset_classes import MEMORY, SubsetClasses
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
@@ -42,6 +39,8 @@ class SubjectTable:
     """Whether the columns of everybody can be held."""
     people: NDArray[np.int64] | None = None
     """How many people each entry is; None: one."""
+    given: frozenset[str] = frozenset()
+    """Columns that the call gave: no table says anything of them."""
 
     @cached_property
     def of_person(self) -> NDArray[np.intp]:
@@ -76,37 +75,34 @@ def subject_table(
     population: SubsetPopulation | None,
     own: Mapping[str, Array],
     given: Mapping[str, Any],
+    group: str | None,
 ) -> SubjectTable:
     """The subject data of an attack whose group has been placed on a table."""
     _check_given(attack, classes.people, given)
     by_person = {name: np.asarray(v, dtype=float) for name, v in {**own, **given}.items()}
+    refuse_unprovided(attack, group, Told(classes, population), by_person)
     of_person, first = _distinct(classes, by_person)
     own_columns = {name: by_person[name][first] for name in by_person}
-    for name in attack.subject:
-        _refuse_unprovided(name, attack, population, own_columns)
 
     def whole(name: str) -> Any:
-        return (
-            own_columns[name]
-            if name in own_columns
-            else _from_table(name, classes, population, first)
-        )
+        if name in own_columns:
+            return own_columns[name]
+        return filled(attack, name, Told(classes, population), classes.of_person[first])
 
     def some(subjects: NDArray[np.intp]) -> dict[str, Any]:
-        rows = classes.of_person[first[subjects]]
-        found = {name: values[subjects] for name, values in own_columns.items()}
-        for name in attack.subject:
-            if name == "class_size" and name not in found:
-                found[name] = classes.sizes_of(rows).T
-            elif name == "p_unique" and name not in found:
-                assert population is not None  # noqa: S101 - refused before
-                found[name] = population.unique_of(rows)
-            elif name not in found:
-                found[name] = whole(name)
-        return found
+        told, rows = Told(classes, population, few=True), classes.of_person[first[subjects]]
+        return {
+            name: own_columns[name][subjects]
+            if name in own_columns
+            else filled(attack, name, told, rows)
+            for name in attack.subject
+        }
 
     kept = classes.rows * classes.subsets * 4 <= MEMORY
-    return SubjectTable(Lazy(tuple(attack.subject), whole), of_person, some, kept, classes.counts)
+    columns = Lazy(tuple(attack.subject), whole)
+    return SubjectTable(
+        columns, of_person, some, kept, people=classes.counts, given=frozenset(given)
+    )
 
 
 class Lazy(Mapping[str, Any]):
@@ -135,8 +131,8 @@ class Lazy(Mapping[str, Any]):
 
 def with_records(attack: Attack, people: int, chosen: Mapping[str, float]) -> Attack:
     """The attack with its parameter "records", where it has one, at the table's size."""
-    found = attack.parameters.get("records")
-    if found is None or found.unit != "records" or "records" in chosen:
+    found = attack.parameters.get(RECORDS)
+    if found is None or found.unit != RECORDS or RECORDS in chosen:
         return attack
     table = replace(found, value=people, low=people, high=people, prior=None, source="the table")
     try:
@@ -159,47 +155,6 @@ def _check_given(attack: Attack, people: int, given: Mapping[str, Any]) -> None:
                 f'subject column "{name}" has {len(np.atleast_1d(values)):,} rows for '
                 f"{people:,} people; give one per person, in record order"
             )
-
-
-def _from_table(
-    name: str,
-    classes: SubsetClasses,
-    population: SubsetPopulation | None,
-    first: NDArray[np.intp],
-) -> Any:
-    """A column that the table provides, for one person of each distinct subject."""
-    if name == "records":
-        return np.array([float(classes.records)])
-    rows = classes.of_person[first]
-    if name == "class_size":
-        everybody = np.array_equal(rows, np.arange(classes.rows))
-        return (classes.sizes if everybody else classes.sizes[:, rows]).T
-    assert population is not None  # noqa: S101 - refused before
-    return population.unique(rows)
-
-
-def _refuse_unprovided(
-    name: str, attack: Attack, population: SubsetPopulation | None, own: Mapping[str, Array]
-) -> None:
-    """Raise where a column is neither given nor provided by a table."""
-    if name in own or name in ("class_size", "records"):
-        return
-    if name == "p_unique":
-        if population is None:
-            raise UsageError(
-                f"{attack.name} asks who is unique in the population: give population=N, the "
-                f"number of people from whom the table was drawn (its own size, if it is everybody)"
-            )
-        return
-    said = (
-        f'{attack.name} needs the subject column "{name}", which no table provides. If it is the '
-        f"number of people alike on what is known, call it class_size in the model; a table also "
-        "provides p_unique (the class has one person of the population) and records (its rows). "
-    )
-    raise DataError(
-        f'{said}Else give it: subject={{"{name}": values}}, a row of values per person',
-        in_shell=f"{said}Else give it in Python, rb.assess(..., subject=...)",
-    )
 
 
 def _distinct(

@@ -10,8 +10,9 @@ with one g for everybody: the exact engine is asked once for every class size th
 of a(f) is a walk over the lattice of subsets (microdata/lattice.py), in which people who are alone
 cost nothing more; that of u is `SubsetPopulation.expected`.
 
-An attack of another shape (a column of one's own, a node that hangs on a single member) is not
-summed so; nor is one whose sum differs from the exact engine's answer for some of the people.
+An attack of another shape (a column of one's own or one that the call gave, a node that hangs on a
+single member) is not summed so; nor is one whose sum differs from the exact engine's answer for
+some of the people.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Group
+from reidbn.attacks.columns import CLASS_SIZE, P_UNIQUE, Told, filled
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subject_data import SubjectTable
 from reidbn.attacks.subset_classes import SubsetClasses
@@ -111,7 +113,7 @@ def shape_of(
     group = next(iter(attack.groups.values()))
     constant: dict[str, Any] = {}
     for column in attack.subject.values():
-        if column.name in ("class_size", "p_unique"):
+        if column.name in (CLASS_SIZE, P_UNIQUE) and column.name not in table.given:
             if column.per != group.name:
                 return None
         elif column.per is None and column.each is None and len(table.columns[column.name]) == 1:
@@ -120,7 +122,7 @@ def shape_of(
             return None
     apart = {*group.members, *group.parents}
     alone = any(apart & {*node.parents} for node in attack.nodes.values() if node.name not in apart)
-    return None if alone or "class_size" not in attack.subject else (group, constant)
+    return None if alone or CLASS_SIZE not in attack.subject else (group, constant)
 
 
 def as_sums(
@@ -174,9 +176,9 @@ def _asked(
 ) -> tuple[Array, Array]:
     """P(wanted, given) and P(given) in a class of each of these sizes."""
     columns: dict[str, Any] = dict(constant)
-    columns["class_size"] = np.stack((np.full(sizes.size, records), sizes), axis=1)
-    if "p_unique" in attack.subject:
-        columns["p_unique"] = np.array([[0.0, unique]])
+    columns[CLASS_SIZE] = np.stack((np.full(sizes.size, records), sizes), axis=1)
+    if P_UNIQUE in attack.subject:
+        columns[P_UNIQUE] = np.array([[0.0, unique]])
     values = joint(attack, query, settings, columns)[:, 0]
     given = values.sum(axis=tuple(range(1, values.ndim)))
     wanted: Any = (slice(None), *positions(attack, query, settings))
@@ -335,9 +337,9 @@ def agrees(
     """Whether the exact engine says the same of some people, from all their class sizes."""
     count = min(COMPARED, classes.rows)
     some = np.sort(np.random.default_rng(0).choice(classes.rows, count, replace=False))
-    columns: dict[str, Any] = {**constant, "class_size": classes.sizes_of(some).T}
-    if population is not None and "p_unique" in attack.subject:
-        columns["p_unique"] = population.unique_of(some)
+    told = Told(classes, population, few=True)
+    mine = [name for name in attack.subject if name not in constant]
+    columns = {**constant, **{name: filled(attack, name, told, some) for name in mine}}
     for name, query in questions.items():
         values = joint(attack, query, settings, columns)[:, 0]
         given = values.sum(axis=tuple(range(1, values.ndim)))

@@ -6,6 +6,7 @@ from typing import Any
 
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.population_by_weight import BY_WEIGHTS
+from reidbn.attacks.population_uncertainty import is_estimated
 from reidbn.report.page import Shown
 from reidbn.report.telling import Telling
 from reidbn.whatif.uncertainty import uncertainty
@@ -52,7 +53,7 @@ def set_outside(result: Assessment) -> list[str]:
 
 
 def _population(result: Assessment, telling: Telling) -> list[Shown]:
-    if not _is_estimated(result):
+    if not is_estimated(result):
         return []
     rows = [
         [name.replace("_", " "), row["mean"], f"{row['low']} to {row['high']}", row["fits"]]
@@ -67,10 +68,6 @@ def _population(result: Assessment, telling: Telling) -> list[Shown]:
 
 def _by_weights(result: Assessment) -> bool:
     return result.population is not None and result.population.model == BY_WEIGHTS
-
-
-def _is_estimated(result: Assessment) -> bool:
-    return result.population is not None and "p_unique" in result.subject_table.columns
 
 
 def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any]]:
@@ -95,7 +92,7 @@ def sure_in_words(result: Assessment, telling: Telling) -> dict[str, dict[str, s
 
 def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
     """Each measure that stands on the population, and both ends of it, for every person."""
-    if not _is_estimated(result) or _by_weights(result) or result.inputs.given:
+    if not is_estimated(result) or _by_weights(result) or result.inputs.given:
         return {}
     found = result.population_uncertainty()
     return {
@@ -110,7 +107,7 @@ def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
 
 def fit_status(result: Assessment) -> str:
     """How the fits of the population stand, in words; empty without one."""
-    if result.population is None or not _is_estimated(result):
+    if result.population is None or not is_estimated(result):
         return ""
     if _by_weights(result):
         return f"{BY_WEIGHTS}, from survey weights: no fit, and no interval"
