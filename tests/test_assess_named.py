@@ -143,7 +143,7 @@ def test_a_look_up_that_guesses_for_some_values_says_so(frame):
 def test_missing_states_that_match_anything_are_looked_up_as_written(frame):
     odd = frame.assign(state=frame["state"].where(frame.index > 3))
     people = rb.read_table(odd, quasi_identifiers=QI, missing="matches-anything")
-    with pytest.raises(DataError, match="4 people have a state with no row"):
+    with pytest.raises(DataError, match="4 people have a blank state"):
         assess(people, "voter-registration")
 
 
