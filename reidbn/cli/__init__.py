@@ -52,7 +52,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "tornado": ("whatif", "how far each parameter alone moves an answer"),
         "derivatives": ("whatif", "how fast an answer moves with each parameter"),
         "solve": ("whatif", "where an answer meets a target"),
-        "compare": ("whatif", "a question before and after some changes"),
+        "compare": ("whatif", "a question before and after some changes; or two result files"),
         "sobol": ("whatif", "whose uncertainty makes an answer uncertain"),
         "uncertainty": ("whatif", "the distribution of an answer under priors"),
     },

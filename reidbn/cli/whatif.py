@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reidbn.cli._files import are_results, compare_files
 from reidbn.cli._options import (
     NUMBER,
     is_above,
@@ -154,9 +155,17 @@ def compare(
     then_do: tuple[str, ...],
     statistic: str,
 ) -> None:
-    """Ask QUESTION of ATTACK before and after the changes of --then-..., and which one matters."""
+    """Ask QUESTION of ATTACK before and after the changes of --then-..., and which one matters.
+
+    Or compare two results: reidbn compare before.json after.json.
+    """
     import reidbn as rb
 
+    if are_results(asked.attack, asked.question):
+        if any((*then_set, *then_given, *then_do)):
+            raise UsageError("two result files are compared as they are; leave --then-... out")
+        compare_files(asked.attack, str(asked.question), as_json=asked.as_json)
+        return
     after = {
         "set": read_settings(then_set),
         "given": read_states(then_given, "--then-given"),

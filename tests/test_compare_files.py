@@ -1,0 +1,71 @@
+"""reidbn compare of two result files: numbers side by side, and nothing that is not comparable."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import reidbn as rb
+from reidbn.cli import reidbn
+from reidbn.errors import UsageError
+
+PEOPLE = rb.datasets.synthetic_patients(300, seed=2)
+
+
+def run(*words):
+    return CliRunner().invoke(reidbn, [str(w) for w in words], standalone_mode=False)
+
+
+@pytest.fixture
+def files(tmp_path):
+    people = rb.read_table(PEOPLE, quasi_identifiers=["age", "sex"], sensitive=["diagnosis"])
+    found = {
+        "few": rb.leak.assess(people, leaked=20),
+        "many": rb.leak.assess(people, leaked=60),
+        "secret": rb.disclosure(people, "diagnosis"),
+    }
+    for name, result in found.items():
+        result.report(tmp_path / f"{name}.json", custodian=True)
+    return found, {name: tmp_path / f"{name}.json" for name in found}
+
+
+def test_two_files_give_the_numbers_of_the_two_results(files):
+    results, paths = files
+    rows = json.loads(run("compare", paths["few"], paths["many"], "--json").stdout)
+    frame = results["few"].compare(results["many"])
+    assert {row["measure"] for row in rows} == set(frame.index)
+    for row in rows:
+        told = frame.loc[row["measure"]]
+        assert row["first"] == pytest.approx(told["this"])
+        assert row["second"] == pytest.approx(told["other"])
+        assert row["difference"] == pytest.approx(told["difference"], abs=1e-15)
+    said = run("compare", paths["few"], paths["many"]).stdout
+    assert "Leak: " in said
+    assert "rounded" not in said
+
+
+def test_rounded_files_say_so_and_assessments_bring_their_verdict(tmp_path):
+    people = rb.read_table(PEOPLE, quasi_identifiers=["age", "sex"])
+    result = rb.assess("adversary-routes", people, population=10_000)
+    for name in ("a", "b"):
+        result.report(tmp_path / f"{name}.json")
+    said = run("compare", tmp_path / "a.json", tmp_path / "b.json").stdout
+    assert "verdict" in said
+    assert "overall, mean" in said
+    assert "rounded" in said
+
+
+def test_what_cannot_be_compared_is_refused(files, tmp_path):
+    _, paths = files
+    other = tmp_path / "other.json"
+    cases = {
+        "mean different things": (paths["few"], paths["secret"]),
+        "cannot be read": (paths["few"], tmp_path / "none.json"),
+        "holds no result": (paths["few"], other),
+        "leave --then-": (paths["few"], paths["many"], "--then-set", "p_c=1"),
+    }
+    other.write_text('{"rows": []}')
+    for says, words in cases.items():
+        done = run("compare", *words)
+        assert isinstance(done.exception, UsageError)
+        assert says in str(done.exception)
