@@ -24,7 +24,7 @@ from reidbn.microdata.table import People
 from reidbn.progress import progress
 
 MEMORY = 2 * 2**30  # bytes that the table of class sizes may take
-TILE = 5 << 26  # bytes of class sizes that are looked at together
+TILE = 1 << 28  # bytes of class sizes that are looked at together
 REMEDY = (
     "join attributes that are learnt together, generalise (fewer distinct people), leave "
     'attributes out with without=["..."]'
