@@ -231,6 +231,11 @@ class Attack:
                              for p in self.parent_nodes(n))  # fmt: skip
         return graph
 
+    def counts_members(self, group: str) -> bool:
+        """Whether a node reads how many members of the group, or which, are known."""
+        readers = [node for node in self.nodes.values() if group in node.parents]
+        return any(node.cpd.reads_group(group) for node in readers)
+
     # -- changing by copying ---------------------------------------------------------------
 
     def replace(self, **changes: Any) -> Attack:

@@ -215,9 +215,10 @@ def run(inputs: Inputs) -> Assessment:
     filled = group_to_fill(base, knows.group)
     cells, counts = _entries(inputs.people)
     where = (knows, cells, scenario.facts)
-    groups = place(*where, apart=inputs.apart, unknown=inputs.unknown)
+    whole = base.counts_members(filled.name)
+    groups = place(*where, apart=inputs.apart, unknown=inputs.unknown, whole=whole)
     if _named_alone(base, inputs, scenario) & {*groups.joined}:
-        groups = place(*where, apart=True, unknown=inputs.unknown)
+        groups = place(*where, apart=True, unknown=inputs.unknown, whole=whole)
     said = refuse_unnamed(
         inputs.people,
         inputs.scenario.renamed(inputs.columns),

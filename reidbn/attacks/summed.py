@@ -120,6 +120,8 @@ def shape_of(
             constant[column.name] = table.columns[column.name]
         else:
             return None
+    if attack.counts_members(group.name):  # (1) holds where a class is all that is seen of a subset
+        return None
     apart = {*group.members, *group.parents}
     alone = any(apart & {*node.parents} for node in attack.nodes.values() if node.name not in apart)
     return None if alone or CLASS_SIZE not in attack.subject else (group, constant)

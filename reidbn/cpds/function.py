@@ -82,6 +82,7 @@ class Function(CPD):
     """P(state | parents) computed by a registered function, or by one given in Python."""
 
     kind: ClassVar[str] = "function"
+    by_name: ClassVar[bool] = True
     name: str = field(metadata={"story": "the name it was registered under with @cpd_function"})
     function: Callable[..., Any] | None = field(default=None, metadata={"file": False})
 

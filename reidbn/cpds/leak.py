@@ -18,6 +18,7 @@ class HypergeometricLeak(CPD):
     """P(h of the class leaked) = C(k,h) C(D-k,L-h) / C(D,L); the node's states are 0, 1, 2, ..."""
 
     kind: ClassVar[str] = "hypergeometric-leak"
+    by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
     records: Ref = field(metadata={"story": "D: records in the register"})
     leaked: Ref = field(metadata={"story": "L: records in the leak"})

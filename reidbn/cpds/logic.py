@@ -260,6 +260,9 @@ class Mixture(CPD):
         weights = tuple(w for w in self.weights if isinstance(w, str) and w != REST)
         return weights + tuple(r for c in self.components for r in c.references())
 
+    def reads_group(self, group: str) -> bool:
+        return any(component.reads_group(group) for component in self.components)
+
     def probabilities(self, scope: Scope) -> Array:
         total: Array = np.asarray(0.0)
         for weight, component in zip(self._weights(scope), self.components, strict=True):

@@ -62,6 +62,7 @@ class Unique(CPD):
     """Yes when the class `of` has exactly one record; then with probability `stays`."""
 
     kind: ClassVar[str] = "unique"
+    by_name: ClassVar[bool] = True
     of: Ref = field(metadata={"story": "the class size: @column, $parameter or a parent"})
     stays: Ref = field(
         default=1.0, metadata={"story": "chance that a class of one counts as unique"}
@@ -89,6 +90,7 @@ class OneOver(CPD):
     """Yes with probability 1 / size: a guess within the class, while `only_if` parents are yes."""
 
     kind: ClassVar[str] = "one-over"
+    by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
     of: Ref = field(metadata={"story": "the number of candidates: @column, $parameter or a parent"})
     only_if: tuple[str, ...] = field(default=(), metadata={"story": "parents that must be yes"})
@@ -115,6 +117,7 @@ class Share(CPD):
     """Yes with probability part / whole: the target is among the part."""
 
     kind: ClassVar[str] = "share"
+    by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
     part: Ref = field(metadata={"story": "how many are inside"})
     whole: Ref = field(metadata={"story": "how many there are"})
@@ -153,6 +156,7 @@ class Probability(CPD):
     """Yes with a given probability, and only while every `only_if` parent is yes."""
 
     kind: ClassVar[str] = "probability"
+    by_name: ClassVar[bool] = True
     p: Ref = field(metadata={"story": "the chance: a number, $parameter, @column or a parent"})
     only_if: tuple[str, ...] = field(default=(), metadata={"story": "parents that must be yes"})
 
@@ -173,6 +177,7 @@ class Uniform(CPD):
     """Every state alike."""
 
     kind: ClassVar[str] = "uniform"
+    by_name: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
         k = len(scope.child.states)
@@ -190,6 +195,7 @@ class OneOf(CPD):
     """
 
     kind: ClassVar[str] = "one-of"
+    by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
     n: Ref = field(metadata={"story": "How many there are in all"})
 

@@ -185,6 +185,7 @@ class CPD(ABC):
 
     kind: ClassVar[str]
     has_story: ClassVar[bool] = False  # True when `act` does something else than read the table
+    by_name: ClassVar[bool] = False  # True when it reads only those parents that its fields name
 
     def __post_init__(self) -> None:
         freeze_fields(self)
@@ -200,6 +201,13 @@ class CPD(ABC):
     def references(self) -> tuple[str, ...]:
         """Every reference in the fields, in order: `$parameter`, `@column`, parent names."""
         return tuple(_references(self))
+
+    def reads_group(self, group: str) -> bool:
+        """Whether it reads of a parent group how many members, or which, are known.
+
+        Else it sees of the group what subject columns hold for each subset, and nothing more.
+        """
+        return not self.by_name or group in self.references()
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         """What is wrong with this CPD at this node, with addresses inside the CPD."""

@@ -77,6 +77,7 @@ class Rows(CPD):
     """P(state | parents) from labelled rows."""
 
     kind: ClassVar[str] = "rows"
+    by_name: ClassVar[bool] = True
     rows: tuple[Row, ...] = field(metadata={"story": "labelled rows; the first that fits counts"})
 
     def references(self) -> tuple[str, ...]:

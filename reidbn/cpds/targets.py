@@ -284,6 +284,7 @@ class RestOfLeak(CPD):
     """
 
     kind: ClassVar[str] = "rest-of-leak"
+    by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
     records: Ref = field(metadata={"story": "D: records in the register"})
     leaked: Ref = field(metadata={"story": "L: records in the leak"})

@@ -131,6 +131,7 @@ class PitmanUniqueness(_Pitman):
     """Yes when the class has one record in the table and one person in the population."""
 
     kind: ClassVar[str] = "pitman-uniqueness"
+    by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
@@ -155,6 +156,7 @@ class PitmanMatch(_Pitman):
     """Yes with probability E[1/F | f]: a guess among the population class names the target."""
 
     kind: ClassVar[str] = "pitman-match"
+    by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
@@ -182,6 +184,7 @@ class PitmanClassSize(_Pitman):
     """
 
     kind: ClassVar[str] = "pitman-class-size"
+    by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
@@ -224,6 +227,7 @@ class SurveyClassSize(CPD):
     """
 
     kind: ClassVar[str] = "survey-class-size"
+    by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
     class_size: Ref = field(metadata={"story": "f: records of the table that match the target"})
     class_weight: Ref = field(metadata={"story": "sum of their survey weights"})

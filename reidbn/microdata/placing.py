@@ -8,7 +8,8 @@ is matched as it stands.  Both never count more people alike than there are.
 From what an attacker knows to the groups of an attack, for the people of a table.
 
 Groups that are known to everybody for sure are joined into one member, and groups that are known
-of nobody are left out: the answer is the same, and 2^b stays small.
+of nobody are left out: the answer is the same, and 2^b stays small.  Where the attack counts how
+many are known it would not be, and every attribute is a member of its own.
 
 Every column that was named for an attacker is one that the scenario speaks of, or is refused.
 
@@ -155,12 +156,14 @@ def place(
     *,
     apart: bool = False,
     unknown: Sequence[str] = (),
+    whole: bool = False,
 ) -> Groups:
     """Resolve the knowledge at these people: columns found, look-ups made, sure groups joined.
 
     What is known depends on the person and not on what is released: look-ups take the values that
     were read, also where the table was generalised since.  `apart` leaves sure groups as members of
     their own: the same risks, on more subsets.  `unknown` are columns that nobody knows.
+    `whole` leaves every attribute a member of its own, for attacks that count them.
     """
     notes: list[str] = []
     bands: dict[str, float] = {}
@@ -181,12 +184,13 @@ def place(
         p = _member_p(item, extra, parent, people, facts, notes)
         if not p.any():
             notes.append(f"{item.name}: known of nobody in this scenario")
-            continue
+            if not whole:
+                continue
         placed.append(Placed(f"knows_{_safe(item.name)}", item.name, item.columns, p, item.source))
-    if not placed:
+    if not any(one.p.any() for one in placed):
         raise _knows_nothing(missed, people, notes)
     shared_parent = parent if parent_p is not None or isinstance(parent, Profile) else None
-    members = tuple(placed) if apart else _joined(placed)
+    members = tuple(placed) if apart or whole else _joined(placed)
     names = {m.member for m in members}
     joined = {p.member: EVERYTHING_SURE for p in placed if p.member not in names}
     used = frozenset(c for k in kept for c in k.columns)
