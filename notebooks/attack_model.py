@@ -28,7 +28,7 @@ rb.draw(attack)
 # of it. Each number in the file must name its source, and "assumption" is an honest one.
 
 # %%
-text = rb.dumps(attack)
+text = rb.attack.dumps(attack)
 start = text.index("  overheard:")
 print(text[start : text.index("  listed:")])
 assert len(attack.assumptions) == 4
@@ -117,11 +117,11 @@ assert abs(float(brute) - float(answer)) < 1e-15
 barista = rb.Node(
     "known_by_name",
     ("no", "yes"),
-    rb.Probability("$p_barista", ("breakfast",)),
+    rb.cpd.Probability("$p_barista", ("breakfast",)),
     ("breakfast",),
     story="The barista knows your name and your card",
 )
-either = rb.Node("found", ("no", "yes"), rb.Or(), ("identified", "known_by_name"))
+either = rb.Node("found", ("no", "yes"), rb.cpd.Or(), ("identified", "known_by_name"))
 wider = attack.replace(
     parameters=attack.parameters.replace(rb.Parameter("p_barista", 0.5, source="assumption")),
     nodes=attack.nodes.replace(barista, either),
@@ -136,8 +136,8 @@ risk
 
 # %%
 try:
-    wider.with_node(rb.Node("alarm", ("no", "yes"), rb.Probability("$p_alram"), ("breakfest",)))
-except rb.ModelError as problem:
+    wider.with_node(rb.Node("alarm", ("no", "yes"), rb.cpd.Probability("$p_alram"), ("breakfest",)))
+except rb.errors.ModelError as problem:
     message = str(problem)
 print(message)
 assert 'did you mean "breakfast"' in message

@@ -50,8 +50,8 @@ assert ((d.ppp_min == 0) == (d.npp_full == 0)).all()
 # %%
 columns = ["age", "sex", "race", "education", "marital", "income", "tenure", "diagnosis"]
 patients = rb.read_table(rb.datasets.synthetic_patients(3000, seed=4), quasi_identifiers=columns)
-everything = rb.disclosure_all(patients)
-rb.disclosure_figures.heat_map(everything)
+everything = rb.secrets.disclosure_all(patients)
+rb.report.disclosure_figures.heat_map(everything)
 
 # %% [markdown]
 # Each row is a strip: its people from the least protected on. Secrets with two values are easily
@@ -80,7 +80,7 @@ sexes.by_value().round(3)
 
 # %%
 income = everything["income"]
-rb.disclosure_figures.leave_one_out_map(income)
+rb.report.disclosure_figures.leave_one_out_map(income)
 
 # %%
 left_out = income.leave_one_out("full")
@@ -108,15 +108,15 @@ round(float(likely.expected_ppp.mean()), 3), round(float(likely.breach_probabili
 # categories can be found exactly. The paper tries categories of one width only.
 
 # %%
-best = rb.best_generalisation(patients, "age", sensitive="income", categories=range(1, 21))
-paper = rb.equal_width_search(patients, "age", "income")
-rb.disclosure_figures.generalisation_curve(best, paper)
+best = rb.secrets.best_generalisation(patients, "age", sensitive="income", categories=range(1, 21))
+paper = rb.secrets.equal_width_search(patients, "age", "income")
+rb.report.disclosure_figures.generalisation_curve(best, paper)
 
 # %%
 shares = best.table.set_index("categories")["share"]
 theirs = paper.table.set_index("categories")["share"]
 both = shares.index.intersection(theirs.index)
-free = rb.best_generalisation(patients, "age", sensitive="income", smallest=1)
+free = rb.secrets.best_generalisation(patients, "age", sensitive="income", smallest=1)
 assert (free.table.set_index("categories")["share"][both] >= theirs[both]).all()
 assert (best.table["smallest"] >= 10).all()
 [str(category) for category in best.partition(6)]
@@ -133,7 +133,7 @@ assert (best.table["smallest"] >= 10).all()
 # and `behind_error` say by how much, and how surely.
 
 # %%
-scores = rb.disclosure_calibration(patients, "income", folds=5, strengths=[1.0, 10.0])
+scores = rb.secrets.disclosure_calibration(patients, "income", folds=5, strengths=[1.0, 10.0])
 counts = scores[scores["posterior"] == "counts"].iloc[0]
 assert counts["log_loss"] == float("inf")
 assert scores["log_loss"][0] < scores[scores["posterior"] == "baseline"]["log_loss"].item()

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import reidbn as rb
 
-hospital = rb.toy_hospital()
+hospital = rb.datasets.toy_hospital()
 hospital.anonymised
 
 # %% [markdown]

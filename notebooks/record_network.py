@@ -18,7 +18,7 @@ table = {
     "gender": ["M", "F", "F", "F", "M", "M"],
     "disease": ["A", "B", "C", "D", "E", "F"],
 }
-net = rb.record_network(table, secret=["disease"])
+net = rb.records.record_network(table, secret=["disease"])
 rb.draw(net.attack)
 
 # %% [markdown]
@@ -49,7 +49,7 @@ print("birth and gender known: k =", net.k(), "   gender alone: k =", net.k(["ge
 
 # %%
 year = {birth: "*/" + birth[-4:] for birth in table["birth"]}
-coarse = rb.record_network(table, seen={"birth": year}, secret=["disease"])
+coarse = rb.records.record_network(table, seen={"birth": year}, secret=["disease"])
 chances = [coarse.match(i) for i in range(6)]
 assert np.allclose(chances, [1 / 4, 1 / 4, 1 / 2, 1 / 2, 1 / 4, 1 / 4])
 print("k =", round(1 / max(chances)), "with the year alone")
@@ -64,7 +64,7 @@ print("k =", round(1 / max(chances)), "with the year alone")
 # %%
 assert np.isclose(net.ppp(1, ["gender"], "disease"), 2 / 3)
 same = {**table, "disease": ["A", "B", "B", "B", "E", "F"]}
-shared = rb.record_network(same, secret=["disease"])
+shared = rb.records.record_network(same, secret=["disease"])
 assert shared.ppp(1, ["gender"], "disease") == 0.0
 assert shared.class_size(1, ["gender"]) == 3
 print("class size 3, and yet PPP =", shared.ppp(1, ["gender"], "disease"))
@@ -85,7 +85,9 @@ before, after
 # what linkage scores approximate.
 
 # %%
-noisy = rb.record_network(table, seen={"birth": year, "gender": rb.Noisy(0.9)}, secret=["disease"])
+noisy = rb.records.record_network(
+    table, seen={"birth": year, "gender": rb.records.Noisy(0.9)}, secret=["disease"]
+)
 score = noisy.posterior({"birth": "*/1970", "gender": "F"})
 weights = np.array([0.1, 0.9, 0, 0, 0.1, 0.1])
 assert np.allclose(score, weights / weights.sum())
@@ -100,7 +102,7 @@ score.round(3)
 
 # %%
 population, share = 600, 0.01
-journalist = rb.record_network(
+journalist = rb.records.record_network(
     {"gender": table["gender"]}, population=population, others={("F",): share}
 )
 f = journalist.class_size(1)
@@ -146,13 +148,15 @@ assert people.k() == net.k() == 1
 # The answers are checked below.
 
 # %%
-hidden = rb.record_network(table, seen={"birth": year}, secret=["disease", "gender"])
+hidden = rb.records.record_network(table, seen={"birth": year}, secret=["disease", "gender"])
 first = [i for i in range(6) if hidden.match(i) == max(hidden.match(j) for j in range(6))]
-unsure = rb.record_network(table, seen={"birth": year, "gender": rb.Noisy(0.7)})
+unsure = rb.records.record_network(table, seen={"birth": year, "gender": rb.records.Noisy(0.7)})
 second = float(unsure.posterior({"birth": "*/1970", "gender": "F"})[1])
 more = {"birth": [*table["birth"], "05/08/1960"], "gender": [*table["gender"], "M"]}
-grown = rb.record_network({**more, "birth": [b[-4:] for b in more["birth"]]})
-small = rb.record_network({"birth": [b[-4:] for b in table["birth"]], "gender": table["gender"]})
+grown = rb.records.record_network({**more, "birth": [b[-4:] for b in more["birth"]]})
+small = rb.records.record_network(
+    {"birth": [b[-4:] for b in table["birth"]], "gender": table["gender"]}
+)
 third = [i for i in range(6) if grown.class_size(i, ["birth"]) > small.class_size(i, ["birth"])]
 assert first == [2, 3]
 assert np.isclose(second, 0.7 / (0.7 + 3 * 0.3))

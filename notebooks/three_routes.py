@@ -17,7 +17,7 @@ people = rb.read_table(
     rb.datasets.synthetic_patients(3_000, seed=1),
     quasi_identifiers=["age", "sex", "state", "race"],
     subject_id="patient_id",
-    hierarchies={"age": rb.Bands(10)},
+    hierarchies={"age": rb.microdata.Bands(10)},
 )
 people
 
@@ -107,7 +107,7 @@ assert not together.summary("cell-5").passes
 bands = rb.what_if(together, generalise={"age": 1})
 controls = rb.what_if(together, set={"p_c": 0.1, "p_m": 0.1})
 options = {"as it is": together, "ten-year bands": bands, "controls": controls}
-found = rb.risk_utility(options, threshold={"overall": 0.2})
+found = rb.report.risk_utility(options, threshold={"overall": 0.2})
 assert found.table.loc["ten-year bands", "above"] < found.table.loc["as it is", "above"]
 assert found.table.loc["controls", "information_lost"] == 0
 found

@@ -4,32 +4,42 @@ from reidbn.late import face
 
 __version__ = "0.1.0"
 __all__ = ["__version__"]
-# The public names and the rooms that have them: nothing is imported before it is used.
+# The public names and the rooms that have them: nothing is imported before it is used.  The second
+# table has the names that stood here before their rooms were public: rb.cpd.And is rb.cpd.And.
 __getattr__ = face(
     __name__,
     {
-        "errors": "CrosscheckFailed DataError ImpossibleEvidence MissingPart ModelError "
-        "Problem ReidbnError TooLarge UsageError",
+        "errors": "ReidbnError",
         "result": "Result",
-        "attack": "Attack Group GroupRow Node Parameter Prior Question Scenario SubjectColumn "
-        "dumps load load_scenario loads models register save scenarios",
-        "cpds": "CPD And Empirical Function HypergeometricLeak Lookup Mixture NoisyAnd "
-        "NoisyOr OneOver Or PitmanClassSize PitmanMatch PitmanUniqueness Probability "
-        "Row Rows Share SurveyClassSize Table Threshold Uniform Unique cpd_function",
-        "inference": "Answer Asked Case ask check crosscheck most_probable",
+        "attack": "Attack Node Parameter Scenario load load_scenario models scenarios",
+        "inference": "Answer Asked ask check crosscheck most_probable",
         "inference.interchange": "export import_network",
-        "microdata": "Bands Contingency Dates Knowledge Ladder People Prefix Suda Suffix Tree "
-        "candidates class_size_chunks class_size_matrix class_sizes_by_mask collapse "
-        "contingency knowledge read_hierarchy read_table subsets suda",
-        "attacks": "Assessment Disclosure DisclosureAll Near Noisy assess "
-        "best_generalisation disclosure disclosure_all disclosure_calibration "
-        "disclosure_crosscheck equal_width_search generalisation_effect "
-        "generalise_several leak population_uncertainty record_network records "
-        "secrets smoothed_disclosure what_if",
-        "whatif": "Comparison Sobol Solution Tornado Uncertainty compare derivative "
-        "derivatives sobol solve subject_uncertainty sweep tornado uncertainty",
-        "report": "disclosure_figures disclosure_page draw leak_figures risk_utility",
-        "": "datasets population",
+        "microdata": "People candidates contingency read_table subsets suda",
+        "attacks": "Assessment assess disclosure what_if",
+        "whatif": "compare solve sweep tornado",
+        "report": "draw",
+        "": "attack cpd=cpds datasets errors leak=attacks.leak microdata population "
+        "records=attacks.records report secrets=attacks.secrets whatif",
+    },
+    {
+        "errors": "CrosscheckFailed DataError ImpossibleEvidence MissingPart ModelError Problem "
+        "TooLarge UsageError",
+        "attack": "Group GroupRow Prior Question SubjectColumn dumps loads register save",
+        "cpds": "CPD And Empirical Function HypergeometricLeak Lookup Mixture NoisyAnd NoisyOr "
+        "OneOver Or PitmanClassSize PitmanMatch PitmanUniqueness Probability Row Rows Share "
+        "SurveyClassSize Table Threshold Uniform Unique cpd_function",
+        "inference": "Case",
+        "microdata": "Bands Contingency Dates Knowledge Ladder Prefix Suda Suffix Tree "
+        "class_size_chunks class_size_matrix class_sizes_by_mask collapse knowledge "
+        "read_hierarchy",
+        "attacks": "population_uncertainty",
+        "attacks.records": "Near Noisy record_network",
+        "attacks.secrets": "Disclosure DisclosureAll best_generalisation disclosure_all "
+        "disclosure_calibration disclosure_crosscheck equal_width_search generalisation_effect "
+        "generalise_several smoothed_disclosure",
+        "whatif": "Comparison Sobol Solution Tornado Uncertainty derivative derivatives sobol "
+        "subject_uncertainty uncertainty",
+        "report": "disclosure_figures disclosure_page leak_figures risk_utility",
         "datasets": "ToyHospital toy_hospital",
     },
 )

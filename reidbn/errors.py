@@ -10,6 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+__all__ = [
+    "CrosscheckFailed", "DataError", "EngineError", "ImpossibleEvidence", "MissingPart",
+    "ModelError", "Problem", "ReidbnError", "ReidbnWarning", "TooLarge", "UsageError",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 class ReidbnError(Exception):
     """Base of every error that reidbn raises on purpose; `exit_code` is the command line's.

@@ -12,7 +12,9 @@ file that moves changes that table and no user of the room:
 
     __getattr__ = face(__name__, {"logic": "And Or Threshold", "": "registry"})
 
-`from reidbn.cpds import And` then imports `reidbn.cpds.logic`; the names under "" are modules.
+`from reidbn.cpds import And` then imports `reidbn.cpds.logic`; the names under "" are modules, and
+`cpd=cpds` is one by another name.  A second table has names that are found but not shown: what only
+the house itself uses, and older names of things that have a better place now.
 """
 
 from __future__ import annotations
@@ -47,20 +49,36 @@ class Face(ModuleType):
             super().__setattr__(name, value)
 
 
-def face(room: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Give `room` its face and return its `__getattr__`; `modules` has the names in each module."""
+def face(
+    room: str, shown: Mapping[str, str], found: Mapping[str, str] | None = None
+) -> Callable[[str], Any]:
+    """Give `room` its face and return its `__getattr__`.
+
+    `shown` has the names in each module; those of `found` resolve alike and `dir` leaves them out.
+    """
     module = sys.modules[room]
-    homes = {name: home for home, names in modules.items() for name in names.split()}
+    aliases: dict[str, str] = {}
+
+    def homes_of(modules: Mapping[str, str]) -> dict[str, str]:
+        homes = {}
+        for home, names in modules.items():
+            for name, _, target in (word.partition("=") for word in names.split()):
+                homes[name] = home
+                aliases[name] = target or name
+        return homes
+
+    public = homes_of(shown)
+    homes = public | homes_of(found or {})
 
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module '{room}' has no attribute '{name}'")
         if not homes[name]:
-            return import_module(f"{room}.{name}")
+            return import_module(f"{room}.{aliases[name]}")
         return getattr(import_module(f"{room}.{homes[name]}"), name)
 
     own = vars(module)
-    own["__all__"] = sorted({*homes, *own.get("__all__", ())})
+    own["__all__"] = sorted({*public, *own.get("__all__", ())})
     own["__dir__"] = lambda: own["__all__"]
     own["__homes__"] = homes
     module.__class__ = Face

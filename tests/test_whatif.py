@@ -429,7 +429,7 @@ def test_the_promised_calls_run_as_written():
     assert len(rb.sweep("leak-single", "identified=yes", {"leaked": [1000, 2000, 4000]})) == 3
     assert len(rb.tornado("leak-single", "identified=yes")) == 3
     for name in ("sweep", "tornado", "solve", "derivatives", "compare", "sobol", "uncertainty"):
-        assert name in rb.__all__
+        assert callable(getattr(rb, name))
 
 
 # -- figures -----------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ def calls(tmp):
 
 NAMES = ["ask by sampling", "draw", "Attack.with_values", "Attack.with_members"] + [
     name
-    for name in rb.__all__
+    for name in rb.__homes__
     if getattr(getattr(rb, name), "__module__", "").startswith(ROOMS) and name not in APART
 ]
 

@@ -127,7 +127,7 @@ def run_there(python: Path, folder: Path) -> None:
                    cwd=folder)  # fmt: skip
     if not Path(where.strip()).is_relative_to(folder):
         raise Failed(f"the fresh environment imports reidbn from elsewhere: {where.strip()}")
-    everything = "import reidbn as rb\nfor name in rb.__all__: getattr(rb, name)"
+    everything = "import reidbn as rb\nfor name in rb.__homes__: getattr(rb, name)"
     called([str(python), "-c", everything], "importing every public name", cwd=folder)
     say("every public name imports")
     models = json.loads(called([str(command), "models", "--json"], "reidbn models", cwd=folder))

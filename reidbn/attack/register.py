@@ -227,7 +227,7 @@ def named_register(name: str) -> Scenario:
     if not path:
         raise UsageError(
             f'a register is a table of your own: scenario="register:chances.csv", or '
-            f"rb.register(table); it needs {FORM}",
+            f"rb.attack.register(table); it needs {FORM}",
             in_shell=f"a register is a table of your own: --scenario register:chances.csv; it "
             f"needs {FORM}",
         )

@@ -25,7 +25,7 @@ __getattr__ = face(
         "leak.design": "ceiling_of",
         "population_by_subset": "subset_population",
         "population_uncertainty": "population_uncertainty",
-        "records": "MOST_RECORDS Near Noisy record_network",
+        "records.network": "MOST_RECORDS Near Noisy record_network",
         "register": "assumed register",
         "subset_classes": "subset_classes",
         "summed": "summed",

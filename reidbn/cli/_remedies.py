@@ -17,7 +17,7 @@ _NAMES = {  # Python's name: the command line's, where they differ
 _VALUE = r"""True|"[^"]*"|'[^']*'|\[[^\]]*\]|\{[^}]*\}|\.\.\.|-?\d[\d,.]*\d|-?\d|[A-Z]+|"""
 _OPTION = re.compile(rf"(?<![\w\-\"'.=])(?<!P\()(?P<name>[a-z]\w*)=(?P<value>{_VALUE})(?![\w=])")
 _CALL = re.compile(r"\b(?:rb\.)?[a-z_.]+\((?:[\w, ]*|\.\.\.), (?P<option>--[^)]*)\)")
-_RULE = re.compile(r"rb\.(Bands|Prefix|Suffix)\(([\d, ]*)\)")
+_RULE = re.compile(r"rb\.(?:microdata\.)?(Bands|Prefix|Suffix)\(([\d, ]*)\)")
 _PHRASES = {
     "(or Prefix, Tree, a CSV file)": "(or prefix:4,2, month,year, a CSV file)",
     'Dates(..., order="day-first") or order="month-first"': (

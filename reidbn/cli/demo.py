@@ -67,7 +67,7 @@ def _assessed(folder: Path, rows: int, *, say: bool) -> dict[str, Any]:
         quasi_identifiers=QUASI_IDENTIFIERS,
         sensitive=["diagnosis"],
         subject_id="patient_id",
-        hierarchies={"age": rb.Bands(10)},
+        hierarchies={"age": rb.microdata.Bands(10)},
     )
     voter = rb.assess(
         "adversary-routes", people, scenario="voter-registration", population=POPULATION

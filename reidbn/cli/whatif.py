@@ -110,7 +110,7 @@ def derivatives(asked: Call, over: tuple[str, ...]) -> None:
     import reidbn as rb
 
     names = [name.strip() for text in over for name in text.split(",")] or None
-    table = rb.derivatives(asked.attack, asked.question, over=names, **asked.how)
+    table = rb.whatif.derivatives(asked.attack, asked.question, over=names, **asked.how)
     if asked.as_json:
         print_json(_rows_of(table))
     else:
@@ -186,7 +186,7 @@ def sobol(asked: Call, over: tuple[str, ...], plot: str | None) -> None:
     """Whose uncertainty makes the answer uncertain: each parameter's share of the variance."""
     import reidbn as rb
 
-    found = rb.sobol(asked.attack, asked.question, over=read_ranges(over), **asked.how)
+    found = rb.whatif.sobol(asked.attack, asked.question, over=read_ranges(over), **asked.how)
     asked.show(found, plot=plot)
 
 
@@ -210,7 +210,7 @@ def uncertainty(
     if threshold is not None:
         options["thresholds"] = (threshold,)
     ranges = read_ranges(over)
-    found = rb.uncertainty(asked.attack, asked.question, over=ranges, **options, **asked.how)
+    found = rb.whatif.uncertainty(asked.attack, asked.question, over=ranges, **options, **asked.how)
     asked.show(found, plot=plot, **({"threshold": threshold} if plot else {}))
 
 

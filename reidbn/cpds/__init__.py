@@ -9,10 +9,14 @@ __getattr__ = face(
         "leak": "HypergeometricLeak",
         "logic": "And Mixture NoisyAnd NoisyOr Or Threshold",
         "match": "NearCopy NoisyCopy OneOf OneOver Probability Share Uniform Unique",
-        "protocol": "CPD Ref Scope Variable yes_no",
-        "registry": "SHIPPED installed_kinds shipped_kinds",
+        "protocol": "CPD Ref Scope Variable",
+        "registry": "installed_kinds shipped_kinds",
         "rows": "Empirical Lookup REST Row Rows Table",
         "targets": "RestOfLeak TargetClass TargetInLeak",
         "uniqueness": "PitmanClassSize PitmanMatch PitmanUniqueness SurveyClassSize",
+    },
+    {
+        "protocol": "yes_no",
+        "registry": "SHIPPED",
     },
 )

@@ -169,6 +169,6 @@ class Function(CPD):
         if self.name not in _REGISTERED or (self.function not in (None, _REGISTERED[self.name])):
             raise ModelError(
                 f'function "{self.name}" is not registered, so it cannot be saved: '
-                f'put @rb.cpd_function("{self.name}") above it'
+                f'put @rb.cpd.cpd_function("{self.name}") above it'
             )
         return {"kind": self.kind, "name": self.name}

@@ -5,9 +5,11 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {
-        "": "shares",
         "fetching": "DATASETS fetch",
         "patients": "synthetic_patients",
         "toy_hospital": "ToyHospital toy_hospital",
+    },
+    {
+        "": "shares",
     },
 )

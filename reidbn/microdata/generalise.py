@@ -94,7 +94,8 @@ def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy:
     if ladder is None:
         raise UsageError(
             f'column "{column.name}" has no hierarchy; give one: '
-            f'hierarchies={{"{column.name}": rb.Bands(5, 10)}} (or Prefix, Tree, a CSV file)'
+            f'hierarchies={{"{column.name}": rb.microdata.Bands(5, 10)}} '
+            "(or Prefix, Tree, a CSV file)"
         )
     return ladder
 

@@ -298,7 +298,7 @@ def _fitting(known: Knowledge, people: People) -> Knowledge:
     if sizes - {len(people)}:
         raise UsageError(
             f"this knowledge is about {max(sizes)} people, and the table has {len(people)}; read "
-            "it for these: rb.knowledge(people, ...)"
+            "it for these: rb.microdata.knowledge(people, ...)"
         )
     return known
 

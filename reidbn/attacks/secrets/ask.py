@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidbn.attacks.records import RecordNetwork, record_network
+from reidbn.attacks.records.network import RecordNetwork, record_network
 from reidbn.attacks.secrets.asked import (
     Blur,
     Individuals,
