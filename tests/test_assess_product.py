@@ -1,6 +1,7 @@
 """Every attack that a table can fill, under every scenario, and questions about members."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 import reidbn as rb
 from reidbn.attack import Known, Knows, Listed, Scenario
+from reidbn.attacks import act_out, drivers, most_exposed
 from reidbn.cli import reidbn
 from reidbn.errors import UsageError
 from reidbn.microdata import People
@@ -92,12 +94,126 @@ def test_every_verdict_is_the_one_that_is_counted_by_hand(attack, scenario, fram
     assert seen == {True, False}
 
 
+# -- attacks without a group -----------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("scenario", rb.scenarios())
 @pytest.mark.parametrize("attack", OTHERS)
-def test_an_attack_without_a_group_is_refused_by_name(attack, scenario, frame):
+def test_an_attack_with_one_answer_for_everybody_is_refused_by_name(attack, scenario, frame):
     people = rb.read_table(frame, quasi_identifiers=COLUMNS[scenario])
-    with pytest.raises(UsageError, match=f"{attack} has no group of attributes that a scenario"):
+    with pytest.raises(
+        UsageError, match=f"{attack} has no group of attributes that a scenario"
+    ) as e:
         rb.assess(attack, people, scenario=scenario, population=50_000)
+    assert "one answer for everybody" in str(e.value)
+    assert "ask it with rb.ask" in str(e.value)
+    names = [n for n in ("class_size", "records") if n in rb.load(attack).parameters]
+    assert all(
+        re.search(rf"\(.*{name}.* set there, not a person's own\)", str(e.value)) for name in names
+    )
+    assert ("set there" in str(e.value)) == bool(names)
+
+
+def without_group(attack):
+    """The same attack about somebody who knows everything: one number in place of one a subset."""
+    found = rb.load(attack)
+    (group,) = found.groups.values()
+    own = {group.name, *group.members}
+    return found.replace(
+        groups=[],
+        subject=[replace(c, per=None) for c in found.subject.values()],
+        nodes=[replace(n, parents=tuple(p for p in n.parents if p not in own))
+               for n in found.nodes.values()],
+        questions=[q for q in found.questions.values() if not own & {*q.given}],
+        example={},
+    )  # fmt: skip
+
+
+EVERYTHING = ("worst-case", "controlled-release")  # scenarios in which everything is known
+
+
+@pytest.mark.parametrize("scenario", EVERYTHING)
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_without_a_group_has_the_worst_cases_risks_and_verdicts(attack, scenario, frame):
+    """Its risks are those of the same attack with a group; verdicts are counted with pandas."""
+    columns, seen = COLUMNS[scenario], set()
+    alone = without_group(attack)
+    for table in (frame, pd.concat([frame.iloc[:1]] * 30, ignore_index=True)):
+        people = rb.read_table(table, quasi_identifiers=columns)
+        result = rb.assess(alone, people, scenario=scenario, population=50_000)
+        whole = rb.assess(attack, people, scenario=scenario, population=50_000)
+        assert {*result.measures} <= {*whole.measures}
+        assert ("journalist_match" in result.measures) == ("journalist_match" in whole.measures)
+        for measure in result.measures:
+            assert result.risk(measure) == pytest.approx(whole.risk(measure), rel=1e-12, abs=1e-15)
+        result.keep_crosscheck(rows=2_000)
+        for threshold, release in RULES:
+            passes = result.summary(threshold, release=release).passes
+            assert passes == kept_by_hand(result, table, columns, threshold, release), threshold
+            seen.add(passes)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("scenario", sorted({*COLUMNS} - {*EVERYTHING}))
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_without_a_group_refuses_a_scenario_that_knows_less(attack, scenario, frame):
+    people = rb.read_table(frame, quasi_identifiers=COLUMNS[scenario])
+    with pytest.raises(UsageError, match="in this scenario the attacker may") as caught:
+        rb.assess(without_group(attack), people, scenario=scenario, population=50_000)
+    assert "an attack with a group, such as adversary-routes" in str(caught.value)
+
+
+def test_what_counts_as_knowing_everything(frame):
+    """Sure of all columns, however it is said; not a chance, a band, or a column nobody knows."""
+    attack = without_group("marketer")
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
+    alike = frame.groupby(["age", "sex"])["age"].transform("size").to_numpy()
+    for said in (["age", "sex"], {"age": 1.0, "sex": 1.0}, {"both": (["age", "sex"], 1.0)}):
+        assert rb.assess(attack, people, known=said).risk("right") == pytest.approx(1 / alike)
+    with pytest.raises(UsageError, match="may not know age"):
+        rb.assess(attack, people, known={"age": 0.99, "sex": 1.0})
+    with pytest.raises(UsageError, match="may not know sex"):
+        rb.assess(attack, people, known=["age"], unknown=["sex"])
+    every = tuple(Known(c, (c,), (1.0,), source="made up") for c in ("age", "sex"))
+    listed = Scenario("list", knows=Knows(every, Listed("listed", (0.4,), shared=True)))
+    with pytest.raises(UsageError, match="may know nothing"):
+        rb.assess(attack, people, scenario=listed)
+    named = Scenario("named", knows=Knows(every, group="known"))
+    with pytest.raises(UsageError, match='marketer has no group "known"; leave group out'):
+        rb.assess(attack, people, scenario=named)
+
+
+def test_everything_else_follows_an_attack_without_a_group(frame, tmp_path):
+    """Pages, what-if, intervals, individuals, cells, blocks on disk: as with the group."""
+    alone, columns = without_group("adversary-routes"), ["age", "sex"]
+    people = rb.read_table(frame, quasi_identifiers=columns)
+    asked = {"population": 50_000, "population_model": "pitman"}
+    result = rb.assess(alone, people, **asked)
+    whole = rb.assess("adversary-routes", people, scenario="worst-case", **asked)
+    result.keep_crosscheck(rows=20_000)
+    assert not result.crosscheck.failed
+    result.report(tmp_path / "r.md")
+    assert "Most exposed attributes" not in (tmp_path / "r.md").read_text()
+    assert "adds most" not in str(result.summary())
+    assert any("no group of attributes" in note for note in result.groups.notes)
+    mine, theirs = (r.population_uncertainty().table() for r in (result, whole))
+    pd.testing.assert_frame_equal(mine, theirs.loc[mine.index])
+    swings = [rb.tornado(r)["p_c"].swing for r in (result, whole)]
+    assert swings[0] == pytest.approx(swings[1])
+    part = rb.assess(alone, people, individuals=[5, 2], **asked)
+    assert part.risk() == pytest.approx(whole.risk()[[5, 2]])
+    cells = rb.assess(alone, rb.contingency(frame, columns), **asked)
+    assert cells.risk().mean() == pytest.approx(whole.risk().mean())
+    kept = rb.assess(alone, people, checkpoint=tmp_path / "blocks", **asked)
+    assert kept.risk() == pytest.approx(whole.risk())
+    fewer = [rb.what_if(r, suppress=2) for r in (result, whole)]
+    assert fewer[0].risk() == pytest.approx(fewer[1].risk())
+    with pytest.raises(UsageError, match="in this scenario the attacker may not know"):
+        rb.what_if(result, known={"age": 0.5, "sex": 1})
+    with pytest.raises(UsageError, match="what each of them adds cannot be told"):
+        drivers(result)
+    assert "main_group" not in most_exposed(result)
+    assert act_out(result, attempts=2_000, seed=1).agrees
 
 
 @pytest.mark.parametrize("scenario", rb.scenarios())

@@ -91,7 +91,8 @@ def assess(
     `known` says what the attacker may know, however it is said (rb.knowledge): columns, {name:
     chance}, {name: (columns, chance)}, a scenario; it fills the attack's group, and columns of
     which no chance is said are known.  `scenario` names a whole scenario, with its parameters and
-    nodes; the worst case is the default.  `population_model` names the model of rb.population.fit
+    nodes; the worst case is the default, and all that an attack without a group is asked about.
+    `population_model` names the model of rb.population.fit
     that says who is unique in the population (docs/population.md).
     Every quasi-identifier of the table is one that the scenario speaks of, or is named in
     `unknown`: columns that nobody knows.  `columns` maps the scenario's attributes to the table's
@@ -215,7 +216,7 @@ def run(inputs: Inputs) -> Assessment:
     filled = group_to_fill(base, knows.group)
     cells, counts = _entries(inputs.people)
     where = (knows, cells, scenario.facts)
-    whole = base.counts_members(filled.name)
+    whole = filled is not None and base.counts_members(filled.name)
     groups = place(*where, apart=inputs.apart, unknown=inputs.unknown, whole=whole)
     if _named_alone(base, inputs, scenario) & {*groups.joined}:
         groups = place(*where, apart=True, unknown=inputs.unknown, whole=whole)
@@ -226,7 +227,7 @@ def run(inputs: Inputs) -> Assessment:
         without=inputs.without,
         unknown=inputs.unknown,
     )
-    attack, own, notes = attach(base, groups, filled)
+    attack, own, notes = attach(base, groups, filled, inputs.people)
     seen = groups.seen(cells)
     classes = subset_classes(seen, groups.columns, inputs.individuals, counts=counts)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
@@ -238,7 +239,7 @@ def run(inputs: Inputs) -> Assessment:
         notes.append(SUPPRESSED)
     if inputs.population is not None and on_population(attack):
         population = _population(inputs, seen, classes)
-    table = subject_table(attack, classes, population, asked, given, filled.name)
+    table = subject_table(attack, classes, population, asked, given, filled)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     attack, questions = _questions(attack, inputs, scenario)
     for measure, query in list(questions.items()):

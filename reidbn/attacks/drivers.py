@@ -20,6 +20,7 @@ import numpy as np
 from reidbn.attacks.assess import run
 from reidbn.attacks.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.blocks import risks
+from reidbn.attacks.placing import WITH_GROUP
 from reidbn.attacks.summed import summed
 from reidbn.attacks.worths import shapley_values
 from reidbn.cpds.protocol import NO, YES
@@ -68,6 +69,11 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
     Groups that are known for sure are one member of the attack; here they are told apart where
     that leaves few enough subsets.
     """
+    if not result.attack.groups:
+        raise UsageError(
+            f"{result.attack.name} has no group of attributes, so what each of them adds cannot be "
+            f"told; assess {WITH_GROUP}"
+        )
     if any(p.member == EVERYTHING_SURE for p in result.groups.placed) and _can_part(result):
         parted = run(replace(result.inputs, apart=True, method="exact", checkpoint=None))
         found = drivers(parted, measure)
@@ -176,12 +182,18 @@ def routes(result: Assessment, measure: str = OVERALL) -> pd.DataFrame:
 def most_exposed(
     result: Assessment, count: int = 10, measure: str = OVERALL, found: Drivers | None = None
 ) -> pd.DataFrame:
-    """The people with the highest risk, each with the main route and the main attribute group."""
-    found = found or drivers(result, measure)
+    """The people with the highest risk, each with the main route and the main attribute group.
+
+    Without a column for the group where the attack has none.
+    """
+    if found is None and result.attack.groups:
+        found = drivers(result, measure)
     table = result.most_at_risk(count, measure).copy()
     through = routes(result, measure).loc[table.index]
     if len(through.columns):
         table["main_route"] = through.idxmax(axis=1)
+    if found is None:
+        return table
     rows = result.subject_table.of_person[_positions(result, count, measure)]
     table["main_group"] = [found.labels[int(j)] for j in found.by_subject[rows].argmax(axis=1)]
     return table

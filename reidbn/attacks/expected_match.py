@@ -34,11 +34,10 @@ def journalist_match(
     do: Mapping[str, str],
 ) -> Array:
     """E[1/F] of every distinct subject, as one more node beside the attack's own."""
-    column = attack.subject[CLASS_SIZE]
-    assert column.per is not None  # noqa: S101 - class_size is per group wherever it is filled
-    node = Node(NODE, ("no", "yes"), Probability(f"@{COLUMN}"), (column.per,))
+    group = attack.subject[CLASS_SIZE].per  # without one, everything is known
+    node = Node(NODE, ("no", "yes"), Probability(f"@{COLUMN}"), (group,) if group else ())
     asked = attack.replace(
-        subject=[*attack.subject.values(), SubjectColumn(COLUMN, per=column.per)],
+        subject=[*attack.subject.values(), SubjectColumn(COLUMN, per=group)],
         nodes=[*attack.nodes.values(), node],
     )
     _, query = read_query(asked, {NODE: "yes"}, None, do)
@@ -48,7 +47,8 @@ def journalist_match(
     for start in progress(range(0, table.subjects, step), "expected match in the population"):
         block = slice(start, start + step)
         columns = table.block(block)
-        columns[COLUMN] = population.match(rows[block])
+        match = population.match(rows[block])
+        columns[COLUMN] = match if group else match[:, -1]
         values = joint(asked, query, settings, columns)
         out[block] = values[:, 0, 1]
     return out

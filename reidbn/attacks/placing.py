@@ -13,6 +13,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Group, GroupRow, Node, Parameter, SubjectColumn
 from reidbn.attack.scenario import ByPerson, InBands, Known, Knows, Listed, Profile, Scenario
 from reidbn.attack.scenariofile import load_scenario
+from reidbn.attacks.columns import providers
 from reidbn.attacks.questions import refuse_dependants, translated
 from reidbn.cpds.match import Probability
 from reidbn.cpds.rows import Row, Rows
@@ -20,6 +21,7 @@ from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.knowledge import Knowledge, is_scenario, knowledge, said_groups
 from reidbn.microdata.placing import Groups, Placed
 from reidbn.microdata.table import People
+from reidbn.written import agree
 
 Array = NDArray[np.float64]
 
@@ -27,6 +29,11 @@ Array = NDArray[np.float64]
 SAID = f"{ASSUMPTION}: said in the call"
 TITLE = "What the caller says is known"
 SURE = "worst case: known for sure"
+WITH_GROUP = "an attack with a group, such as adversary-routes"
+NO_GROUP = (
+    "the attack has no group of attributes: it is about somebody who knows every quasi-identifier, "
+    "and what each of them adds is not told"
+)
 
 
 def scenario_of(people: People, known: Any) -> Scenario:
@@ -79,13 +86,17 @@ def _factor(chance: Array, people: People) -> float | ByPerson:
 
 
 def attach(
-    attack: Attack, groups: Groups, old: Group
+    attack: Attack, groups: Groups, old: Group | None, people: People
 ) -> tuple[Attack, dict[str, Array], list[str]]:
     """The attack whose group `old` holds these members, the subject data they need, and notes.
 
-    A probability that is the same for everybody becomes a parameter "p_<member>", so that what-if
-    questions can move it; one that differs is a subject column.
+    Without a group it stays as it is, and everything must be known.  A probability that is the same
+    for everybody becomes a parameter "p_<member>", so that what-if questions can move it; one that
+    differs is a subject column.
     """
+    if old is None:
+        _refuse_less(attack, groups, people)
+        return attack.replace(example={}), {}, [NO_GROUP]
     name, members = old.name, tuple(p.member for p in groups.placed)
     refuse_dependants(attack, old, members)
     questions, notes = translated(attack, members, groups.joined, old)
@@ -123,14 +134,19 @@ def attach(
     )
 
 
-def group_to_fill(attack: Attack, group: str | None) -> Group:
-    """The attack's group that a scenario fills: the one it names, or the only one."""
-    if not attack.groups:
+def group_to_fill(attack: Attack, group: str | None) -> Group | None:
+    """The attack's group that a scenario fills: the one it names, or the only one.
+
+    None where the attack has columns alone, which then are those of who knows everything.
+    """
+    if not attack.groups and attack.subject and group is None:
+        return None
+    if not attack.groups and attack.subject:
         raise UsageError(
-            f"{attack.name} has no group of attributes that a scenario could fill, so no table can "
-            f"be assessed under it; ask it with rb.ask, or assess an attack with a group, such as "
-            f"adversary-routes"
+            f'{attack.name} has no group "{group}"; leave group out of what the scenario knows'
         )
+    if not attack.groups:
+        raise UsageError(f"{_one_answer(attack)}: ask it with rb.ask, or assess {WITH_GROUP}")
     if group is not None:
         if group not in attack.groups:
             hint = did_you_mean(group, attack.groups)
@@ -142,6 +158,33 @@ def group_to_fill(attack: Attack, group: str | None) -> Group:
             f"one it fills: knows: {{group: {next(iter(attack.groups))}}}"
         )
     return next(iter(attack.groups.values()))
+
+
+def _one_answer(attack: Attack) -> str:
+    """Why a table has nothing to say in an attack."""
+    said = (
+        f"{attack.name} has no group of attributes that a scenario could fill and no column that a "
+        f"table could, so it has one answer for everybody"
+    )
+    names = [name for name in providers() if name in attack.parameters]
+    if not names:
+        return said
+    listed = " and ".join(names)
+    return f"{said} ({listed} {agree(len(names), 'is', 'are')} set there, not a person's own)"
+
+
+def _refuse_less(attack: Attack, groups: Groups, people: People) -> None:
+    """Raise where an attack without a group is asked about who may not know everything."""
+    sure = {c for p in groups.placed if (p.p == 1).all() for c in p.columns}
+    less = [c for c in people.quasi_identifiers if c not in sure or c in groups.bands]
+    if not less and (groups.parent_p is None or (groups.parent_p == 1).all()):
+        return
+    what = f"may not know {', '.join(less)} (or only in bands)" if less else "may know nothing"
+    raise UsageError(
+        f"{attack.name} has no group of attributes that a scenario could fill, so it is about "
+        f"somebody who knows every quasi-identifier, and in this scenario the attacker {what}: "
+        f"ask for the worst case, or assess {WITH_GROUP}"
+    )
 
 
 def _still_used(attack: Attack, group: str) -> list[Parameter]:

@@ -44,6 +44,7 @@ def assumed(result: Assessment, measure: str | None = None) -> tuple[str, ...]:
     if measure is None:
         return found
     members = {placed.label: placed.member for placed in result.groups.placed}
+    every = set() if result.attack.groups else {*members}  # told by columns, so behind all
     if measure not in result.questions:  # journalist_match: what is known, and who fits
         parent = result.groups.parent
         known = {*members, *({parent.node} if parent else ())}
@@ -52,7 +53,8 @@ def assumed(result: Assessment, measure: str | None = None) -> tuple[str, ...]:
     return tuple(
         name
         for name in found
-        if members.get(name, name) in case.relevant
+        if name in every
+        or members.get(name, name) in case.relevant
         or (name in case.parameters and case.matters(name))
     )
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.parts import Group
 from reidbn.attacks.columns import RECORDS, Told, filled, refuse_unprovided
 from reidbn.attacks.population_by_subset import SubsetPopulation
 from reidbn.attacks.subset_classes import MEMORY, SubsetClasses
@@ -75,12 +76,14 @@ def subject_table(
     population: SubsetPopulation | None,
     own: Mapping[str, Array],
     given: Mapping[str, Any],
-    group: str | None,
+    group: Group | None,
 ) -> SubjectTable:
-    """The subject data of an attack whose group has been placed on a table."""
+    """The subject data of an attack whose group, if any, has been placed on a table."""
     _check_given(attack, classes.people, given)
     by_person = {name: np.asarray(v, dtype=float) for name, v in {**own, **given}.items()}
-    refuse_unprovided(attack, group, Told(classes, population), by_person)
+    refuse_unprovided(
+        attack, None if group is None else group.name, Told(classes, population), by_person
+    )
     of_person, first = _distinct(classes, by_person)
     own_columns = {name: by_person[name][first] for name in by_person}
 

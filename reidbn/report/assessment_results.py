@@ -98,7 +98,7 @@ def results(result: Assessment, worst: Assessment, summary: Summary, telling: Te
             "The worst case, in which everything is known, is the initial risk; the scenario's is "
             "the residual one."
         )
-    parts += [_attributes(summary, telling), *_subgroups(result, telling)]
+    parts += [*_attributes(summary, telling), *_subgroups(result, telling)]
     text.append(how_told(telling))
     return Section("Results", text=text, shown=parts)
 
@@ -170,19 +170,22 @@ def _margin(risk: Any) -> list[int]:
     return [int(n) for n in np.diff([nearest(int(c)) for c in np.cumsum([0, *counts])])[::-1]]
 
 
-def _attributes(summary: Summary, telling: Telling) -> Shown:
+def _attributes(summary: Summary, telling: Telling) -> list[Shown]:
+    if not summary.contributions:
+        return []
     method = summary.drivers.method
     labels = [label for label, _ in summary.contributions]
     rows = [[label, telling.mean_in_words(v)] for label, v in summary.contributions]
     told = [telling.mean(v) or 0.0 for _, v in summary.contributions]
     figure = figures.attribute_bars(labels, told, method)
-    return Shown(
+    shown = Shown(
         f"Most exposed attributes ({method})",
         ("attributes", "added to the mean risk"),
         rows,
         figure,
         f"{labels[0]} adds most to the mean risk.",
     )
+    return [shown]
 
 
 def _subgroups(result: Assessment, telling: Telling) -> list[Shown]:

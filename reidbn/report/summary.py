@@ -175,6 +175,8 @@ class Summary:
     @cached_property
     def contributions(self) -> list[tuple[str, Any]]:
         """What each group adds to the risk of every person, the largest mean first."""
+        if not self.result.attack.groups:
+            return []
         found = self.drivers
         each = found.by_subject[self.result.subject_table.of_person]
         order = sorted(range(len(found.labels)), key=lambda j: -float(found.mean[j]))
@@ -229,16 +231,20 @@ class Summary:
         lines += ["", "  People above a level of the overall risk"]
         for t, row in self.result.above().iterrows():
             lines.append(f"  {t:6g}  {people(int(row[OVERALL]), len(self.result))}")
-        lines += ["", f"  What adds most to the mean risk ({self.drivers.method}):"]
-        mean = max(self.measures[OVERALL]["mean"], 1e-300)
-        for _, row in self.drivers.table().iterrows():
-            share = per_cent(row.contribution / mean)
-            lines.append(f"  {row.group:24}{row.contribution:10.4g}  ({share} of the mean)")
+        lines += self._driver_lines() if self.result.attack.groups else []
         if self.assumptions:
             shown = ", ".join(self.assumptions)
             lines += ["", f"  Assumptions ({len(self.assumptions)}): {shown}"]
         lines += [f"  Note: {note}" for note in self.notes]
         return "\n".join([*lines, *_crosscheck_lines(self.result), "", f"  {OWN_COPY}"])
+
+    def _driver_lines(self) -> list[str]:
+        lines = ["", f"  What adds most to the mean risk ({self.drivers.method}):"]
+        mean = max(self.measures[OVERALL]["mean"], 1e-300)
+        for _, row in self.drivers.table().iterrows():
+            share = per_cent(row.contribution / mean)
+            lines.append(f"  {row.group:24}{row.contribution:10.4g}  ({share} of the mean)")
+        return lines
 
     def _sure_lines(self) -> list[str]:
         """The journalist's numbers: how the fits stand, and the interval of the mean."""
