@@ -67,10 +67,10 @@ DOORS = {
         "reidbn.attack.modelfile:save",
         "reidbn.inference.pgmpy_bridge:attack_to_pgmpy",
     },
-    "attacks/assessment.py": {
-        "reidbn.attacks.changes:compare_assessments",
-        "reidbn.attacks.population_uncertainty:population_uncertainty",
-        "reidbn.attacks.restricted:write_restricted",
+    "attacks/routes/assessment.py": {
+        "reidbn.attacks.routes.changes:compare_assessments",
+        "reidbn.attacks.routes.readings:population_uncertainty",
+        "reidbn.attacks.routes.readings:write_restricted",
         "reidbn.report.assessment_report:numbers",
         "reidbn.report.assessment_report:report",
         "reidbn.report.assessment_report:sections",

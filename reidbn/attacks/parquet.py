@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reidbn.attacks.arguments import place_of
+from reidbn.attacks.routes.arguments import place_of
 from reidbn.errors import DataError, UsageError
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from reidbn.attack.scenariofile import is_shipped
-from reidbn.attacks.assessment import Assessment
-from reidbn.attacks.changes import what_if
+from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.changes import what_if
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat

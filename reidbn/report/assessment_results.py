@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.acting import act_out
-from reidbn.attacks.assessment import OVERALL, THRESHOLDS, Assessment
+from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
+from reidbn.attacks.routes.truth import act_out
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import SURE, how_sure, set_outside
 from reidbn.report.margins import fitted_table

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reidbn.attacks.assessment import OVERALL, Array, Assessment
-from reidbn.attacks.population_by_weight import BY_WEIGHTS
-from reidbn.attacks.population_uncertainty import is_estimated
+from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
+from reidbn.attacks.routes.by_weight import BY_WEIGHTS
+from reidbn.attacks.routes.readings import is_estimated
 from reidbn.report.page import Shown
 from reidbn.report.telling import Telling
 from reidbn.whatif.uncertainty import uncertainty

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from reidbn.attack.cards import SourceLine
 from reidbn.attack.scenario import Profile
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.assessment import Assessment
-from reidbn.attacks.register import register
+from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.register import register
 from reidbn.report.drawing import draw
 from reidbn.report.page import Section, Shown, inline
 from reidbn.report.telling import Telling

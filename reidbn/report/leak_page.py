@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reidbn.attacks.assessment import THRESHOLDS
 from reidbn.attacks.leak.result import Leak
+from reidbn.attacks.routes.assessment import THRESHOLDS
 from reidbn.report import assessment_figures as figures
 from reidbn.report.page import Section, Shown
 from reidbn.report.style import titled

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reidbn.attacks.assessment import Assessment
+from reidbn.attacks.routes.assessment import Assessment
 from reidbn.report.assessment_figures import options_figure
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, Rule, judge

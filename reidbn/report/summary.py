@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.assessment import OVERALL, THRESHOLDS, Assessment
-from reidbn.attacks.drivers import drivers
-from reidbn.attacks.register import assumed
+from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
+from reidbn.attacks.routes.drivers import drivers
+from reidbn.attacks.routes.register import assumed
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report.assessment_sure import fit_status, how_sure_of
 from reidbn.report.telling import OWN_COPY, Telling

@@ -22,7 +22,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.assessment import Array, Assessment
+from reidbn.attacks.routes.assessment import Array, Assessment
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.table import People
 from reidbn.report.telling import Telling

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.arguments import whole_number
 from reidbn.attacks.leak.ask import LeakSize, risks
+from reidbn.attacks.routes.arguments import whole_number
 from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.inference.compared import DISAGREES, Cell
 from reidbn.late import late

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.said import Said
-from reidbn.attacks.subset_classes import MEMORY, SubsetClasses, subset_classes
+from reidbn.attacks.routes.counts import MEMORY, SubsetClasses, subset_classes
+from reidbn.attacks.routes.said import Said
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.network import as_probability
 from reidbn.microdata.table import People
@@ -36,6 +36,7 @@ from reidbn.theory.frequencies import FrequencyTable
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

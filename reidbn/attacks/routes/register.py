@@ -13,7 +13,7 @@ import numpy as np
 
 from reidbn.attack.assumptions import is_assumption
 from reidbn.attack.scenario import ByPerson, Chance, FactLookup, Listed, Profile
-from reidbn.attacks.assessment import Assessment
+from reidbn.attacks.routes.assessment import Assessment
 
 BY_PERSON = "differs by person"
 

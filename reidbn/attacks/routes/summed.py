@@ -26,10 +26,9 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Group
-from reidbn.attacks.columns import CLASS_SIZE, P_UNIQUE, Told, filled
-from reidbn.attacks.population_by_subset import SubsetPopulation
-from reidbn.attacks.subject_data import SubjectTable
-from reidbn.attacks.subset_classes import SubsetClasses
+from reidbn.attacks.routes.counts import SubsetClasses
+from reidbn.attacks.routes.population import SubsetPopulation
+from reidbn.attacks.routes.subject_data import CLASS_SIZE, P_UNIQUE, SubjectTable, Told, filled
 from reidbn.cpds.protocol import YES
 from reidbn.errors import ModelError, UsageError
 from reidbn.inference import exact

@@ -16,7 +16,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Knows, Scenario
 from reidbn.attack.scenariofile import load_scenario
-from reidbn.attacks.arguments import (
+from reidbn.attacks.routes.arguments import (
     columns_of,
     names_of,
     people_columns_of,
@@ -25,25 +25,30 @@ from reidbn.attacks.arguments import (
     truth,
     whole_number,
 )
-from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
-from reidbn.attacks.blocks import risks as exact_risks
-from reidbn.attacks.columns import CLASS_SIZE, on_population
-from reidbn.attacks.expected_match import journalist_match
-from reidbn.attacks.placing import attach, group_to_fill, scenario_of
-from reidbn.attacks.population_by_subset import (
-    DEFAULT_MODEL,
-    SubsetPopulation,
-    subset_population,
-)
-from reidbn.attacks.population_by_weight import (
+from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
+from reidbn.attacks.routes.blocks import risks as exact_risks
+from reidbn.attacks.routes.by_weight import (
     BY_WEIGHTS,
     model_for,
     people_behind,
     weighted_population,
 )
-from reidbn.attacks.subject_data import SubjectTable, subject_table, with_records
-from reidbn.attacks.subset_classes import SubsetClasses, subset_classes
-from reidbn.attacks.summed import are_many, summed
+from reidbn.attacks.routes.counts import SubsetClasses, subset_classes
+from reidbn.attacks.routes.expected_match import journalist_match
+from reidbn.attacks.routes.placing import attach, group_to_fill, scenario_of
+from reidbn.attacks.routes.population import (
+    DEFAULT_MODEL,
+    SubsetPopulation,
+    subset_population,
+)
+from reidbn.attacks.routes.subject_data import (
+    CLASS_SIZE,
+    SubjectTable,
+    on_population,
+    subject_table,
+    with_records,
+)
+from reidbn.attacks.routes.summed import are_many, summed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack
 from reidbn.inference.estimates import AT_ONCE

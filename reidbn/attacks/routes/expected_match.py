@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Node, SubjectColumn
-from reidbn.attacks.columns import CLASS_SIZE
-from reidbn.attacks.population_by_subset import SubsetPopulation
-from reidbn.attacks.subject_data import SubjectTable
+from reidbn.attacks.routes.population import SubsetPopulation
+from reidbn.attacks.routes.subject_data import CLASS_SIZE, SubjectTable
 from reidbn.cpds.match import Probability
 from reidbn.inference.answers import joint
 from reidbn.inference.query import read_query

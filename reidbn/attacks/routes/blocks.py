@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 import reidbn
 from reidbn.attack.attack import Attack
-from reidbn.attacks.subject_data import SubjectTable
+from reidbn.attacks.routes.subject_data import SubjectTable
 from reidbn.errors import DataError, ImpossibleEvidence, ReidbnWarning
 from reidbn.inference.answers import joint, positions
 from reidbn.inference.query import Query

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.population_by_subset import (
+from reidbn.attacks.routes.counts import MEMORY, SubsetClasses
+from reidbn.attacks.routes.population import (
     DEFAULT_MODEL,
     IN_CACHE,
     SubsetPopulation,
     check_model,
 )
-from reidbn.attacks.said import Said
-from reidbn.attacks.subset_classes import MEMORY, SubsetClasses
+from reidbn.attacks.routes.said import Said
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.table import People
 from reidbn.progress import progress

@@ -16,23 +16,29 @@ The log-linear model has no such posterior: its parameters are known well and it
 There the interval runs, person by person, from the lower of its own answer and the low end of
 Pitman's fit to the higher of its own answer and the high end: as far as the two models disagree.
 Both ends are made to agree over the subsets like the estimate itself.
+
+The custodian's own file: every person's risk, and through which route and attribute.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reidbn.attacks.assessment import OVERALL, Array, Assessment
-from reidbn.attacks.blocks import risks
-from reidbn.attacks.columns import Told, filled, on_population
-from reidbn.attacks.expected_match import journalist_match
-from reidbn.attacks.population_by_subset import SubsetPopulation
-from reidbn.attacks.population_by_weight import BY_WEIGHTS
-from reidbn.attacks.summed import are_many, summed
+from reidbn.attacks.parquet import write_frames
+from reidbn.attacks.routes.arguments import place_of
+from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
+from reidbn.attacks.routes.blocks import risks
+from reidbn.attacks.routes.by_weight import BY_WEIGHTS
+from reidbn.attacks.routes.drivers import most_exposed
+from reidbn.attacks.routes.expected_match import journalist_match
+from reidbn.attacks.routes.population import SubsetPopulation
+from reidbn.attacks.routes.subject_data import Told, filled, on_population
+from reidbn.attacks.routes.summed import are_many, summed
 from reidbn.errors import UsageError
 from reidbn.inference.query import Query
 from reidbn.population.pitman import check_level
@@ -46,6 +52,7 @@ from reidbn.written import tiny
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 MOST_SUBSETS = 512  # posteriors that are integrated; the others stay at their estimates
 MATCH = "journalist_match"
@@ -237,3 +244,21 @@ def _asks_the_population(result: Assessment, query: Query) -> bool:
                 return True
             todo += [] if name in query.do else attack.parent_nodes(node)
     return False
+
+
+# -- the custodian's own file ----------------------------------------------------------------------
+
+
+def write_restricted(result: Assessment, path: Any, measure: str = OVERALL) -> Path:
+    """Write all people, highest risk first, keyed by the subject's id; CSV or Parquet."""
+    place = Path(place_of(path, "path"))
+    if place.suffix not in (".csv", ".parquet"):
+        raise UsageError(f"{place.name}: end the name in .csv or .parquet")
+    table = most_exposed(result, len(result), measure).reset_index(names="subject")
+    if place.suffix == ".parquet":
+        return write_frames(place, [table])
+    try:
+        table.to_csv(place, index=False, lineterminator="\n")
+    except OSError as problem:
+        raise UsageError(f"cannot write {place.name}: {problem.strerror}") from None
+    return place

@@ -11,7 +11,7 @@ import numpy as np
 
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
-from reidbn.attacks.arguments import (
+from reidbn.attacks.routes.arguments import (
     columns_of,
     mapping_of,
     names_of,
@@ -19,8 +19,8 @@ from reidbn.attacks.arguments import (
     truth,
     whole_number,
 )
-from reidbn.attacks.assess import check_population, chosen_scenario, run
-from reidbn.attacks.assessment import OVERALL, Array, Assessment, Inputs
+from reidbn.attacks.routes.assess import check_population, chosen_scenario, run
+from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.errors import UsageError
 from reidbn.microdata.generalise import released_at
 from reidbn.microdata.knowledge import Known

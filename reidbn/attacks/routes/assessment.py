@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Given
 from reidbn.attack.scenario import Scenario
-from reidbn.attacks.arguments import probabilities_of, whole_number
 from reidbn.attacks.parquet import write_frames, write_joined
-from reidbn.attacks.population_by_subset import SubsetPopulation
-from reidbn.attacks.subject_data import SubjectTable
-from reidbn.attacks.subset_classes import SubsetClasses
+from reidbn.attacks.routes.arguments import probabilities_of, whole_number
+from reidbn.attacks.routes.counts import SubsetClasses
+from reidbn.attacks.routes.population import SubsetPopulation
+from reidbn.attacks.routes.subject_data import SubjectTable
 from reidbn.errors import EngineError, UsageError, did_you_mean
 from reidbn.inference.asked import Asked
 from reidbn.inference.compared import WORK, Printed
@@ -35,6 +35,7 @@ from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 Array = NDArray[np.float64]
 
@@ -327,8 +328,8 @@ class Assessment(Result):
         )
 
     uncertainty = late("reidbn.whatif.uncertainty:uncertainty")
-    population_uncertainty = late("reidbn.attacks.population_uncertainty:population_uncertainty")
-    compare_with = late("reidbn.attacks.changes:compare_assessments")
+    population_uncertainty = late("reidbn.attacks.routes.readings:population_uncertainty")
+    compare_with = late("reidbn.attacks.routes.changes:compare_assessments")
 
     # -- views (the rooms above) -----------------------------------------------------------
 
@@ -360,7 +361,7 @@ class Assessment(Result):
             return write_frames(path, [self._cells(self.table)])
         return write_frames(path, [self.subjects.reset_index(names="subject")])
 
-    to_restricted = late("reidbn.attacks.restricted:write_restricted")
+    to_restricted = late("reidbn.attacks.routes.readings:write_restricted")
 
     def __repr__(self) -> str:
         values = self.risks[OVERALL]
