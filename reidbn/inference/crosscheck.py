@@ -193,6 +193,7 @@ def crosscheck(
     subjects: int = 30,
     printed: Array | None = None,
     shown: Mapping[str, Printed] | None = None,
+    shown_in: tuple[Attack, Mapping[str, Any]] | None = None,
     work: int = WORK,
     beyond_range: bool = False,
     people: NDArray[np.intp] | None = None,
@@ -205,7 +206,8 @@ def crosscheck(
     that were shown before, one per subject: with them it is these numbers that the samples are held
     against, and an exact answer asked anew must equal them.  `shown` are all numbers that were
     shown, by name, the main one last: everybody's are compared with a second exact answer, or those
-    of as many people as `work` multiplications allow, which the status then says.
+    of as many people as `work` multiplications allow, which the status then says.  `shown_in` is
+    the attack in which `shown` are asked and its subject data, where it holds more than this one.
 
     >>> check = crosscheck("leak-single", rows=20_000, seed=1)
     >>> check.passed
@@ -241,7 +243,8 @@ def crosscheck(
             shown = {"risk": Printed(asked, one_by_one.risk)}
     compared = None
     if shown:
-        compared = compare(attack, set, columns, shown, who, level=level, work=work, seed=seed)
+        told, data = shown_in or (attack, columns)
+        compared = compare(told, set, data, shown, who, level=level, work=work, seed=seed)
     negligible = NEGLIGIBLE if network.subjects > 1 else 0.0
     cells = _judged(counted, level, negligible, min(rows, ROWS_RARE), rng)
     check = CrossCheck(

@@ -17,6 +17,7 @@ from reidbn.attack.scenario import Scenario
 from reidbn.attacks.parquet import write_frames, write_joined
 from reidbn.attacks.routes.arguments import probabilities_of, whole_number
 from reidbn.attacks.routes.counts import SubsetClasses
+from reidbn.attacks.routes.expected_match import COLUMN, match_column, match_question
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.subject_data import SubjectTable
 from reidbn.errors import EngineError, UsageError, did_you_mean
@@ -41,7 +42,7 @@ Array = NDArray[np.float64]
 
 # Thresholds on a probability of re-identification, by their precedents; not legal advice.
 THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
-OVERALL = "overall"
+OVERALL, MATCH = "overall", "journalist_match"
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,10 +275,7 @@ class Assessment(Result):
             seed=seed,
             subjects=subjects,
             printed=self.risks[OVERALL][who] if exact else None,
-            shown={
-                name: Printed(asked, self.risks[name][who], 0 if exact else self.inputs.trials)
-                for name, asked in self.questions.items()
-            },
+            **self._shown(who, columns),
             work=work,
             beyond_range=self.inputs.beyond_range,
             people=people,
@@ -289,6 +287,20 @@ class Assessment(Result):
         if told.people == len(people):
             told = replace(told, people=int(self.subject_table.counts[who].sum()))
         return replace(check, compared=replace(told, of=len(self)))
+
+    def _shown(self, who: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """Every measure of those who are checked, and the attack in which each is a question."""
+        trials = 0 if self.inputs.method == "exact" else self.inputs.trials
+        shown = {m: Printed(q, self.risks[m][who], trials) for m, q in self.questions.items()}
+        if MATCH not in self.risks or self.population is None:
+            return {"shown": shown}
+        attack, query = match_question(self.attack, self.questions[OVERALL].do)
+        match: Any = match_column(self.attack, self.population, self.subject_table, who)
+        shown[MATCH] = Printed(query, self.risks[MATCH][who])
+        return {
+            "shown": {m: shown[m] for m in self.risks},
+            "shown_in": (attack, {**columns, COLUMN: match if len(match) > 1 else match[:]}),
+        }
 
     def _to_check(self, seed: int) -> tuple[Any, Mapping[str, Any], NDArray[np.intp]]:
         """The distinct people who are checked, their columns, and which of them each person is.
