@@ -155,6 +155,9 @@ def test_what_the_call_gives_is_not_replaced_by_the_table(monkeypatch, frame):
             asked = {"scenario": half(), "subject": given, "population": population}
             result = rb.assess("journalist", people, **asked)
             assert result.risk("unique") == pytest.approx(alone / 2, abs=1e-12)
+        sizes = {"class_size": np.full((300, 8), 2.0)}
+        pairs = rb.assess("marketer", people, scenario=half(), subject=sizes)
+        assert pairs.risk("right") == pytest.approx(np.full(300, 0.5), abs=1e-12)
     told = result.population_uncertainty().table()
     assert [*told.index] == ["journalist_match"]
     contribution = drivers(result).table()["contribution"].sum()

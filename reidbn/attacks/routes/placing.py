@@ -250,7 +250,11 @@ def group_to_fill(attack: Attack, group: str | None) -> Group | None:
             f'{attack.name} has no group "{group}"; leave group out of what the scenario knows'
         )
     if not attack.groups:
-        raise UsageError(f"{_one_answer(attack)}: ask it with rb.ask, or assess {WITH_GROUP}")
+        why = _one_answer(attack)
+        raise UsageError(
+            f"{why}: ask it with rb.ask, or assess {WITH_GROUP}",
+            in_shell=f"{why}: ask it with reidbn ask {attack.name}, or assess {WITH_GROUP}",
+        )
     if group is not None:
         if group not in attack.groups:
             hint = did_you_mean(group, attack.groups)
@@ -274,7 +278,8 @@ def _one_answer(attack: Attack) -> str:
     if not names:
         return said
     listed = " and ".join(names)
-    return f"{said} ({listed} {agree(len(names), 'is', 'are')} set there, not a person's own)"
+    parameters = agree(len(names), "is a parameter", "are parameters")
+    return f"{said} ({listed} {parameters} there, and no column that a table fills)"
 
 
 def _refuse_less(attack: Attack, groups: Groups, people: People) -> None:
