@@ -93,7 +93,7 @@ def the_grid():
     acted, found = best(
         lambda: (
             rb.leak.simulate(
-                classes, leaked=4_000, targets=15, reading="from the leak", runs=100_000
+                classes, leaked=4_000, targets=15, reading="from the leak", draws=100_000
             ).all_identified
         ),
         1,

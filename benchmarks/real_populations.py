@@ -104,7 +104,7 @@ def one(table, columns, N, truth, F):
 
 def rehearsed(fit):
     try:
-        return fit.rehearse(repeats=3).ratio if fit.uniques >= 20 else np.nan
+        return fit.rehearse(draws=3).ratio if fit.uniques >= 20 else np.nan
     except UsageError:
         return np.nan
 

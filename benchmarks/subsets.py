@@ -90,16 +90,16 @@ def some_subsets(columns, number):
 # What is measured.  Each gives the work to time, and how much more the whole would be.
 
 
-def ours(codes, per_record):
+def ours(codes, per_person):
     import reidbn as rb
     from reidbn.microdata import People
 
     people = People.from_codes(codes)
-    rb.subsets(People.from_codes(codes[:100]), per_record=per_record)  # imports
+    rb.subsets(People.from_codes(codes[:100]), per_person=per_person)  # imports
 
     def work():
-        table = rb.subsets(people, per_record=per_record)
-        if per_record:
+        table = rb.subsets(people, per_person=per_person)
+        if per_person:
             return round(float(table["mean_inverse"].sum()) * 2 ** codes.shape[1]) - 1
         return int(table["classes"].sum())
 
@@ -164,8 +164,8 @@ def one_query(codes, _):
 
 
 WORKS = {
-    "reidbn, table": lambda codes: ours(codes, per_record=False),
-    "reidbn, per record": lambda codes: ours(codes, per_record=True),
+    "reidbn, table": lambda codes: ours(codes, per_person=False),
+    "reidbn, per record": lambda codes: ours(codes, per_person=True),
     "privattacks": lambda codes: privattacks_loop(codes, 511),
     "privattacks, 12 subsets": lambda codes: privattacks_loop(codes, 12),
     "privattacks, 60 subsets": lambda codes: privattacks_loop(codes, 60),

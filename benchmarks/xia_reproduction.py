@@ -191,7 +191,7 @@ def check_simulation(frame, rng):
     }
     exact = rb.assess("adversary-routes", people, **call)
     acted = rb.assess("adversary-routes", people, **call,
-                      method="simulation", trials=100, seed=1)  # fmt: skip
+                      method="simulation", draws=100, seed=1)  # fmt: skip
     p = exact.risk()
     z = (acted.risk() - p) / np.sqrt(np.maximum(p * (1 - p), 1e-12) / 100)
     return float(z.mean()), float(z.std())
@@ -285,7 +285,7 @@ TABLE4 = """Reduction of the overall risk at n = 1,000: the five settings that a
 average over all 81.  The printed figures look as if every risk had been estimated by about 100
 trials: 1 - 0.01/risk gives their 97.0, 98.53 and 98.49 where 96.85, 98.47 and 98.46 are printed,
 and an exact reduction never reaches 100.  So the table is made twice: exactly, and with every risk
-replaced by a share of 100 trials, which is what `method="simulation", trials=100` does (checked on
+replaced by a share of 100 trials, which is what `method="simulation", draws=100` does (checked on
 one sample: standardised differences have mean {z:.2f} and standard deviation {sd:.2f})."""
 WORST = """Worst-case overall risk over people and settings: quartiles {0:.3f}, {1:.3f}, {2:.3f},
 highest {3:.4f}.  The printed median 0.987 and third quartile 1 cannot be reached: with a class of

@@ -102,7 +102,7 @@ assert tornado.bars[0].parameter == "alike"
 # error it would have caught, and also asks pgmpy, an independent library.
 
 # %%
-check = rb.crosscheck(attack, rows=200_000, seed=1)
+check = rb.crosscheck(attack, draws=200_000, seed=1)
 print(check)
 brute = rb.ask(attack, "identified=yes", engine="enumeration")
 assert abs(float(brute) - float(answer)) < 1e-15

@@ -135,7 +135,7 @@ answer
 # seeds.
 
 # %%
-rb.leak.joint_risk({2: 3}, leaked=4, targets=2, method="simulation", runs=100_000, seed=0)
+rb.leak.joint_risk({2: 3}, leaked=4, targets=2, method="simulation", draws=100_000, seed=0)
 
 # %% [markdown]
 # ## When to claim

@@ -128,7 +128,7 @@ assert np.quantile(at, 0.95, method="inverted_cdf") <= 0.2 + 1e-9
 # Two things are open: the parameters (each has a prior) and the estimate of the population.
 
 # %%
-print(together.uncertainty(samples=10_000, thresholds=[0.2]))
+print(together.uncertainty(draws=10_000, thresholds=[0.2]))
 print(together.population_uncertainty())
 
 # %% [markdown]

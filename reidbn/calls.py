@@ -50,6 +50,29 @@ def typed(function: F) -> F:
     return cast(F, called)
 
 
+def renamed(**older: str) -> Callable[[F], F]:
+    """Take arguments by their older words too, with the same meaning: `@renamed(rows="draws")`.
+
+    help() and signatures show the word of today alone.
+    """
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def called(*arguments: Any, **named: Any) -> Any:
+            for old in older.keys() & named.keys():
+                word = older[old]
+                if word in named:
+                    raise UsageError(
+                        f"{function.__name__}: {old} is an older word for {word}; give {word} alone"
+                    )
+                named[word] = named.pop(old)
+            return function(*arguments, **named)
+
+        return cast(F, called)
+
+    return decorate
+
+
 def _refuse_unknown(
     function: str, named: Mapping[str, Any], own: Mapping[str, Any], more: type
 ) -> None:

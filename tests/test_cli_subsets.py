@@ -66,8 +66,8 @@ def test_json_holds_every_subset_of_the_library(table):
 
 
 def test_json_holds_every_person_and_no_set_where_none_identifies(table):
-    found = json.loads(run("subsets", table, *QI, "--json", "--per-record"))
-    wanted = library(per_record=True)
+    found = json.loads(run("subsets", table, *QI, "--json", "--per-person"))
+    wanted = library(per_person=True)
     assert [row["unique"] for row in found["records"]] == wanted["unique"].tolist()
     assert found["records"][0]["smallest_identifying"] is None
     assert found["records"][0]["smallest_size"] is None
@@ -75,16 +75,16 @@ def test_json_holds_every_person_and_no_set_where_none_identifies(table):
 
 
 def test_people_are_summed_up_by_how_much_must_be_known(table):
-    text = run("subsets", table, *QI, "--per-record", "--top", "1")
+    text = run("subsets", table, *QI, "--per-person", "--top", "1")
     assert "identified by  1 known                   4 people" in text
     assert "identified by no subset                  2 people" in text
 
 
 def test_groups_and_their_chances_can_be_given(table):
-    options = ["--known", "home=zip+sex:0.25,age:0.5", "--per-record", "--json"]
+    options = ["--known", "home=zip+sex:0.25,age:0.5", "--per-person", "--json"]
     found = json.loads(run("subsets", table, *QI, *options))
     known = {"home": (["zip", "sex"], 0.25), "age": ("age", 0.5)}
-    wanted = library(per_record=True, known=known)
+    wanted = library(per_person=True, known=known)
     assert [row["mean_inverse"] for row in found["records"]] == wanted["mean_inverse"].tolist()
 
 
@@ -93,12 +93,12 @@ def test_small_subsets_and_drawn_ones_can_be_asked_for(table):
     assert [row["size"] for row in found["subsets"]] == [1, 1, 1]
     found = json.loads(run("subsets", table, *QI, "--samples", "50", "--seed", "3", "--json"))
     assert sum(row["draws"] for row in found["subsets"]) == 50
-    text = run("subsets", table, *QI, "--samples", "50", "--per-record")
+    text = run("subsets", table, *QI, "--samples", "50", "--per-person")
     assert "mean_inverse_low" in text
 
 
 def test_the_whole_table_is_written_to_parquet(table, tmp_path):
-    for options, rows in (([], 7), (["--per-record"], 6)):
+    for options, rows in (([], 7), (["--per-person"], 6)):
         file = tmp_path / f"{rows}.parquet"
         run("subsets", table, *QI, "--parquet", str(file), *options)
         with duckdb.connect() as con:
@@ -143,8 +143,8 @@ def test_mistakes_end_in_one_message(table, capsys):
     assert "named twice" in said
     code, said = refused(capsys, "subsets", table, *QI, "--known", "age:often")
     assert "not a number" in said
-    code, said = refused(capsys, "subsets", table, *QI, "--per-record", "--plot", "x.png")
-    assert "leave out --per-record" in said
+    code, said = refused(capsys, "subsets", table, *QI, "--per-person", "--plot", "x.png")
+    assert "leave out --per-person" in said
     code, said = refused(capsys, "subsets", table, *QI, "--most", "0")
     assert "at least one group" in said
     for option in ("--plot", "--plot-lattice"):

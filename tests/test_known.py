@@ -92,7 +92,7 @@ def weights(form, i, columns):
 def test_the_same_knowledge_gives_the_same_numbers_everywhere(people, form):
     known = FORMS[form]
     r = rb.assess(ROUTES, people, known=known, population=10_000)
-    each = rb.subsets(people, known=known, per_record=True)
+    each = rb.subsets(people, known=known, per_person=True)
     leaked = rb.leak.risks(people, leaked=len(people), known=known)
     assert each["unique"].to_numpy() == pytest.approx(r.risk("prosecutor"), abs=1e-13)
     assert each["mean_inverse"].to_numpy() == pytest.approx(r.risk("marketer"), abs=1e-13)
@@ -135,7 +135,7 @@ def test_chances_of_each_person_go_with_the_person(people):
     own = CHANCE[kept.rows_read]
     same = rb.knowledge(kept, {"age": own, "sex": 0.5, "state": CHANCE[::-1][kept.rows_read]})
     assert len(kept) < len(people)
-    by_hand = rb.subsets(kept, known=same, per_record=True)["mean_inverse"]
+    by_hand = rb.subsets(kept, known=same, per_person=True)["mean_inverse"]
     assert fewer.risk("marketer") == pytest.approx(by_hand.to_numpy(), abs=1e-13)
 
 
@@ -187,8 +187,8 @@ def test_a_column_that_the_scenario_is_silent_about_is_refused_without_a_network
 
 def test_subsets_drawn_at_random_follow_lists_and_kinds_of_attackers(people):
     for form in ("listed", "kinds"):
-        exact = rb.subsets(people, known=FORMS[form], per_record=True)["mean_inverse"]
-        drawn = rb.subsets(people, known=FORMS[form], per_record=True, samples=4_000, seed=1)
+        exact = rb.subsets(people, known=FORMS[form], per_person=True)["mean_inverse"]
+        drawn = rb.subsets(people, known=FORMS[form], per_person=True, samples=4_000, seed=1)
         inside = (drawn["mean_inverse_low"] <= exact) & (exact <= drawn["mean_inverse_high"])
         assert inside.all()  # seeded; the bounds hold for each person at 95 % or more
 
@@ -214,7 +214,7 @@ def test_the_shell_says_what_is_known_alike_in_every_command(tmp_path, said):
     path = tmp_path / "t.csv"
     FRAME.to_csv(path, index=False)
     table = [str(path), "--qi", ",".join(QI), "--sensitive", "diagnosis", "--known", said, "--json"]
-    each = json.loads(run("subsets", *table, "--per-record"))["records"]
+    each = json.loads(run("subsets", *table, "--per-person"))["records"]
     mean = np.mean([row["mean_inverse"] for row in each])
     answer = json.loads(run("assess", *table, "--population", "10000", "--rows", "9999"))
     assert answer["measures"]["marketer"]["mean"] == pytest.approx(mean, rel=1e-9)

@@ -163,7 +163,7 @@ def test_histories_are_compared_whole_on_every_subset():
     table = rb.subsets(people)
     both = table[table["subset"].map(lambda s: s == ("day", "ward"))].iloc[0]
     assert both["classes"] == people.classes(["day", "ward"]).count == 3
-    assert rb.subsets(people, per_record=True)["smallest_identifying"].tolist()[3] == ("day",)
+    assert rb.subsets(people, per_person=True)["smallest_identifying"].tolist()[3] == ("day",)
 
 
 def test_chunks_of_people_make_up_the_whole():
@@ -199,7 +199,7 @@ def test_per_person_risk_follows_the_match_rule_too():
     people, rows = wildcard_people(7, n=20)
     own = np.random.default_rng(1).random(20)
     known = {f"c{j}": (f"c{j}", own if j == 2 else 0.3) for j in range(4)}
-    table = rb.subsets(people, per_record=True, known=known)
+    table = rb.subsets(people, per_person=True, known=known)
     for i, row in enumerate(table.itertuples()):
         unique = mean = 0.0
         smallest = None

@@ -1,10 +1,14 @@
 """What a user finds when looking around: few names on top, the rest in the rooms they belong to."""
 
+import re
+from inspect import isfunction, signature
 from types import ModuleType
 
 import pytest
+from click.testing import CliRunner
 
 import reidbn as rb
+from reidbn.cli import reidbn
 
 SHOWN = dir(rb)
 ROOMS = {name: getattr(rb, name) for name in SHOWN if isinstance(getattr(rb, name), ModuleType)}
@@ -46,3 +50,85 @@ def test_an_older_door_leads_to_the_thing_in_its_new_place(name):
         places = [r for r, room in ROOMS.items() if name in dir(room)]
         assert len(places) == 1
         assert thing is getattr(ROOMS[places[0]], name)
+
+
+# -- one word per thing: older words are understood, and help() does not show them -----------------
+
+PEOPLE = rb.microdata.People.from_codes([[0, 0], [0, 1], [1, 1], [1, 0], [0, 0]], ["sex", "race"])
+LEAK, ROUTES = "leak-single", "adversary-routes"
+
+
+# What is called with the word of today or the older one, and what is compared.
+RENAMED = {
+    "ask": ("rows", "draws", 500, lambda **k: float(rb.ask(LEAK, engine="sampling", **k))),
+    "crosscheck": ("rows", "draws", 2_000, lambda **k: str(rb.crosscheck(LEAK, **k))),
+    "joint_risk": ("runs", "draws", 50, lambda **k: rb.leak.joint_risk(
+        {2: 3}, leaked=4, targets=2, method="simulation", **k)),
+    "simulate": ("runs", "draws", 50, lambda **k: str(rb.leak.simulate({2: 3}, leaked=4, **k))),
+    "assess": ("trials", "draws", 7, lambda **k: rb.assess(
+        ROUTES, PEOPLE, population=50, method="simulation", **k).risk().tolist()),
+    "uncertainty": ("samples", "draws", 50, lambda **k: str(rb.whatif.uncertainty(ROUTES, **k))),
+    "subject_uncertainty": ("samples", "draws", 50, lambda **k: rb.whatif.subject_uncertainty(
+        ROUTES, **k).to_csv()),
+    "subsets drawn": ("samples", "draws", 9, lambda **k: rb.subsets(PEOPLE, **k).to_csv()),
+    "subsets": ("per_record", "per_person", True, lambda **k: rb.subsets(PEOPLE, **k).to_csv()),
+    "sweep": ("per_subject", "per_person", True, lambda **k: rb.sweep(
+        LEAK, "risk", {"leaked": [9]}, **k).to_csv()),
+    "derivatives": ("per_subject", "per_person", True, lambda **k: rb.whatif.derivatives(
+        LEAK, **k).to_csv()),
+    "rehearse": ("repeats", "draws", 2, lambda **k: str(rb.population.fit(
+        sizes=[1, 2, 3], counts=[90, 40, 20], population=10_000, model="pitman").rehearse(**k))),
+    "leak check": ("attempts", "draws", 90, lambda **k: str(rb.leak.assess(
+        PEOPLE, leaked=2).check(**k))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RENAMED)
+def test_an_older_word_means_the_same_and_never_both(case):
+    older, word, value, call = RENAMED[case]
+    assert call(**{older: value}) == call(**{word: value})
+    with pytest.raises(rb.errors.UsageError, match=f"{older} is an older word for {word}"):
+        call(**{older: value, word: value})
+
+
+OLDER_WORDS = {
+    "rows",
+    "runs",
+    "trials",
+    "samples",
+    "repeats",
+    "attempts",
+    "per_record",
+    "per_subject",
+}
+
+
+def public_functions():
+    """Every function that a user finds on top or in a room, and the verbs of results."""
+    for room, place in {"rb": rb, **ROOMS}.items():
+        for name in dir(place):
+            if isfunction(thing := getattr(place, name)):
+                yield f"{room}.{name}", thing
+
+
+FUNCTIONS = dict(public_functions())
+
+
+def test_signatures_know_the_words_of_today_alone():
+    found = {name: OLDER_WORDS & {*signature(f).parameters} for name, f in FUNCTIONS.items()}
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+@pytest.mark.parametrize("command", reidbn.list_commands(None))
+def test_help_of_a_command_shows_the_words_of_today_alone(command):
+    said = CliRunner().invoke(reidbn, [command, "--help"], prog_name="reidbn").output
+    assert not re.search(r"--(rows|runs|trials|samples|per-record|per-subject)\b", said)
+
+
+def test_older_options_are_understood():
+    asked = ["ask", LEAK, "risk", "--engine", "sampling", "--json"]
+    told = [
+        CliRunner().invoke(reidbn, [*asked, word, "500"]).output for word in ("--rows", "--draws")
+    ]
+    assert told[0] == told[1]
+    assert "probability" in told[0]

@@ -120,7 +120,7 @@ def by_hand(people, known):
 
 
 def check_per_person(people, known, given):
-    table = rb.subsets(people, per_record=True, known=given)
+    table = rb.subsets(people, per_person=True, known=given)
     for row, (unique, mean, smallest) in zip(
         table.itertuples(), by_hand(people, known), strict=True
     ):
@@ -162,13 +162,13 @@ def test_equal_probabilities_for_everybody_are_one_probability():
     people = random_people(3, most_records=30)
     one = {c: (c, 0.3) for c in people.columns}
     many = {c: (c, np.full(len(people), 0.3)) for c in people.columns}
-    a, b = (rb.subsets(people, per_record=True, known=k) for k in (one, many))
+    a, b = (rb.subsets(people, per_person=True, known=k) for k in (one, many))
     np.testing.assert_allclose(a["unique"], b["unique"], atol=1e-14)
     np.testing.assert_allclose(a["mean_inverse"], b["mean_inverse"], atol=1e-14)
 
 
 def test_somebody_alone_in_the_table_is_identified_by_nothing_at_all():
-    table = rb.subsets(People.from_codes([[0, 1]]), per_record=True)
+    table = rb.subsets(People.from_codes([[0, 1]]), per_person=True)
     assert table["smallest_identifying"].tolist() == [()]
     assert table["smallest_size"].tolist() == [0]
     assert table["unique"].tolist() == [1.0]
@@ -176,7 +176,7 @@ def test_somebody_alone_in_the_table_is_identified_by_nothing_at_all():
 
 def test_a_group_that_cannot_be_known_identifies_nobody():
     people = People.from_codes([[0, 0], [1, 0], [2, 1]], ["id", "sex"])
-    table = rb.subsets(people, per_record=True, known={"id": ("id", 0.0), "sex": ("sex", 1.0)})
+    table = rb.subsets(people, per_person=True, known={"id": ("id", 0.0), "sex": ("sex", 1.0)})
     assert table["unique"].tolist() == [0.0, 0.0, 1.0]
     assert table["smallest_identifying"].tolist() == [None, None, ("sex",)]
 
@@ -278,7 +278,7 @@ def test_a_table_of_two_million_classes_is_counted():
     assert table["classes"].tolist() == [1_000_000, 2, 2_000_000]
     assert table["uniques"].tolist() == [0, 0, 2_000_000]
     assert table["largest"].tolist() == [2, 1_000_000, 1]
-    risks = rb.subsets(people, per_record=True)
+    risks = rb.subsets(people, per_person=True)
     assert set(risks["smallest_size"]) == {2}
     assert np.allclose(risks["unique"], 0.25)
 
@@ -297,7 +297,7 @@ def test_frequencies_by_mask_are_those_of_each_subset(seed):
 
 
 def risk(people):
-    return rb.subsets(people, per_record=True)
+    return rb.subsets(people, per_person=True)
 
 
 seeds = st.integers(0, 10**6)
@@ -370,11 +370,11 @@ def test_more_than_twenty_groups_are_refused_and_sampling_is_offered():
     people = People.from_codes(np.zeros((3, 21), dtype=int))
     for call in (
         lambda: rb.subsets(people),
-        lambda: rb.subsets(people, per_record=True),
+        lambda: rb.subsets(people, per_person=True),
         lambda: rb.class_sizes_by_mask(people),
         lambda: Walk(distinct_rows(people.codes(), people.cardinalities())),
     ):
-        with pytest.raises(TooLarge, match=r"2\^21 subsets.*samples=1000"):
+        with pytest.raises(TooLarge, match=r"2\^21 subsets.*draws=1000"):
             call()
 
 
@@ -418,7 +418,7 @@ def test_progress_ends_at_one_and_never_goes_back():
     people = random_people(9, most_records=40)
     for known in (None, {"c0": ("c0", np.linspace(0, 1, len(people)))}):
         seen = []
-        rb.subsets(people, per_record=True, known=known, progress=seen.append)
+        rb.subsets(people, per_person=True, known=known, progress=seen.append)
         assert seen == sorted(seen)
         assert seen[-1] == 1.0
 
@@ -432,7 +432,7 @@ def test_sampled_intervals_cover_the_exact_risk_at_least_as_often_as_they_say():
     exact, trials = risk(people), 300
     hits = {"unique": np.zeros(40), "mean_inverse": np.zeros(40)}
     for seed in range(trials):
-        drawn = rb.subsets(people, per_record=True, samples=60, seed=seed)
+        drawn = rb.subsets(people, per_person=True, samples=60, seed=seed)
         for name, covered in hits.items():
             covered += (drawn[f"{name}_low"] <= exact[name]) & (
                 exact[name] <= drawn[f"{name}_high"]
@@ -456,7 +456,7 @@ def test_intervals_of_half_the_length_are_caught():
 
 def test_sampling_answers_for_more_than_twenty_groups():
     people = People.from_codes(np.random.default_rng(2).integers(0, 3, (50, 30)))
-    per_person = rb.subsets(people, per_record=True, samples=50, seed=1)
+    per_person = rb.subsets(people, per_person=True, samples=50, seed=1)
     assert (per_person["unique"] > 0.9).all()
     table = rb.subsets(people, samples=50, seed=1)
     assert table["draws"].sum() == 50
@@ -466,7 +466,7 @@ def test_sampling_answers_for_more_than_twenty_groups():
 def test_sampling_refuses_probabilities_that_differ_between_people():
     people = People.from_codes([[0], [1]])
     with pytest.raises(UsageError, match="one probability per group"):
-        rb.subsets(people, per_record=True, known={"a": ("x0", [0.1, 0.2])}, samples=5)
+        rb.subsets(people, per_person=True, known={"a": ("x0", [0.1, 0.2])}, samples=5)
 
 
 # Against the real table
@@ -524,4 +524,4 @@ def test_knowledge_of_no_column_and_draws_of_small_subsets_are_refused():
         rb.subsets(people, known=["a"])
     for per_record in (False, True):
         with pytest.raises(UsageError, match="leave out most="):
-            rb.subsets(people, per_record=per_record, samples=10, most=1)
+            rb.subsets(people, per_person=per_record, samples=10, most=1)

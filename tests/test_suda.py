@@ -159,7 +159,7 @@ def test_the_chance_of_identification_follows_from_the_minimal_uniques():
     rng = np.random.default_rng(6)
     people = People.from_codes(rng.integers(0, 3, (40, 5)))
     found = rb.suda(people)
-    unique = rb.subsets(people, per_record=True)["unique"]
+    unique = rb.subsets(people, per_person=True)["unique"]
     for i in range(40):
         sets = [set(s) for s in found.minimal_uniques(i)]
         hits = 0

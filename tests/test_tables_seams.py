@@ -38,7 +38,7 @@ def test_each_row_that_is_written_is_the_row_of_the_file_also_where_others_are_l
 ):
     path, out = tmp_path / "t.csv", tmp_path / "out.parquet"
     path.write_text("id,age,sex\nz,50,F\ny,,M\na,51,M\nc,50,F\nb,,F\n")
-    words = {"classes": ["classes"], "subsets": ["subsets", "--per-record"],
+    words = {"classes": ["classes"], "subsets": ["subsets", "--per-person"],
              "suda": ["subsets", "--suda"]}[command]  # fmt: skip
     shell(capsys, words[0], path, "--qi", "age,sex", "--missing", "drop", "--subject-id", "id",
           *words[1:], "--parquet", out)  # fmt: skip
@@ -95,7 +95,7 @@ def test_everything_that_counts_on_a_table_counts_the_same_people(missing, rows,
         row = table.loc[[tuple(masks[mask])]].iloc[0]
         assert row["uniques"] == (true[:, mask] == 1).sum()
         assert row["posterior"] == pytest.approx((1 / true[:, mask]).mean(), rel=1e-12)
-    each = rb.subsets(people, per_record=True)
+    each = rb.subsets(people, per_person=True)
     assert each["unique"].to_numpy() == pytest.approx((true == 1).mean(axis=1), abs=1e-12)
     assert each["mean_inverse"].to_numpy() == pytest.approx((1 / true).mean(axis=1), rel=1e-12)
     found = rb.suda(people)
@@ -130,7 +130,7 @@ def test_the_order_of_the_rows_changes_nobodys_numbers(rows, seed, missing):
     )
     for measure in (
         lambda p: p.class_sizes(),
-        lambda p: rb.subsets(p, per_record=True)["mean_inverse"].to_numpy(),
+        lambda p: rb.subsets(p, per_person=True)["mean_inverse"].to_numpy(),
         lambda p: rb.suda(p).score,
         lambda p: rb.leak.risks(p, leaked=1, known={"age": ("age", 0.3), "sex": ("sex", 0.6)}),
     ):

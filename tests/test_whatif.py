@@ -144,8 +144,8 @@ def test_a_question_without_an_answer_is_refused_by_every_call():
     ):
         with pytest.raises(ImpossibleEvidence, match="the evidence marketer=yes has probability 0"):
             call()
-    with pytest.raises(UsageError, match="samples=0: give a whole number"):
-        rb.uncertainty("adversary-routes", "risk", samples=0)
+    with pytest.raises(UsageError, match="draws=0: give a whole number"):
+        rb.uncertainty("adversary-routes", "risk", draws=0)
 
 
 def test_assumptions_are_marked():

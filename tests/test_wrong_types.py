@@ -212,7 +212,7 @@ def test_no_wrong_type_of_many_ends_in_a_foreign_error(name, tmp_path, monkeypat
         ),
         (
             lambda: rb.ask("breakfast", "risk", engine="sampling", rows=1e6),
-            "ask: rows is a float; it takes a whole number",
+            "ask: draws is a float; it takes a whole number",
         ),
         (
             lambda: rb.ask("breakfast", "risk", engine="sampling", seed=-1),

@@ -127,7 +127,7 @@ def _explanation(data: dict[str, Any]) -> str:
 def _crosschecks(rows: int, seed: int, data: dict[str, Any]) -> str:
     import reidbn as rb
 
-    checks = [rb.crosscheck(name, rows=rows, seed=seed) for name in CHECKED]
+    checks = [rb.crosscheck(name, draws=rows, seed=seed) for name in CHECKED]
     data["crosschecks"] = [check.to_dict() for check in checks]
     return "\n".join(f"  {line}" for check in checks for line in str(check).split("\n"))
 

@@ -144,6 +144,22 @@ class Written(click.ParamType[Number]):
         return int(found)
 
 
+class Renamed(click.Option):
+    """An option whose help shows the first of its names alone; the older ones are understood."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        names, self.opts = self.opts, self.opts[:1]
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = names
+
+
+def option_once(*names: str, **more: Any) -> Callable[[F], F]:
+    """An option and the names that it once had."""
+    return click.option(*names, cls=Renamed, **more)
+
+
 class NamedLimit(float):
     """The limit of a precedent, which remembers whose it is."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidbn.cli._examples import examples
-from reidbn.cli._options import NUMBER, is_above, print_json, print_table
+from reidbn.cli._options import NUMBER, is_above, option_once, print_json, print_table
 from reidbn.cli._question import Call, asks
 from reidbn.errors import UsageError
 
@@ -27,7 +27,9 @@ _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
 )
 @asks
 @click.option("--engine", type=click.Choice(_ENGINES), default="exact", show_default=True)
-@click.option("--rows", default=1_000_000, show_default=True, help="Of the sampling engine.")
+@option_once(
+    "--draws", "--rows", default=1_000_000, show_default=True, help="Of the sampling engine."
+)
 @click.option("--seed", default=0, show_default=True, help="Of the sampling engine.")
 @click.option("--most-probable", is_flag=True, help="How it most probably came about.")
 @click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")

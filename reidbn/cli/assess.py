@@ -12,6 +12,7 @@ from reidbn.cli._options import (
     WHOLE,
     asked_beyond_range,
     is_above,
+    option_once,
     output_options,
     print_json,
     read_settings,
@@ -55,9 +56,17 @@ if TYPE_CHECKING:
 @click.option("--together/--apart", default=None, help="One list for all attributes, or not.")
 @click.option("--method", type=click.Choice(["exact", "simulation"]), default="exact",
               show_default=True)  # fmt: skip
-@click.option("--trials", default=100, show_default=True, help="Of a simulation, per person.")
+@option_once(
+    "--draws", "--trials", default=100, show_default=True, help="Of a simulation, per person."
+)
 @click.option("--seed", default=0, show_default=True)
-@click.option("--rows", default=1_000_000, show_default=True, help="Sampled by the cross-check.")
+@option_once(
+    "--check-draws",
+    "--rows",
+    default=1_000_000,
+    show_default=True,
+    help="Sampled by the cross-check.",
+)
 @click.option("--checkpoint", metavar="FOLDER", help="Keep finished blocks, to go on after a kill.")
 @click.option("--release", type=click.Choice(["public", "controlled"], case_sensitive=False),
               help="Public: k alike in every class; controlled: mean, nobody unique.")  # fmt: skip
@@ -116,7 +125,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         without=listed(options["without"]),
         unknown=listed(options["unknown"]),
         method=options["method"],
-        trials=options["trials"],
+        draws=options["draws"],
         seed=options["seed"],
         checkpoint=options["checkpoint"],
         histories=options["histories"],
@@ -126,7 +135,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     if result.is_part:
         return _say_part(people, result, options, as_json=as_json, quiet=quiet)
     if not result.inputs.given:
-        result.keep_crosscheck(rows=options["rows"], seed=options["seed"])
+        result.keep_crosscheck(draws=options["check_draws"], seed=options["seed"])
     summary = result.summary(options["threshold"], options["release"])
     if as_json:
         print_json(summary.to_dict())
@@ -163,7 +172,7 @@ def _say_part(
     people: People, result: Any, options: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> int:
     """Some people's risks, and what they say about the table: no verdict, which is about all."""
-    result.check(rows=options["rows"], seed=options["seed"])
+    result.check(draws=options["check_draws"], seed=options["seed"])
     value = LEVEL
     shares = result.shares_above([value])
     found = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from reidbn.cli._options import output_options, print_json
+from reidbn.cli._options import option_once, output_options, print_json
 from reidbn.errors import UsageError
 
 PATIENTS, SEED, POPULATION = 4_000, 1, 6_900_000
@@ -21,13 +21,15 @@ CLAIMED = 0.2  # what if the recipient's controls make a claim this unlikely
 @click.option("--output", "-o", default="demo", show_default=True, metavar="FOLDER",
               help="Where the report and the risks go.")  # fmt: skip
 @click.option("--language", is_flag=True, help="The attack language at work instead.")
-@click.option("--rows", type=int, help="Of each cross-check: 250,000, or a million (--language).")
+@option_once(
+    "--draws", "--rows", type=int, help="Of each cross-check: 250,000, or a million (--language)."
+)
 @click.option("--seed", default=0, show_default=True, help="Of the cross-checks (--language).")
 @output_options
 def demo(
     output: str,
     language: bool,
-    rows: int | None,
+    draws: int | None,
     seed: int,
     as_json: bool,
     quiet: bool,
@@ -45,10 +47,10 @@ def demo(
     if language:
         from reidbn.cli._language_demo import language_demo
 
-        language_demo(folder, rows or 1_000_000, seed, as_json=as_json, quiet=quiet)
+        language_demo(folder, draws or 1_000_000, seed, as_json=as_json, quiet=quiet)
         return 0
     start = time.perf_counter()
-    found = _assessed(folder, rows or 250_000, say=not (as_json or quiet))
+    found = _assessed(folder, draws or 250_000, say=not (as_json or quiet))
     if as_json:
         print_json(found)
         return 0
@@ -72,7 +74,7 @@ def _assessed(folder: Path, rows: int, *, say: bool) -> dict[str, Any]:
     voter = rb.assess(
         "adversary-routes", people, scenario="voter-registration", population=POPULATION
     )
-    voter.keep_crosscheck(rows=rows)
+    voter.keep_crosscheck(draws=rows)
     worst = rb.what_if(voter, scenario="worst-case")
     bands = rb.what_if(voter, generalise={"age": 1})
     controls = rb.what_if(voter, set={"p_c": CLAIMED})

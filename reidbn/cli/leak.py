@@ -22,6 +22,7 @@ from reidbn.cli._options import (
     WHOLE,
     NamedLimit,
     is_above,
+    option_once,
     output_options,
     print_json,
     print_table,
@@ -84,7 +85,9 @@ _NAMES = {
 @click.option(
     "--from-the-leak", is_flag=True, help="Draw the targets from the leak, not the table."
 )
-@click.option("--runs", type=WHOLE, default=100_000, show_default=True, help="Of a simulation.")
+@option_once(
+    "--draws", "--runs", type=WHOLE, default=100_000, show_default=True, help="Of a simulation."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of a simulation.")
 @click.option(
     "--smallest-k", type=LIMIT, metavar="P|NAME", help="Class size that keeps the risk under P."
@@ -243,7 +246,7 @@ def _row(classes: Classes, leaked: Any, options: dict[str, Any]) -> dict[str, An
 def _simulated(classes: Classes, asked: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     import reidbn as rb
 
-    run = rb.leak.simulate(classes, runs=options["runs"], seed=options["seed"], **asked)
+    run = rb.leak.simulate(classes, draws=options["draws"], seed=options["seed"], **asked)
     joint = run.all_identified
     return {
         "all": float(joint),

@@ -8,7 +8,7 @@ import click
 
 from reidbn.cli._bar import share_bar
 from reidbn.cli._known import known_of, known_options
-from reidbn.cli._options import NUMBER, output_options, print_json
+from reidbn.cli._options import NUMBER, option_once, output_options, print_json
 from reidbn.cli._remedies import in_shell
 from reidbn.cli._results import REPORTS, result_options, write_people, write_reports
 from reidbn.cli._tables import (
@@ -31,10 +31,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @table_options
-@click.option("--per-record", is_flag=True, help="One row per person, over all subsets.")
+@option_once(
+    "--per-person", "--per-record", is_flag=True, help="One row per person, over all subsets."
+)
 @known_options
 @click.option("--most", type=int, help="Only subsets of at most so many attributes.")
-@click.option("--samples", type=int, help="Draw subsets at random instead of visiting all.")
+@option_once(
+    "--draws", "--samples", type=int, help="Draw subsets at random instead of visiting all."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
 @click.option("--suda", is_flag=True, help="Minimal sample uniques and SUDA scores per person.")
 @click.option("--score", type=click.Choice(["elliot", "ihsn"]), default="elliot",
@@ -53,7 +57,7 @@ def subsets(people: People, **options: Any) -> None:
 
     TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients.
     """
-    per_record = options["per_record"]
+    per_person = options["per_person"]
     if options["suda"]:
         return _suda(people, options)
     if options["sampling_fraction"] is not None:
@@ -61,12 +65,12 @@ def subsets(people: People, **options: Any) -> None:
     for name in REPORTS:
         if options[name]:
             raise UsageError(f"--{name.replace('_', '-')} is the page of --suda; add --suda")
-    if per_record and (options["plot"] or options["plot_lattice"]):
-        raise UsageError("the plots show the table of subsets; leave out --per-record")
+    if per_person and (options["plot"] or options["plot_lattice"]):
+        raise UsageError("the plots show the table of subsets; leave out --per-person")
     table = _counted(people, options)
     if options["as_json"]:
-        name = "records" if per_record else "subsets"
-        shown = with_subjects(people, table) if per_record else table
+        name = "records" if per_person else "subsets"
+        shown = with_subjects(people, table) if per_person else table
         told = about(people)
         told["notes"] += table.attrs["notes"]
         print_json(told | {name: _rows(shown)})
@@ -75,9 +79,9 @@ def subsets(people: People, **options: Any) -> None:
             say_about(people)
             for note in table.attrs["notes"]:
                 click.echo(f"Note: {in_shell(note, click.get_current_context().command)}.")
-        (_show_people if per_record else _show_subsets)(people, table, options["top"])
+        (_show_people if per_person else _show_subsets)(people, table, options["top"])
     if options["out"]:
-        _write(with_subjects(people, table) if per_record else table, options["out"])
+        _write(with_subjects(people, table) if per_person else table, options["out"])
     _draw(table, options["plot"], options["plot_lattice"])
     return None
 
@@ -86,7 +90,7 @@ def _suda(people: People, options: dict[str, Any]) -> None:
     """Who is singled out by what: per person, and how much each column adds."""
     from reidbn.microdata.suda import suda
 
-    for name in ("per_record", "known", "samples", "plot_lattice"):
+    for name in ("per_person", "known", "draws", "plot_lattice"):
         if options[name]:
             raise UsageError(
                 f"--suda looks at minimal uniques; leave out --{name.replace('_', '-')}"
@@ -122,10 +126,10 @@ def _counted(people: People, options: dict[str, Any]) -> pd.DataFrame:
     with share_bar("subsets", quiet=options["quiet"]) as progress:
         return counted(
             people,
-            per_record=options["per_record"],
+            per_person=options["per_person"],
             known=known_of(people, options),
             most=options["most"],
-            samples=options["samples"],
+            draws=options["draws"],
             seed=options["seed"],
             progress=progress,
         )

@@ -16,6 +16,7 @@ from reidbn.cli._options import (
     NUMBER,
     is_above,
     number,
+    option_once,
     print_json,
     read_grid,
     read_settings,
@@ -47,7 +48,7 @@ _over = click.option("--over", multiple=True, metavar="NAME[=LOW:HIGH]",
 @asks
 @click.option("--over", multiple=True, required=True, metavar="NAME[=VALUES]",
               help="Values a,b,c or from:to:count; a bare name: 11 over its range.")  # fmt: skip
-@click.option("--per-subject", is_flag=True, help="One row per subject and setting.")
+@option_once("--per-person", "--per-subject", is_flag=True, help="One row per person and setting.")
 @click.option("--csv", metavar="FILE", help="Write the table as CSV.")
 @click.option("--parquet", metavar="FILE", help="Write the table as Parquet.")
 @click.option("--impossible", type=click.Choice(["raise", "null"]), default="raise",
@@ -193,7 +194,9 @@ def sobol(asked: Call, over: tuple[str, ...], plot: str | None) -> None:
 @click.command()
 @asks
 @_over
-@click.option("--samples", default=100_000, show_default=True, help="Draws for the quantiles.")
+@option_once(
+    "--draws", "--samples", default=100_000, show_default=True, help="Draws for the quantiles."
+)
 @_seed
 @_threshold
 @_plot
@@ -216,15 +219,21 @@ def uncertainty(
 
 @click.command()
 @asks
-@click.option("--rows", default=1_000_000, show_default=True, help="Rows to sample.")
+@option_once(
+    "--draws",
+    "--rows",
+    default=1_000_000,
+    show_default=True,
+    help="How often the attack is sampled.",
+)
 @_seed
 @click.option("--cells", is_flag=True, help="Show every cell, not only the verdicts.")
-def crosscheck(asked: Call, rows: int, seed: int, cells: bool) -> int:
+def crosscheck(asked: Call, draws: int, seed: int, cells: bool) -> int:
     """Check an attack's exact answers by forward sampling and by pgmpy; exit 3 on disagreement."""
     import reidbn as rb
 
     check = rb.crosscheck(
-        asked.attack, asked.question, rows=rows, seed=seed, must_agree=False, **asked.how
+        asked.attack, asked.question, draws=draws, seed=seed, must_agree=False, **asked.how
     )
     asked.show(check)
     if cells and not asked.as_json:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.calls import typed
+from reidbn.calls import renamed, typed
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answer import Answer
@@ -31,6 +31,7 @@ MEMORY = 256 * 2**20  # bytes that the tables of one block of subjects may take
 ENGINES = ("exact", "pgmpy", "enumeration", "sampling")
 
 
+@renamed(rows="draws")
 @typed
 def ask(
     attack: Attack | str,
@@ -41,7 +42,7 @@ def ask(
     set: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
     engine: str = "exact",
-    rows: int = 1_000_000,
+    draws: int = 1_000_000,
     seed: int = 0,
     beyond_range: bool = False,
 ) -> Answer:
@@ -60,7 +61,7 @@ def ask(
     if engine not in ENGINES:
         raise UsageError(f'no engine "{engine}"; {did_you_mean(engine, ENGINES)}')
     if engine == "sampling":
-        return estimate(attack, query, set or {}, subject, rows=rows, seed=seed)
+        return estimate(attack, query, set or {}, subject, draws=draws, seed=seed)
     values = joint(attack, query, set, subject, engine=engine)
     states = attack_states(attack, query, set)
     return to_answer(attack, query, values, states, engine, set or {})

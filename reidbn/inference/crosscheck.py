@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
-from reidbn.calls import refuse_outside, typed
+from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import CrosscheckFailed, ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answers import load_attack
@@ -178,6 +178,7 @@ class CrossCheck:
     __repr__ = __str__
 
 
+@renamed(rows="draws")
 @typed
 def crosscheck(
     attack: Attack | str,
@@ -187,7 +188,7 @@ def crosscheck(
     do: Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
-    rows: int = 1_000_000,
+    draws: int = 1_000_000,
     seed: int = 0,
     level: float = LEVEL,
     subjects: int = 30,
@@ -209,14 +210,14 @@ def crosscheck(
     of as many people as `work` multiplications allow, which the status then says.  `shown_in` is
     the attack in which `shown` are asked and its subject data, where it holds more than this one.
 
-    >>> check = crosscheck("leak-single", rows=20_000, seed=1)
+    >>> check = crosscheck("leak-single", draws=20_000, seed=1)
     >>> check.passed
     True
     """
     attack = load_attack(attack)
-    if rows < 1000:
-        raise UsageError(f"{rows} rows decide nothing: cross-check with at least 1,000")
-    check_sample(rows, seed)
+    if draws < 1000:
+        raise UsageError(f"{draws} draws decide nothing: cross-check with at least 1,000")
+    check_sample(draws, seed)
     refuse_outside("level", level, least=1e-300, most=0.5)
     attack, query = read_query(attack, target, given, do)
     check_settings(attack, set, beyond_range=beyond_range)
@@ -230,13 +231,13 @@ def crosscheck(
     who = np.arange(network.subjects) if people is None else people
     if network.subjects == 1:
         network = Lowering(attack, set).network(columns).do(query.do)
-        counted = _one_subject(network, query, rows, rng)
+        counted = _one_subject(network, query, draws, rng)
         references = _references(network, query)
         if printed is not None:
             references[PRINTED] = float(np.abs(printed - _answer(network, query)).max())
     else:
         counted, references, one_by_one = _many_subjects(
-            attack, query, set, columns, rows, rng, subjects, printed, who
+            attack, query, set, columns, draws, rng, subjects, printed, who
         )
         if shown is None:
             asked = replace(query, wanted=one_by_one.wanted)
@@ -246,9 +247,9 @@ def crosscheck(
         told, data = shown_in or (attack, columns)
         compared = compare(told, set, data, shown, who, level=level, work=work, seed=seed)
     negligible = NEGLIGIBLE if network.subjects > 1 else 0.0
-    cells = _judged(counted, level, negligible, min(rows, ROWS_RARE), rng)
+    cells = _judged(counted, level, negligible, min(draws, ROWS_RARE), rng)
     check = CrossCheck(
-        attack.name, cells, level, rows, seed, references, network.subjects, compared
+        attack.name, cells, level, draws, seed, references, network.subjects, compared
     )
     return check.raise_on_failure() if must_agree else check
 

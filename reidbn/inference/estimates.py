@@ -25,7 +25,7 @@ AT_ONCE = 250_000  # rows acted out at a time, so that memory does not grow with
 
 def check_sample(rows: int, seed: int) -> None:
     """Rows that can be sampled, from a seed that a generator takes."""
-    refuse_outside("rows", rows, least=1, most=MOST_ROWS)
+    refuse_outside("draws", rows, least=1, most=MOST_ROWS)
     refuse_outside("seed", seed, least=0, most=MOST_SEED)
 
 
@@ -42,7 +42,7 @@ def estimate(
     settings: Mapping[str, Any],
     subject: Mapping[str, Any] | None,
     *,
-    rows: int,
+    draws: int,
     seed: int,
 ) -> Answer:
     """P(target | given, do) as a share of the sampled rows that fit the evidence."""
@@ -54,11 +54,11 @@ def estimate(
             f"sampling answers for one subject at one setting; got {network.subjects} subjects "
             f"and {network.settings} settings"
         )
-    check_sample(rows, seed)
-    hits, fits = _count(network, query, rows, np.random.default_rng(seed))
+    check_sample(draws, seed)
+    hits, fits = _count(network, query, draws, np.random.default_rng(seed))
     if not fits:
         raise ImpossibleEvidence(
-            f"none of {rows:,} sampled rows fits the evidence: it is impossible or too rare; "
+            f"none of {draws:,} sampled rows fits the evidence: it is impossible or too rare; "
             f"ask the exact engine"
         )
     states = () if query.wanted else network.states[query.targets[0]]
@@ -66,12 +66,12 @@ def estimate(
     return Answer(
         query=query,
         probability=p if query.is_distribution else p[0],
-        evidence_probability=np.asarray(fits / rows),
+        evidence_probability=np.asarray(fits / draws),
         states=states,
         engine="sampling",
         attack=attack,
         settings=dict(settings),
-        rows=rows,
+        rows=draws,
         interval=interval(int(hits[0]), fits) if query.wanted else None,
     )
 

@@ -88,7 +88,7 @@ def distinct_rows(
 
 _REMEDY = (
     "Let columns that are learnt together be one group, or draw subsets at random "
-    "(samples=1000), which gives estimates with intervals"
+    "(draws=1000), which gives estimates with intervals"
 )
 
 

@@ -275,7 +275,7 @@ def drawn(what: Knowledge, samples: int, seed: int) -> tuple[Ints, Ints]:
     if not what.is_shared:
         raise UsageError(
             "the probabilities differ between people, so no subset is drawn for all; "
-            "give one probability per group, or use at most 20 groups and no samples="
+            "give one probability per group, or use at most 20 groups and no draws="
         )
     rng = np.random.default_rng(seed)
     chances = what.probabilities

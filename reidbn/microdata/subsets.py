@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import renamed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Floats, Frequencies, Ints, frequencies_of
 from reidbn.microdata.knowledge import (
@@ -55,13 +56,14 @@ Risk = Callable[[Array, Ints], Array]
 _NONE = np.iinfo(np.int32).max
 
 
+@renamed(per_record="per_person", samples="draws")
 def subsets(
     people: People,
     *,
-    per_record: bool = False,
+    per_person: bool = False,
     known: Known | None = None,
     most: int | None = None,
-    samples: int | None = None,
+    draws: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
@@ -75,26 +77,26 @@ def subsets(
 
     `known` is what an attacker may know, however it is said (rb.knowledge): column names, {name:
     chance}, {name: (columns, chance)} or a scenario; by default each quasi-identifier is a group,
-    and where no chance is said it is 1/2.  `most` leaves out subsets of more groups; `samples`
-    draws subsets at random instead of visiting all, for estimates with 95 % intervals.
+    and where no chance is said it is 1/2.  `most` leaves out subsets of more groups; `draws`
+    takes so many subsets at random instead of visiting all, for estimates with 95 % intervals.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
     >>> subsets(people)[["subset", "classes", "uniques"]].values.tolist()
     [[('sex',), 2, 1], [('race',), 2, 1], [('sex', 'race'), 3, 3]]
-    >>> subsets(people, per_record=True)["mean_inverse"].round(4).tolist()
+    >>> subsets(people, per_person=True)["mean_inverse"].round(4).tolist()
     [0.7083, 0.5833, 0.7083]
     """
     what = knowledge(people, known)
     people = what.seen(people)
-    if samples is not None:
+    if draws is not None:
         if most is not None:
-            raise UsageError("samples= draws subsets of any size; leave out most=")
+            raise UsageError("draws= takes subsets of any size; leave out most=")
         from reidbn.microdata.subset_table import sampled_people, sampled_subsets
 
-        draw = sampled_people if per_record else sampled_subsets
-        found = draw(people, what, samples=samples, seed=seed, progress=progress)
+        draw = sampled_people if per_person else sampled_subsets
+        found = draw(people, what, samples=draws, seed=seed, progress=progress)
         return _stated(found, people, what)
-    if not per_record:
+    if not per_person:
         found = subset_table(people, what, most=most, progress=progress)
         return _stated(found, people, what)
     if most is not None:

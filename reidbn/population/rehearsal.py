@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reidbn.calls import renamed
 from reidbn.errors import UsageError
 from reidbn.population.pitman import PitmanFit, fit_pitman
 from reidbn.theory.frequencies import FrequencyTable
@@ -42,8 +43,9 @@ class Rehearsal:
         )
 
 
+@renamed(repeats="draws")
 def rehearse(
-    fit: PitmanFit, *, fraction: float | None = None, repeats: int = 5, seed: int = 0
+    fit: PitmanFit, *, fraction: float | None = None, draws: int = 5, seed: int = 0
 ) -> Rehearsal:
     """Predict this table's own uniques from parts of it, to see whether the model suits it.
 
@@ -57,7 +59,7 @@ def rehearse(
     rng = np.random.default_rng(seed)
     classes = np.repeat(table.sizes, table.counts)
     predicted, held = [], 0
-    for _ in range(repeats):
+    for _ in range(draws):
         left = rng.multivariate_hypergeometric(classes, part, method="marginals")
         sizes, counts = np.unique(left[left > 0], return_counts=True)
         smaller = replace(

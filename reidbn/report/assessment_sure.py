@@ -27,7 +27,7 @@ def how_sure(result: Assessment, telling: Telling) -> list[Shown]:
 def _priors(result: Assessment, telling: Telling) -> list[Shown]:
     if not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
         return []
-    found = uncertainty(result, samples=SAMPLES)
+    found = uncertainty(result, draws=SAMPLES)
     risk = result.risk()
     rows = [["mean", telling.derived(found.mean, risk)]]
     rows += [

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reidbn.attacks.leak.ask import classes_of, given_target, risk
 from reidbn.attacks.leak.targets import Estimate, joint_risk, simulate
 from reidbn.attacks.leak.variations import Claims, Rule, claims
+from reidbn.calls import renamed
 from reidbn.report.style import INK, LINE, SERIES, blank, save
 from reidbn.theory.hypergeometric import touched_pmf
 
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
 RECORDS = 10_000
 
 
+@renamed(runs="draws")
 def risk_by_class_size(
     path: str | Path | None = None,
     *,
     records: int = RECORDS,
     leaks: Sequence[int] = (1_000, 2_000, 4_000, 8_000),
     class_sizes: Sequence[int] = range(1, 21),
-    runs: int = 4_000,
+    draws: int = 4_000,
     seed: int = 0,
 ) -> Figure:
     """Figure 2: one target's risk against the class size, one curve per leak size."""
@@ -41,7 +43,7 @@ def risk_by_class_size(
     for color, leaked in zip(SERIES, leaks, strict=False):
         exact = risk(records=records, leaked=leaked, class_size=sizes)
         axes.plot(sizes, exact, color=color, label=f"{leaked:,} leaked")
-        sampled = [_acted_out(records, leaked, int(k), runs, rng) for k in sizes]
+        sampled = [_acted_out(records, leaked, int(k), draws, rng) for k in sizes]
         _points(axes, sizes, sampled, color)
     axes.plot(sizes, 1 / sizes, color=LINE, linewidth=1, linestyle="--", label="1/k: all leaked")
     _labels(axes, "class size k", "probability that the target is identified")
@@ -51,13 +53,14 @@ def risk_by_class_size(
     return save(figure, path)
 
 
+@renamed(runs="draws")
 def risk_of_a_leak(
     path: str | Path | None = None,
     *,
     records: int = RECORDS,
     leaked: int = 4_000,
     class_size: int = 5,
-    runs: int = 4_000,
+    draws: int = 4_000,
     seed: int = 0,
 ) -> Figure:
     """Figures 3a and 3b: what the risk turns out to be, over leaks and for one given target.
@@ -69,13 +72,13 @@ def risk_of_a_leak(
     number = records // class_size
     records = number * class_size
     rng = np.random.default_rng(seed)
-    _means_of_leaks(left, class_size, number, leaked, runs, rng)
+    _means_of_leaks(left, class_size, number, leaked, draws, rng)
     found = given_target(records=records, leaked=leaked, class_size=class_size)
     width = 0.035
     right.bar(found.risk, found.probability, width=width, color=SERIES[0], label="exact")
-    seen = _risks_seen(records, leaked, class_size, runs, rng)
+    seen = _risks_seen(records, leaked, class_size, draws, rng)
     hits = [int((abs(seen - value) < 1e-9).sum()) for value in found.risk]
-    _points(right, found.risk, [_share(hit, runs) for hit in hits], INK, label="acted out")
+    _points(right, found.risk, [_share(hit, draws) for hit in hits], INK, label="acted out")
     right.axvline(found.mean, color=SERIES[1], linewidth=1, label=f"mean {found.mean:.4f}")
     _labels(right, "risk of the given target", "probability")
     right.legend(frameon=False, fontsize=8)
@@ -109,6 +112,7 @@ def _means_of_leaks(
     axes.legend(frameon=False, loc="upper left", fontsize=8)
 
 
+@renamed(runs="draws")
 def all_targets_by_leak(
     path: str | Path | None = None,
     *,
@@ -116,7 +120,7 @@ def all_targets_by_leak(
     records: int = RECORDS,
     targets: Sequence[int] = (5, 10, 15),
     sampled_at: Sequence[int] = (1_000, 2_500, 4_000, 5_500, 7_000, 8_500, 10_000),
-    runs: int = 4_000,
+    draws: int = 4_000,
     seed: int = 0,
 ) -> Figure:
     """Figures 4a (class_size=1) and 4b (class_size=5): all of n targets, against the leak size.
@@ -133,7 +137,7 @@ def all_targets_by_leak(
         found = []
         for leaked in sampled_at:
             inside = simulate(
-                classes, leaked=leaked, targets=n, reading="from the leak", runs=runs, seed=seed
+                classes, leaked=leaked, targets=n, reading="from the leak", draws=draws, seed=seed
             ).all_identified
             found.append(_times(inside, _all_in_leak(leaked, records, n)))
         _points(axes, np.asarray(sampled_at), found, color)
@@ -143,12 +147,13 @@ def all_targets_by_leak(
     return save(figure, path)
 
 
+@renamed(runs="draws")
 def equal_and_mixed_classes(
     path: str | Path | None = None,
     *,
     tables: Mapping[str, Mapping[int, int]] | None = None,
     targets: int = 5,
-    runs: int = 20_000,
+    draws: int = 20_000,
     seed: int = 0,
 ) -> Figure:
     """Figure 5: equal classes against mixed ones with as many classes, all of n targets.
@@ -172,7 +177,7 @@ def equal_and_mixed_classes(
         found = [
             _times(
                 simulate(what, leaked=int(leaked), targets=targets, reading="from the leak",
-                         runs=runs, seed=seed).all_identified,
+                         draws=draws, seed=seed).all_identified,
                 _all_in_leak(int(leaked), what.records, targets),
             )
             for leaked in at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
-from reidbn.calls import typed
+from reidbn.calls import renamed, typed
 from reidbn.inference.asked import Asking
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 from reidbn.whatif.curve import responses
@@ -15,19 +15,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@renamed(per_subject="per_person")
 @typed
 def derivatives(
     what: What,
     target: Target | None = None,
     *,
     over: Sequence[str] | str | None = None,
-    per_subject: bool = False,
+    per_person: bool = False,
     **asked: Unpack[Asking],
 ) -> pd.DataFrame:
     """d(answer)/d(parameter) at the parameters' values, for every parameter, and how it is known.
 
     For several subjects it is the derivative of their mean answer, or of each one's own with
-    `per_subject=True`.  `elasticity` is per cent per per cent.  Whole numbers have no derivative:
+    `per_person=True`.  `elasticity` is per cent per per cent.  Whole numbers have no derivative:
     the difference of their neighbours, per step, stands for it ("finite difference").
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
@@ -39,7 +40,7 @@ def derivatives(
 
     case = case_of(what, target, **asked)
     names = list(spans(case, over))
-    if not per_subject:
+    if not per_person:
         return pd.DataFrame(
             [
                 {

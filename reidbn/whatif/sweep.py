@@ -10,7 +10,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attacks.parquet import write_frames
-from reidbn.calls import typed
+from reidbn.calls import renamed, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import load_attack
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking, Values
@@ -31,13 +31,14 @@ _RESULTS = {"scenario", "subject", "state", "probability", "evidence_probability
 Columns = dict[str, Any]
 
 
+@renamed(per_subject="per_person")
 @typed
 def sweep(
     what: What,
     target: Target | Mapping[str, Any] | Iterable[Any] | None = None,
     grid: Mapping[str, Any] | Iterable[Any] | None = None,
     *,
-    per_subject: bool = False,
+    per_person: bool = False,
     thresholds: Sequence[float] = THRESHOLDS,
     impossible: str = "raise",
     path: str | os.PathLike[str] | None = None,
@@ -50,7 +51,7 @@ def sweep(
     rebuilds the network once per value).  Or it is a list of scenarios, or {name: change}.
 
     One subject gives `probability`; several give mean, quantiles, largest, and how many lie above
-    each threshold, or one row per subject with `per_subject=True`.  A question on a whole node
+    each threshold, or one row per subject with `per_person=True`.  A question on a whole node
     gives a row per state.  `impossible="null"` leaves a cell empty where the evidence cannot be, or
     where a condition of the attack (`where: [leaked <= records]`) does not hold, instead of
     raising.  With `path`, the rows per subject go to that Parquet file part by part,
@@ -71,16 +72,16 @@ def sweep(
         raise UsageError(f'impossible="{impossible}": use "raise" or "null"')
     case, states = _case_and_states(what, target, grid, asked)
     if path is not None:
-        if not per_subject:
-            raise UsageError("path= is for the rows per subject: give per_subject=True too")
-        every = _Reading(per_subject=True, thresholds=(), strict=impossible == "raise")
+        if not per_person:
+            raise UsageError("path= is for the rows per subject: give per_person=True too")
+        every = _Reading(per_person=True, thresholds=(), strict=impossible == "raise")
         write_frames(path, _parts(every, case, grid, states))
-        per_subject = False
-    read = _Reading(per_subject, tuple(thresholds), impossible == "raise")
+        per_person = False
+    read = _Reading(per_person, tuple(thresholds), impossible == "raise")
     blocks = [
         read.block(shown.wanting(state), columns, settings, state)
         for state in states
-        for shown, columns, settings in _slices(_plan(case, grid), per_subject=per_subject)
+        for shown, columns, settings in _slices(_plan(case, grid), per_person=per_person)
     ]
     out = pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
     if len(states) > 1:  # the states of one setting stand together
@@ -97,7 +98,7 @@ def _parts(read: _Reading, case: Asked, grid: Any, states: Sequence[str]) -> Ite
     import pandas as pd
 
     for state in states:
-        for shown, columns, settings in _slices(_plan(case, grid), per_subject=False):
+        for shown, columns, settings in _slices(_plan(case, grid), per_person=False):
             yield pd.DataFrame(read.block(shown.wanting(state), columns, settings, state))
 
 
@@ -151,15 +152,15 @@ def _tidy(case: Asked, name: str, values: Array) -> Array:
 
 
 def _slices(
-    plan: Iterator[tuple[Asked, Columns, dict[str, Array]]], *, per_subject: bool
+    plan: Iterator[tuple[Asked, Columns, dict[str, Array]]], *, per_person: bool
 ) -> Iterator[tuple[Asked, Columns, dict[str, Array]]]:
     """The plan in parts whose answers fit into memory."""
     for case, columns, settings in plan:
         rows = len(next(iter(columns.values())))
-        if per_subject and rows * case.count > MOST_ROWS:
+        if per_person and rows * case.count > MOST_ROWS:
             raise TooLarge(
                 f"{rows:,} settings of {case.count:,} subjects make {rows * case.count:,} rows; "
-                f"the most is {MOST_ROWS:,}: sweep fewer at a time, or leave out per_subject"
+                f"the most is {MOST_ROWS:,}: sweep fewer at a time, or leave out per_person"
             )
         step = max(1, 4 * MOST_NUMBERS // case.count)
         for i in range(0, rows, step):
@@ -176,8 +177,8 @@ def _column(name: str) -> str:
 class _Reading:
     """How values become columns."""
 
-    def __init__(self, per_subject: bool, thresholds: tuple[float, ...], strict: bool) -> None:  # noqa: FBT001
-        self.per_subject, self.thresholds, self.strict = per_subject, thresholds, strict
+    def __init__(self, per_person: bool, thresholds: tuple[float, ...], strict: bool) -> None:  # noqa: FBT001
+        self.per_subject, self.thresholds, self.strict = per_person, thresholds, strict
 
     def block(
         self, case: Asked, columns: Columns, settings: dict[str, Array], state: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from reidbn.attack.parts import Prior
-from reidbn.calls import refuse_outside, typed
+from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asking
 from reidbn.inference.network import Array
@@ -100,6 +100,7 @@ class Uncertainty:
     __repr__ = __str__
 
 
+@renamed(samples="draws")
 @typed
 def uncertainty(
     what: What,
@@ -107,7 +108,7 @@ def uncertainty(
     *,
     over: Over = None,
     priors: Mapping[str, Prior] | None = None,
-    samples: int = 100_000,
+    draws: int = 100_000,
     seed: int = 0,
     quantiles: Iterable[float] = QUANTILES,
     thresholds: Iterable[float] = THRESHOLDS,
@@ -117,7 +118,7 @@ def uncertainty(
 
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
-    >>> u = uncertainty("adversary-routes", "risk", samples=1000)
+    >>> u = uncertainty("adversary-routes", "risk", draws=1000)
     >>> round(u.mean, 4), u.method
     (0.1613, 'exact')
     """
@@ -125,7 +126,7 @@ def uncertainty(
     varied = with_ranges(case, spans(case, over), priors)
     grid = Grid(case, varied)
     spread = grid.spread()
-    draws = np.sort(_mean_draws(grid, samples, seed))
+    drawn = np.sort(_mean_draws(grid, draws, seed))
     return Uncertainty(
         attack=case.attack.name,
         question=case.query.describe(),
@@ -133,12 +134,12 @@ def uncertainty(
         sd=spread.sd,
         method="exact" if spread.is_exact else "quadrature",
         error=spread.error,
-        quantiles={float(q): estimated_quantile(draws, q) for q in quantiles},
-        above={float(t): share_above(draws, t) for t in thresholds},
-        samples=samples,
+        quantiles={float(q): estimated_quantile(drawn, q) for q in quantiles},
+        above={float(t): share_above(drawn, t) for t in thresholds},
+        samples=draws,
         seed=seed,
         priors={name: prior_text(p) for name, p in varied.items()},
-        draws=draws,
+        draws=drawn,
         filled_in=tuple(name for name, p in varied.items() if p.prior is None),
         notes=(
             *(note for n, p in varied.items() for note in outside(n, case.base(n), *p.range)),
@@ -154,7 +155,7 @@ def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
     if samples * cells > MOST_WORK:
         raise TooLarge(
             f"{samples:,} draws of an answer with {cells:,} grid cells are too many; take "
-            f"samples={max(1, MOST_WORK // cells):,}, or vary fewer parameters"
+            f"draws={max(1, MOST_WORK // cells):,}, or vary fewer parameters"
         )
     draws = grid.draws(np.random.default_rng(seed), samples)
     if grid.evidence is None:
@@ -169,8 +170,8 @@ def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
 
 def check_samples(samples: int, seed: int) -> None:
     if not isinstance(samples, int | np.integer) or samples < 1:
-        raise UsageError(f"samples={samples}: give a whole number of draws, at least one draw")
-    refuse_outside("samples", samples, least=1, most=MOST_WORK)
+        raise UsageError(f"draws={samples}: give a whole number of draws, at least one draw")
+    refuse_outside("draws", samples, least=1, most=MOST_WORK)
     refuse_outside("seed", seed, least=0, most=2**128 - 1)
 
 
@@ -200,6 +201,7 @@ def share_above(ordered: Array, threshold: float) -> SampledNumber:
     return SampledNumber(hits / n, low, high)
 
 
+@renamed(samples="draws")
 @typed
 def subject_uncertainty(
     what: What,
@@ -207,7 +209,7 @@ def subject_uncertainty(
     *,
     over: Over = None,
     priors: Mapping[str, Prior] | None = None,
-    samples: int = 2_000,
+    draws: int = 2_000,
     seed: int = 0,
     quantiles: Iterable[float] = (0.05, 0.5, 0.95),
     **asked: Unpack[Asking],
@@ -219,17 +221,17 @@ def subject_uncertainty(
     """
     import pandas as pd
 
-    check_samples(samples, seed)
+    check_samples(draws, seed)
     case = case_of(what, target, **asked)
     grid = Grid(case, with_ranges(case, spans(case, over), priors))
     mean, sd = grid.moments()
-    draws = grid.draws(np.random.default_rng(seed), samples)
+    drawn = grid.draws(np.random.default_rng(seed), draws)
     shares = np.array(list(quantiles), dtype=float)
     for share in shares.tolist():
         refuse_outside("a quantile", share, least=0, most=1)
-    step = max(1, MOST_NUMBERS // samples)
+    step = max(1, MOST_NUMBERS // draws)
     parts = [
-        np.quantile(grid.at(draws, slice(i, i + step)), shares, axis=1, method="inverted_cdf")
+        np.quantile(grid.at(drawn, slice(i, i + step)), shares, axis=1, method="inverted_cdf")
         for i in range(0, len(grid.numerator), step)
     ]
     table: dict[str, Any] = {
@@ -240,5 +242,5 @@ def subject_uncertainty(
     values = case.each(np.concatenate(parts, axis=1).T)
     table |= {f"q{100 * q:g}": row for q, row in zip(shares, values.T, strict=True)}
     out = pd.DataFrame(table)
-    out.attrs.update(samples=samples, seed=seed, method="exact" if grid.is_exact else "quadrature")
+    out.attrs.update(samples=draws, seed=seed, method="exact" if grid.is_exact else "quadrature")
     return out

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from reidbn.attacks.leak.ask import LeakSize, risks
 from reidbn.attacks.routes.arguments import whole_number
+from reidbn.calls import renamed
 from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.inference.compared import DISAGREES, Cell
 from reidbn.late import late
@@ -90,7 +91,8 @@ class Leak(Result):
         """Of the table, and of what may be known."""
         return (*self.table.notes, *self.known.notes)
 
-    def check(self, *, attempts: int = 20_000, seed: int = 0) -> ActedLeak:
+    @renamed(attempts="draws")
+    def check(self, *, draws: int = 20_000, seed: int = 0) -> ActedLeak:
         """Leaks acted out: draw a person, what is known, the leak and a guess; raises.
 
         People alike are found by matching the table's values, and the leak is drawn, so that no
@@ -102,22 +104,22 @@ class Leak(Result):
                 "values of this table match others, so its people do not fall into classes from "
                 "which a guess could be drawn: a leak of it is not acted out"
             )
-        whole_number(attempts, "attempts", least=1)
+        whole_number(draws, "draws", least=1)
         rng = np.random.default_rng(whole_number(seed, "seed", least=0))
         n = len(self.table)
-        who = rng.integers(n, size=attempts)
+        who = rng.integers(n, size=draws)
         alike = self._alike(people, who, rng)
-        size = rng.choice(list(self.sizes), size=attempts, p=list(self.sizes.values()))
-        inside = rng.random(attempts) * n < size
+        size = rng.choice(list(self.sizes), size=draws, p=list(self.sizes.values()))
+        inside = rng.random(draws) * n < size
         others = rng.hypergeometric(alike - 1, n - alike, np.maximum(size - 1, 0))
-        right = inside & (rng.random(attempts) * (1 + others) < 1)
+        right = inside & (rng.random(draws) * (1 + others) < 1)
         cell = Cell(
             "a guess among the leaked is right", float(self.risk.mean()), int(right.sum()),
-            attempts, LEVEL,
+            draws, LEVEL,
         )  # fmt: skip
         if cell.verdict == DISAGREES:
             raise CrosscheckFailed(
-                f"leaks acted out {attempts:,} times: {cell.sampled:.4g} of guesses were right, "
+                f"leaks acted out {draws:,} times: {cell.sampled:.4g} of guesses were right, "
                 f"{cell.exact:.4g} predicted; this is a fault of reidbn, please report it"
             )
         return ActedLeak(cell, seed)

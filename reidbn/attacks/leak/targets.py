@@ -21,6 +21,7 @@ from reidbn.attacks.leak.ask import (
     checked_targets,
     classes_of,
 )
+from reidbn.calls import renamed
 from reidbn.errors import EngineError, TooLarge, UsageError, did_you_mean
 from reidbn.theory.agreement import interval
 from reidbn.theory.circle import Classes
@@ -75,6 +76,7 @@ class Estimate(float):
         return f"{float(self):.6g} (95 %: {self.low:.6g} to {self.high:.6g}, {self.runs:,} runs)"
 
 
+@renamed(runs="draws")
 def joint_risk(
     classes: ClassesLike,
     *,
@@ -83,13 +85,13 @@ def joint_risk(
     method: Method = "exact",
     reading: Reading = "unconditional",
     log: bool = False,
-    runs: int = 100_000,
+    draws: int = 100_000,
     seed: int = 0,
 ) -> Any:
     """Probability that all targets, drawn at random from the table, are identified in one leak.
 
     `method`: "exact" (default), "recursion" (section 2.3 of [Antoniou22], which errs either way),
-    or "simulation" (acted out `runs` times, with an interval).  `reading`: targets drawn from
+    or "simulation" (acted out `draws` times, with an interval).  `reading`: targets drawn from
     all records, or "from the leak", as the paper's simulation draws them.  `log=True` gives the
     natural logarithm, also where the probability is too small for a float.
 
@@ -104,7 +106,7 @@ def joint_risk(
     if method not in METHODS:
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
     if method == "simulation":
-        found = simulate(what, leaked=leaked, targets=n, reading=reading, runs=runs, seed=seed)
+        found = simulate(what, leaked=leaked, targets=n, reading=reading, draws=draws, seed=seed)
         return found.log_all_identified if log else found.all_identified
     sizes, weights = _leak_sizes(leaked, what.records)
     if reading == "from the leak" and np.any(sizes < n):
@@ -399,6 +401,7 @@ class Simulation:
         )
 
 
+@renamed(runs="draws")
 def simulate(
     classes: ClassesLike,
     *,
@@ -406,7 +409,7 @@ def simulate(
     targets: int = 1,
     reading: Reading = "unconditional",
     removed: bool = True,
-    runs: int = 100_000,
+    draws: int = 100_000,
     seed: int = 0,
 ) -> Simulation:
     """Act a leak out: draw it, draw the targets, guess them one after the other.
@@ -414,7 +417,7 @@ def simulate(
     Sections 2.2 and 2.3 of [Antoniou22].  "unconditional" draws the targets from all records;
     "from the leak" from the leaked ones, as the paper's simulation of many targets does.
 
-    >>> found = simulate({2: 3}, leaked=4, targets=2, runs=50_000, seed=1)
+    >>> found = simulate({2: 3}, leaked=4, targets=2, draws=50_000, seed=1)
     >>> found.all_identified.low < 16 / 75 < found.all_identified.high
     True
     """
@@ -426,12 +429,14 @@ def simulate(
     size = checked_leak(leaked, what.records)
     if reading == "from the leak" and size < n:
         raise UsageError(f"{n} targets cannot come from a leak of {size}")
-    if runs < 1:
-        raise UsageError(f"runs is {runs}; it must be 1 or more")
+    if draws < 1:
+        raise UsageError(f"draws is {draws}; it must be 1 or more")
     rng = np.random.default_rng(seed)
-    found = act_out(what, size, n, runs, rng, from_leak=reading != "unconditional", removed=removed)
+    found = act_out(
+        what, size, n, draws, rng, from_leak=reading != "unconditional", removed=removed
+    )
     counts = np.bincount(found.identified, minlength=n + 1)
-    room = share_with_room(what, size, n, runs, rng, removed=removed)
+    room = share_with_room(what, size, n, draws, rng, removed=removed)
     total = what.records if reading == "unconditional" else size
     log_unit = n * np.log(float(what.counts.sum())) - float(np.log(total - np.arange(n)).sum())
-    return Simulation(reading, n, runs, seed, found.chance, float(log_unit), room, counts)
+    return Simulation(reading, n, draws, seed, found.chance, float(log_unit), room, counts)

@@ -49,6 +49,7 @@ from reidbn.attacks.routes.subject_data import (
     with_records,
 )
 from reidbn.attacks.routes.summed import are_many, summed
+from reidbn.calls import renamed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack
 from reidbn.inference.estimates import AT_ONCE
@@ -66,6 +67,7 @@ from reidbn.written import agree, counted
 METHODS = ("exact", "simulation")
 
 
+@renamed(trials="draws")
 def assess(
     attack: Attack | str,
     people: People | Contingency,
@@ -82,7 +84,7 @@ def assess(
     without: Sequence[str] = (),
     unknown: Sequence[str] = (),
     method: str = "exact",
-    trials: int = 100,
+    draws: int = 100,
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     histories: bool = False,
@@ -102,7 +104,7 @@ def assess(
     Every quasi-identifier of the table is one that the scenario speaks of, or is named in
     `unknown`: columns that nobody knows.  `columns` maps the scenario's attributes to the table's
     columns; `without` leaves attributes of the scenario out;
-    `method="simulation"` acts the attack out `trials` times per person instead of summing exactly;
+    `method="simulation"` acts the attack out `draws` times per person instead of summing exactly;
     `checkpoint` is a folder that keeps finished blocks, so that a killed run can go on;
     `histories` says that a repeated subject id is a person's history and not a slip;
     `beyond_range=True` also takes parameter values outside the ranges that the attack declares.
@@ -133,7 +135,7 @@ def assess(
         without=names_of(without, "without"),
         unknown=names_of(unknown, "unknown"),
         method=method,
-        trials=whole_number(trials, "trials", least=1),
+        trials=whole_number(draws, "draws", least=1),
         seed=whole_number(seed, "seed", least=0),
         checkpoint=None if checkpoint is None else place_of(checkpoint, "checkpoint"),
         beyond_range=truth(beyond_range, "beyond_range"),

@@ -20,6 +20,7 @@ from reidbn.attacks.routes.counts import SubsetClasses
 from reidbn.attacks.routes.expected_match import COLUMN, match_column, match_question
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.subject_data import SubjectTable
+from reidbn.calls import renamed
 from reidbn.errors import EngineError, UsageError, did_you_mean
 from reidbn.inference.asked import Asked
 from reidbn.inference.compared import WORK, Printed
@@ -243,21 +244,23 @@ class Assessment(Result):
         """
         return self._checked()
 
-    def keep_crosscheck(self, *, rows: int, seed: int = 0) -> CrossCheck:
+    @renamed(rows="draws")
+    def keep_crosscheck(self, *, draws: int, seed: int = 0) -> CrossCheck:
         """A cross-check of another size, kept for summaries and reports."""
-        self.__dict__["crosscheck"] = self._checked(rows=rows, seed=seed)
+        self.__dict__["crosscheck"] = self._checked(draws=draws, seed=seed)
         return self.crosscheck
 
-    def check(self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
+    @renamed(rows="draws")
+    def check(self, *, draws: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
         """A cross-check of any size, of the very risks that this assessment holds; raises.
 
         More people are compared one by one than in the check that a summary makes.
         """
-        found = self._checked(rows=rows, seed=seed, subjects=subjects, work=THOROUGH)
+        found = self._checked(draws=draws, seed=seed, subjects=subjects, work=THOROUGH)
         return found.raise_on_failure()
 
     def _checked(
-        self, *, rows: int = 1_000_000, seed: int = 0, subjects: int = 30, work: int = WORK
+        self, *, draws: int = 1_000_000, seed: int = 0, subjects: int = 30, work: int = WORK
     ) -> CrossCheck:
         query = self.questions[OVERALL]
         exact = self.inputs.method == "exact"
@@ -271,7 +274,7 @@ class Assessment(Result):
             given=query.given,
             set=self.inputs.set,
             subject=columns,
-            rows=whole_number(rows, "rows", least=1),
+            draws=whole_number(draws, "draws", least=1),
             seed=seed,
             subjects=subjects,
             printed=self.risks[OVERALL][who] if exact else None,

@@ -31,6 +31,7 @@ from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Array, Assessment
 from reidbn.attacks.routes.population import DEFAULT_MODEL
+from reidbn.calls import renamed
 from reidbn.errors import UsageError
 from reidbn.inference.compared import Cell
 from reidbn.microdata.table import People
@@ -76,15 +77,16 @@ class ActedOut:
         return "\n".join(lines)
 
 
-def act_out(result: Assessment, *, attempts: int = 20_000, seed: int = 0) -> ActedOut:
+@renamed(attempts="draws")
+def act_out(result: Assessment, *, draws: int = 20_000, seed: int = 0) -> ActedOut:
     """Attack people of the table for real; compare with the marketer and the prosecutor."""
     result.refuse_part("an attack on the table")
     for measure in ("marketer", "prosecutor"):
         if measure not in result.risks:
             raise UsageError(f"this attack has no question {measure} to compare a match with")
-    whole_number(attempts, "attempts", least=1)
+    whole_number(draws, "draws", least=1)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
-    who = rng.integers(len(result), size=attempts)
+    who = rng.integers(len(result), size=draws)
     masks = draw_known(result, who, rng)
     people = result.groups.seen(result.inputs.people)
     right = unique = 0
@@ -95,7 +97,7 @@ def act_out(result: Assessment, *, attempts: int = 20_000, seed: int = 0) -> Act
         right += int((guessed == targets).sum())
         unique += int((sizes == 1).sum())
     return ActedOut(
-        attempts,
+        draws,
         right,
         unique,
         float(result.risk("marketer").mean()),
@@ -220,6 +222,7 @@ class TruthCheck:
         return float(said[who, mask].mean())
 
 
+@renamed(attempts="draws")
 def truth_check(
     population: People,
     rows: NDArray[np.intp],
@@ -227,7 +230,7 @@ def truth_check(
     scenario: Scenario | str,
     attack: Attack | str = "adversary-routes",
     population_model: str = DEFAULT_MODEL,
-    attempts: int = 200_000,
+    draws: int = 200_000,
     seed: int = 0,
 ) -> TruthCheck:
     """Draw the table `rows` from the population, assess it, and act the attack out for real."""
@@ -235,10 +238,10 @@ def truth_check(
     table = population.take(rows)
     result = assess(attack, table, scenario=scenario, population=len(population),
                     population_model=population_model)  # fmt: skip
-    who = rng.integers(len(table), size=attempts)
+    who = rng.integers(len(table), size=draws)
     population = result.groups.seen(population)
     masks = draw_known(result, who, rng)
-    happened = {route: np.zeros(attempts, dtype=bool) for route in ROUTES}
+    happened = {route: np.zeros(draws, dtype=bool) for route in ROUTES}
     for mask in progress(np.unique(masks).tolist(), "acting the attack out"):
         columns = [c for j, g in enumerate(result.groups.columns) if mask >> j & 1 for c in g]
         ids, count = population.class_ids(columns)
