@@ -1,6 +1,7 @@
 """Numbers that are kept, and numbers that are printed: none is old, none is damaged."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,6 +45,18 @@ def test_a_checkpoint_of_another_version_is_not_served(tmp_path, monkeypatch):
     assessed(tmp_path)
     after = {p.name for p in tmp_path.glob("*.npy")} - before
     assert len(after) == len(before)
+
+
+def test_an_engine_is_all_the_code_that_makes_a_risk(monkeypatch):
+    """Files in folders of a room, too: the code of this very module is among them."""
+    blocks = inside(risks)
+    own, read = Path(blocks.__file__), []
+    told = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path) or told(path))
+    blocks._code.__wrapped__()
+    assert own in read
+    rooms = [own.parents[2] / room for room in ("theory", "cpds", "attack", "inference")]
+    assert {path for room in rooms for path in room.rglob("*.py")} < {*read}
 
 
 def test_a_checkpoint_of_another_engine_is_not_served(tmp_path, monkeypatch):

@@ -115,7 +115,7 @@ def _code() -> str:
     digest = hashlib.sha256()
     root = Path(reidbn.__file__).parent
     for room in ENGINE:
-        for path in sorted((root / room).glob("*.py")):
+        for path in sorted((root / room).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -4,6 +4,7 @@
     p_unique       per group   P(unique in the population | unique in the table) on them; one row
                                where the population model says the same of everybody
     records        (scalar)    people in the table
+    p_known        each        P(the attacker knows this group), from the scenario
 
 A package adds a column with an entry point, without touching this one:
 
@@ -12,14 +13,8 @@ A package adds a column with an entry point, without touching this one:
 
 where p_linked is a Provider: a function of what the table tells and of some of its distinct rows.
 
-An attack that asks for another column gets it from `subject={...}` of the call.
-
-Filling an attack's subject columns from a table (columns.py says who provides each).
-
-    p_known        each        P(the attacker knows this group), from the scenario
-
-A parameter "records" (unit: records) is the number of people in the table too, unless the call sets
-it.
+An attack that asks for another column gets it from `subject={...}` of the call.  A parameter
+"records" (unit: records) is the number of people in the table too, unless the call sets it.
 """
 
 from __future__ import annotations
