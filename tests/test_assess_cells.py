@@ -156,3 +156,54 @@ def test_cells_are_not_changed(frame):
         found.table.generalise({"age": 1})
     with pytest.raises(rb.errors.UsageError, match="read_table"):
         rb.assess("marketer", frame, scenario=HALF)
+
+
+def test_people_in_the_order_of_their_cells_are_not_compared_one_by_one_with_rows_of_a_table(
+    frame, file
+):
+    asked = {"known": "worst-case", "population": POPULATION}
+    cells = rb.assess("adversary-routes", rb.contingency(file, QI), **asked)
+    rows = rb.assess("adversary-routes", as_people(frame), **asked)
+    other_order = rb.assess("adversary-routes", rb.contingency(file, QI[::-1]), **asked)
+    for before, after in ((cells, rows), (rows, cells), (cells, other_order)):
+        with pytest.raises(rb.UsageError, match="order of their cells"):
+            rb.compare(before, after)
+    assert np.allclose(cells.compare(rows)["difference"], 0)
+    again = rb.assess("adversary-routes", rb.contingency(file, QI), **asked)
+    assert rb.compare(cells, again).table["q3"].eq(0).all()
+
+
+@pytest.mark.parametrize(
+    "change", [{"suppress": 3}, {"generalise": {"age": 1}, "hierarchies": {"age": rb.Bands(2)}}]
+)
+def test_what_if_says_that_people_counted_as_cells_are_not_changed(file, change):
+    cells = rb.assess(
+        "adversary-routes", rb.contingency(file, QI), known="worst-case", population=POPULATION
+    )
+    with pytest.raises(rb.UsageError, match="people counted as cells are not changed"):
+        rb.what_if(cells, **change)
+
+
+def test_risks_are_never_written_over_the_file_they_came_from(frame, file, tmp_path):
+    cells = rb.assess(
+        "adversary-routes", rb.contingency(file, QI), known="worst-case", population=POPULATION
+    )
+    before = file.read_bytes()
+    for source in (file, [file], str(file.parent / "*.parquet")):
+        with pytest.raises(rb.UsageError, match="is the source itself"):
+            cells.to_parquet(file, source=source)
+    assert file.read_bytes() == before
+    strangers, place = tmp_path / "strangers.parquet", tmp_path / "risks.parquet"
+    frame.head(1).assign(age=99).to_parquet(strangers)
+    place.write_text("of yesterday")
+    with pytest.raises(rb.DataError, match="1 row of the source is in none"):
+        cells.to_parquet(place, source=strangers)
+    assert place.read_text() == "of yesterday"
+    (tmp_path / "people.csv").write_text("age\n1\n")
+    with pytest.raises(rb.DataError, match=r"people\.csv: cannot be read as Parquet"):
+        cells.to_parquet(place, source=tmp_path / "people.csv")
+
+
+def test_a_disclosure_from_a_contingency_is_refused_with_what_to_read(file):
+    with pytest.raises(rb.UsageError, match=r"Contingency is not a table of people.*read_table"):
+        rb.disclosure(rb.contingency(file, QI), "race")

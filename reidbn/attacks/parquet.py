@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Sequence
+from glob import glob
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attacks.routes.arguments import place_of
 from reidbn.errors import DataError, UsageError
+from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,38 +46,57 @@ def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str])
     files = [str(one) for one in ([source] if isinstance(source, str | PathLike) else source)]
     if not place.parent.is_dir():
         raise UsageError(f"cannot write {place.name}: its folder is not there")
+    if place.resolve() in {Path(found).resolve() for one in files for found in glob(one)}:
+        raise UsageError(
+            f"{place.name} is the source itself, which would be lost; write to another file"
+        )
     new = [name for name in cells.columns if name not in on]
     same = " and ".join(f"s.{_quoted(n)} is not distinct from c.{_quoted(n)}" for n in on)
     risks = ", ".join(f"c.{_quoted(n)}" for n in new)
-    try:
-        with duckdb.connect() as con:
-            con.register("cells", cells)
-            rows = con.read_parquet(files)
-            both = [name for name in new if name in rows.columns]
-            if both:
-                raise UsageError(
-                    f"the source has a column {both[0]} already; rename it, so that the risk of "
-                    f"that name can stand beside it"
+    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+        made = Path(folder) / place.name  # what was at the place stays until all is well
+        try:
+            with duckdb.connect() as con:
+                con.register("cells", cells)
+                rows = _parquet(con, files)
+                both = [name for name in new if name in rows.columns]
+                if both:
+                    raise UsageError(
+                        f"the source has a column {both[0]} already; rename it, so that the risk "
+                        f"of that name can stand beside it"
+                    )
+                con.register("source", rows)
+                joined = con.sql(
+                    f"select s.*, {risks} from source s left join cells c on {same}"  # noqa: S608
                 )
-            con.register("source", rows)
-            joined = con.sql(
-                f"select s.*, {risks} from source s left join cells c on {same}"  # noqa: S608
+                joined.write_parquet(str(made))
+                found = con.read_parquet(str(made))
+                without = found.filter(f"{_quoted(new[0])} is null").count("*").fetchall()[0][0]
+        except (duckdb.Error, OSError) as problem:
+            raise UsageError(
+                f"cannot write {place.name} from the source: {type(problem).__name__}"
+            ) from None
+        if without:
+            raise DataError(
+                f"{counted(without, 'row')} of the source {agree(without, 'is', 'are')} in none of "
+                f"the cells, so nothing is written: "
+                f"give the files that were counted, with missing cells as nulls and values as the "
+                f"cells have them"
             )
-            joined.write_parquet(str(place))
-            found = con.read_parquet(str(place))
-            without = found.filter(f"{_quoted(new[0])} is null").count("*").fetchall()[0][0]
-    except (duckdb.Error, OSError) as problem:
-        raise UsageError(
-            f"cannot write {place.name} from the source: {type(problem).__name__}"
-        ) from None
-    if without:
-        place.unlink()
-        raise DataError(
-            f"{without:,} rows of the source are in none of the cells, so nothing is written: give "
-            f"the files that were counted, with missing cells as nulls and values as the cells "
-            f"have them"
-        )
+        made.replace(place)
     return place
+
+
+def _parquet(con: Any, files: Sequence[str]) -> Any:
+    import duckdb
+
+    try:
+        return con.read_parquet(list(files))
+    except duckdb.Error:
+        raise DataError(
+            f"{', '.join(Path(one).name for one in files)}: cannot be read as Parquet; source= "
+            f"takes the Parquet files that were counted"
+        ) from None
 
 
 def _quoted(name: str) -> str:

@@ -476,6 +476,7 @@ def _write(found: dict[str, Disclosure], out: str) -> None:
         table.insert(1, "secret", d.secret)
         parts.append(table)
     write_parquet(pd.concat(parts, ignore_index=True), out)
+    click.echo(f"a row per person (restricted): {out}", err=True)
 
 
 def _page(

@@ -374,7 +374,7 @@ def look_up(
         _refuse_blanks(lookup, keys, missed, ids)
         lost = int(missed[ids].sum())
         who = f"{counted(lost, 'person')} {agree(lost, 'has', 'have')}"
-        of = f"{int(missed.sum())} of {counted(len(keys), 'value')}"
+        of = f"{int(missed.sum())} of {counted(len(keys), 'value')}{_edges_of(lookup)}"
         raise DataError(
             f"{who} a {' x '.join(lookup.by)} with no row in the "
             f"scenario's table {lookup.table} ({of}); "
@@ -388,6 +388,16 @@ def look_up(
             f"{_own_list(lookup, typed=True)}",
         )
     return np.array([0.0 if value is None else value for value in found])[ids]
+
+
+def _edges_of(lookup: FactLookup) -> str:
+    """The lower edges of bands in a look-up; each stands with every value of the other columns."""
+    edges = "".join(
+        f"; {column.removesuffix(' from')} from {', '.join(f'{edge:g}' for edge in edges)}"
+        for column, edges in lookup.bands.items()
+    )
+    several = edges and len(lookup.by) > 1
+    return edges + (", each a row of its own with every other key" if several else "")
 
 
 def _refuse_blanks(
@@ -504,10 +514,12 @@ def refuse_unnamed(
             own = f'If the register shows it, add the column "{added}" to its table. '
             python, shell = own + python, own + shell
         listed = " and ".join([", ".join(silent[:-1]), silent[-1]] if silent[1:] else silent)
+        named, whose = (
+            ("quasi-identifiers", "their") if silent[1:] else ("a quasi-identifier", "its")
+        )
         said = (
             f"scenario {scenario.name} says nothing about {listed}, which the table names as "
-            f"quasi-identifier{'s' if silent[1:] else ''}: {'their' if silent[1:] else 'its'} "
-            f"part of the risk would be left out. "
+            f"{named}: {whose} part of the risk would be left out. "
         )
         read = f'Read it with known=rb.knowledge(people, "{scenario.name}", ...): ' if alone else ""
         raise UsageError(said + read + python, in_shell=said + shell)

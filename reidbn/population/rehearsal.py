@@ -15,6 +15,7 @@ from reidbn.calls import renamed
 from reidbn.errors import UsageError
 from reidbn.population.pitman import PitmanFit, fit_pitman
 from reidbn.theory.frequencies import FrequencyTable
+from reidbn.written import counted
 
 SMALLEST_PART = 60
 
@@ -39,7 +40,7 @@ class Rehearsal:
         return (
             f"<Rehearsal from {len(self.predicted)} parts of {self.part:,}: "
             f"{np.mean(self.predicted):,.1f} uniques predicted, {self.counted:,} counted "
-            f"(ratio {self.ratio:.2f}), {self.held} intervals held the count>"
+            f"(ratio {self.ratio:.2f}), {counted(self.held, 'interval')} held the count>"
         )
 
 

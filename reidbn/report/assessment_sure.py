@@ -10,6 +10,7 @@ from reidbn.attacks.routes.readings import is_estimated
 from reidbn.report.page import Shown
 from reidbn.report.telling import Telling
 from reidbn.whatif.uncertainty import uncertainty
+from reidbn.written import counted
 
 SAMPLES = 20_000
 SURE = (
@@ -112,5 +113,9 @@ def fit_status(result: Assessment) -> str:
     if _by_weights(result):
         return f"{BY_WEIGHTS}, from survey weights: no fit, and no interval"
     status = result.population.statuses.most_common()
-    told = ", ".join(f"{name} on {count:,}" for name, count in status)
-    return f"{result.inputs.population_model}; Pitman's likelihood: {told} subsets"
+    last = len(status) - 1
+    told = ", ".join(
+        f"{name} on {count:,}" if i < last else f"{name} on {counted(count, 'subset')}"
+        for i, (name, count) in enumerate(status)
+    )
+    return f"{result.inputs.population_model}; Pitman's likelihood: {told}"

@@ -125,10 +125,14 @@ def sections(result: Uniqueness, telling: Telling) -> list[Section]:
     found = result.measures
     share, everybody = found["p_unique"], f"{result.population:,}"
     unique = telling.measure_in_words(found["uniques"])
+    chance = telling.measure_in_words(share)
     verdict = [
         f"Of {telling.measure_in_words(found['people'])} people in the table {unique} are unique "
-        f"in it; a unique one is unique among all {everybody} with probability "
-        f"{telling.measure_in_words(share)}"
+        f"in it; how likely a unique one is unique among all {everybody} is not told"
+        f" ({result.model}: {result.status})."
+        if chance == NOT_TOLD
+        else f"Of {telling.measure_in_words(found['people'])} people in the table {unique} are "
+        f"unique in it; a unique one is unique among all {everybody} with probability {chance}"
         + (f", {between} at 95 %" if (between := telling.interval_in_words(share)) else "")
         + f" ({result.model}: {result.status})."
     ]

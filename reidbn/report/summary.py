@@ -225,7 +225,7 @@ class Summary:
         lines += ["", self.told_risk(exact), f"({other[:1].lower()}{other[1:]})"]
         lines += ["", f"  {'risk':18}{'mean':>11}{'median':>11}{'95 %':>11}{'max':>11}"]
         for name, found in self.measures.items():
-            cells = "".join(f"{found[k]:11.4g}" for k in ("mean", "q50", "q95", "max"))
+            cells = "".join(f"{tiny(found[k]):>11}" for k in ("mean", "q50", "q95", "max"))
             lines.append(f"  {name:18}{cells}")
         lines += [f"  {line}" for line in self._sure_lines()]
         lines += ["", "  People above a level of the overall risk"]

@@ -278,7 +278,7 @@ def _question(targets: int, question: Question) -> Callable[[Classes, LeakSize],
 
 def _check_target(target: float) -> None:
     if not isinstance(target, int | float | np.number) or not 0 < target <= 1:
-        raise UsageError(f"target is {target}; it must be a probability above 0")
+        raise UsageError(f"target is {target}; it must be above 0 and at most 1")
 
 
 # -- what a lower risk costs -----------------------------------------------------------------------

@@ -56,7 +56,7 @@ def people_behind(people: People, model: str) -> float | None:
     return float(max(round(float(people.weights.sum())), len(people)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightedPopulation(SubsetPopulation):
     """Survey weights in place of a model's fits; the same questions are asked of it."""
 

@@ -25,7 +25,8 @@ from reidbn.errors import UsageError
 from reidbn.microdata.generalise import released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
-from reidbn.written import counted
+from reidbn.microdata.tallied import TalliedPeople
+from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +79,8 @@ def what_if(
     if together is not None:
         chosen = chosen.shared(together=truth(together, "together"))
     people = inputs.people
+    if isinstance(people, TalliedPeople) and (generalise is not None or suppress is not None):
+        people.suppress()  # refused, with what to do instead
     if hierarchies is not None and generalise is None:
         raise UsageError('name the levels too: generalise={"age": 1}')
     if generalise is not None:
@@ -150,6 +153,12 @@ class AssessmentsCompared:
                 f"compare two assessments of the same people"
             )
         if not _same_people(self.before.inputs, self.after.inputs):
+            tables = [inputs.people for inputs in (self.before.inputs, self.after.inputs)]
+            if any(isinstance(table, TalliedPeople) for table in tables):
+                raise UsageError(
+                    "people counted as cells are in the order of their cells: they are compared "
+                    "with people of the same cells; before.compare(after) compares the means"
+                )
             raise UsageError(
                 f"the two assessments are about {len(self.before):,} people each, and not about "
                 f"the same ones in the same order: compare two assessments of the same people "
@@ -204,10 +213,14 @@ class AssessmentsCompared:
             f"{counted(len(self.before), 'person')}: reduction of the risk in percent",
             f"  {'':18}{'Q1':>8}{'median':>8}{'Q3':>8}   mean risk",
         ]
+
+        def percent(value: float) -> str:
+            return f"{'-':>8}" if np.isnan(value) else f"{value:8.2f}"  # nobody had a risk
+
         for measure, row in self.table.iterrows():
             lines.append(
-                f"  {measure!s:18}{row.q1:8.2f}{row['median']:8.2f}{row.q3:8.2f}   "
-                f"{row.mean_before:.4g} -> {row.mean_after:.4g}"
+                f"  {measure!s:18}{percent(row.q1)}{percent(row['median'])}{percent(row.q3)}   "
+                f"{tiny(row.mean_before)} -> {tiny(row.mean_after)}"
             )
         return "\n".join(lines)
 
@@ -220,7 +233,7 @@ def _same_people(before: Inputs, after: Inputs) -> bool:
         inputs.people if inputs.individuals is None else inputs.people.take(inputs.individuals)
         for inputs in (before, after)
     ]
-    return asked[0].has_the_people_of(asked[1])
+    return all(one.has_the_people_of(other) for one, other in (asked, asked[::-1]))
 
 
 def compare_assessments(before: Assessment, after: Assessment) -> AssessmentsCompared:

@@ -33,6 +33,7 @@ from reidbn.population.sample import Sample
 from reidbn.population.subsets import SubsetFits, fit_tables
 from reidbn.progress import progress
 from reidbn.theory.frequencies import FrequencyTable
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,6 +104,12 @@ class SubsetPopulation:
     def people(self) -> int:
         """In the table, among whom classes were counted."""
         return self.classes.records
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self.model} on {counted(len(self.status), 'subset')}: {self.people:,} people of "
+            f"{self.population:,.0f}; .table() has each subset>"
+        )
 
     @property
     def statuses(self) -> Counter[str]:

@@ -48,7 +48,7 @@ from reidbn.inference.answers import ask
 from reidbn.microdata.knowledge import Knowledge, Known
 from reidbn.microdata.knowledge import knowledge as read_knowledge
 from reidbn.microdata.slab import MEMORY
-from reidbn.microdata.table import People
+from reidbn.microdata.table import People, checked_people
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ def disclosure(
     >>> disclosure(people, "diagnosis").ppp_full.round(3)
     array([0.333, 0.333, 0.667, 0.   ])
     """
-    people.names([sensitive])
+    checked_people(people).names([sensitive])
     names, what = said_of(people, sensitive, known, knowledge)
     people = people if what is None else what.seen(people)
     wanted = asked_of(

@@ -1,0 +1,75 @@
+"""Words and numbers that an assessment prints of what is small, alone or nobody's."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import reidbn as rb
+from reidbn.cli import reidbn
+
+
+@pytest.fixture(scope="module")
+def people():
+    codes = np.random.default_rng(3).integers(0, 4, (900, 3))
+    return rb.People.from_codes(codes, ["age", "sex", "race"])
+
+
+@pytest.fixture(scope="module")
+def result(people):
+    return rb.assess("adversary-routes", people, known="worst-case", population=9_000)
+
+
+def test_the_population_of_a_result_prints_itself_in_a_line(result):
+    assert repr(result.population) == (
+        "<log-linear on 2 subsets: 900 people of 9,000; .table() has each subset>"
+    )
+
+
+def test_one_subset_is_one_subset_in_the_status_of_the_fits(result):
+    assert "boundary on 1 subset\n" in str(result.summary())
+
+
+def test_a_reduction_of_nobody_is_a_dash_and_no_nan(result):
+    said = str(rb.compare(result, rb.what_if(result, set={"p_c": 0.1})))
+    assert "nan" not in said
+    assert said.splitlines()[2].split() == ["prosecutor", "-", "-", "-", "0", "->", "0"]
+
+
+def test_a_chance_under_rounding_is_not_written_out_in_a_summary():
+    codes = np.random.default_rng(0).integers(0, 24, (400, 2))
+    table = rb.People.from_codes(codes, ["age", "job"])
+    found = rb.assess("adversary-routes", table, known="worst-case", population=50_000)
+    assert 0 < found.risk("journalist").mean() < 1e-12
+    assert "journalist       below 1e-12" in str(found.summary())
+
+
+def test_a_register_without_a_row_for_a_band_says_which_bands_each_key_needs():
+    table = {
+        "region": ["n", "n", "s"], "age from": [0, 18, 0], "listed": [0, 0.9, 0.5],
+        "shows age": [1, 1, 1],
+    }  # fmt: skip
+    frame = {"region": ["n", "s"] * 20, "age": list(range(20, 60))}
+    people = rb.read_table(frame, quasi_identifiers=["age"], sensitive=["region"])
+    with pytest.raises(rb.DataError, match="age from 0, 18, each a row of its own"):
+        rb.assess("adversary-routes", people, known=rb.register(table), population=900)
+
+
+def test_disclosure_says_that_it_wrote_a_row_per_person(tmp_path):
+    table, out = tmp_path / "t.csv", tmp_path / "out.parquet"
+    table.write_text("age,sex,dx\n" + "".join(f"{i % 3},{i % 2},{i % 5}\n" for i in range(60)))
+    done = CliRunner().invoke(
+        reidbn,
+        ["disclosure", str(table), "--qi", "age,sex", "--sensitive", "dx", "--out", str(out)],
+    )
+    assert done.exit_code == 0
+    assert f"a row per person (restricted): {out}" in done.stderr
+
+
+def test_the_headline_of_a_population_page_is_a_sentence_where_the_chance_is_not_told(tmp_path):
+    codes = np.random.default_rng(5).integers(0, [40, 2, 4], (400, 3))
+    people = rb.People.from_codes(codes, ["a", "b", "c"])
+    fit = rb.population.fit(people, population=40_000, model="log-linear")
+    fit.report(tmp_path / "p.md")
+    said = (tmp_path / "p.md").read_text()
+    assert "how likely a unique one is unique among all 40,000 is not told (log-linear" in said
+    assert "with probability not told" not in said
