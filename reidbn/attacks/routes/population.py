@@ -106,10 +106,8 @@ class SubsetPopulation:
         return self.classes.records
 
     def __repr__(self) -> str:
-        return (
-            f"<{self.model} on {counted(len(self.status), 'subset')}: {self.people:,} people of "
-            f"{self.population:,.0f}; .table() has each subset>"
-        )
+        of = f"{self.people:,} people of {self.population:,.0f}"
+        return f"<{self.model} on {counted(len(self.status), 'subset')}: {of}; see .table()>"
 
     @property
     def statuses(self) -> Counter[str]:
