@@ -223,9 +223,9 @@ class Summary:
         lines += [f"  {note}" for note in (*self.notes_on_the_rule(exact), self.threshold.about)]
         other = self.other.sentence(exact)
         lines += ["", self.told_risk(exact), f"({other[:1].lower()}{other[1:]})"]
-        lines += ["", f"  {'risk':18}{'mean':>11}{'median':>11}{'95 %':>11}{'max':>11}"]
+        lines += ["", f"  {'risk':18}{'mean':>13}{'median':>13}{'95 %':>13}{'max':>13}"]
         for name, found in self.measures.items():
-            cells = "".join(f"{tiny(found[k]):>11}" for k in ("mean", "q50", "q95", "max"))
+            cells = "".join(f"{tiny(found[k]):>13}" for k in ("mean", "q50", "q95", "max"))
             lines.append(f"  {name:18}{cells}")
         lines += [f"  {line}" for line in self._sure_lines()]
         lines += ["", "  People above a level of the overall risk"]
