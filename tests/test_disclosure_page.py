@@ -202,7 +202,7 @@ def test_the_verdict_counts_what_the_result_counts():
     constant = rb.disclosure(People.from_codes([[0, 0], [1, 0]], ["age", "sick"]), "sick")
     assert "known of all of them" in verdict(constant)[0]
     assert "undefined" in disclosure_page(constant, own_copy=True)
-    with pytest.raises(UsageError, match="--custodian"):
+    with pytest.raises(UsageError, match="custodian=True"):
         disclosure_page(constant)
 
 

@@ -73,3 +73,26 @@ def test_the_headline_of_a_population_page_is_a_sentence_where_the_chance_is_not
     said = (tmp_path / "p.md").read_text()
     assert "how likely a unique one is unique among all 40,000 is not told (log-linear" in said
     assert "with probability not told" not in said
+
+
+def test_a_column_that_everybody_shares_adds_nothing_to_the_risk():
+    codes = np.random.default_rng(6).integers(0, [7, 9, 1], (60, 3))
+    table = rb.People.from_codes(codes, ["age", "job", "state"])
+    found = rb.assess("adversary-routes", table, known="worst-case", population=900)
+    shares = found.summary().drivers.table().set_index("group")["contribution"]
+    assert shares["state"] == 0
+    assert shares.sum() + found.summary().drivers.nothing == pytest.approx(found.risk().mean())
+
+
+def test_a_page_about_few_people_is_written_in_sentences(tmp_path):
+    people = rb.People.from_codes(np.arange(22).reshape(11, 2) % 4, ["a", "b"])
+    rb.leak.assess(people, leaked=3).report(tmp_path / "leak.md")
+    assert (
+        "how likely the average person is identified is not told; the highest is"
+        in (tmp_path / "leak.md").read_text()
+    )
+    rb.suda(people).report(tmp_path / "suda.md")
+    assert "> Under 10 of 10 people are singled out" in (tmp_path / "suda.md").read_text()
+    secret = rb.disclosure(people, "b")
+    with pytest.raises(rb.UsageError, match=r"the custodian's own copy is custodian=True$"):
+        secret.report(tmp_path / "d.md")

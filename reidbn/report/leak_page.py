@@ -9,17 +9,21 @@ from reidbn.attacks.routes.assessment import THRESHOLDS
 from reidbn.report import assessment_figures as figures
 from reidbn.report.page import Section, Shown
 from reidbn.report.style import titled
-from reidbn.report.telling import Telling
+from reidbn.report.telling import NOT_TOLD, Telling
 
 
 def sections(result: Leak, telling: Telling) -> list[Section]:
     """One picture: the share of people above each risk."""
     risk, n = result.risk, len(result.table)
     whole = telling.counted(n)
+    mean, highest = telling.mean_in_words(risk), telling.highest_in_words(risk)
     verdict = [
-        f"When {result.size_in_words} of {whole} people leak, the average person is identified "
-        f"with probability {telling.mean_in_words(risk)}, the highest "
-        f"{telling.highest_in_words(risk)}.",
+        f"When {result.size_in_words} of {whole} people leak, "
+        + (
+            f"how likely the average person is identified is not told; the highest is {highest}."
+            if mean == NOT_TOLD
+            else f"the average person is identified with probability {mean}, the highest {highest}."
+        ),
         f"The attacker looks for one person, picks among the leaked people alike, and has "
         f"{result.knows}"
         + ("." if result.sensitive is None else f", and may know {result.sensitive}."),

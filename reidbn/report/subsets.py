@@ -121,8 +121,9 @@ def suda_sections(result: Suda, telling: Telling) -> list[Section]:
     smallest = np.where(number > 0, (result.counts > 0).argmax(axis=1), 0)
     sizes = range(1, result.most + 1)
     single = int((number > 0).sum())
+    some = telling.of(single, n)
     verdict = [
-        f"{telling.of(single, n)} are singled out by some set of at most {result.most} of the "
+        f"{some[:1].upper()}{some[1:]} are singled out by some set of at most {result.most} of the "
         f"{len(result.columns)} columns, {telling.of(int((smallest == 1).sum()), n)} by one alone.",
         "A minimal unique is a set of columns on which a person is alone, and on no part of it. "
         "The smaller it is, the less an attacker has to know.",

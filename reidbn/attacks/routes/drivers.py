@@ -134,6 +134,12 @@ class Drivers:
     counts: Array
     nothing: float  # mean risk when nothing is known
 
+    def __post_init__(self) -> None:
+        """What is no more than rounding is nothing: a column that all share adds nothing."""
+        size = np.abs(self.by_subject)
+        dust = size <= 1e-14 * size.sum(axis=1, keepdims=True)
+        object.__setattr__(self, "by_subject", np.where(dust, 0.0, self.by_subject))
+
     @property
     def mean(self) -> Array:
         """Contribution of each group to the mean risk over people."""
