@@ -96,3 +96,14 @@ def test_a_page_about_few_people_is_written_in_sentences(tmp_path):
     secret = rb.disclosure(people, "b")
     with pytest.raises(rb.UsageError, match=r"the custodian's own copy is custodian=True$"):
         secret.report(tmp_path / "d.md")
+
+
+def test_columns_known_without_chances_are_known_with_a_half_and_subsets_say_so(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("age,sex\n1,m\n" + "2,m\n2,f\n" * 9)
+    asked = ["subsets", str(table), "--qi", "age,sex", "--per-record", "--top", "0", "--known"]
+    bare, said = (CliRunner().invoke(reidbn, [*asked, known]).stdout for known in ("age", "age=1"))
+    assert "each column named is known with chance 1/2" in bare
+    assert "1/2" not in said
+    assert "identified by  1 known                   1 person\n" in bare
+    assert "DataFrame" not in bare

@@ -21,7 +21,7 @@ from reidbn.cli._tables import (
     write_parquet,
 )
 from reidbn.errors import UsageError
-from reidbn.written import counted
+from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,6 +167,10 @@ def _show_subsets(people: People, table: pd.DataFrame, top: int) -> None:
             )
 
 
+def _people_of(count: int) -> str:
+    return agree(count, "person", "people")
+
+
 def _show_people(people: People, table: pd.DataFrame, top: int) -> None:
     """Means over people, how many attributes are enough, and the most exposed people."""
     click.echo(f"chance of being unique, mean  {table['unique'].mean():>10.6g}")
@@ -174,8 +178,11 @@ def _show_people(people: People, table: pd.DataFrame, top: int) -> None:
     if "smallest_size" in table:
         sizes = table["smallest_size"].dropna().astype(int)
         for size, count in sizes.value_counts().sort_index().items():
-            click.echo(f"identified by {size:>2} known          {count:>10,} people")
-        click.echo(f"identified by no subset         {len(table) - len(sizes):>10,} people")
+            click.echo(f"identified by {size:>2} known          {count:>10,} {_people_of(count)}")
+        free = len(table) - len(sizes)
+        click.echo(f"identified by no subset         {free:>10,} {_people_of(free)}")
+    if not top:
+        return
     click.echo()
     told = with_subjects(people, table)
     written = told.sort_values("mean_inverse", ascending=False, kind="stable").head(top)

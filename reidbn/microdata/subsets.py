@@ -322,6 +322,11 @@ def _notes(table: pd.DataFrame, people: People, what: Knowledge) -> Iterator[str
     if left:
         which = agree(len(left), "it", "them")
         yield f"no subset holds {', '.join(left)}: nobody is said to know {which}"
+    if left and not what.stated and "subset" not in table:  # columns were named, without chances
+        yield (
+            "no chances were said, so each column named is known with chance 1/2 (a leak takes it "
+            "for known): say one for each, such as 1"
+        )
     if not what.stated or "subset" not in table:
         return
     if what.is_shared:
