@@ -1,7 +1,7 @@
 """What a user finds when looking around: few names on top, the rest in the rooms they belong to."""
 
 import re
-from inspect import isfunction, signature
+from inspect import getdoc, isfunction, signature
 from types import ModuleType
 
 import pytest
@@ -132,3 +132,10 @@ def test_older_options_are_understood():
     ]
     assert told[0] == told[1]
     assert "probability" in told[0]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_help_of_a_function_names_every_argument(name):
+    said = (getdoc(FUNCTIONS[name]) or "").partition(">>>")[0]
+    names = [*signature(FUNCTIONS[name]).parameters]
+    assert [n for n in names if not re.search(rf"\b{n}\b", said)] == []

@@ -172,6 +172,8 @@ def load(name_or_path: str | os.PathLike[str] | Attack, kinds: Kinds | None = No
 
     `kinds` maps further kinds of CPD to their classes.  An Attack is handed back as it is.
 
+    `name_or_path` is the name of a shipped attack, or a file.
+
     >>> load("leak-single").parameters["class_size"].value
     5
     """
@@ -197,7 +199,10 @@ def find(name_or_path: str | os.PathLike[str]) -> Path:
 
 @typed
 def loads(text: str, kinds: Kinds | None = None, *, label: str = "<text>") -> Attack:
-    """The attack in the text of a model file; `label` names it in messages."""
+    """The attack in the text of a model file; `label` names it in messages.
+
+    `kinds` are conditional tables of your own, by name.
+    """
     return parsed(text, kinds, label=label)[0]
 
 
@@ -238,7 +243,10 @@ def dumps(attack: Attack) -> str:
 
 @typed
 def save(attack: Attack, path: str | os.PathLike[str]) -> None:
-    """Write an attack as a model file."""
+    """Write an attack as a model file.
+
+    `path` is where it goes.
+    """
     text = dumps(attack)
     try:
         Path(path).write_text(text, encoding="utf-8", newline="\n")

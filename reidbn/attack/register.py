@@ -118,6 +118,8 @@ def register(
     All attributes meet the register as one event; `.shared(together=False)` lets each meet it on
     its own.
 
+    `table` has a column for each attribute and the chances; `source` says where they are from.
+
     >>> own = register({"listed": [0.9], "shows age": [1], "shows sex": [0.5]}, source="visited")
     >>> [known.name for known in own.knows.known]
     ['age', 'sex']

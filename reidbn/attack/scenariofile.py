@@ -137,7 +137,10 @@ def scenarios() -> tuple[str, ...]:
 
 @typed
 def load_scenario(name_or_path: str | os.PathLike[str] | Scenario) -> Scenario:
-    """The scenario in a file: a path, the name of a shipped one, or "register:FILE.csv"."""
+    """The scenario in a file: a path, the name of a shipped one, or "register:FILE.csv".
+
+    `name_or_path` is the name of a shipped scenario, or a file.
+    """
     if isinstance(name_or_path, Scenario):
         return name_or_path
     if not isinstance(name_or_path, str | os.PathLike):

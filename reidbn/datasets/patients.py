@@ -26,6 +26,8 @@ Ints = NDArray[np.int64]
 def synthetic_patients(n: int = 10_000, seed: int = 1) -> pd.DataFrame:
     """A table of n made-up adult patients: thirteen columns, one row each.
 
+    `seed` gives other people.
+
     >>> synthetic_patients(3, seed=7).columns.tolist()[:6]
     ['patient_id', 'age', 'sex', 'state', 'race', 'ethnicity']
     """

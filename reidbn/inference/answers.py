@@ -51,6 +51,10 @@ def ask(
     Without a target: the attack's question called "risk", or its only one.
     `beyond_range=True` also takes values outside the ranges that the attack declares.
 
+    `given` is what is known, `do` what is brought about, `set` gives parameters values and
+    `subject` is what a table says of one person. `engine` is exact, enumeration, pgmpy or sampling,
+    which takes so many random `draws` from `seed`.
+
     >>> a = ask("leak-single", "identified=yes", set={"leaked": 4000, "class_size": 5})
     >>> round(float(a), 12)
     0.184458368691

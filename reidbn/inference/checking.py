@@ -54,6 +54,8 @@ def check(what: Attack | str | os.PathLike[str], kinds: Kinds | None = None) -> 
     Nothing is raised for what is found: errors have `level` "error" and would stop `rb.load`,
     warnings have `level` "warning".
 
+    `kinds` are conditional tables of your own, by name.
+
     >>> check("leak-single")
     ()
     """

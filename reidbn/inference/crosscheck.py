@@ -210,6 +210,11 @@ def crosscheck(
     of as many people as `work` multiplications allow, which the status then says.  `shown_in` is
     the attack in which `shown` are asked and its subject data, where it holds more than this one.
 
+    `target` is the event, by default the attack's own question; `given`, `do`, `set`, `subject` and
+    `beyond_range` are as in rb.ask. The attack is sampled by so many `draws` from `seed`; `level`
+    is the chance of a false alarm of the whole check, and `subjects` how many people are compared
+    one by one.
+
     >>> check = crosscheck("leak-single", draws=20_000, seed=1)
     >>> check.passed
     True

@@ -67,6 +67,10 @@ def most_probable(
 ) -> Explanation:
     """How it most probably came about, given the evidence: one state for every node.
 
+    `attack` is one or its name. `do` is what is brought about, `set` gives parameters values,
+    `subject` is what a table says of one person; `beyond_range` also takes values outside declared
+    ranges.
+
     >>> found = most_probable("leak-single", {"identified": "yes"})
     >>> found.case["leaked_class_size"], round(found.posterior, 6)
     ('2', 0.374812)

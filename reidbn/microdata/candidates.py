@@ -400,6 +400,8 @@ def candidates(
     tolerance), or a function of the two values; otherwise values must be equal, under the
     tables' own hierarchies and policies for missing cells.
 
+    `release` is the table as released, `external` the table with names.
+
     >>> release = People.from_codes([[0], [1]], ["sex"], labels={"sex": ["F", "M"]})
     >>> names = People.from_codes([[1], [0], [1]], ["sex"], labels={"sex": ["F", "M"]})
     >>> candidates(release, names).counts

@@ -145,6 +145,9 @@ def contingency(
     rows with a missing cell; nulls, blank texts and `missing_values` are missing, as when people
     are read.  DuckDB keeps within `memory_limit` ("2GB") and spills to `temp_directory`; Spark
     runs in the session `spark`, or in a local one.
+
+    `engine` is numpy, duckdb or spark (by default what suits the source); `threads` is how many
+    DuckDB may use.
     """
     wanted = _wanted(source, columns)
     if missing not in MISSING:

@@ -62,6 +62,9 @@ def collapse(
     """Write distinct combinations and their counts to a Parquet file, never holding them all.
 
     For more cells than memory holds: `contingency(file, some_columns, counts="n")` counts on.
+
+    `source` and `columns` are as in rb.contingency, and so are `memory_limit`, `temp_directory` and
+    `threads`; the cells go into the file `into`, their counts to a column named by `counts`.
     """
     place = Path(into)
     if place.exists():

@@ -281,6 +281,8 @@ class _Heads:
 def Prefix(*keeps: int) -> Masked:
     """Levels that keep the first so many characters: `Prefix(4, 3, 2)`.
 
+    `keeps` are the numbers of characters, one for each level.
+
     >>> Prefix(4, 2).up("OX12 6HU", 1)
     'OX12*'
     """
@@ -288,7 +290,10 @@ def Prefix(*keeps: int) -> Masked:
 
 
 def Suffix(*keeps: int) -> Masked:
-    """Levels that keep the last so many characters: `Suffix(5)` makes 02/09/1970 "*/1970"."""
+    """Levels that keep the last so many characters: `Suffix(5)` makes 02/09/1970 "*/1970".
+
+    `keeps` are the numbers of characters, one for each level.
+    """
     return Masked(tuple(keeps), at_end=True)
 
 

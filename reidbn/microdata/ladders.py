@@ -120,6 +120,8 @@ def _refuse_two_meanings(
 def Tree(branches: Mapping[str, Any] | Iterable[Any]) -> Ladder:
     """A hierarchy from nested names: `Tree({"Europe": ["UK", "FR"], "Americas": ["PE"]})`.
 
+    `branches` are the nested names.
+
     >>> Tree({"Europe": {"West": ["UK"], "East": ["PL"]}, "Asia": ["JP"]}).up("UK", 2)
     'Europe'
     """
@@ -143,7 +145,10 @@ def _leaves(branch: Any, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[st
 
 
 def read_hierarchy(path: str | Path, *, delimiter: str | None = None) -> Ladder:
-    """A hierarchy from a CSV file in ARX's format: value;level 1;level 2;..., no header."""
+    """A hierarchy from a CSV file in ARX's format: value;level 1;level 2;..., no header.
+
+    `path` is the file, `delimiter` what parts its cells (by default found in it).
+    """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

@@ -125,6 +125,8 @@ def class_sizes_by_mask(
 
     `groups` = {name: columns}; by default every quasi-identifier is a group.
 
+    `records` takes some of the people; `memory_limit` is the most bytes that the sizes may take.
+
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
     >>> class_sizes_by_mask(people)[0].tolist()
     [3, 2, 1, 1]
@@ -151,7 +153,10 @@ def class_sizes_by_mask(
 def class_size_chunks(
     people: People, groups: Groups | Knowledge | None = None, *, chunk_bytes: int = 1 << 28
 ) -> Iterator[tuple[slice, Sizes]]:
-    """`class_sizes_by_mask` for some people after others, each chunk within `chunk_bytes`."""
+    """`class_sizes_by_mask` for some people after others, each chunk within `chunk_bytes`.
+
+    `groups` are as there.
+    """
     what = groups if isinstance(groups, Knowledge) else grouped(people, groups)
     refuse_many(what.groups)
     step = max(1, chunk_bytes // (4 << what.groups))

@@ -218,6 +218,11 @@ def read_table(
     "sequence", or by the "person" columns only, which never change [Antoniou22].  Texts that
     differ only by capitals or blanks are told in `.notes`; `tidy=True` takes them as one.
 
+    `quasi_identifiers` are the columns an attacker may know, `sensitive` those with secrets,
+    `weights` the column of survey weights, `hierarchies` how a column may be made coarse.
+    `allow_direct` keeps names and numbers that point at a person; direct `identifiers` are not
+    read, so naming them is an error. `delimiter` parts the cells of a CSV file.
+
     >>> people = read_table({"sex": ["F", "F", "M"], "age": [50, 50, 61]},
     ...                     quasi_identifiers=["sex", "age"])
     >>> people.k(), people.class_sizes()

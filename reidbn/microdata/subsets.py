@@ -80,6 +80,9 @@ def subsets(
     and where no chance is said it is 1/2.  `most` leaves out subsets of more groups; `draws`
     takes so many subsets at random instead of visiting all, for estimates with 95 % intervals.
 
+    `people` is the table; `per_person` gives a row for each. `seed` is that of the draws;
+    `progress` is called with the share done.
+
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
     >>> subsets(people)[["subset", "classes", "uniques"]].values.tolist()
     [[('sex',), 2, 1], [('race',), 2, 1], [('sex', 'race'), 3, 3]]
@@ -190,6 +193,8 @@ def class_size_matrix(
     people: People, wanted: Sequence[str | Sequence[str]], *, memory_limit: int = 1 << 30
 ) -> NDArray[np.int32]:
     """Class sizes of every person on each of the wanted subsets of columns: people x subsets.
+
+    `memory_limit` is the most bytes that the matrix may take.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
     >>> class_size_matrix(people, ["sex", ("sex", "race")]).tolist()

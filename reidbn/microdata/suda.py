@@ -196,6 +196,9 @@ def suda(
 
     With a `sampling_fraction` (people in the table per person in the population) also DIS-SUDA.
 
+    `score` is the formula of the scores; `memory_limit` is the most bytes it may
+    take.
+
     >>> people = People.from_codes([[2, 0, 0], [1, 3, 6], [1, 0, 0]], ["a", "b", "c"])
     >>> suda(people).score
     array([2., 4., 2.])

@@ -39,6 +39,9 @@ def compare(
     Models that need what was not given (weights, the population's table, the table of people)
     are left out, unless named.  `lower` and `upper` are the prediction interval of the number of
     population uniques.  `.attrs["recommendation"]` holds the advice in words.
+
+    `columns`, `sizes`, `counts` and `approximation` are as in `fit`; `models` are the names of
+    those to compare, and `level` is that of the intervals.
     """
     import pandas as pd
 

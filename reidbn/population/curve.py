@@ -22,6 +22,8 @@ def uniqueness_curve(
 
     The table stays; only the population behind it changes.  The band is the central interval of
     the posterior.  Columns: fraction, population, p_unique, low, high.
+
+    `fit` is Pitman's fit, `fractions` are the sampling fractions, `level` is that of the band.
     """
     import pandas as pd
 

@@ -200,6 +200,9 @@ def fit(
     `approximation` ("finest-common-level" or "drop") is needed where values match several others.
     Options: `classes` of "snb"; `variant`, `interactions`, `effects` of "log-linear".
 
+    `sizes` and `counts` say how many classes there are of each size, in place of people; `model` is
+    the name of the model, and `options` are those of that model.
+
     >>> fit(sizes=[1, 2, 3, 9], counts=[812, 150, 60, 9], population=100_000)
     <pitman (interior): p_unique=0.1085, 6,452.1 population uniques expected>
     """

@@ -90,6 +90,9 @@ def fit_subsets(
 ) -> SubsetFits:
     """Fit Pitman's model on every union of groups (default: each quasi-identifier on its own).
 
+    `people` is the table, `population` the number it was drawn from, `estimate` how the model is
+    fitted; `approximation` is as in `fit`.
+
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1], [1, 1]], ["sex", "race"])
     >>> fits = fit_subsets(people, population=100)
     >>> len(fits), fits.status[1], float(fits.p_unique[3].round(4))

@@ -40,7 +40,11 @@ def disclosure_page(
     generalisations: Sequence[tuple[Generalisation, Generalisation | None]] = (),
     own_copy: bool = False,
 ) -> str:
-    """The page as text, also written to `path`; `d.report(path)` is the shorter way."""
+    """The page as text, also written to `path`; `d.report(path)` is the shorter way.
+
+    `every` adds all columns as the secret in turn, `generalisations` what was tried; `own_copy`
+    keeps exact numbers, for the custodian alone.
+    """
     made = sheet(d, every=every, generalisations=generalisations, custodian=own_copy)
     text = html(made)
     if path is not None:

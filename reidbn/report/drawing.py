@@ -133,6 +133,9 @@ def draw(
     `marginals` shows every node's chances (given the evidence, for one subject at one setting);
     `numbers` are listed under the picture instead of the attack's own.
 
+    `attack` is one, or its name; `set` gives parameters values, `do` brings something about,
+    `beyond_range` also takes values outside declared ranges.
+
     >>> draw("leak-single").svg.count("<text") > 20
     True
     """

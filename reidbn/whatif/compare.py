@@ -108,6 +108,9 @@ def compare(
     they are, compare(result, other); a result with a method `compare_with` does it its own way.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
+    `target` is the event asked about; of several people a `statistic` is compared: mean, median,
+    max, q95.
+
     >>> c = compare("adversary-routes", "risk", {}, {"set": {"p_m": 0.9}, "do": {"claims": "no"}})
     >>> round(c.answer_before, 4), round(c.answer_after, 4)
     (0.1613, 0.1007)

@@ -32,6 +32,9 @@ def derivatives(
     the difference of their neighbours, per step, stands for it ("finite difference").
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
+    `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
+    attack's own question. `over` names the parameters.
+
     >>> derivatives("adversary-routes", "risk", over="p_c").round(4)[["derivative", "method"]]
        derivative        method
     0      0.1843  exact affine
@@ -69,6 +72,9 @@ def derivative(
     """d(answer)/d(one parameter) at the parameters' values.
 
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
+
+    `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
+    attack's own question.
 
     >>> round(derivative("adversary-routes", "risk", "p_c"), 4)
     0.1843

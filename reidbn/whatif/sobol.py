@@ -474,6 +474,9 @@ def sobol(
     several subjects the answer is their mean.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
+    `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
+    attack's own question.
+
     >>> s = sobol("adversary-routes", "risk")
     >>> s.method, round(s["p_c"].total, 3)
     ('exact', 0.894)

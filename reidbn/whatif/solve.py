@@ -391,6 +391,9 @@ def solve(
     that keep 95 % of subjects at or under 0.09.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
+    `what` is an attack, a name or file of one, or a result; `question` is the event, by default the
+    attack's own.
+
     >>> s = solve("leak-single", "identified=yes", "class_size", 0.09)
     >>> s.smallest, s.status
     (12.0, 'crosses')

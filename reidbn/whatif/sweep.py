@@ -58,6 +58,9 @@ def sweep(
     never all in memory, and what comes back is one row per setting.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
+    `target` is the event, by default the attack's own question; `thresholds` are the risks above
+    which people are counted.
+
     >>> table = sweep("leak-single", "identified=yes", {"leaked": [1000, 2000, 4000]})
     >>> table["probability"].round(6).tolist()
     [0.081915, 0.13448, 0.184458]

@@ -166,6 +166,9 @@ def tornado(
     every bar also holds the values at which the answer crosses it.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
+    `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
+    attack's own question.
+
     >>> t = tornado("leak-single", "identified=yes", threshold=0.09)
     >>> [bar.parameter for bar in t], t["class_size"].crossings
     (['class_size', 'leaked', 'records'], (12.0,))

@@ -118,6 +118,11 @@ def uncertainty(
 
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
+    `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
+    attack's own question. `over` names the parameters that vary, or gives them ranges. So many
+    `draws` from `seed` give the `quantiles` and the chances of an answer above each of the
+    `thresholds`.
+
     >>> u = uncertainty("adversary-routes", "risk", draws=1000)
     >>> round(u.mean, 4), u.method
     (0.1613, 'exact')
@@ -218,6 +223,9 @@ def subject_uncertainty(
 
     All subjects share the same draws, so their differences are not blurred by sampling.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
+
+    `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
+    attack's own question. `over` and `priors` are as in `uncertainty`; `seed` gives other draws.
     """
     import pandas as pd
 

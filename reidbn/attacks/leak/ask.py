@@ -36,6 +36,8 @@ ClassesLike = Mapping[int, int] | People | Frequencies | Classes
 def classes_of(given: ClassesLike) -> Classes:
     """The distinct class sizes and how many classes there are of each.
 
+    `given` is what to read them from.
+
     >>> classes_of({5: 2000}).records
     10000
     """
@@ -60,6 +62,8 @@ def classes_of(given: ClassesLike) -> Classes:
 
 def equal_classes(records: int, class_size: int) -> Classes:
     """Classes of at least that size that take up all records, as equal as can be.
+
+    `class_size` is the least size.
 
     >>> equal_classes(11, 3)
     Classes(sizes=array([3, 4]), counts=array([1, 2]))
@@ -187,6 +191,9 @@ def given_target(
 
     P(risk = 1/h) = P(H = h) h/k, and P(risk = 0) = 1 - L/D: not in the leak.  Read "from the
     leak" the target is one of the leaked, and the risk is never 0.
+
+    `records` is the size of the table, `class_size` how many of it look like the target; `reading`
+    is "unconditional" or "from the leak".
     """
     check_reading(reading)
     size = checked_leak(leaked, records)
@@ -223,6 +230,8 @@ def homogeneity(
 
     With k - s others: disclosed = (L/D) P(none of k - s leaked | target leaked), and
     believed = P(none of k - s leaked) - P(none of k leaked).
+
+    `records` is the size of the table.
 
     >>> found = homogeneity(records=10, leaked=3, class_size=3, alike=2)
     >>> round(found.disclosed, 6), round(found.believed, 6), round(found.either, 6)
@@ -268,6 +277,8 @@ def checked_prior(prior: Mapping[int, float]) -> dict[int, float]:
 def between(lowest: int, highest: int, *, step: int = 1) -> dict[int, float]:
     """A prior that makes every leak size from `lowest` to `highest` alike.
 
+    Only every `step`th size counts.
+
     >>> between(1000, 3000, step=1000)
     {1000: 0.3333333333333333, 2000: 0.3333333333333333, 3000: 0.3333333333333333}
     """
@@ -301,6 +312,8 @@ def risks(
     the mean over what is known, exactly: whatever rb.knowledge takes, also a scenario with its
     lists and kinds of attackers; columns of which no chance is said are known.  The value of a
     `sensitive` column, known with probability `sensitive_known`, filters the leaked class members.
+
+    `people` is the table.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1], [1, 1]], ["age", "sex"])
     >>> risks(people, leaked=2).round(4).tolist()

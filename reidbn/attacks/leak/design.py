@@ -63,6 +63,9 @@ def smallest_k(
     One target: its risk.  Several: the probability that "any" or "all" of them are identified,
     or the expected "share" of them, with classes of at least this size, as equal as can be.
 
+    `records` is the size of the table, `leaked` how many of it leak. `targets` is the number of
+    people looked for and `question` what is asked of several: "any", "all" or "share".
+
     >>> smallest_k(records=10_000, leaked=4_000, target=0.09)
     12
     >>> smallest_k(records=10_000, leaked=4_000, target=0.33, targets=5)
@@ -127,6 +130,9 @@ def largest_leak(
     question: Question = "any",
 ) -> int:
     """The largest leak up to which the risk is at or under `target`, for given classes.
+
+    The classes may also be said as `records` alike in groups of `class_size`. `targets` is the
+    number of people looked for and `question` what is asked of several: "any", "all" or "share".
 
     >>> largest_leak(records=10_000, class_size=5, target=0.09)
     1126
@@ -231,6 +237,10 @@ def k_curve(
 
     `drop` is the fall from the class size before; `left` the risk relative to the first.
 
+    `records` is the size of the table, `leaked` how many of it leak, `class_sizes` where the curve
+    is read. `targets` is the number of people looked for and `question` what is asked of several:
+    "any", "all" or "share".
+
     >>> k_curve(records=10_000, leaked=4_000, class_sizes=[1, 2, 5]).round(4).to_dict("list")
     {'class_size': [1, 2, 5], 'risk': [0.4, 0.32, 0.1845], 'drop': [0.0, 0.08, 0.1356], \
 'left': [1.0, 0.8, 0.4611]}
@@ -299,6 +309,8 @@ def information_loss(
 ) -> Loss:
     """The loss of a table with these classes; `left_out` patients were suppressed.
 
+    `before` is the table as it was, `k` the class size that was asked for.
+
     >>> information_loss({3: 2, 4: 1}, k=3)
     Loss(discernibility=34.0, average_class_size=1.1111111111111112, non_uniform_entropy=None)
     """
@@ -321,6 +333,8 @@ def non_uniform_entropy(before: People, after: People) -> float:
 
     The same people in the same order.  Per cell -log2 of the share that the value has among the
     cells with the same generalised value: 0 when nothing changed, 1 when nothing is left.
+
+    `before` and `after` are the two tables.
     """
     lost, whole = bits_lost(before, after)
     return float(lost / whole) + 0.0 if whole > 0 else 0.0
@@ -360,6 +374,9 @@ def trade_off(
 
     `worst` is the risk of a patient in the smallest class, `risk` that of a patient drawn at
     random; with several targets also the chance that all, or any, of them are identified.
+
+    `variants` are named tables or classes, `leaked` is how many records leak, `before` the table as
+    it was.
 
     >>> found = trade_off({"fine": {1: 4, 3: 2}, "coarse": {5: 2}}, leaked=4)
     >>> found[["k", "risk", "worst", "discernibility"]].round(4).to_dict("list")

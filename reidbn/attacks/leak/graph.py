@@ -40,6 +40,9 @@ def as_attack(
     any_identified for several.  The leak size and the number of classes of each size are
     parameters.
 
+    `leaked` is how many records leak; `source` says where the classes are from, and `name` is the
+    attack's.
+
     >>> from reidbn.inference.answers import ask
     >>> attack = as_attack({3: 2, 4: 1}, leaked=3, targets=2)
     >>> round(float(ask(attack, "all_identified=yes")), 6)

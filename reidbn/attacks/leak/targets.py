@@ -95,6 +95,9 @@ def joint_risk(
     all records, or "from the leak", as the paper's simulation draws them.  `log=True` gives the
     natural logarithm, also where the probability is too small for a float.
 
+    `classes` are {class size: number} or a table, `leaked` is how many records leak, and `seed`
+    that of the simulation.
+
     >>> f"{joint_risk({5: 2000}, leaked=4_000, targets=15):.6e}"
     '9.715426e-12'
     >>> f"{joint_risk({5: 2000}, leaked=4_000, targets=15, method='recursion'):.6e}"
@@ -238,6 +241,8 @@ def number_identified(
     sizes are then taken as one, as far as that is proven to change no probability by more.  The
     answer's own `error` is the bound that was proven, 0 where it is exact.
 
+    `classes` are {class size: number} or a table.
+
     >>> found = number_identified({5: 2000}, leaked=4_000, targets=15)
     >>> round(found.mean, 6), round(found.at_least(1), 6), f"{found.exactly(15):.6e}"
     (2.767445, 0.95309, '9.715426e-12')
@@ -289,6 +294,8 @@ def any_identified(classes: ClassesLike, *, leaked: LeakSize, targets: int) -> f
     The first number of `number_identified`'s distribution, without the rest: far quicker for a
     table of many class sizes.  The same whether identified patients are removed or not.
 
+    `classes` are {class size: number} or a table, and `leaked` is how many records leak.
+
     >>> round(any_identified({5: 2000}, leaked=4_000, targets=15), 6)
     0.95309
     """
@@ -316,6 +323,9 @@ def expected_identified(
     classes: ClassesLike, *, leaked: LeakSize, targets: int, removed: bool = True
 ) -> float:
     """The expected number of n targets that are identified in one leak.
+
+    `classes` are {class size: number} or a table, and `leaked` is how many records leak. With
+    `removed` a record that was guessed right is not guessed again.
 
     >>> round(expected_identified({5: 2000}, leaked=4_000, targets=15), 6)
     2.767445
@@ -416,6 +426,9 @@ def simulate(
 
     Sections 2.2 and 2.3 of [Antoniou22].  "unconditional" draws the targets from all records;
     "from the leak" from the leaked ones, as the paper's simulation of many targets does.
+
+    `classes` are {class size: number} or a table; `reading` is one of the two just named. With
+    `removed` a record that was guessed right is not guessed again; `seed` gives other draws.
 
     >>> found = simulate({2: 3}, leaked=4, targets=2, draws=50_000, seed=1)
     >>> found.all_identified.low < 16 / 75 < found.all_identified.high

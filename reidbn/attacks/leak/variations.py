@@ -118,6 +118,9 @@ def claims(
     The target is in the table with probability `in_table`; one who is not looks like k patients
     all the same.
 
+    `leaked` is how many of the records leak; with `known_in_leak` the target
+    is one of them.
+
     >>> found = claims(records=10_000, leaked=4_000, class_size=5, rule="only one", in_table=0.8)
     >>> round(found.true_positive, 6), round(found.false_positive, 6), round(found.precision, 6)
     (0.041472, 0.217728, 0.16)
@@ -187,6 +190,8 @@ def partial_histories(
     *, records: int, leaked: LeakSize, histories: ArrayLike, seen: float
 ) -> Floats:
     """Each class member's risk; `histories` holds how many records each member has.
+
+    `leaked` is how many people leak; a record of theirs came out with chance `seen`.
 
     >>> partial_histories(records=10, leaked=3, histories=[2, 2, 3], seen=0.5).round(6).tolist()
     [0.185742, 0.185742, 0.220117]
@@ -275,6 +280,8 @@ def homogeneity_risks(people: People, *, leaked: LeakSize, sensitive: str) -> Ho
     And they protect nobody: they are counted as if they shared the target's secret, whatever that
     is, so with missing secrets the numbers are upper bounds.
 
+    `people` is the table, `leaked` how many of it leak, `sensitive` the column with the secret.
+
     >>> people = People.from_codes([[0, 0], [0, 0], [0, 1], [1, 0]], ["age", "flu"],
     ...                            sensitive=["flu"])
     >>> homogeneity_risks(people, leaked=2, sensitive="flu").disclosed.round(4).tolist()
@@ -320,6 +327,8 @@ def history_risks(people: People, *, leaked: LeakSize, seen: float) -> Floats:
 
     Each record of a leaked person is among those that came out with probability `seen`; a person
     of whom none did is no candidate.  Without several records per person, each has one.
+
+    `people` is the table.
 
     >>> people = People.from_codes([[0], [0], [1], [1]], ["age"])
     >>> history_risks(people, leaked=2, seen=0.5).round(4).tolist()

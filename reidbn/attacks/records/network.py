@@ -535,6 +535,8 @@ def record_network(
     With a `population`, the target may be someone else; `others` gives the shares of the classes
     among those (the table's own shares when left out).
 
+    `name` is the attack's name.
+
     >>> net = record_network({"age": [30, 30, 41], "ill": ["flu", "flu", "no"]}, secret=["ill"])
     >>> net.class_size(0), net.match(0), net.ppp(0, ["age"], "ill")
     (2, 0.5, 0.0)

@@ -110,6 +110,8 @@ def assess(
     `beyond_range=True` also takes parameter values outside the ranges that the attack declares.
     `individuals` asks about that many people drawn at random with `seed` (or about these rows),
     where a table is too large; their classes are counted among all people.
+
+    `set` gives parameters values; `do` brings something about and `given` learns it, for everybody.
     """
     if method not in METHODS:
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')

@@ -62,6 +62,9 @@ def what_if(
     `together` says whether the scenario's list or account is one event for all attributes.  With
     another scenario, `columns`, `without`, `unknown`, and what is given, done or set about nodes
     and parameters that the old scenario brought, are to be said anew.
+
+    `result` is the assessment. `do` and `beyond_range` are as in rb.ask, `population_model` as in
+    rb.assess.
     """
     inputs = assessed(result).inputs
     anew = chosen_scenario(inputs.people, scenario, known)

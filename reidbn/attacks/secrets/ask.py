@@ -91,6 +91,8 @@ def disclosure(
     that many people drawn at random (or about these rows) among the peers of all.  People whose
     secret is missing are nobody's peers and are not asked about, unless `if_missing="value"`.
 
+    `seed` draws the individuals; `memory` is about how many bytes the counting takes at a time.
+
     >>> people = People.from_codes([[0, 0], [0, 0], [0, 1], [1, 1]], ["age", "diagnosis"])
     >>> disclosure(people, "diagnosis").ppp_full.round(3)
     array([0.333, 0.333, 0.667, 0.   ])
@@ -158,6 +160,9 @@ def disclosure_all(
     The columns are those of `columns`, or those that `known` speaks of, or all; chances that
     `known` (or `knowledge`) gives weigh what is known of the others.
     `ranges` and `tolerance` blur a column where it is known, not where it is the secret.
+
+    `people` is the table; `p`, `q`, `empty`, `if_missing`, `individuals`, `seed` and `memory` are
+    as in rb.disclosure.
 
     >>> people = People.from_codes([[0, 0], [0, 0], [0, 1], [1, 1]], ["age", "diagnosis"])
     >>> {name: d.share_upward() for name, d in disclosure_all(people).items()}
@@ -349,6 +354,8 @@ def disclosure_crosscheck(d: Disclosure, *, individuals: int = 10, seed: int = 0
     """Ask pgmpy for P(own secret | A) of some people on every subset, and compare the fractions.
 
     For tables of up to 500 people; raises `CrosscheckFailed` at the first difference.
+
+    `d` is the disclosure; so many `individuals` are drawn from `seed`.
     """
     if d.several:
         raise UsageError(

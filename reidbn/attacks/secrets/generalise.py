@@ -115,6 +115,9 @@ def best_generalisation(
     `ranges` makes other variables coarse at the same time, `empty` counts the attacker who knows
     nothing, and `individuals` (row numbers) are whose protection counts.
 
+    `column` is made coarse, `sensitive` is the column with the secret; `p` is the chance of a wrong
+    guess that protects nobody yet, and `known` names the columns the attacker knows.
+
     >>> people = People.from_codes([[0, 0], [1, 1], [2, 1], [3, 1]], ["age", "biopsy"])
     >>> best = best_generalisation(people, "age", sensitive="biopsy", smallest=1)
     >>> best.table["protected"].tolist()
@@ -164,6 +167,10 @@ def equal_width_search(
     For each number of categories every start value (the width of the lowest category) is tried;
     the table has the best, the first start value that attains it, and the worst.  `reading` names
     what is cut into pieces: see `READINGS`.
+
+    `people` is the table, `sensitive` the column with the secret, `column` the one made coarse; `p`
+    is the chance of a wrong guess that protects nobody yet; `known` names the columns the
+    attacker knows. `ranges`, `empty` and `individuals` are as in `best_generalisation`.
     """
     if reading not in READINGS:
         raise UsageError(f'reading is "{reading}"; {did_you_mean(reading, READINGS)}')
@@ -201,6 +208,10 @@ def generalisation_effect(
     known: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """The share protected before and after variables are made coarse by any partition.
+
+    `people` is the table, `sensitive` the column with the secret, `ranges` the partition of each
+    column; `p` is the chance of a wrong guess that protects nobody yet, and `known` names
+    the columns the attacker knows.
 
     >>> people = People.from_codes([[0, 0], [1, 1], [2, 1], [3, 1]], ["age", "biopsy"])
     >>> generalisation_effect(people, "biopsy", {"age": {0: "low", 1: "low", 2: "high", 3: "high"}})
@@ -398,6 +409,11 @@ def generalise_several(
     Every category holds at least `smallest` people.  Starts from all variables in one category
     each.  After the first round a step can only raise the share, and the search ends with the first
     round that does not: no single variable can then be cut better.
+
+    `categories` says how many each column gets, `sensitive` is the column with the secret; `p` is
+    the chance of a wrong guess that protects nobody yet; `known` names the columns the
+    attacker knows. `order` lists the values of a column of texts, `rounds` is the most that are
+    made.
 
     >>> rows = [[0, 0, 0], [1, 0, 1], [2, 1, 1], [3, 1, 0], [3, 0, 1]]
     >>> people = People.from_codes(rows, ["age", "children", "biopsy"])

@@ -304,6 +304,9 @@ def smoothed_disclosure(
     A smoothed posterior never reaches 1, so p is above 0: by default the attacker may be 95 % sure.
     People whose secret is missing are left out.
 
+    `people` is the table, `sensitive` the column with the secret; `strength` is how many people the
+    smoothing is worth, and `known` names the columns the attacker knows.
+
     >>> people = People.from_codes([[0, 0], [0, 0], [0, 1], [1, 1]], ["age", "diagnosis"])
     >>> smoothed_disclosure(people, "diagnosis").ppp_full.round(3)     # the last one is alone
     array([0.375, 0.375, 0.625, 0.25 ])
@@ -389,6 +392,9 @@ def disclosure_calibration(
     `behind_error` the standard error of that difference, person by person.  `brier` is the mean
     squared error over values.  `counts` are the plain shares, with the baseline where nobody is
     alike.  People whose secret is missing are left out.
+
+    `sensitive` is the column with the secret, `strengths` are those of the smoothing that are
+    tried, `seed` deals the folds.
     """
     import pandas as pd
 

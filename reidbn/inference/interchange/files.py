@@ -62,6 +62,9 @@ def import_network(source: Any, *, name: str | None = None, normalise: bool = Fa
     """A BIF, XMLBIF or XDSL file, or a pgmpy model, as an Attack of exact tables.
 
     Names that cannot stand in an attack are changed; the attack's story lists them.
+
+    `source` is the file or model, `name` the attack's name; `normalise` makes rows that do not
+    quite add up to 1 do so.
     """
     return read_network(source, name=name, normalise=normalise).attack
 
@@ -143,7 +146,12 @@ def export(
     subject: Mapping[str, Any] | None = None,
     beyond_range: bool = False,
 ) -> Path:
-    """Write an attack, for one subject at one setting, as a file for other tools."""
+    """Write an attack, for one subject at one setting, as a file for other tools.
+
+    `path` is the file and `format` bif, xmlbif, xdsl or dot (by default what the path ends in).
+    `set` gives parameters values, `beyond_range` also takes those outside declared ranges, and
+    `subject` is what a table says of one person.
+    """
     path = Path(path)
     text = export_text(attack, format or format_of(path, FORMATS), set=set, subject=subject,
                        beyond_range=beyond_range)  # fmt: skip
