@@ -9,6 +9,7 @@ from inside import inside
 import reidbn as rb
 from reidbn.attacks import subset_classes
 from reidbn.cli import main
+from reidbn.theory import probability_interval
 
 TABLE = rb.datasets.synthetic_patients(600, seed=8)
 QI = ["age", "sex", "state", "race"]
@@ -100,3 +101,29 @@ def test_some_people_are_asked_about_in_the_shell(capsys):
         main([*words, "--fail-above", "0.5"])
     assert done.value.code == 2
     assert "--fail-above is about everybody" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "risks",
+    [np.repeat([0.0, 1.0], [990, 10]), np.repeat([0.0, 1.0], [10, 990]), 1 / np.arange(1, 1001)],
+)
+@pytest.mark.parametrize("drawn", [2, 20, 100, 500])
+def test_the_interval_of_a_mean_risk_allows_for_rare_people_who_were_not_drawn(risks, drawn):
+    """95 % intervals: 100 of them miss more than 15 times with probability below 1e-4."""
+    rng, missed = np.random.default_rng(1), 0
+    for _ in range(100):
+        low, high = probability_interval(rng.choice(risks, drawn, replace=False), 1000, level=0.95)
+        assert 0 <= low < high <= 1
+        missed += not low <= risks.mean() <= high
+    assert missed <= 15
+
+
+def test_nobody_unique_among_those_drawn_is_not_told_as_nobody_in_the_table():
+    """Ten unique people in a thousand, none of them among fifty: 0 to 0 was the interval."""
+    records = np.append(np.zeros(990, dtype=int), np.arange(1, 11))[:, None]
+    people = rb.People.from_codes(records, ["a"])
+    some = rb.assess("prosecutor", people, individuals=50, seed=1)
+    assert some.inputs.individuals.max() < 990
+    low, high = some.measures["unique"].interval
+    assert low == 0
+    assert 0.01 <= high < 0.1

@@ -5,7 +5,8 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {
-        "agreement": "detectable disagrees interval mean_interval share_interval tell_apart",
+        "agreement": "detectable disagrees interval mean_interval probability_interval "
+        "share_interval tell_apart",
         "circle": "Classes find_log_odds",
         "class_law": "ClassSizePosterior log_class_size_pmf mean_inverse mean_inverse_over",
         "frequencies": "FrequencyTable Packed",

@@ -164,6 +164,39 @@ def mean_interval(
     return middle - z * spread, middle + z * spread
 
 
+def probability_interval(
+    values: NDArray[np.float64], population: int, *, level: float
+) -> tuple[float, float]:
+    """Interval for a population mean of probabilities, from n values drawn without return.
+
+    The values drawn tell of people like those drawn, and nothing of a rare kind that was missed: of
+    q, the largest share that misses the sample with probability (1 - level)/2, any value may be.
+    With (l, u) from Student's t, in 0..1,
+
+        (1 - q) l   to   (1 - q) u + q                                                        (2)
+
+    >>> low, high = probability_interval(np.zeros(100), 1_000_000, level=0.95)
+    >>> low, round(high, 3)
+    (0.0, 0.036)
+    >>> probability_interval(np.array([0.0, 1.0, 1.0, 0.0]), 4, level=0.95)
+    (0.5, 0.5)
+    """
+    from scipy.special import stdtrit
+    from scipy.stats import norm
+
+    n = values.size
+    missed = share_interval(0, n, population, level=level)[1]
+    low = high = float(values.mean())
+    if n == 1:
+        low, high = 0.0, 1.0
+    elif n < population:
+        low, high = mean_interval(values, population, level=level)
+        middle, half = (low + high) / 2, (high - low) / 2
+        half *= float(stdtrit(n - 1, (1 + level) / 2) / norm.ppf((1 + level) / 2))
+        low, high = max(middle - half, 0.0), min(middle + half, 1.0)
+    return (1 - missed) * low, (1 - missed) * high + missed
+
+
 # -- profile-likelihood intervals ------------------------------------------------------------------
 
 

@@ -32,7 +32,7 @@ from reidbn.microdata.subset_table import binomial_interval
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.result import Measure, Result, by_person, mean_of
-from reidbn.theory.agreement import mean_interval
+from reidbn.theory.agreement import probability_interval
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Assessment(Result):
                 self.risk(name),
                 f"mean risk, {name.replace('_', ' ')}",
                 per_person=True,
-                interval=mean_interval(self.risk(name), len(self.table), level=0.95)
+                interval=probability_interval(self.risk(name), len(self.table), level=0.95)
                 if self.inputs.drawn
                 else None,
             )

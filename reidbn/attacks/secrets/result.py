@@ -34,7 +34,7 @@ from reidbn.late import late
 from reidbn.microdata.classes import Floats, Ints
 from reidbn.microdata.table import People
 from reidbn.result import Result
-from reidbn.theory.agreement import mean_interval, share_interval
+from reidbn.theory.agreement import mean_interval, probability_interval, share_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -237,7 +237,8 @@ class Disclosure(Result):
         """Where the whole table's share or mean lies, when only a sample was asked about.
 
         `upward` and `downward` are exact (hypergeometric) intervals for shares of people; a column
-        of `subjects`, such as `ppp_min`, gets a normal interval for its mean.
+        of `subjects`, such as `ppp_min`, gets one for its mean that allows for rare people whom the
+        sample missed (a normal one for the count `npp_full`).
         """
         if self.rows is not None and self.drawn_from is None:
             raise UsageError(
@@ -254,7 +255,8 @@ class Disclosure(Result):
             known = ["upward", "downward", *NUMERIC]
             raise UsageError(f'no interval for "{what}"; {did_you_mean(what, known)}')
         values = self._numeric(what)
-        return mean_interval(values, everybody, level=level)
+        mean = mean_interval if what == "npp_full" else probability_interval
+        return mean(values, everybody, level=level)
 
     def _numeric(self, what: str) -> Floats:
         if what.startswith("posterior"):
