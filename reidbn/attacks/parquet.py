@@ -39,7 +39,7 @@ def write_frames(path: Any, frames: Iterable[pd.DataFrame]) -> Path:
 
 
 def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str]) -> Path:
-    """Write every row of Parquet files with the columns of its cell, as one Parquet file."""
+    """Write every row of Parquet files with the columns of its cell, in order, as one file."""
     import duckdb
 
     place = Path(place_of(path, "path"))
@@ -57,6 +57,9 @@ def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str])
         made = Path(folder) / place.name  # what was at the place stays until all is well
         try:
             with duckdb.connect() as con:
+                # One thread, and the cells looked up row by row: the rows keep their order.
+                con.execute("set threads = 1")
+                con.execute("set disabled_optimizers = 'join_order, build_side_probe_side'")
                 con.register("cells", cells)
                 rows = _parquet(con, files)
                 both = [name for name in new if name in rows.columns]
