@@ -76,8 +76,8 @@ rb.leak.k_curve(records=10_000, leaked=4_000, class_sizes=range(1, 9)).round(4)
 # So one can design backwards: how large must classes be to keep the risk under 0.09?
 
 # %%
-k = rb.leak.smallest_k(records=10_000, leaked=4_000, target=0.09)
-largest = rb.leak.largest_leak(records=10_000, class_size=5, target=0.09)
+k = rb.leak.smallest_k(records=10_000, leaked=4_000, threshold=0.09)
+largest = rb.leak.largest_leak(records=10_000, class_size=5, threshold=0.09)
 assert k == 12
 print(f"classes of {k} for a leak of 4,000; with classes of 5, no leak above {largest:,}")
 

@@ -128,7 +128,7 @@ def test_variants_of_a_table_stand_side_by_side():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rb.leak.smallest_k(records=9, leaked=3, target=0), "target is 0; it must be"),
+        (lambda: rb.leak.smallest_k(records=9, leaked=3, target=0), "threshold is 0; it must be"),
         (
             lambda: rb.leak.smallest_k(records=9, leaked=3, target=0.1, question="none"),
             'no question "none"',

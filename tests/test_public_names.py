@@ -64,6 +64,9 @@ RENAMED = {
     "crosscheck": ("rows", "draws", 2_000, lambda **k: str(rb.crosscheck(LEAK, **k))),
     "joint_risk": ("runs", "draws", 50, lambda **k: rb.leak.joint_risk(
         {2: 3}, leaked=4, targets=2, method="simulation", **k)),
+    "smallest_k": ("target", "threshold", 0.2, lambda **k: rb.leak.smallest_k(
+        records=100, leaked=40, **k)),
+    "largest_leak": ("target", "threshold", 0.2, lambda **k: rb.leak.largest_leak({5: 20}, **k)),
     "simulate": ("runs", "draws", 50, lambda **k: str(rb.leak.simulate({2: 3}, leaked=4, **k))),
     "assess": ("trials", "draws", 7, lambda **k: rb.assess(
         ROUTES, PEOPLE, population=50, method="simulation", **k).risk().tolist()),

@@ -174,12 +174,12 @@ def _designed(classes: Classes, leaks: list[Any], options: dict[str, Any]) -> di
     if options["smallest_k"] is not None:
         found["smallest_k"] = {
             named_leak(leaked): rb.leak.smallest_k(
-                records=classes.records, leaked=leaked, target=options["smallest_k"], **asked
+                records=classes.records, leaked=leaked, threshold=options["smallest_k"], **asked
             )
             for leaked in leaks
         }
     if options["largest_leak"] is not None:
-        limit = rb.leak.largest_leak(classes, target=options["largest_leak"], **asked)
+        limit = rb.leak.largest_leak(classes, threshold=options["largest_leak"], **asked)
         found["largest_leak"] = limit
     if options["k_curve"]:
         sizes = read_sizes(options["k_curve"], "--k-curve")

@@ -7,7 +7,7 @@
     rb.leak.assess(people, leaked=4_000)                            everybody, with a page
     rb.leak.joint_risk({5: 2000}, leaked=4_000, targets=15)         all of many targets
     rb.leak.number_identified({5: 2000}, leaked=4_000, targets=15)  how many of them
-    rb.leak.smallest_k(records=10_000, leaked=4_000, target=0.09)   design backwards
+    rb.leak.smallest_k(records=10_000, leaked=4_000, threshold=0.09)   design backwards
 
 Classes are {class size: number of classes}, or a table of people.  The same attacks as graphs that
 any engine answers are the models leak-single, leak-classes, leak-targets and their variations.

@@ -32,6 +32,7 @@ from reidbn.attacks.leak.targets import (
     joint_risk,
     number_identified,
 )
+from reidbn.calls import renamed
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import class_sizes
 from reidbn.microdata.table import People
@@ -50,15 +51,16 @@ DIGITS = 1e-13  # of the limit: the risk of one target is known to 14 digits
 QUESTIONS: tuple[Question, ...] = ("all", "any", "share")
 
 
+@renamed(target="threshold")
 def smallest_k(
     *,
     records: int,
     leaked: LeakSize,
-    target: float,
+    threshold: float,
     targets: int = 1,
     question: Question = "any",
 ) -> int:
-    """The smallest class size from which on the risk stays at or under `target`, all classes alike.
+    """The smallest size of classes, all alike, from which on the risk is at or under `threshold`.
 
     One target: its risk.  Several: the probability that "any" or "all" of them are identified,
     or the expected "share" of them, with classes of at least this size, as equal as can be.
@@ -66,24 +68,24 @@ def smallest_k(
     `records` is the size of the table, `leaked` how many of it leak. `targets` is the number of
     people looked for and `question` what is asked of several: "any", "all" or "share".
 
-    >>> smallest_k(records=10_000, leaked=4_000, target=0.09)
+    >>> smallest_k(records=10_000, leaked=4_000, threshold=0.09)
     12
-    >>> smallest_k(records=10_000, leaked=4_000, target=0.33, targets=5)
+    >>> smallest_k(records=10_000, leaked=4_000, threshold=0.33, targets=5)
     13
     """
     value = _question(targets, question)
-    _check_target(target)
+    _check_threshold(threshold)
     best = _risk_of_k(records, leaked, records, targets, value)
-    target += ROUNDING if targets > 1 else DIGITS * target
-    if best > target:
+    threshold += ROUNDING if targets > 1 else DIGITS * threshold
+    if best > threshold:
         raise UsageError(
-            f"even one class of all {records} records has risk {best:.4g}, above {target:.6g}"
+            f"even one class of all {records} records has risk {best:.4g}, above {threshold:.6g}"
         )
     if targets > 1 and question != "all":
-        return _smallest_of_many(records, leaked, target, targets, question)
+        return _smallest_of_many(records, leaked, threshold, targets, question)
 
     def too_high(k: int) -> bool:
-        return _risk_of_k(records, leaked, k, targets, value) > target
+        return _risk_of_k(records, leaked, k, targets, value) > threshold
 
     low, high = 0, 1
     while high < records and too_high(high):
@@ -98,9 +100,9 @@ def smallest_k(
 
 
 def _smallest_of_many(
-    records: int, leaked: LeakSize, target: float, targets: int, question: Question
+    records: int, leaked: LeakSize, threshold: float, targets: int, question: Question
 ) -> int:
-    """Down from where the ceiling alone keeps the risk under the target, to the first that fails.
+    """Down from where the ceiling alone is low enough, to the first that fails.
 
     The risk is no monotone function of k, but its ceiling is; k counts only through the number of
     classes that it makes.
@@ -109,37 +111,38 @@ def _smallest_of_many(
 
     def is_certain(classes: int) -> bool:
         made = equal_classes(records, records // classes)
-        return ceiling_of(made, leaked, targets, question) <= target
+        return ceiling_of(made, leaked, targets, question) <= threshold
 
     safe = _last(lambda m: m < 1 or is_certain(m), records)  # so many classes are surely few enough
     for classes in progress(range(max(safe, 1), records), "class sizes"):
         smaller = records // (classes + 1)
         is_made = records // smaller == classes + 1  # there is a k that makes so many
-        if is_made and value(equal_classes(records, smaller), leaked) > target:
+        if is_made and value(equal_classes(records, smaller), leaked) > threshold:
             return smaller + 1
     return 1
 
 
+@renamed(target="threshold")
 def largest_leak(
     classes: ClassesLike | None = None,
     *,
-    target: float,
+    threshold: float,
     records: int | None = None,
     class_size: int | None = None,
     targets: int = 1,
     question: Question = "any",
 ) -> int:
-    """The largest leak up to which the risk is at or under `target`, for given classes.
+    """The largest leak up to which the risk is at or under `threshold`, for given classes.
 
     The classes may also be said as `records` alike in groups of `class_size`. `targets` is the
     number of people looked for and `question` what is asked of several: "any", "all" or "share".
 
-    >>> largest_leak(records=10_000, class_size=5, target=0.09)
+    >>> largest_leak(records=10_000, class_size=5, threshold=0.09)
     1126
-    >>> largest_leak({5: 2000}, target=0.09, targets=15)
+    >>> largest_leak({5: 2000}, threshold=0.09, targets=15)
     63
     """
-    _check_target(target)
+    _check_threshold(threshold)
     value = _question(targets, question)
     if classes is not None:
         what = classes_of(classes)
@@ -147,22 +150,22 @@ def largest_leak(
         what = equal_classes(records, class_size)
         if targets == 1:
             return _last(
-                lambda L: identified(records, L, class_size) <= target * (1 + DIGITS), records
+                lambda L: identified(records, L, class_size) <= threshold * (1 + DIGITS), records
             )
     else:
         raise UsageError("give classes, or records and class_size")
     if targets > 1 and question != "all":
-        return _march(what, targets, target, question)
-    target += ROUNDING if targets > 1 else DIGITS * target
-    return _last(lambda L: value(what, L) <= target, what.records)  # these two only rise
+        return _march(what, targets, threshold, question)
+    threshold += ROUNDING if targets > 1 else DIGITS * threshold
+    return _last(lambda L: value(what, L) <= threshold, what.records)  # these two only rise
 
 
-def _march(classes: Classes, targets: int, target: float, question: Question) -> int:
+def _march(classes: Classes, targets: int, threshold: float, question: Question) -> int:
     """The last leak before the first that is too large, with none left out.
 
     P(any) and the expected share may fall where a leak grows, but they rise by no more than their
     ceiling does: from a leak at which the risk is known, as many records further are safe as the
-    ceiling needs to rise by what is left to the target.
+    ceiling needs to rise by what is left to the threshold.
     """
     value = _question(targets, question)
 
@@ -177,16 +180,16 @@ def _march(classes: Classes, targets: int, target: float, question: Question) ->
         if safe == D:
             return D
         now = value(classes, safe) if safe else 0.0
-        most = ceiling(safe) + target - now - ROUNDING
+        most = ceiling(safe) + threshold - now - ROUNDING
         reach = max(safe, _last(partial(is_under, most), D))
         if reach == safe:
-            if value(classes, safe + 1) > target + ROUNDING:
+            if value(classes, safe + 1) > threshold + ROUNDING:
                 return safe
             reach = safe + 1
         safe = reach
     raise TooLarge(
-        f"the risk stays too close to {target:g} to find the last leak in {MOST_LOOKS:,} looks; "
-        f"every leak of up to {safe:,} keeps it. Ask a target that is not so close"
+        f"the risk stays too close to {threshold:g} to find the last leak in {MOST_LOOKS:,} looks; "
+        f"every leak of up to {safe:,} keeps it. Give a threshold that is not so close"
     )
 
 
@@ -286,9 +289,9 @@ def _question(targets: int, question: Question) -> Callable[[Classes, LeakSize],
     return {"all": all_, "any": any_, "share": share}[question]
 
 
-def _check_target(target: float) -> None:
-    if not isinstance(target, int | float | np.number) or not 0 < target <= 1:
-        raise UsageError(f"target is {target}; it must be above 0 and at most 1")
+def _check_threshold(threshold: float) -> None:
+    if not isinstance(threshold, int | float | np.number) or not 0 < threshold <= 1:
+        raise UsageError(f"threshold is {threshold}; it must be above 0 and at most 1")
 
 
 # -- what a lower risk costs -----------------------------------------------------------------------
