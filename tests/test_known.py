@@ -231,3 +231,25 @@ def test_the_shell_lists_the_scenarios_that_known_takes():
     assert "age_decade" in by_name["social-media"]["knows"]
     assert "nodes" in by_name["controlled-release"]["also changes"]
     assert "who knows what" in run("--help")
+
+
+def test_columns_that_nobody_knows_are_said_alike_whatever_is_known(people):
+    for known in ({"age": 0.5}, ["age"]):
+        said = rb.knowledge(people, known, unknown=["sex", "state"])
+        assert said.names == ("age",)
+    assert rb.knowledge(people, unknown=["sex", "state"]).names == ("age",)
+    with pytest.raises(UsageError, match="known= names it"):
+        rb.knowledge(people, {"age": 0.5}, unknown=["age"])
+    with pytest.raises(UsageError, match="no quasi-identifier"):
+        rb.knowledge(people, {"age": 0.5}, unknown=["agee"])
+    for ask in (
+        lambda k: rb.subsets(people, known=k),
+        lambda k: rb.leak.risks(people, leaked=5, known=k),
+        lambda k: rb.disclosure(people, "diagnosis", known=k),
+        lambda k: rb.assess(ROUTES, people, known=k, population=10_000),
+    ):
+        for nothing in ([], {}):
+            with pytest.raises(UsageError, match=r"known= is empty|no auxiliaries"):
+                ask(nothing)
+    done = CliRunner().invoke(reidbn, ["subsets", "synthetic:20", "--qi", "age,sex", "--known", ""])
+    assert "--known is empty" in str(done.exception)

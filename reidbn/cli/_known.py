@@ -21,7 +21,6 @@ HELP = (
     "What the attacker may know: columns A,B; chances A=0.9,B=0.1; A+B=0.3, or home=A+B:0.3, for "
     "columns learnt together; or a scenario's name or file."
 )
-_OF_A_SCENARIO = ("column", "without", "unknown")
 
 known_option = click.option("--known", multiple=True, metavar="A,B|A=P|A+B=P|SCENARIO", help=HELP)
 _SCENARIO_OPTIONS = (
@@ -50,17 +49,18 @@ def known_of(people: People, options: dict[str, Any]) -> Any:
     if "scenario" in said and said != ["scenario"]:
         raise UsageError("--known and --scenario both say what is known; choose one")
     known = options["scenario"] or read_known((*options["known"], *options["knowledge"]))
-    more = [f"--{name}" for name in _OF_A_SCENARIO if options[name]]
+    unknown = listed(options["unknown"])
     if known is None or not is_scenario(known, people):
+        more = [f"--{name}" for name in ("column", "without") if options[name]]
         if more:
             raise UsageError(f"{more[0]} is about a scenario; name one with --known")
-        return known
+        return knowledge(people, known, unknown=unknown) if unknown else known
     return knowledge(
         people,
         known,
         columns=read_columns(options["column"]),
         without=listed(options["without"]),
-        unknown=listed(options["unknown"]),
+        unknown=unknown,
     )
 
 
@@ -72,9 +72,12 @@ def read_known(texts: Iterable[str], option: str = "--known") -> Any:
     >>> read_known(["age,sex"]), read_known(["worst-case"]), read_known([])
     (['age', 'sex'], 'worst-case', None)
     """
+    texts = list(texts)
     parts = [part for text in texts for part in _parts(text)]
     bare = [part for part in parts if _is_bare(part)]
     if not parts:
+        if texts:
+            raise UsageError(f"{option} is empty; it takes {FORM.replace(', nor', ', or')}")
         return None
     if len(bare) == len(parts):
         return bare[0] if len(bare) == 1 else bare

@@ -185,9 +185,10 @@ def knowledge(
 
     `known` is None (every quasi-identifier), column names, {name: chance}, {name: (columns,
     chance)}, a scenario's name or file, or a `Scenario`; a chance is one number, or one per person.
-    A group that nobody can know (chance 0 throughout) is left out.  Of a scenario, `columns` maps
-    its attributes to the table's columns, `without` leaves attributes out, and `unknown` names
-    quasi-identifiers that nobody knows; it need not speak of the `sensitive` column asked about.
+    A group that nobody can know (chance 0 throughout) is left out.  `unknown` names
+    quasi-identifiers that nobody knows: a scenario has to speak of all others, but of the
+    `sensitive` column asked about.  Of a scenario, `columns` maps its attributes to the table's
+    columns, and `without` leaves attributes out.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
     >>> knowledge(people, {"sex": 0.25, "both": (["sex", "race"], 0.5)}).subset_probabilities()
@@ -198,9 +199,12 @@ def knowledge(
         return _fitting(known, people)
     if is_scenario(known, people):
         return _of_scenario(people, known, columns or {}, without, unknown, sensitive)
-    if columns or without or unknown:
-        raise UsageError("columns=, without= and unknown= are about a scenario; known= names none")
+    if columns or without:
+        raise UsageError("columns= and without= are about a scenario; known= names none")
     groups, stated = said_groups(people, known)
+    if known is None:
+        groups = [group for group in groups if group[0] not in unknown]
+    refuse_contradiction(people, groups, unknown)
     kept = [group for group in groups if group[2].any()]
     if len(kept) > MOST_NAMED:
         raise TooLarge(f"{len(kept)} groups; a subset is a 64-bit mask of at most {MOST_NAMED}")
@@ -228,6 +232,8 @@ def said_groups(
     """
     if known is None or isinstance(known, str | list | tuple):
         listed = people.names(known)
+        if not listed:
+            raise UsageError(f"known= is empty; {FORMS}")
         return [(name, (name,), np.array(EVEN)) for name in listed], False
     if not isinstance(known, Mapping):
         raise UsageError(f"{FORMS}; found {type(known).__name__}")
@@ -239,6 +245,18 @@ def said_groups(
         if names.count(name) > 1:
             raise UsageError(f'known= names "{name}" twice; give each group once')
     return groups, True
+
+
+def refuse_contradiction(
+    people: People, groups: Sequence[tuple[str, tuple[str, ...], Any]], unknown: Sequence[str]
+) -> None:
+    """What is said to be unknown is a quasi-identifier that no group makes known."""
+    for name in unknown:
+        if name not in people.quasi_identifiers:
+            hint = did_you_mean(name, people.quasi_identifiers)
+            raise UsageError(f'unknown names "{name}", which is no quasi-identifier; {hint}')
+        if any(name in columns for _, columns, _ in groups):
+            raise UsageError(f'"{name}" is said to be unknown, and known= names it; leave one out')
 
 
 def _group(people: People, name: Any, value: Any) -> tuple[str, tuple[str, ...], Floats]:
