@@ -122,7 +122,7 @@ def test_a_sweep_per_person_goes_to_a_file_under_the_users_own_ids(voter, tmp_pa
 
 
 def test_a_path_without_rows_per_person_is_refused(voter, tmp_path):
-    with pytest.raises(UsageError, match="per_subject=True"):
+    with pytest.raises(UsageError, match="per_person=True"):
         rb.sweep(voter, {"p_c": [0.2]}, path=tmp_path / "x.parquet")
     with pytest.raises(UsageError, match="its folder is not there"):
         rb.sweep(voter, {"p_c": [0.2]}, per_subject=True, path=tmp_path / "no" / "x.parquet")

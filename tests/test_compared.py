@@ -66,7 +66,7 @@ def asked_again(result):
 
 
 def checked(result, **more):
-    return result._checked(**{"rows": 1_000, "seed": 1, "subjects": 1, **more})
+    return result._checked(**{"draws": 1_000, "seed": 1, "subjects": 1, **more})
 
 
 def compared(result, **more):
@@ -119,7 +119,7 @@ def test_a_wrong_number_of_a_measure_beside_the_main_one_is_caught(result, measu
 
 def test_the_risks_that_are_right_pass_with_a_plain_word(result):
     # Fails for a correct program with probability 1e-6.
-    check = checked(result, rows=20_000)
+    check = checked(result, draws=20_000)
     assert str(check).splitlines()[0] == "cross-check of adversary-routes: passed"
     assert check.compared.people == check.compared.of == PEOPLE
     assert check.compared.largest_difference < 1e-14
@@ -170,9 +170,9 @@ def unlike():
 
 def test_where_the_work_does_not_allow_everybody_the_first_line_says_how_many(unlike):
     # Fails for a correct program with probability 1e-6.
-    all_of_them = checked(unlike, rows=20_000)
+    all_of_them = checked(unlike, draws=20_000)
     assert all_of_them.compared.is_all
-    part = checked(unlike, rows=20_000, work=100_000)
+    part = checked(unlike, draws=20_000, work=100_000)
     people = part.compared.people
     assert 0 < people < 400
     first = str(part).splitlines()[0]
@@ -210,7 +210,7 @@ def test_a_disagreement_among_some_is_a_failure_and_no_share_hides_it(unlike):
 
 def test_a_story_of_too_many_cases_compares_nobody_and_says_so(unlike, monkeypatch):
     monkeypatch.setattr(inside(retell), "MOST_CASES", 8)
-    check = checked(unlike, rows=20_000)
+    check = checked(unlike, draws=20_000)
     assert check.status.endswith("; 0 of 400 people compared one by one")
 
 
@@ -223,7 +223,7 @@ def test_simulated_numbers_are_compared_as_counts(unlike):
         "adversary-routes", unlike.inputs.people, population=5_000, method="simulation",
         trials=2_000, seed=4, scenario=unlike.inputs.scenario,
     )  # fmt: skip
-    check = checked(found, rows=20_000)
+    check = checked(found, draws=20_000)
     assert not check.failed
     assert check.compared.people == 400
     values = found.risks["overall"].copy()
