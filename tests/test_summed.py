@@ -135,3 +135,27 @@ def test_whatif_uncertainty_and_crosscheck_follow_a_sum(monkeypatch):
         np.testing.assert_allclose(ends[0].low[name], ends[1].low[name], atol=1e-12)
         np.testing.assert_allclose(ends[0].high[name], ends[1].high[name], atol=1e-12)
     assert found.keep_crosscheck(rows=20_000).passed
+
+
+def test_tiles_hold_the_class_size_of_every_row_on_every_subset(monkeypatch):
+    people = patients(150)
+    classes = subset_classes(people, [(c,) for c in QI])
+    monkeypatch.setattr(inside(subset_classes), "TILE", 16 * 40)
+    seen = []
+    for tile in classes.tiles():
+        for rows, places in tile.blocks(7):
+            seen += range(rows.start, rows.stop)
+            told = [own[at] for own, at in zip(classes.occurring, places, strict=True)]
+            assert np.array_equal(told, classes.sizes_of(np.arange(classes.rows)[rows]))
+    assert seen == [*range(classes.rows)]
+    assert classes.rows > 80, "several tiles, in one place after the other"
+
+
+def test_places_beyond_a_byte_and_within_come_back_in_the_order_of_the_subsets():
+    wide = np.array([True, False, True, False])
+    low, high = np.arange(6, dtype=np.uint8).reshape(2, 3), np.arange(300, 306).reshape(2, 3)
+    tile = inside(subset_classes).Tile(slice(5, 8), wide, low, high.astype(np.uint16))
+    (one, first), (two, last) = tile.blocks(2)
+    assert (one, two) == (slice(5, 7), slice(7, 8))
+    assert np.hstack((first, last)).tolist() == [high[0].tolist(), [0, 1, 2], high[1].tolist(),
+                                                 [3, 4, 5]]  # fmt: skip

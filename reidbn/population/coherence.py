@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
-IN_CACHE = 1 << 18  # bytes that stay close to the processor
+IN_CACHE = 1 << 20  # bytes that stay close to the processor
 
 
 def raise_to_parts(values: NDArray[Any]) -> NDArray[Any]:

@@ -24,7 +24,7 @@ from reidbn.microdata.table import People
 from reidbn.progress import progress
 
 MEMORY = 2 * 2**30  # bytes that the table of class sizes may take
-TILE = 1 << 28  # bytes of class sizes that are looked at together
+TILE = 1 << 29  # bytes of class sizes that are looked at together
 REMEDY = (
     "join attributes that are learnt together, generalise (fewer distinct people), leave "
     'attributes out with without=["..."]'
@@ -107,27 +107,33 @@ class SubsetClasses:
         ).T
 
     def tiles(self) -> Iterator[Tile]:
-        """All rows, as many at a time as fit; where people fall into classes."""
+        """All rows, as many at a time as fit; where people fall into classes.
+
+        Tiles take turns in one place: a tile holds until the next one is asked for.
+        """
         wide = np.array([found.size > 1 << 8 for found in self.occurring])
         width = int(wide.size + wide.sum())
         step = min(self.rows, max(1, TILE // width))
+        step = -(-self.rows // -(-self.rows // step))  # as many in each, in as many tiles
+        low = np.empty((int((~wide).sum()), step), dtype=np.uint8)
+        high = np.empty((int(wide.sum()), step), dtype=np.uint16)
         for start in range(0, self.rows, step):
             rows = slice(start, min(start + step, self.rows))
-            yield self._tile(rows, wide)
+            some = slice(0, rows.stop - start)
+            tile = Tile(rows, wide, low[:, some], high[:, some])
+            self._fill(tile)
+            yield tile
 
-    def _tile(self, rows: slice, wide: NDArray[np.bool_]) -> Tile:
-        count = rows.stop - rows.start
+    def _fill(self, tile: Tile) -> None:
+        wide, low, high = tile.wide, tile.low, tile.high
         at = np.where(wide, np.cumsum(wide), np.cumsum(~wide)) - 1
-        low = np.empty((int((~wide).sum()), count), dtype=np.uint8)
-        high = np.empty((int(wide.sum()), count), dtype=np.uint16)
-        some = self._some(rows)
+        some = self._some(tile.rows)
         for s in self._every("class sizes of every person"):
             out = (high if wide[s.mask] else low)[at[s.mask]]
             occurring = self.occurring[s.mask]
             place = np.zeros(int(occurring[-1]) + 1, dtype=out.dtype)
             place[occurring] = np.arange(occurring.size)
             out[:] = s.spread(place.take(s.sizes.astype(np.int64)), 0, some)
-        return Tile(rows, wide, low, high)
 
     def _every(self, what: str) -> Iterator[Any]:
         assert self.distinct is not None  # noqa: S101 - the callers looked
@@ -146,13 +152,15 @@ class Tile:
     low: NDArray[np.uint8]
     high: Places
 
-    def blocks(self, step: int) -> Iterator[tuple[slice, Places]]:
+    def blocks(self, step: int) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Some rows after others, with their places: subset x row."""
         count = self.rows.stop - self.rows.start
         for start in range(0, count, step):
             part = slice(start, min(start + step, count))
-            places = np.empty((self.wide.size, part.stop - part.start), dtype=np.uint16)
-            places[~self.wide], places[self.wide] = self.low[:, part], self.high[:, part]
+            places: NDArray[Any] = np.ascontiguousarray(self.low[:, part])
+            if self.wide.any():
+                lower, places = places, np.empty((self.wide.size, places.shape[1]), dtype=np.uint16)
+                places[~self.wide], places[self.wide] = lower, self.high[:, part]
             yield slice(self.rows.start + part.start, self.rows.start + part.stop), places
 
 

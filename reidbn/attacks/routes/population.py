@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.routes.counts import MEMORY, SubsetClasses, subset_classes
-from reidbn.attacks.routes.said import Said
+from reidbn.attacks.routes.said import Ranked, Said
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.network import as_probability
 from reidbn.microdata.table import People
@@ -46,7 +46,7 @@ DEFAULT_MODEL = LOG_LINEAR
 """The model of assessments: nearest to what happened in the truth check (docs/truth-check.md)."""
 BY_CLASS_SIZE = ("pitman", POSTERIOR, "ewens", "zayatz", "snb", "dankar")
 IN_CACHE = 1 << 16  # subset x person cells that are worked on at a time
-CELLS, SIDE_BY_SIDE = 1 << 18, 32  # the same in one pass, and the fewest people
+CELLS, SIDE_BY_SIDE = 1 << 18, 64  # the same in one pass, and the fewest people
 EXACT = 1 << 26  # cells kept in double precision; more are kept in single, 7 digits
 NOT_BY_COLUMN = (
     "columns that are known together are one: what the population model says of a part of them "
@@ -193,34 +193,37 @@ class SubsetPopulation:
         uniques = np.array([_uniques(f) for f in self.classes.frequencies], dtype=float)
         people = self.classes.persons
         unique, matched = np.zeros((len(weights), rows)), np.zeros(rows if match else 0)
-        ranks = None if self.said.share is not None else _ranked(self.said.p_unique)
+        ranks = None if self.said.share is not None else Ranked.of(self.said.p_unique)
         raises = self._may_raise(uniques) and self._may_disagree(uniques)
         single = np.array([sizes[0] == 1 for sizes in self.classes.occurring])[:, None]
         sums = np.zeros((3, subsets))
         step = max(SIDE_BY_SIDE, CELLS // subsets)
+        room = np.empty((subsets, 0))  # one for all blocks: new memory costs more than the sums
         for tile in self.classes.tiles():
             for block, places in tile.blocks(step):
                 alone = (places == 0) & single
+                if room.shape != places.shape:
+                    room = np.empty(places.shape)
                 if self.classes.followed is not None:
-                    sums[0] += alone @ people[block]
+                    sums[0] += _by_subset(alone, people[block])
                 if ranks is not None:
-                    told = self._by_rank(alone, ranks, raises=raises)
+                    told = ranks.told(alone, room, raises=raises)
                 else:
                     told = self.said.unique(block, places)
                     told *= alone
-                    sums[1] += told @ people[block]
+                    sums[1] += _by_subset(told, people[block])
                     if raises:
                         raise_to_parts(told)  # whoever is alone on a part is alone here
-                sums[2] += told @ people[block]
+                sums[2] += _by_subset(told, people[block])
                 if self.finer is not None:
                     np.maximum(told, self.finer.unique(block).T * alone, out=told)
                 if len(weights):
-                    unique[:, block] = weights @ told
+                    unique[:, block] = _by_row(weights, told)
                 if match:
-                    found = raise_to_parts(self.said.match(block, places))
+                    found = raise_to_parts(self.said.match(block, places, room))
                     if self.finer is not None:
                         np.maximum(found, self.finer.match(np.arange(rows)[block]).T, out=found)
-                    matched[block] = weights[0] @ found
+                    matched[block] = _by_row(weights[:1], found)[0]
         if self.classes.followed is None:
             sums[0] = uniques
         self._keep_means(sums)
@@ -236,14 +239,6 @@ class SubsetPopulation:
             of_parts = self.finer.population
             after = np.maximum(after, of_parts.p_unique[of_parts.kept])
         self.__dict__["_told_means"] = (before, after)
-
-    def _by_rank(
-        self, alone: NDArray[np.bool_], ranks: tuple[Array, NDArray[Any]], *, raises: bool
-    ) -> Array:
-        """What one number per subset says of those alone on it, made to agree: ranks are short."""
-        values, rank = ranks
-        own = alone * rank[:, None]
-        return values.take(raise_to_parts(own) if raises else own)
 
     def unique(self, rows: NDArray[np.intp]) -> Array:
         """P(unique in the population | unique in the table): person x subset, for distinct rows.
@@ -356,11 +351,13 @@ class SubsetPopulation:
         )
 
 
-def _ranked(values: Array) -> tuple[Array, NDArray[Any]]:
-    """0 and the values in order, and the place of each: as short as goes, and in order alike."""
-    order, place = np.unique(values, return_inverse=True)
-    kind = np.uint16 if order.size < 1 << 16 else np.uint32
-    return np.concatenate((np.zeros(1), order)), (place + 1).astype(kind)
+# Not `@`: threads that wait for each other take longer than sums that come from memory anyway.
+def _by_subset(table: NDArray[Any], people: Array) -> Array:
+    return np.asarray(np.einsum("sp,p->s", table, people))
+
+
+def _by_row(weights: Array, table: Array) -> Array:
+    return np.asarray(np.einsum("ks,sp->kp", weights, table))
 
 
 def _uniques(frequencies: Any) -> int:

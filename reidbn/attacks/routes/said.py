@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.population.coherence import raise_to_parts
 from reidbn.theory.loglinear import mean_inverse_beside
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+AT_ONCE = 1 << 15  # numbers that are looked up together
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +51,17 @@ class Said:
         np.exp(np.negative(beside, out=beside), out=beside)
         return self._combined(beside, by_class, rows, which=0)
 
-    def match(self, rows: Any, places: NDArray[Any]) -> Array:
-        """E[1/F]: subset x person."""
-        at = places + self.flat.start[:, None]
-        by_class = self.flat.match.take(at)
+    def match(self, rows: Any, places: NDArray[Any], out: Array | None = None) -> Array:
+        """E[1/F]: subset x person; written to `out` where it is given."""
+        by_class = np.empty(places.shape) if out is None else out
+        flat = self.flat
+        for some in pieces(places):
+            at = places[some] + flat.start[some, None]
+            flat.match.take(at, out=by_class[some], mode="clip")
         if self.share is None:
             return by_class
-        found = mean_inverse_beside(self.flat.size.take(at), self._beside(self.share[:, rows]))
+        size = flat.size.take(places + flat.start[:, None])
+        found = mean_inverse_beside(size, self._beside(self.share[:, rows]))
         return self._combined(found, by_class, rows, which=1)
 
     def places(self, sizes: NDArray[np.uint32]) -> NDArray[np.uint16]:
@@ -94,6 +100,35 @@ class Said:
             single = 1 << np.arange(len(self.floor[which]))
             found[single] = np.maximum(found[single], self.floor[which][:, rows])
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """One number per subset as its rank among 0 and all of them: short, and in order alike."""
+
+    values: Array
+    rank: NDArray[Any]
+
+    @classmethod
+    def of(cls, numbers: Array) -> Ranked:
+        order, place = np.unique(numbers, return_inverse=True)
+        kind = np.uint16 if order.size < 1 << 16 else np.uint32
+        return cls(np.concatenate((np.zeros(1), order)), (place + 1).astype(kind))
+
+    def told(self, alone: NDArray[np.bool_], out: Array, *, raises: bool) -> Array:
+        """What is said of those alone on each subset, made to agree if it `raises`; in `out`."""
+        own = alone * self.rank[:, None]
+        if raises:
+            raise_to_parts(own)
+        for some in pieces(own):
+            self.values.take(own[some], out=out[some], mode="clip")
+        return out
+
+
+def pieces(table: NDArray[Any]) -> list[slice]:
+    """Some subsets after others: what is looked up for them stays close to the processor."""
+    step = max(1, AT_ONCE // max(1, table.shape[1]))
+    return [slice(start, start + step) for start in range(0, len(table), step)]
 
 
 @dataclass(frozen=True, eq=False)
