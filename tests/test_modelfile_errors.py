@@ -93,7 +93,7 @@ CALLS = {
         lambda tmp: rb.save(attack(nodes=[rb.Node.from_function(_sunny)]), tmp / "x.yaml"),
         rb.ModelError,
         'function "_sunny" is not registered, so it cannot be saved: '
-        'put @rb.cpd_function("_sunny") above it',
+        'put @rb.cpd.cpd_function("_sunny") above it',
     ),
     "saving where nothing can be saved": (
         lambda tmp: rb.save(attack(), tmp / "no" / "x.yaml"),
