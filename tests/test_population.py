@@ -407,3 +407,17 @@ def test_weights_below_one_are_refused_by_the_log_linear_model_and_not_read_as_c
         rb.population.fit(people, population=100, model="log-linear")
     heavy = rb.People.from_codes([[0, 0], [1, 0], [1, 1]], ["age", "sex"], weights=[5, 20, 20])
     assert 0 < rb.population.fit(heavy, population=45, model="log-linear").p_unique < 1
+
+
+@pytest.mark.parametrize("model", ["benedetti-franconi", "log-linear"])
+def test_weights_that_stand_for_another_population_than_the_one_named_are_remarked_on(model):
+    frame = pd.DataFrame({"a": list("pqrs") * 6, "b": list("uvwxyz") * 4, "weight": [30.0] * 24})
+    people = rb.read_table(frame, quasi_identifiers=["a", "b"], weights="weight")
+
+    def told(population: int) -> str:
+        return " ".join(rb.population.fit(people, population=population, model=model).warnings)
+
+    assert "the weights as they are" not in told(720)
+    assert "sum to 720 people and the population was given as 48 people" in told(48)
+    by_model = rb.population.compare(people, population=7_200).set_index("model")["remarks"]
+    assert "the weights as they are" in by_model[model]

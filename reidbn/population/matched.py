@@ -27,6 +27,8 @@ WITHIN_TWO = ((0.0, 88), (0.0075, 92), (0.03, 95), (0.08, 96), (0.2, 98), (0.6, 
 """By sampling fraction, from: % of the estimates on real tables that were within a factor of two
 (benchmarks/results/real_populations.md)."""
 
+NEAR = 0.01  # weights whose sum is that near the population stand for it
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -79,6 +81,9 @@ class SurveyFit(Uniqueness):
     def expected_match(self) -> float:
         """Mean of the individual risks."""
         return float(self.individual_risk.mean())
+
+    def _remarks(self) -> list[str]:
+        return _weighed_apart(self.sample)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,6 +139,9 @@ class LogLinearFit(Uniqueness):
         return self.found.published_shares
 
     def _remarks(self) -> list[str]:
+        return [*_weighed_apart(self.sample), *self._trust()]
+
+    def _trust(self) -> list[str]:
         trust = (
             "the model's fit is taken on trust; main effects alone overlook how attributes go "
             "together"
@@ -246,6 +254,18 @@ def _people(sample: Sample, model: str) -> People:
     if sample.people is None:
         raise UsageError(f"{model} needs the table of people; sizes and counts alone will not do")
     return sample.people
+
+
+def _weighed_apart(sample: Sample) -> list[str]:
+    """Weights that stand for another number of people than the population that was given."""
+    weights = None if sample.people is None else sample.people.weights
+    if weights is None or abs(float(weights.sum()) / sample.N - 1) <= NEAR:
+        return []
+    return [
+        f"the survey weights sum to {weights.sum():,.0f} people and the population was given as "
+        f"{sample.N:,} people: this estimate goes by the weights as they are, so it is that of "
+        "another population; scale the weights so that they sum to the population"
+    ]
 
 
 def _on_labels(people: People, register: People, columns: list[str]) -> Any:
