@@ -253,10 +253,13 @@ class Result:
 def by_person(
     columns: Mapping[str, Any], table: People | None, rows: NDArray[np.int64] | None = None
 ) -> pd.DataFrame:
-    """Columns of one value per person as a frame, by the subject's id where the table has ids."""
+    """Columns of one value per person as a frame, by the subject's id where the table has ids.
+
+    `rows` are those of the table that were asked about; without ids they say who is meant.
+    """
     import pandas as pd
 
     ids = None if table is None else table.subject_ids
-    if ids is not None and rows is not None:
-        ids = ids[rows]
+    if rows is not None:
+        ids = rows if ids is None else ids[rows]
     return pd.DataFrame(columns, index=None if ids is None else pd.Index(ids, name="subject"))

@@ -99,3 +99,20 @@ def test_suppression_of_a_table_of_which_only_some_were_asked_about_is_refused(p
     some = rb.assess("adversary-routes", people, population=500, individuals=20)
     with pytest.raises(UsageError, match="assess all people, not some"):
         rb.what_if(some, suppress=2)
+
+
+def test_the_risks_of_some_rows_stand_beside_these_rows_and_not_the_first_ones(tmp_path):
+    import pandas as pd
+
+    table = rb.read_table({"age": [20, 20, 20, 50, 61, 61]}, quasi_identifiers="age")
+    everybody = rb.assess("marketer", table)
+    some = rb.assess("marketer", table, individuals=[4, 3, 0])
+    assert some.subjects.index.tolist() == [4, 3, 0]
+    pd.testing.assert_frame_equal(
+        some.subjects, everybody.subjects.loc[[4, 3, 0]], check_names=False
+    )
+    assert some.most_at_risk(1).index.tolist() == [3]
+    some.to_parquet(tmp_path / "some.parquet")
+    assert pd.read_parquet(tmp_path / "some.parquet")["subject"].tolist() == [4, 3, 0]
+    per_person = rb.sweep(some, {"p_c": [0.5]}, per_person=True)
+    assert per_person["subject"].tolist() == [4, 3, 0]

@@ -170,7 +170,7 @@ class Assessment(Result):
 
     def _ids(self) -> NDArray[Any] | None:
         ids, rows = self.inputs.people.subject_ids, self.inputs.individuals
-        return ids if ids is None or rows is None else ids[rows]
+        return ids if rows is None else rows if ids is None else ids[rows]
 
     @property
     def is_part(self) -> bool:
