@@ -255,11 +255,12 @@ def by_person(
 ) -> pd.DataFrame:
     """Columns of one value per person as a frame, by the subject's id where the table has ids.
 
-    `rows` are those of the table that were asked about; without ids they say who is meant.
+    Without ids the row says who is meant, as the source has it: where rows were left out, and where
+    only some (`rows`) were asked about.
     """
     import pandas as pd
 
-    ids = None if table is None else table.subject_ids
+    ids = None if table is None else table.who
     if rows is not None:
         ids = rows if ids is None else ids[rows]
     return pd.DataFrame(columns, index=None if ids is None else pd.Index(ids, name="subject"))

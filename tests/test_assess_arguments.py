@@ -116,3 +116,20 @@ def test_the_risks_of_some_rows_stand_beside_these_rows_and_not_the_first_ones(t
     assert pd.read_parquet(tmp_path / "some.parquet")["subject"].tolist() == [4, 3, 0]
     per_person = rb.sweep(some, {"p_c": [0.5]}, per_person=True)
     assert per_person["subject"].tolist() == [4, 3, 0]
+
+
+def test_a_risk_stands_beside_the_row_of_the_source_where_rows_were_left_out(tmp_path):
+    import pandas as pd
+
+    ages = {"age": [None, 20, 20, 20, 50, 61, 61], "ill": list("abababa")}
+    dropped = rb.read_table(ages, quasi_identifiers="age", sensitive="ill", missing="drop")
+    result = rb.assess("marketer", dropped)
+    assert result.people.index.tolist() == [1, 2, 3, 4, 5, 6]
+    fewer = rb.what_if(result, suppress=2)
+    assert fewer.people.index.tolist() == [1, 2, 3, 5, 6]
+    fewer.to_parquet(tmp_path / "fewer.parquet")
+    written = pd.read_parquet(tmp_path / "fewer.parquet")
+    assert written["subject"].tolist() == [1, 2, 3, 5, 6]
+    assert rb.assess("marketer", dropped, individuals=[3, 0]).people.index.tolist() == [4, 1]
+    assert rb.disclosure(dropped, "ill").people.index.tolist() == [1, 2, 3, 4, 5, 6]
+    assert rb.leak.assess(dropped, leaked=2).people.index.tolist() == [1, 2, 3, 4, 5, 6]

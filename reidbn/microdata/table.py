@@ -251,6 +251,16 @@ class People:
         """The source's row, from 0, of each person's first record."""
         return np.arange(len(self)) if self.origin is None else self.origin
 
+    @property
+    def who(self) -> NDArray[Any] | None:
+        """Who each row is: the subject's id, or the source's row where rows were left out.
+
+        None where row i is the source's row i.
+        """
+        if self.subject_ids is not None or self.origin is None:
+            return self.subject_ids
+        return None if np.array_equal(self.origin, np.arange(len(self))) else self.origin
+
     def as_written(self) -> People:
         """The same people with every value equal to itself only: matching becomes a partition."""
         schema = tuple(replace(column, relation=None) for column in self.schema)

@@ -169,7 +169,7 @@ class Assessment(Result):
         return (*self.table.notes, *self.groups.notes, *fits)
 
     def _ids(self) -> NDArray[Any] | None:
-        ids, rows = self.inputs.people.subject_ids, self.inputs.individuals
+        ids, rows = self.inputs.people.who, self.inputs.individuals
         return ids if rows is None else rows if ids is None else ids[rows]
 
     @property

@@ -484,7 +484,7 @@ class Disclosure(Result):
         import pandas as pd
 
         rows = np.arange(len(self.table)) if self.rows is None else self.rows
-        ids = self.table.subject_ids
+        ids = self.table.who
         number = rows if self.origin is None else self.origin[rows]
         full, least = self.poac()
         undefined = self.falsehoods == 0
