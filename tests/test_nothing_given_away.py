@@ -317,3 +317,28 @@ def test_what_a_few_people_exceed_is_not_called_the_highest():
     assert numbers["judged"]["all_but_a_few"] < 0.1
     assert all("max" not in row for row in numbers["measures"].values())
     assert found.summary().to_dict()["judged"]["highest"] == 1
+
+
+def test_counts_by_value_do_not_give_small_ones_back_beside_their_total(tmp_path):
+    alone = dict(zip("abcde", (14, 14, 14, 14, 9), strict=True))
+    rows = [(f"z{v}{i}", v) for v, n in alone.items() for i in range(n)]
+    rows += [("mixed", v) for v in "abcde" for _ in range(40)]
+    frame = pd.DataFrame(rows, columns=["zip", "ill"])
+    people = rb.read_table(frame, quasi_identifiers=["zip"], sensitive=["ill"])
+    d = rb.disclosure(people, "ill")
+    page = tmp_path / "page.html"
+    rb.disclosure_page(d, page)
+    assert "Protected: PPP above" not in page.read_text()
+    rb.disclosure_page(d, page, own_copy=True)
+    assert "Protected: PPP above" in page.read_text()
+
+
+def test_people_by_size_of_their_minimal_unique_are_told_once(tmp_path):
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(300, seed=2), quasi_identifiers=["age", "sex", "race"]
+    )
+    found = rb.suda(people)
+    found.report(tmp_path / "s.json")
+    told = json.loads((tmp_path / "s.json").read_text())["measures"]
+    assert "people_at_1" in found.measures
+    assert "people_at_1" not in told or told["people_at_1"]["value"] is None

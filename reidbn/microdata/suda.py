@@ -132,10 +132,10 @@ class Suda(Result):
                 float(self.score.mean()), unit="score", per_person=True, words="mean SUDA score"
             ),
         }
-        for size in range(1, self.most + 1):
+        for size in range(1, self.most + 1):  # outside the house the bands of the page tell this
             count = int((self.counts[:, size] > 0).sum())
             words = f"people with a minimal unique of {size} column{'s' if size > 1 else ''}"
-            found[f"people_at_{size}"] = count_of(count, words)
+            found[f"people_at_{size}"] = Measure(count, unit="people", words=words)
         if self.dis is not None and self.dis_score is not None:
             words = "chance that a match with a unique is right (DIS)"
             found["dis"] = Measure(self.dis, words=words)

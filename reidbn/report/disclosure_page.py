@@ -171,6 +171,9 @@ def _measures(d: Disclosure, telling: Telling) -> Section:
 MOST_VALUES = 12
 
 
+_BY_VALUE = {"sure": "sure", "sure_without_own": "by others' records", "upward": "protected"}
+
+
 def _values(d: Disclosure, said: Telling) -> Section:
     table = d.by_value()
     named = table[table["people"] >= (1 if said.custodian else BASE)][:MOST_VALUES]
@@ -179,18 +182,20 @@ def _values(d: Disclosure, said: Telling) -> Section:
             str(value),
             said.counted(int(row["people"])),
             _share_of(float(row["prior"]), d, said),
-            said.counted(int(row["sure"])),
-            said.counted(int(row["sure_without_own"])),
-            said.counted(int(row["upward"])),
+            *([f"{int(row[c]):,}" for c in _BY_VALUE] if said.custodian else []),
             *_among(float(row["posterior"]), float(row["prior"]), int(row["people"]), d, said),
         ]
         for value, row in named.iterrows()
     ]
-    heads = [d.secret, "people", "share of the table", "sure", "by others' records",
-             "protected", "mean posterior", "lift"]  # fmt: skip
-    text = [
+    # Beside their totals, counts by value would give small ones back: they stay in the house.
+    heads = [d.secret, "people", "share of the table", *(_BY_VALUE.values() if said.custodian
+             else ()), "mean posterior", "lift"]  # fmt: skip
+    meaning = (
         "Sure: all their peers share the value, all auxiliaries known. Protected: PPP above "
-        f"{d.p:g} whatever is known. The posterior is the "
+        f"{d.p:g} whatever is known. "
+    )
+    text = [
+        f"{meaning if said.custodian else ''}The posterior is the "
         "value's share among the peers of the people who have it; lift is posterior / share of "
         "the table, so 1 says that nothing was learnt."
     ]
