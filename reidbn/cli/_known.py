@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reidbn.cli._options import number
+from reidbn.cli._options import number, read_pairs
 from reidbn.cli._tables import listed
 from reidbn.errors import UsageError
 
@@ -119,15 +119,7 @@ def _split(part: str, option: str) -> tuple[str, list[str], str]:
 
 def read_columns(pairs: Iterable[str]) -> dict[str, str]:
     """ATTRIBUTE=COLUMN, each once."""
-    found: dict[str, str] = {}
-    for pair in _one_by_one(pairs):
-        name, equals, column = (part.strip() for part in pair.partition("="))
-        if not (name and equals and column):
-            raise UsageError(f'--column: "{pair}" is not of the form ATTRIBUTE=COLUMN')
-        if name in found:
-            raise UsageError(f"--column: {name} is named twice")
-        found[name] = column
-    return found
+    return read_pairs(_one_by_one(pairs), "--column", "ATTRIBUTE=COLUMN")
 
 
 def _one_by_one(pairs: Iterable[str]) -> list[str]:

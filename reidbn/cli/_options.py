@@ -198,6 +198,16 @@ LIMIT = Limit()
 WHOLE = Written(whole=True)
 
 
+def read_pairs(texts: Iterable[str], option: str, form: str) -> dict[str, str]:
+    """NAME=VALUE of an option that may be repeated, each name once."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, value = _pair(text, option, form)
+        _once(name, found, option)
+        found[name] = value
+    return found
+
+
 def read_settings(texts: Iterable[str]) -> dict[str, Number]:
     """Values of `--set`.
 

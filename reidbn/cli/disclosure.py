@@ -9,7 +9,7 @@ import click
 
 from reidbn.attacks.secrets.counts import threshold
 from reidbn.cli._known import known_of, known_options, read_known
-from reidbn.cli._options import number, output_options, print_json, print_table
+from reidbn.cli._options import number, output_options, print_json, print_table, read_pairs
 from reidbn.cli._remedies import in_shell
 from reidbn.cli._results import asks_for_a_file, result_options, write_reports
 from reidbn.cli._tables import about, listed, say_about, show_frame, table_options, write_parquet
@@ -144,15 +144,7 @@ def _options(people: People, question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals and value):
-            raise UsageError(f'{option}: "{text}" is not of the form COLUMN=NUMBER')
-        if name in found:
-            raise UsageError(f"{option}: {name} is named twice")
-        found[name] = value
-    return found
+    return read_pairs(texts, option, "COLUMN=NUMBER")
 
 
 def _numbers(texts: tuple[str, ...], option: str) -> dict[str, float] | None:
