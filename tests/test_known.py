@@ -253,3 +253,10 @@ def test_columns_that_nobody_knows_are_said_alike_whatever_is_known(people):
                 ask(nothing)
     done = CliRunner().invoke(reidbn, ["subsets", "synthetic:20", "--qi", "age,sex", "--known", ""])
     assert "--known is empty" in str(done.exception)
+
+
+def test_columns_read_before_are_as_sure_as_columns_named_in_the_call(people):
+    for known in (QI, rb.knowledge(people, QI)):
+        result = rb.assess(ROUTES, people, known=known, population=10_000)
+        sources = {placed.source for placed in result.groups.placed}
+        assert sources == {"worst case: known for sure"}

@@ -168,10 +168,11 @@ def _of_knowledge(what: Knowledge, people: People) -> Knows:
         parent = Profile("attacker", dict(zip(kinds, what.kinds.tolist(), strict=True)), SAID)
     elif what.listed is not None:
         parent = Listed(chance=(_factor(what.listed, people),), shared=True, source=SAID)
+    said = SAID if what.stated else SURE
     what = what if what.stated else what.sure()
     found = []
     for j, (name, columns) in enumerate(zip(what.names, what.columns, strict=True)):
-        source = what.sources[j] if what.sources else SAID
+        source = what.sources[j] if what.sources else said
         banded = [InBands(c, what.bands[c]) for c in columns if c in what.bands]
         item = Known(name, columns, source=source, in_bands=banded[0] if banded else None)
         p = what.probabilities[..., j]
