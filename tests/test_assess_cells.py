@@ -1,5 +1,7 @@
 """Assessments of people counted as cells, against the same people one by one."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,11 +41,12 @@ def in_order(values):
 
 
 @pytest.mark.parametrize("engine", ["numpy", "duckdb"])
-@pytest.mark.parametrize("scenario", [HALF, PAIRS, "worst-case", "voter-registration"])
-@pytest.mark.parametrize("model", ["log-linear", "pitman"])
+@pytest.mark.parametrize(
+    ("scenario", "model"),
+    [*product((HALF, PAIRS, "worst-case"), ("log-linear", "pitman")),
+     ("voter-registration", "log-linear")],
+)  # fmt: skip
 def test_cells_and_people_one_by_one_have_the_same_risks(frame, file, engine, scenario, model):
-    if scenario == "voter-registration" and model == "pitman":
-        pytest.skip("once is enough")
     asked = {"scenario": scenario, "population": POPULATION, "population_model": model}
     cells = rb.contingency(file if engine == "duckdb" else frame, QI, engine=engine)
     found, whole = (rb.assess("adversary-routes", p, **asked) for p in (cells, as_people(frame)))
