@@ -83,6 +83,14 @@ def test_a_class_never_weighs_less_than_its_records():
     assert any("less weight than records" in note for note in result.population.notes)
 
 
+def test_weights_make_nobody_safer_in_a_table_that_is_the_whole_population():
+    table = People.from_codes([[0], [1], [2]], ["age"], weights=[1, 1, 8])
+    result = rb.assess(ATTACK, table, population=3)
+    assert result.risk("journalist").tolist() == [1, 1, 1]
+    with pytest.raises(rb.DataError, match="sum to 0"):
+        rb.assess(ATTACK, People.from_codes([[0], [1]], ["age"], weights=[0, 0]), population=9)
+
+
 def test_a_model_that_was_asked_for_says_that_it_does_not_use_the_weights():
     result = rb.assess(ATTACK, people(), population=50_000, population_model="pitman")
     assert "survey weights are not used: pitman was asked for" in result.groups.notes

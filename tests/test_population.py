@@ -167,7 +167,8 @@ def test_survey_weights_give_individual_risks():
     rng = np.random.default_rng(55)
     codes, weights = rng.integers(0, 6, (200, 2)), rng.uniform(2, 40, 200)
     people = rb.People.from_codes(codes, ["a", "b"], weights=weights)
-    fit = population.fit(people, population=5_000, model="benedetti-franconi")
+    N = round(weights.sum())
+    fit = population.fit(people, population=N, model="benedetti-franconi")
     frame = pd.DataFrame(codes, columns=["a", "b"]).assign(w=weights)
     total = frame.groupby(["a", "b"])["w"].transform("sum").to_numpy()
     assert fit.class_weights == pytest.approx(total)
@@ -403,21 +404,62 @@ def test_every_fit_prints_itself_and_its_numbers(sample, register):
 
 def test_weights_below_one_are_refused_by_the_log_linear_model_and_not_read_as_certain():
     people = rb.People.from_codes([[0, 0], [1, 0], [1, 1]], ["age", "sex"], weights=[0.5, 2, 2])
-    with pytest.raises(rb.DataError, match="1 person has a survey weight below 1"):
-        rb.population.fit(people, population=100, model="log-linear")
+    with pytest.raises(rb.DataError, match="1 person has a survey weight below 1, scaled to"):
+        rb.population.fit(people, population=5, model="log-linear")
+    by_class = rb.population.fit(people, population=5, model="benedetti-franconi")
+    assert by_class.individual_risk[0] == 1
+    assert any("less weight than records" in remark for remark in by_class.warnings)
     heavy = rb.People.from_codes([[0, 0], [1, 0], [1, 1]], ["age", "sex"], weights=[5, 20, 20])
     assert 0 < rb.population.fit(heavy, population=45, model="log-linear").p_unique < 1
 
 
+def weighted(scale: float = 1.0, *, same: bool = False) -> rb.People:
+    rng = np.random.default_rng(8)
+    codes, weights = rng.integers(0, 7, (120, 3)), rng.uniform(4, 40, 120)
+    weights = np.full(120, 30.0) if same else weights
+    return rb.People.from_codes(codes, ["a", "b", "c"], weights=scale * weights)
+
+
 @pytest.mark.parametrize("model", ["benedetti-franconi", "log-linear"])
-def test_weights_that_stand_for_another_population_than_the_one_named_are_remarked_on(model):
-    frame = pd.DataFrame({"a": list("pqrs") * 6, "b": list("uvwxyz") * 4, "weight": [30.0] * 24})
-    people = rb.read_table(frame, quasi_identifiers=["a", "b"], weights="weight")
+def test_weights_say_shares_of_the_population_that_was_named(model):
+    """Relative weights, weights of a tenth of the people and full ones: one answer, its own."""
+    full = weighted()
+    N = round(float(full.weights.sum()))
+    told = rb.population.fit(full, population=N, model=model)
+    assert not any("scaled" in remark for remark in told.warnings)
+    for scale in (0.1, 1 / float(full.weights.mean()), 7.0):
+        found = rb.population.fit(weighted(scale * N / full.weights.sum()), population=N,
+                                  model=model)  # fmt: skip
+        assert any(f"scaled to the population of {N:,}" in r for r in found.warnings)
+        for name in ("p_unique", "expected_match"):
+            assert getattr(found, name) == pytest.approx(getattr(told, name), rel=1e-3)
+    rarer = rb.population.fit(full, population=10 * N, model=model)
+    assert rarer.expected_match < told.expected_match / 5  # ten times as many people to be alike
+    assert rarer.p_unique < told.p_unique
 
-    def told(population: int) -> str:
-        return " ".join(rb.population.fit(people, population=population, model=model).warnings)
 
-    assert "the weights as they are" not in told(720)
-    assert "sum to 720 people and the population was given as 48 people" in told(48)
-    by_model = rb.population.compare(people, population=7_200).set_index("model")["remarks"]
-    assert "the weights as they are" in by_model[model]
+def test_weights_that_are_all_alike_say_what_no_weights_say():
+    bare = rb.People.from_codes(weighted().codes(), ["a", "b", "c"])
+    for N in (3_600, 36_000, 200):
+        plain = rb.population.fit(bare, population=N, model="log-linear")
+        found = rb.population.fit(weighted(same=True), population=N, model="log-linear")
+        assert found.expected_uniques == pytest.approx(plain.expected_uniques, rel=1e-9)
+
+
+def test_compare_recommends_no_estimate_of_another_population_than_the_one_named():
+    """A row of weights for 3,600 people does not move where 36,000 are asked about."""
+    for N in (3_600, 36_000):
+        table = rb.population.compare(weighted(same=True), population=N).set_index("model")
+        bare = rb.People.from_codes(weighted().codes(), ["a", "b", "c"])
+        alone = rb.population.compare(bare, population=N).set_index("model")
+        best = table.index[table["recommended"]].item()
+        assert best == alone.index[alone["recommended"]].item()
+        assert table["p_unique"][best] == pytest.approx(alone["p_unique"][best], rel=1e-9)
+
+
+@pytest.mark.parametrize("model", ["benedetti-franconi", "log-linear"])
+def test_weights_of_a_table_that_is_the_whole_population_are_not_used(model):
+    people = rb.People.from_codes([[0, 0], [1, 0], [1, 1]], ["a", "b"], weights=[1, 1, 8])
+    found = rb.population.fit(people, population=3, model=model)
+    assert found.p_unique == found.expected_match == 1
+    assert any("the table is the whole population" in r for r in found.warnings)

@@ -17,6 +17,7 @@ from reidbn.population.cautious import is_uncompared, uncompared
 from reidbn.population.margins import share_alike
 from reidbn.population.result import Uniqueness
 from reidbn.population.sample import Sample
+from reidbn.population.weights import LIGHT
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.loglinear import Cells, Risk, mean_inverse_beside, risk
 from reidbn.theory.survey import individual_risk, individual_risk_approximate
@@ -26,8 +27,6 @@ PREDICTIVE = "predictive"
 WITHIN_TWO = ((0.0, 88), (0.0075, 92), (0.03, 95), (0.08, 96), (0.2, 98), (0.6, 100))
 """By sampling fraction, from: % of the estimates on real tables that were within a factor of two
 (benchmarks/results/real_populations.md)."""
-
-NEAR = 0.01  # weights whose sum is that near the population stand for it
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -49,8 +48,18 @@ class SurveyFit(Uniqueness):
 
     @cached_property
     def class_weights(self) -> Floats:
-        """Sum of the weights of each person's class: the estimate of F."""
-        return self.persons.class_weights(list(self.sample.columns))
+        """Sum of the weights of each person's class, scaled to the population: the estimate of F.
+
+        Never below the class's records.
+        """
+        return np.maximum(self._weighed, self.sample.class_sizes)
+
+    @cached_property
+    def _weighed(self) -> Floats:
+        sizes = self.sample.class_sizes.astype(np.float64)
+        if self.sample.is_complete:
+            return sizes
+        return self.sample.weighing[0] * self.persons.class_weights(list(self.sample.columns))
 
     @cached_property
     def individual_risk(self) -> Floats:
@@ -83,7 +92,8 @@ class SurveyFit(Uniqueness):
         return float(self.individual_risk.mean())
 
     def _remarks(self) -> list[str]:
-        return _weighed_apart(self.sample)
+        light = (self._weighed < self.sample.class_sizes * (1 - 1e-12)).any()
+        return [*self.sample.weighing[1], *([LIGHT] if light else [])]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +149,7 @@ class LogLinearFit(Uniqueness):
         return self.found.published_shares
 
     def _remarks(self) -> list[str]:
-        return [*_weighed_apart(self.sample), *self._trust()]
+        return [*self.sample.weighing[1], *self._trust()]
 
     def _trust(self) -> list[str]:
         trust = (
@@ -224,7 +234,7 @@ def fit_loglinear(
     terms = None
     if interactions is not None:
         terms = [tuple(columns.index(c) for c in people.names(list(s))) for s in interactions]
-    cells = _cells(people, columns, sample.N, predictive=variant == PREDICTIVE)
+    cells = _cells(people, columns, sample, predictive=variant == PREDICTIVE)
     found = risk(cells, variant=variant, terms=terms, effects=effects)
     return LogLinearFit(sample, variant, found, cells.counts)
 
@@ -256,18 +266,6 @@ def _people(sample: Sample, model: str) -> People:
     return sample.people
 
 
-def _weighed_apart(sample: Sample) -> list[str]:
-    """Weights that stand for another number of people than the population that was given."""
-    weights = None if sample.people is None else sample.people.weights
-    if weights is None or abs(float(weights.sum()) / sample.N - 1) <= NEAR:
-        return []
-    return [
-        f"the survey weights sum to {weights.sum():,.0f} people and the population was given as "
-        f"{sample.N:,} people: this estimate goes by the weights as they are, so it is that of "
-        "another population; scale the weights so that they sum to the population"
-    ]
-
-
 def _on_labels(people: People, register: People, columns: list[str]) -> Any:
     """Codes of the register's rows, then the table's, on common labels."""
     both = []
@@ -279,18 +277,9 @@ def _on_labels(people: People, register: People, columns: list[str]) -> Any:
     return np.asfortranarray(np.column_stack(both).astype(np.int32))
 
 
-def _cells(people: People, columns: list[str], N: int, *, predictive: bool) -> Cells:
+def _cells(people: People, columns: list[str], sample: Sample, *, predictive: bool) -> Cells:
     ids, count = people.class_ids(columns)
-    weights = people.weights
-    if weights is None:
-        weights = np.full(len(people), N / len(people))
-    light = int((weights < 1).sum())
-    if light:  # read as sure to be in the table, whoever is like them would be unique for certain
-        raise DataError(
-            f"{counted(light, 'person')} {agree(light, 'has', 'have')} a survey weight below 1; a "
-            "weight says for how many people a record stands: scale the weights so that they sum "
-            "to the population"
-        )
+    weights = _stood_for_each(people, sample)
     codes = people.codes(columns)
     present, compact = [], np.empty((len(people), len(columns)), dtype=np.int64)
     for j, name in enumerate(columns):
@@ -305,8 +294,24 @@ def _cells(people: People, columns: list[str], N: int, *, predictive: bool) -> C
         weights=np.bincount(ids, weights=weights, minlength=count).astype(np.float64),
         inclusion=np.bincount(ids, weights=1 / weights, minlength=count).astype(np.float64),
         values=_numbers(present),
-        shares=tuple(_shares(column, N) for column in compact.T) if predictive else None,
+        shares=tuple(_shares(column, sample.N) for column in compact.T) if predictive else None,
     )
+
+
+def _stood_for_each(people: People, sample: Sample) -> Floats:
+    """For how many people each record stands; none for less than one."""
+    if people.weights is None or sample.is_complete:
+        return np.full(len(people), sample.N / len(people))
+    weights = sample.weighing[0] * people.weights
+    light = int((weights < 1).sum())
+    if light:  # read as sure to be in the table, whoever is like them would be unique for certain
+        scaled = f", scaled to the population of {sample.N:,}" if sample.weighing[1] else ""
+        raise DataError(
+            f"{counted(light, 'person')} {agree(light, 'has', 'have')} a survey weight below 1"
+            f"{scaled}; a weight says for how many people a record stands: trim the weights, or "
+            'ask model="benedetti-franconi", which counts light classes as whole in the table'
+        )
+    return np.asarray(weights, dtype=np.float64)
 
 
 def _shares(codes: Ints, N: int) -> Floats:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.population.partition import as_partition
+from reidbn.population.weights import WHOLE, scale_of
 from reidbn.theory.frequencies import FrequencyTable
 
 LARGEST = 2**53
@@ -59,6 +60,19 @@ class Sample:
     def is_complete(self) -> bool:
         """Whether the table is the whole population."""
         return self.n == self.N
+
+    @cached_property
+    def weighing(self) -> tuple[float, tuple[str, ...]]:
+        """What makes the survey weights sum to the population, and a note; see weights.py.
+
+        Of the table as it was given: those whom an approximation left out stand for people, too.
+        """
+        given = self.people if self.asked is None else self.asked
+        if given is None or given.weights is None:
+            return 1.0, ()
+        if self.is_complete:
+            return 1.0, (WHOLE,)
+        return scale_of(given.weights, self.N)
 
     @cached_property
     def parting(self) -> int:

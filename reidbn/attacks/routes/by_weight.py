@@ -28,13 +28,13 @@ from reidbn.attacks.routes.population import (
 from reidbn.attacks.routes.said import Said
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.table import People
+from reidbn.population.weights import LIGHT, WHOLE, scale_of
 from reidbn.progress import progress
 from reidbn.theory.survey import individual_risk
 
 Array = NDArray[np.float64]
 
 BY_WEIGHTS = "benedetti-franconi"
-NEAR = 0.01  # weights whose sum is that near the population are taken as they are
 
 
 def model_for(people: People, model: str) -> str:
@@ -106,16 +106,11 @@ def weighted_population(
             f"join attributes that are learnt together, or ask about some people with "
             f"individuals=1000"
         )
-    total = float(people.weights.sum())
-    scale = population / total
-    notes = [f"class sizes in the population are estimated from the survey weights [{BY_WEIGHTS}]"]
-    if abs(scale - 1) > NEAR:
-        notes.append(
-            f"the weights sum to {total:,.0f}; they are scaled to the population of "
-            f"{population:,.0f}"
-        )
-    else:
-        scale = 1.0
+    scale, told = scale_of(people.weights, population)
+    notes = [
+        f"class sizes in the population are estimated from the survey weights [{BY_WEIGHTS}]",
+        *told,
+    ]
     first = np.empty(classes.rows, dtype=np.intp)
     first[classes.of_person[::-1]] = np.arange(classes.people)[::-1]
     person = first if individuals is None else individuals[first]
@@ -123,11 +118,11 @@ def weighted_population(
     for mask in progress(range(subsets), "survey weights on every subset"):
         columns = [c for j, group in enumerate(classes.groups) if mask >> j & 1 for c in group]
         weights[mask] = scale * people.class_weights(columns)[person]
-    if (weights < classes.sizes).any():
-        notes.append(
-            "some classes have less weight than records; they count as whole in the table, which "
-            "is the cautious side"
-        )
+    if population == classes.records:  # nobody else is there to be alike
+        notes.append(WHOLE)
+        weights[:] = classes.sizes
+    elif (weights < classes.sizes).any():
+        notes.append(LIGHT)
         np.maximum(weights, classes.sizes, out=weights)
     nothing = np.zeros(subsets)
     return WeightedPopulation(
