@@ -42,6 +42,33 @@ def crowd(n=500, seed=11):
     return rb.read_table(frame, quasi_identifiers=list(frame.columns))
 
 
+def test_where_dankars_rule_chooses_pitman_its_law_of_class_sizes_speaks():
+    people = crowd()
+    names = list(people.quasi_identifiers)
+    classes = subset_classes(people, [(name,) for name in names])
+    found = subset_population(people, classes, 50_000, model="dankar")
+    chosen = set()
+    for mask in range(1, 1 << len(names)):
+        columns = [name for j, name in enumerate(names) if mask >> j & 1]
+        rule = population.fit(people, columns, population=50_000, model="dankar")
+        chosen.add(rule.chosen.model)
+        model = "pitman" if rule.chosen.model == "pitman" else "pitman-bayes"
+        sizes = classes.occurring[mask]
+        expected = population.fit(people, columns, population=50_000, model=model)
+        each = expected.mean_inverse(sizes)
+        if sizes[0] == 1:
+            each[0] = max(each[0], rule.p_unique)
+        assert found.said.p_match[mask] == pytest.approx(each, rel=1e-9)
+        if model == "pitman":
+            assert rule.class_size_posterior(1).p_equal == expected.class_size_posterior(1).p_equal
+            table = {"sizes": rule.sample.table.sizes, "counts": rule.sample.table.counts}
+            bare = population.fit(**table, population=50_000, model="dankar")
+            told = expected.measures["mean_inverse"].value
+            assert bare.measures["mean_inverse"].value == pytest.approx(told)
+    assert chosen == {"pitman", "zayatz"}
+    assert any("dankar has no law of class sizes on" in note for note in found.notes)
+
+
 # -- subsets agree ---------------------------------------------------------------------------------
 
 

@@ -268,6 +268,19 @@ def test_a_class_of_more_records_than_the_table_has_is_refused(kind):
             large.cpd.act(np.random.default_rng(1), at_rows(large, np.zeros(3, dtype=np.intp)), 3)
 
 
+@pytest.mark.parametrize("kind", [rb.PitmanMatch, rb.PitmanClassSize, rb.PitmanUniqueness])
+def test_a_node_with_states_beyond_the_table_is_refused_by_node_and_state(kind):
+    """They were read as the whole table, without a word."""
+    states = SIZES if kind is rb.PitmanClassSize else YES_NO
+    large = Case(kind("size", **PLAIN | {"records": 2.0}), lambda size: 0, (SIZE,), states)
+    said = 'size, which has a state "3", where the table has 2 records'
+    with pytest.raises(rb.ModelError, match=said):
+        large.cpd.probabilities(OnGrid(large))
+    drawn = np.array([SIZE.states.index("3")] * 3, dtype=np.intp)
+    with pytest.raises(rb.ModelError, match=said):
+        large.cpd.act(np.random.default_rng(1), at_rows(large, drawn), 3)
+
+
 def test_subject_data_with_a_class_larger_than_the_table_is_refused_by_name():
     text = """
 schema_version: 1

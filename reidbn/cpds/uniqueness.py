@@ -94,17 +94,18 @@ class _Pitman(CPD):
         return f, n, N, theta, alpha, weight
 
     def _refuse_too_many(self, f: Array, n: Array, name: str) -> None:
-        """A class is a part of the table; a node may have larger states that never come true."""
-        ref = self.class_size
-        if isinstance(ref, str) and not ref.startswith(("$", "@")):
+        """A class is a part of the table: what is said of larger ones would be of no class."""
+        if not (f > n).any():
             return
-        if (f > n).any():
-            f, n = (x[np.broadcast_to(f > n, x.shape)] for x in np.broadcast_arrays(f, n))
-            error = DataError if str(ref).startswith("@") else ModelError
-            raise error(
-                f"{name}: class_size ({ref}) is {f[0]:g} where the table has {n[0]:g} records; it "
-                "counts records of the table, so it is at most their number"
-            )
+        f, n = (x[np.broadcast_to(f > n, x.shape)] for x in np.broadcast_arrays(f, n))
+        size, ref = f"{f[0]:g}", str(self.class_size)
+        which = f"class_size ({ref}) is {size}"
+        remedy = "it counts records of the table, so it is at most their number"
+        if isinstance(self.class_size, str) and not ref.startswith(("$", "@")):
+            which = f'class_size is node {ref}, which has a state "{size}",'
+            remedy = f"let the states of {ref} end at their number"
+        error = DataError if ref.startswith("@") else ModelError
+        raise error(f"{name}: {which} where the table has {n[0]:g} records; {remedy}")
 
     def _grown(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.int64]:
         """Population class sizes: the newcomers are seated, each row with its own parameters."""
@@ -113,7 +114,7 @@ class _Pitman(CPD):
             chosen = rng.choice(weight.size, size=rows, p=weight / weight.sum())
             theta, alpha = theta[chosen][:, None], alpha[chosen][:, None]
         f, n, N, theta, alpha = (np.broadcast_to(x[..., 0], rows) for x in (f, n, N, theta, alpha))
-        f = np.clip(f, 1, n)  # a class of nobody, or of more than all, has probability 0
+        f = np.maximum(f, 1)  # a class of nobody has probability 0
         if (N - n).max() > LITERAL:
             from reidbn.theory.pitman import urn_growth
 
@@ -163,7 +164,7 @@ class PitmanMatch(_Pitman):
         from reidbn.theory.class_law import mean_inverse
 
         f, n, N, theta, alpha, weight = self._seats(scope)
-        right = mean_inverse(np.clip(f, 1, n), n, N, theta=theta, alpha=alpha)
+        right = mean_inverse(np.maximum(f, 1), n, N, theta=theta, alpha=alpha)
         return yes_no(scope.child, np.where(f[..., 0] >= 1, np.asarray(right) @ weight, 0.0))
 
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
@@ -189,7 +190,7 @@ class PitmanClassSize(_Pitman):
 
     def probabilities(self, scope: Scope) -> Array:
         f, n, N, theta, alpha, _ = np.broadcast_arrays(*self._seats(scope))
-        f = np.clip(f, 1, n)
+        f = np.maximum(f, 1)
         shape = f.shape[:-1]
         # One law per distinct case: subjects share few class sizes.
         own = 1 if self.posterior else f.shape[-1]

@@ -20,6 +20,7 @@ from reidbn.population.pitman import PITMAN_MODELS, fit_pitman
 from reidbn.population.result import Array, Uniqueness, number_or_none
 from reidbn.population.sample import Sample, sample_of
 from reidbn.population.strata import StratifiedFit
+from reidbn.theory.class_law import ClassSizePosterior
 from reidbn.theory.pitman_fit import INTERIOR
 from reidbn.theory.species import CLASSES, SNB, solve_snb, zayatz
 
@@ -127,6 +128,13 @@ class DankarFit(Uniqueness):
     @property
     def expected_uniques(self) -> float:
         return self.chosen.expected_uniques
+
+    @property
+    def law(self) -> Uniqueness:
+        return self.chosen
+
+    def class_size_posterior(self, class_size: int) -> ClassSizePosterior:
+        return self.chosen.class_size_posterior(class_size)
 
     def interval(
         self, quantity: str = "expected_uniques", *, level: float = 0.95

@@ -93,6 +93,11 @@ class Uniqueness(Result, ABC):
     def _uniques_before_table(self) -> float:
         return self.expected_uniques
 
+    @property
+    def law(self) -> Uniqueness:
+        """The estimate whose law of class sizes this one is: itself, unless it chose another."""
+        return self
+
     def class_size_posterior(self, class_size: int) -> ClassSizePosterior:
         """The distribution of the population size of a class of this size in the table."""
         raise UsageError(f'{self.model} has no such law; fit with model="pitman"')
@@ -206,10 +211,10 @@ class Uniqueness(Result, ABC):
         if self.sample.people is not None:
             each = self._each().get("mean_inverse")
             return None if each is None else mean_of(each, words, per_person=True)
-        if not hasattr(self, "mean_inverse"):
+        if not hasattr(self.law, "mean_inverse"):
             return None
         sizes, counts = self.sample.table.sizes, self.sample.table.counts
-        each = np.repeat(np.asarray(self.mean_inverse(sizes)), sizes * counts)
+        each = np.repeat(np.asarray(self.law.mean_inverse(sizes)), sizes * counts)
         return mean_of(each, words, per_person=True)
 
     def _each(self) -> dict[str, Array]:

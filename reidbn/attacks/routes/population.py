@@ -540,10 +540,11 @@ def _by_class_size(
         behind = fit_tables(
             classes.frequencies, fits.N, estimate="posterior", sizes=classes.occurring
         )
-        if not all(len(found) for found in matches):
+        lawless = sum(not len(found) for found in matches[1:])  # where nothing is known it is 1/N
+        if lawless:
             told.append(
-                f"{model} has no law of class sizes: E[1/F] is that of {POSTERIOR}, and at least "
-                f"the chance to be unique"
+                f"{model} has no law of class sizes on {lawless:,} of {len(matches):,} subsets: "
+                f"there E[1/F] is that of {POSTERIOR}, and at least the chance to be unique"
             )
     each = [found.size for found in classes.occurring]
     found = as_probability(np.concatenate(behind.match))
@@ -572,7 +573,8 @@ def _one_by_one(classes: SubsetClasses, N: int, model: str) -> tuple[Array, list
             without += 1
             fit = fit_sample(sample, POSTERIOR)
             p_unique[mask] = fit.p_unique
-        match = fit.mean_inverse(classes.occurring[mask]) if isinstance(fit, PitmanFit) else ()
+        law, sizes = fit.law, classes.occurring[mask]
+        match = law.mean_inverse(sizes) if isinstance(law, PitmanFit) else ()
         matches.append(np.asarray(match, dtype=float))
     told = (
         f"{model} has no answer on {without:,} of {len(p_unique):,} subsets; {POSTERIOR} stands in"
