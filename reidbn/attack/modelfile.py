@@ -21,6 +21,7 @@ from reidbn.attack.attack import Attack
 from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ModelError, UsageError, did_you_mean
+from reidbn.release.writing import write_text
 
 if TYPE_CHECKING:
     from reidbn.attack.yamltext import Document
@@ -247,11 +248,7 @@ def save(attack: Attack, path: str | os.PathLike[str]) -> None:
 
     `path` is where it goes.
     """
-    text = dumps(attack)
-    try:
-        Path(path).write_text(text, encoding="utf-8", newline="\n")
-    except OSError as problem:
-        raise UsageError(f"{os.fspath(path)}: cannot be written: {problem.strerror}") from None
+    write_text(dumps(attack), path)
 
 
 def read_text(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Sequence
 from glob import glob
 from os import PathLike
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reidbn.attacks.routes.arguments import place_of
 from reidbn.errors import DataError, UsageError
+from reidbn.release.writing import whole
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -22,17 +22,15 @@ def write_frames(path: Any, frames: Iterable[pd.DataFrame]) -> Path:
     import duckdb
 
     place = Path(place_of(path, "path"))
-    if not place.parent.is_dir():
-        raise UsageError(f"cannot write {place.name}: its folder is not there")
-    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+    with whole(place, of_people=True) as made:
         try:
-            with duckdb.connect(f"{folder}/parts.duckdb") as con:
+            with duckdb.connect(made.with_suffix(".duckdb")) as con:
                 for i, frame in enumerate(frames):
                     con.register("part", frame)
-                    made = "create table risks as" if i == 0 else "insert into risks"
-                    con.execute(f"{made} select * from part")  # noqa: S608 - two fixed words
+                    into = "create table risks as" if i == 0 else "insert into risks"
+                    con.execute(f"{into} select * from part")  # noqa: S608 - two fixed words
                     con.unregister("part")
-                con.table("risks").write_parquet(str(place))
+                con.table("risks").write_parquet(str(made))
         except (duckdb.Error, OSError) as problem:
             raise UsageError(f"cannot write {place.name}: {type(problem).__name__}") from None
     return place
@@ -44,8 +42,6 @@ def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str])
 
     place = Path(place_of(path, "path"))
     files = [str(one) for one in ([source] if isinstance(source, str | PathLike) else source)]
-    if not place.parent.is_dir():
-        raise UsageError(f"cannot write {place.name}: its folder is not there")
     if place.resolve() in {Path(found).resolve() for one in files for found in glob(one)}:
         raise UsageError(
             f"{place.name} is the source itself, which would be lost; write to another file"
@@ -53,10 +49,9 @@ def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str])
     new = [name for name in cells.columns if name not in on]
     same = " and ".join(f"s.{_quoted(n)} is not distinct from c.{_quoted(n)}" for n in on)
     risks = ", ".join(f"c.{_quoted(n)}" for n in new)
-    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
-        made = Path(folder) / place.name  # what was at the place stays until all is well
+    with whole(place, of_people=True) as made:
         try:
-            with duckdb.connect() as con:
+            with duckdb.connect(config={"temp_directory": str(made.parent)}) as con:
                 # One thread, and the cells looked up row by row: the rows keep their order.
                 con.execute("set threads = 1")
                 con.execute("set disabled_optimizers = 'join_order, build_side_probe_side'")
@@ -86,7 +81,6 @@ def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str])
                 f"give the files that were counted, with missing cells as nulls and values as the "
                 f"cells have them"
             )
-        made.replace(place)
     return place
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidbn.cli._options import print_json
+from reidbn.release.writing import write_text
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -29,7 +30,7 @@ def language_demo(folder: Path, rows: int, seed: int, *, as_json: bool, quiet: b
         if not (as_json or quiet):
             click.echo(f"{title} ...", err=True)
     report = folder / "report.txt"
-    report.write_text("\n".join(text) + "\n", encoding="utf-8", newline="\n")
+    write_text("\n".join(text) + "\n", report)
     data["files"] = sorted(str(path) for path in folder.iterdir())
     if as_json:
         print_json(data)

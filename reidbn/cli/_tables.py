@@ -266,13 +266,9 @@ def show_frame(frame: pd.DataFrame) -> None:
 
 def write_parquet(frame: pd.DataFrame, path: str) -> None:
     """The table as a Parquet file."""
-    import duckdb
+    from reidbn.attacks.parquet import write_frames
 
-    try:
-        with duckdb.connect() as con:
-            con.from_df(frame).write_parquet(path)
-    except (duckdb.Error, OSError):
-        raise UsageError(f"cannot write {path}; check that its folder is there") from None
+    write_frames(path, [frame])
 
 
 def figure_name(_: Any, __: Any, path: str | None) -> str | None:

@@ -17,7 +17,7 @@ from reidbn.cli._options import (
     set_option,
     subject_option,
 )
-from reidbn.errors import UsageError
+from reidbn.release.writing import write_text
 
 
 @click.command(
@@ -53,17 +53,10 @@ def export(
         beyond_range=asked_beyond_range(),
     )
     if output:
-        _write(Path(output), text)
+        write_text(text, output)
     if as_json:
         print_json({"attack": attack, "format": chosen, **({"file": output} if output else
                                                            {"text": text})})  # fmt: skip
     else:
         click.echo(output or text, nl=bool(output))
     return 0
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as problem:
-        raise UsageError(f"{path}: cannot be written: {problem.strerror}") from None

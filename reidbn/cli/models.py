@@ -9,6 +9,7 @@ import click
 
 from reidbn.cli._options import json_option, print_json, print_table, quiet_option
 from reidbn.errors import UsageError
+from reidbn.release.writing import write_text
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")
 
@@ -74,10 +75,7 @@ def new(name: str, output: str | None, force: bool, as_json: bool, quiet: bool) 
     if path.exists() and not force:
         raise UsageError(f"{path} is there already; choose another name, or --force")
     starter = Path(__file__).with_name("starter.yaml").read_text(encoding="utf-8")
-    try:
-        path.write_text(starter.replace("NAME", name), encoding="utf-8", newline="\n")
-    except OSError as problem:
-        raise UsageError(f"{path}: cannot be written: {problem.strerror}") from None
+    write_text(starter.replace("NAME", name), path)
     if as_json:
         print_json({"file": str(path), "name": name})
     else:

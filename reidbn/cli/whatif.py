@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +24,7 @@ from reidbn.cli._options import (
 from reidbn.cli._question import Call, asks
 from reidbn.cli._tables import show_frame, write_parquet
 from reidbn.errors import CrosscheckFailed, UsageError
+from reidbn.release.writing import write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,7 @@ def sweep(
 
     table = rb.sweep(asked.attack, asked.question, read_over(over), **options, **asked.how)
     if csv:
-        _write_csv(table, csv)
+        write_csv(table, csv)
     if parquet:
         write_parquet(table, parquet)
     if plot:
@@ -288,10 +288,3 @@ def _rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
         {str(name): None if value != value else value for name, value in row.items()}
         for row in table.to_dict(orient="records")
     ]
-
-
-def _write_csv(table: pd.DataFrame, path: str) -> None:
-    try:
-        Path(path).write_text(table.to_csv(index=False), encoding="utf-8", newline="\n")
-    except OSError as problem:
-        raise UsageError(f"{path}: cannot be written: {problem.strerror}") from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.release.writing import whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,6 +202,5 @@ def _member(name: str, wanted: Dataset, content: bytes) -> bytes:
 def _store(path: Path, content: bytes) -> None:
     """Write whole or not at all, so that a cut download is never taken for a table."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
-        part.write(content)
-    os.replace(part.name, path)
+    with whole(path) as made:
+        made.write_bytes(content)

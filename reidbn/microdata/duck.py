@@ -18,6 +18,7 @@ from reidbn.microdata.coding import Raw, whole_numbers
 from reidbn.microdata.columns import instead_of
 from reidbn.microdata.csvfile import check_lines, head_of, is_csv
 from reidbn.microdata.sources import source_of, top_names
+from reidbn.release.writing import whole
 
 _COUNT = "reidbn_count"
 SAME_BUT_CAPITALS = (
@@ -69,16 +70,14 @@ def collapse(
     place = Path(into)
     if place.exists():
         raise UsageError(f"{place.name} exists; name a new file to write to")
-    if not place.parent.is_dir():
-        raise UsageError(f"cannot write {place.name}: its folder does not exist")
     if counts in columns:
         raise UsageError(f'a column is called "{counts}"; name the counts otherwise: counts=')
     with _connection(memory_limit, temp_directory, threads) as con:
         table, _ = _table(con, source, memory_limit or temp_directory or threads)
         _check(table.columns, columns)
         cells = table.aggregate(_selection(columns, None, counts), _listed(columns))
-        with _failures():
-            cells.write_parquet(str(place))
+        with whole(place, of_people=True) as made, _failures():
+            cells.write_parquet(str(made))
     return place
 
 

@@ -20,8 +20,9 @@ from reidbn.attacks.secrets.counts import Reading
 from reidbn.attacks.secrets.generalise import Generalisation
 from reidbn.attacks.secrets.result import Disclosure
 from reidbn.errors import UsageError
+from reidbn.release.writing import write_text
 from reidbn.report import disclosure_figures as figures
-from reidbn.report.page import SAFE, Section, Sheet, Shown, html, in_numbers, write
+from reidbn.report.page import SAFE, Section, Sheet, Shown, html, in_numbers
 from reidbn.report.telling import BASE, FEWEST, Telling, how_told
 from reidbn.written import agree, counted
 
@@ -48,7 +49,7 @@ def disclosure_page(
     made = sheet(d, every=every, generalisations=generalisations, custodian=own_copy)
     text = html(made)
     if path is not None:
-        write(text, path)
+        write_text(text, path, of_people=own_copy)
     return text
 
 

@@ -40,6 +40,7 @@ from reidbn.errors import UsageError
 from reidbn.inference.answers import ask
 from reidbn.inference.interchange.dot import write_dot
 from reidbn.inference.lowering import check_settings, parameter_values
+from reidbn.release.writing import whole
 
 Floats = NDArray[np.float64]
 Point = tuple[float, float]
@@ -99,7 +100,8 @@ class Drawing:
         kind = _SUFFIXES.get(path.suffix.lower())
         if kind is None:
             raise UsageError(f"{path.name}: a picture is .svg, .png or .dot")
-        path.write_bytes(self.png if kind == "png" else getattr(self, kind).encode())
+        with whole(path) as made:
+            made.write_bytes(self.png if kind == "png" else getattr(self, kind).encode())
         return path
 
     def _saved(self, kind: str, **options: Any) -> bytes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.report.assessment_figures import options_figure
+from reidbn.report.style import save
 from reidbn.report.telling import Telling
 from reidbn.report.thresholds import Choice, Rule, judge
 from reidbn.report.thresholds import rule as read_rule
@@ -32,9 +33,7 @@ class RiskUtility:
         kept = self.table.dropna(subset=["information_lost"])
         above, lost = 100 * kept["share_above"], 100 * kept["information_lost"]
         figure = options_figure(list(kept.index), above.tolist(), lost.tolist(), self.rule.beyond)
-        if path is not None:
-            figure.savefig(path)
-        return figure
+        return save(figure, path)
 
     def __repr__(self) -> str:
         return f"{self.rule.beyond} against information lost\n{self.table.round(4)}"

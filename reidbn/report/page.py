@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reidbn.errors import UsageError
+from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
 from reidbn.report.telling import BASE, OWN_COPY, Telling, how_told
 
@@ -117,18 +118,6 @@ def _cell(text: str) -> str:
     return str(text).replace("|", "\\|").replace("\n", " ")
 
 
-def write(text: str, path: str | Path) -> Path:
-    """Write a page."""
-    if not isinstance(path, str | PathLike):
-        raise UsageError("path is the path of a file")
-    place = Path(path)
-    try:
-        place.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as problem:
-        raise UsageError(f"{place}: cannot be written: {problem.strerror}") from None
-    return place
-
-
 # -- of any result ---------------------------------------------------------------------------
 
 
@@ -228,7 +217,7 @@ def write_as(kind: str, result: Result, path: str | Path, **options: Any) -> Pat
     else:
         sheet = result._sheet(**options)
         text = html(sheet) if kind == ".html" else markdown(sheet)
-    written = write(text, path)
+    written = write_text(text, path, of_people=bool(options.get("custodian")))
     result.refuse_what_is_wrong()
     return written
 
@@ -239,7 +228,7 @@ def write_plot(result: Result, path: str | Path, *, custodian: bool = False) -> 
     drawn = next(_figures(result, Telling(custodian=custodian)), None)
     if drawn is None:
         raise UsageError(f"this {result.kind} has no picture")
-    return save(drawn, path)
+    return save(drawn, path, of_people=custodian)
 
 
 def _figures(result: Result, telling: Telling) -> Iterator[Figure]:

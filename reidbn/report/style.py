@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reidbn.errors import UsageError
+from reidbn.release.writing import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,7 @@ def titled(axes: Axes, title: str, **more: Any) -> None:
     axes.set_title(title, loc="left", fontsize=10, **more)
 
 
-def save(figure: Figure, path: str | Path | None) -> Figure:
+def save(figure: Figure, path: str | Path | None, *, of_people: bool = False) -> Figure:
     """Write the figure when a path is given; the same figure gives the same bytes."""
     if path is None:
         return figure
@@ -70,11 +71,8 @@ def save(figure: Figure, path: str | Path | None) -> Figure:
     kind = place.suffix.lower()
     if kind not in KINDS:
         raise UsageError(f"{place.name}: name a file such as .svg, .png or .pdf")
-    with rc_context(STYLE):
-        try:
-            figure.savefig(place, dpi=150, metadata=_UNDATED.get(kind[1:]))
-        except OSError as problem:
-            raise UsageError(f"{place}: cannot be written: {problem.strerror}") from None
+    with rc_context(STYLE), whole(place, of_people=of_people) as made:
+        figure.savefig(made, dpi=150, format=kind[1:], metadata=_UNDATED.get(kind[1:]))
     return figure
 
 

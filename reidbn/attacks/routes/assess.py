@@ -62,6 +62,7 @@ from reidbn.microdata.placing import Groups, place, refuse_unnamed
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.population.sample import SUPPRESSED, population_size, stood_for
+from reidbn.release.writing import private_folder
 from reidbn.written import agree, counted
 
 METHODS = ("exact", "simulation")
@@ -139,12 +140,16 @@ def assess(
         method=method,
         trials=whole_number(draws, "draws", least=1),
         seed=whole_number(seed, "seed", least=0),
-        checkpoint=None if checkpoint is None else place_of(checkpoint, "checkpoint"),
+        checkpoint=None if checkpoint is None else _kept_in(checkpoint),
         beyond_range=truth(beyond_range, "beyond_range"),
         individuals=individuals_of(people, individuals, seed),
         drawn=individuals is not None and np.ndim(individuals) == 0,
     )
     return run(inputs)
+
+
+def _kept_in(checkpoint: Any) -> str:
+    return str(private_folder(place_of(checkpoint, "checkpoint")))
 
 
 def _people_of(people: Any) -> People:

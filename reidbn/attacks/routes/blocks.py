@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import warnings
 from collections.abc import Mapping
 from functools import cache
@@ -30,6 +29,7 @@ from reidbn.errors import DataError, ImpossibleEvidence, ReidbnWarning
 from reidbn.inference.answers import joint, positions
 from reidbn.inference.query import Query
 from reidbn.progress import progress
+from reidbn.release.writing import whole
 from reidbn.written import counted
 
 Array = NDArray[np.float64]
@@ -122,12 +122,10 @@ def _code() -> str:
 
 def _keep(place: Path, values: Array) -> None:
     """Write a block so that it is there whole or not at all, with its seal at the end."""
-    place.parent.mkdir(parents=True, exist_ok=True)
     written = io.BytesIO()
     np.save(written, values)
-    unfinished = place.with_suffix(f".{os.getpid()}.part")
-    unfinished.write_bytes(written.getvalue() + _seal(place, written.getvalue()))
-    unfinished.replace(place)
+    with whole(place, of_people=True) as made:
+        made.write_bytes(written.getvalue() + _seal(place, written.getvalue()))
 
 
 def _kept(place: Path, subjects: int) -> Array | None:

@@ -43,6 +43,7 @@ from reidbn.errors import UsageError
 from reidbn.inference.query import Query
 from reidbn.population.pitman import check_level
 from reidbn.progress import progress
+from reidbn.release.writing import write_csv
 from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.pitman import stays_unique
@@ -257,8 +258,4 @@ def write_restricted(result: Assessment, path: Any, measure: str = OVERALL) -> P
     table = most_exposed(result, len(result), measure).reset_index(names="subject")
     if place.suffix == ".parquet":
         return write_frames(place, [table])
-    try:
-        table.to_csv(place, index=False, lineterminator="\n")
-    except OSError as problem:
-        raise UsageError(f"cannot write {place.name}: {problem.strerror}") from None
-    return place
+    return write_csv(table, place, of_people=True)

@@ -28,6 +28,7 @@ from reidbn.inference.interchange.xdsl import read_xdsl, write_xdsl
 from reidbn.inference.interchange.xmlbif import read_xmlbif, write_xmlbif
 from reidbn.inference.lowering import check_settings, lower, parameter_values
 from reidbn.inference.network import PlainNode, plain_nodes
+from reidbn.release.writing import write_text
 
 FORMATS = ("bif", "xmlbif", "xdsl", "dot")
 _SUFFIXES = {".bif": "bif", ".xml": "xmlbif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif",
@@ -155,8 +156,7 @@ def export(
     path = Path(path)
     text = export_text(attack, format or format_of(path, FORMATS), set=set, subject=subject,
                        beyond_range=beyond_range)  # fmt: skip
-    path.write_text(text, encoding="utf-8")
-    return path
+    return write_text(text, path)
 
 
 @typed

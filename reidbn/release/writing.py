@@ -1,0 +1,193 @@
+"""Files are written whole or not at all: a crash or a full disk leaves the old file or the new one.
+
+What is written goes into a private folder beside its place and takes that place, by one rename,
+when every byte is on the disk.  A folder that a killed process left is removed by the next one that
+writes the same name; one that is being written to now is locked and left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from reidbn.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PART = ".part"
+_LOCK = "lock"
+_YOUNG = 3600.0
+"""Seconds in which a folder without a lock may still be about to get one."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the start of a formula."""
+
+
+@contextmanager
+def whole(path: str | os.PathLike[str], *, of_people: bool = False) -> Iterator[Path]:
+    """A path to write to; what is written there becomes `path` at the end, if nothing goes wrong.
+
+    `of_people` is for files with a row or a mark for each person: only their owner may read them.
+    """
+    place = _place(path)
+    if place.exists() and not place.is_file():  # a device, such as /dev/stdout
+        with _said(place):
+            yield place
+        return
+    with _said(place):
+        folder = _part(place)
+        try:
+            made = folder / place.name
+            with _locked(folder):
+                yield made
+                _synced(made, place, of_people=of_people)
+                made.replace(place)
+            _synced_folder(place.parent)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def probe(*paths: str | os.PathLike[str] | None) -> None:
+    """Refuse, before long work, the first path where no file could be written."""
+    for path in paths:
+        if path is not None:
+            place = _place(path)
+            if not place.exists() or place.is_file():
+                with _said(place):
+                    _part(place).rmdir()
+
+
+def private_folder(path: str | os.PathLike[str]) -> Path:
+    """A folder of one's own; made, for its owner alone, where it is not there yet."""
+    place = Path(path)
+    if place.is_dir():
+        probe(place / "any")
+        return place
+    with _said(place):
+        _place(place).mkdir(mode=0o700)
+    return place
+
+
+def write_text(text: str, path: str | os.PathLike[str], *, of_people: bool = False) -> Path:
+    """Write a text file."""
+    with whole(path, of_people=of_people) as place:
+        place.write_text(text, encoding="utf-8", newline="\n")
+    return Path(path)
+
+
+def write_csv(
+    table: pd.DataFrame, path: str | os.PathLike[str], *, of_people: bool = False
+) -> Path:
+    """Write a table as CSV; a text that a spreadsheet would run gets a quote before it."""
+    with whole(path, of_people=of_people) as place:
+        safe_cells(table).to_csv(place, index=False, lineterminator="\n")
+    return Path(path)
+
+
+def safe_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with an apostrophe before each text that starts as a formula does."""
+    table = table.rename(columns=_safe)
+    for i, kind in enumerate(table.dtypes):
+        if not hasattr(kind, "kind") or kind.kind not in "biufcmM":
+            table.isetitem(i, table.iloc[:, i].astype(object).map(_safe).to_numpy())
+    return table
+
+
+def _safe(value: Any) -> Any:
+    if not isinstance(value, str) or not value.startswith(_FORMULA):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value  # -5 is a number, whoever wrote it as a text
+
+
+def _place(path: str | os.PathLike[str]) -> Path:
+    """Where the bytes go: a link is followed, so that it stays a link."""
+    if not isinstance(path, str | os.PathLike) or not str(path):
+        raise UsageError("path is the path of a file")
+    place = Path(os.path.realpath(path))
+    if place.is_dir():
+        raise UsageError(f"{path}: is a folder; name a file in it")
+    if not place.parent.is_dir():
+        raise UsageError(f"{path}: cannot be written: its folder is not there; make it first")
+    return place
+
+
+@contextmanager
+def _said(place: Path) -> Iterator[None]:
+    """A disk's refusal in the words of the house."""
+    try:
+        yield
+    except OSError as problem:
+        kept = "; the file that was there is untouched" if place.is_file() else ""
+        why = problem.strerror or type(problem).__name__
+        raise UsageError(f"{place.name}: cannot be written: {why}{kept}") from None
+
+
+def _part(place: Path) -> Path:
+    """A private folder beside the place, after those that killed processes left are gone."""
+    start = f".{place.name[:80]}."
+    for left in place.parent.iterdir():
+        if left.name.startswith(start) and left.name.endswith(_PART) and left.is_dir():
+            _remove_if_left(left)
+    return Path(tempfile.mkdtemp(prefix=start, suffix=_PART, dir=place.parent))
+
+
+def _remove_if_left(folder: Path) -> None:
+    lock = folder / _LOCK
+    with suppress(OSError):
+        if lock.exists():
+            with lock.open("r+") as held:
+                _hold(held)  # an error where another process writes
+        elif time.time() - folder.stat().st_mtime < _YOUNG:
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a folder: its lock is held before others can see it."""
+    unseen = folder / f"{_LOCK}.new"
+    with unseen.open("w") as lock:
+        _hold(lock)
+        unseen.replace(folder / _LOCK)
+        yield
+
+
+def _hold(lock: IO[str]) -> None:
+    try:
+        import fcntl
+    except ImportError:
+        # Without such locks a folder looks held as long as it is young.
+        if time.time() - os.fstat(lock.fileno()).st_mtime < _YOUNG and lock.mode != "w":
+            raise BlockingIOError from None
+    else:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _synced(made: Path, place: Path, *, of_people: bool) -> None:
+    """On the disk, with the rights that it shall have."""
+    if of_people:
+        made.chmod(0o600)
+    elif place.exists():
+        made.chmod(stat.S_IMODE(place.stat().st_mode))
+    with made.open("r+b") as written:
+        os.fsync(written.fileno())
+
+
+def _synced_folder(folder: Path) -> None:
+    with suppress(OSError, AttributeError):  # not every system can open a folder
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

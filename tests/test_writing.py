@@ -1,0 +1,139 @@
+"""Files are written whole or not at all, and those of people can be read by their owner alone."""
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+from reidbn.release import probe, safe_cells, whole, write_csv, write_text
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_file_is_there_whole_and_nothing_beside_it(tmp_path):
+    write_text("old\n", tmp_path / "a.txt")
+    write_text("new\n", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_text() == "new\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES])
+@pytest.mark.parametrize("call", ["fsync", "replace", "mkdtemp"])
+def test_a_disk_that_fails_leaves_the_old_file(tmp_path, monkeypatch, call, number):
+    place = write_text("old\n", tmp_path / "a.txt")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    where = {"fsync": "os.fsync", "replace": "pathlib.Path.replace", "mkdtemp": "tempfile.mkdtemp"}
+    monkeypatch.setattr(where[call], fail)
+    with pytest.raises(rb.errors.UsageError, match="untouched") as found:
+        write_text("new\n", place)
+    assert os.strerror(number) in str(found.value)
+    assert place.read_text() == "old\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_writer_that_is_killed_leaves_the_old_file_and_the_next_one_tidies_up(tmp_path):
+    place = write_text("old\n", tmp_path / "a.txt")
+    script = f"""
+        import os, signal
+        from reidbn.release import whole
+        with whole({str(place)!r}) as made:
+            made.write_text("half")
+            os.kill(os.getpid(), signal.SIGKILL)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert place.read_text() == "old\n"
+    left = [p for p in tmp_path.iterdir() if p != place]
+    assert len(left) == 1
+    assert mode(left[0]) == 0o700
+    write_text("new\n", place)
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+    assert place.read_text() == "new\n"
+
+
+def test_what_another_process_is_writing_is_left_alone(tmp_path):
+    place = tmp_path / "a.txt"
+    with whole(place) as slow:
+        slow.write_text("first")
+        write_text("second", place)
+        assert slow.exists()
+    assert place.read_text() == "first"
+
+
+def test_files_of_people_are_their_owners_alone(tmp_path):
+    place = tmp_path / "a.csv"
+    place.write_text("x")
+    place.chmod(0o644)
+    write_csv(pd.DataFrame({"x": [1]}), place, of_people=True)
+    assert mode(place) == 0o600
+    write_text("public", tmp_path / "b.txt")
+    assert mode(tmp_path / "b.txt") == 0o666 & ~umask()
+
+
+def umask() -> int:
+    return int(Path("/proc/self/status").read_text().split("Umask:")[1].split()[0], 8)
+
+
+def test_a_link_stays_a_link(tmp_path):
+    write_text("old", tmp_path / "real.txt")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
+    write_text("new", tmp_path / "link.txt")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == "new"
+
+
+def test_a_place_that_cannot_be_is_refused_before_the_work(tmp_path):
+    with pytest.raises(rb.errors.UsageError, match="its folder is not there"):
+        probe(tmp_path / "none" / "a.txt")
+    with pytest.raises(rb.errors.UsageError, match="is a folder"):
+        probe(tmp_path)
+    probe(None, tmp_path / "a.txt", "/dev/null")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_cell_of_a_csv_is_a_formula(tmp_path):
+    table = pd.DataFrame(
+        {
+            "=name": ["=1+1", "-5", "plain", None],
+            "n": [-1, 2, 3, 4],
+            "c": pd.Categorical(["@a"] * 4),
+        }
+    )
+    found = pd.read_csv(write_csv(table, tmp_path / "a.csv"), dtype=str)
+    assert list(found.columns) == ["'=name", "n", "c"]
+    assert list(found.iloc[:, 0].fillna("")) == ["'=1+1", "-5", "plain", ""]
+    assert list(found["n"]) == ["-1", "2", "3", "4"]
+    assert set(found["c"]) == {"'@a"}
+    assert list(table["c"]) == ["@a"] * 4
+    assert safe_cells(pd.DataFrame({"x": np.zeros(2)})).equals(pd.DataFrame({"x": np.zeros(2)}))
+
+
+def test_everything_that_is_about_single_people_is_private(tmp_path):
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(300, seed=1), quasi_identifiers=["age", "sex", "state"]
+    )
+    result = rb.assess("adversary-routes", people, population=100_000, checkpoint=tmp_path / "kept")
+    result.to_parquet(tmp_path / "risks.parquet")
+    result.to_restricted(tmp_path / "risks.csv")
+    result.report(tmp_path / "own.html", custodian=True)
+    result.report(tmp_path / "out.html")
+    found = {p.name: mode(p) for p in tmp_path.iterdir()}
+    assert found == {
+        "kept": 0o700, "risks.parquet": 0o600, "risks.csv": 0o600, "own.html": 0o600,
+        "out.html": 0o666 & ~umask(),
+    }  # fmt: skip
+    assert {mode(p) for p in (tmp_path / "kept").iterdir()} == {0o600}
