@@ -136,7 +136,7 @@ def test_made_up_patients_need_no_file():
         (["--qi", "age", "--hierarchy", "age"], 2, "COLUMN=RULE"),
         (["--qi", "age", "--level", "age=x"], 2, "not a whole number"),
         (["--qi", "age", "--level", "age=1"], 2, "has no hierarchy"),
-        (["--qi", "age", "--quiet", "--plot", "x.bmp"], 2, "svg, .png or .pdf"),
+        (["--qi", "age", "--quiet", "--plot", "x.bmp"], 2, "svg or .png or .pdf"),
         (["--qi", "age", "--weights", "zip"], 3, "not numbers"),
         ([], 2, "--qi"),
     ],

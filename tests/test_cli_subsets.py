@@ -150,7 +150,7 @@ def test_mistakes_end_in_one_message(table, capsys):
     for option in ("--plot", "--plot-lattice"):
         code, said = refused(capsys, "subsets", table, *QI, option, "x.bmp")
         assert code == 2
-        assert "end the name in .svg, .png or .pdf" in said
+        assert "end the name in .svg or .png or .pdf" in said
     code, said = refused(capsys, "subsets", table, *QI, "--top", "-3")
     assert "-3 is not in the range" in said
     for source in ("synthetic:x", "synthetic:-5", "synthetic:5:1:2"):

@@ -144,7 +144,7 @@ def test_sobol_and_uncertainty_print_what_the_calls_say():
         (("compare", "leak-single", "risk"), "nothing changes"),
         (("sobol", "leak-single", "risk"), "Narrow them"),
         (("uncertainty", "adversary-routes", "risk", "--samples", "0"), "at least one draw"),
-        (("tornado", "leak-single", "risk", "--plot", "x.abc"), "name a file such as .svg"),
+        (("tornado", "leak-single", "risk", "--plot", "x.abc"), "end the name in .svg"),
     ],
 )
 def test_slips_end_in_one_message(capsys, words, message):

@@ -137,3 +137,27 @@ def test_everything_that_is_about_single_people_is_private(tmp_path):
         "out.html": 0o666 & ~umask(),
     }  # fmt: skip
     assert {mode(p) for p in (tmp_path / "kept").iterdir()} == {0o600}
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    with pytest.raises(SystemExit) as ended:
+        rb.cli.main([str(w) for w in words])
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_a_command_tries_every_path_before_it_works(tmp_path, capsys, monkeypatch):
+    table = tmp_path / "t.csv"
+    rb.datasets.synthetic_patients(200, seed=1).to_csv(table, index=False)
+    before = table.read_bytes()
+    asked = ("assess", table, "--qi", "age,sex", "--population", "5000", "--quiet")
+    for option in ("--html", "--json-report", "--markdown", "--out", "--plot", "--restricted"):
+        place = tmp_path / "none" / ("a.svg" if option == "--plot" else "a.csv")
+        assert "its folder is not there" in told(capsys, *asked, option, place)
+        assert not place.parent.exists()
+    same = told(capsys, *asked, "--html", tmp_path / "a", "--out", tmp_path / "a")
+    assert "--html and --out name the same file" in same
+    assert "is the table itself" in told(capsys, *asked, "--out", table)
+    (tmp_path / "link.csv").symlink_to(table)
+    assert "is the table itself" in told(capsys, *asked, "--restricted", tmp_path / "link.csv")
+    assert table.read_bytes() == before

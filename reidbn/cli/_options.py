@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from reidbn.errors import UsageError
+from reidbn.release.writing import probe
 from reidbn.written import read_number
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ Number = int | float
 attack_argument = click.argument("attack")
 question_argument = click.argument("question", required=False)
 _BEYOND = "beyond_range"
+_WRITTEN = "reidbn.written"
 _ONE_MARK = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _THOUSANDS = re.compile(
     r"[1-9]\d{0,2}(?:\.000|(?:\.\d{3}){2,})"
@@ -116,6 +119,40 @@ def _precedent(text: str) -> RiskLimit | None:
     from reidbn.report.thresholds import PRESETS
 
     return PRESETS.get(text.strip().lower())
+
+
+class NewFile(click.ParamType[str]):
+    """A file that will be written: where it cannot be, the command says so before it works."""
+
+    name = "file"
+
+    def __init__(self, *endings: str) -> None:
+        self.endings = endings
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        option = param.opts[0] if param is not None and param.opts else "the file"
+        if self.endings and Path(value).suffix.lower() not in self.endings:
+            raise UsageError(f"{option}: {value}: end the name in {' or '.join(self.endings)}")
+        probe(value)
+        if ctx is not None and Path(value).name != "null":
+            files = ctx.meta.setdefault(_WRITTEN, {})
+            other = files.setdefault(os.path.realpath(value), option)
+            if other != option:
+                raise UsageError(f"{other} and {option} name the same file, {value}")
+        return value
+
+
+def refuse_to_write_over(source: str) -> None:
+    """Raise where the file that is read is also one that this command is to write."""
+    context = click.get_current_context(silent=True)
+    files = {} if context is None else context.meta.get(_WRITTEN, {})
+    option = files.get(os.path.realpath(source))
+    if option is not None:
+        raise UsageError(f"{option} {source} is the table itself, which would be lost")
+
+
+FILE = NewFile()
+PICTURE = NewFile(".svg", ".png", ".pdf")
 
 
 class Written(click.ParamType[Number]):

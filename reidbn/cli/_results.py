@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reidbn.cli._tables import figure_name, with_subjects, write_parquet
+from reidbn.cli._options import FILE, PICTURE
+from reidbn.cli._tables import with_subjects, write_parquet
 from reidbn.errors import CrosscheckFailed
 
 if TYPE_CHECKING:
@@ -19,19 +20,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 REPORTS = {"html": ".html", "markdown": ".md", "json_report": ".json"}
 _SHEET = ("options", "every", "generalisations", "context", "title")  # not for the numbers alone
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "html": click.option("--html", metavar="FILE",
+    "html": click.option("--html", type=FILE,
                          help="Write the report; counts are rounded, so that it may be passed on."),
-    "markdown": click.option("--markdown", metavar="FILE", help="Write the report as Markdown."),
-    "json_report": click.option("--json-report", metavar="FILE",
+    "markdown": click.option("--markdown", type=FILE, help="Write the report as Markdown."),
+    "json_report": click.option("--json-report", type=FILE,
                                 help="Write the report's numbers as JSON."),
-    "plot": click.option("--plot", metavar="FILE", callback=figure_name,
+    "plot": click.option("--plot", type=PICTURE,
                          help="Draw it (.svg, .png, .pdf)."),
     "custodian": click.option("--custodian", is_flag=True,
                               help="Reports with exact counts: they stay in the house."),
     "own_copy": click.option("--own-copy", is_flag=True, hidden=True),
-    "out": click.option("--out", metavar="FILE",
+    "out": click.option("--out", type=FILE,
                         help="Write a row for each person (Parquet). Restricted."),
-    "parquet": click.option("--parquet", metavar="FILE", hidden=True),
+    "parquet": click.option("--parquet", type=FILE, hidden=True),
 }  # fmt: skip
 _ALIASES = {"own_copy": "custodian", "parquet": "out"}
 

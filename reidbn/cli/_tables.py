@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from reidbn.cli._options import refuse_to_write_over
 from reidbn.cli._remedies import in_shell
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.progress import be_quiet
@@ -127,6 +128,7 @@ def read_alike(table: str, people: People) -> People:
 def _source(table: str) -> Any:
     name, *numbers = table.split(":")
     if name != "synthetic" or Path(table).exists():
+        refuse_to_write_over(table)
         return table
     if len(numbers) > 2 or not all(part.isdigit() for part in numbers):
         raise UsageError(f"{table}: write synthetic:PEOPLE or synthetic:PEOPLE:SEED, whole numbers")
@@ -269,10 +271,3 @@ def write_parquet(frame: pd.DataFrame, path: str) -> None:
     from reidbn.attacks.parquet import write_frames
 
     write_frames(path, [frame])
-
-
-def figure_name(_: Any, __: Any, path: str | None) -> str | None:
-    """A click callback: the file of a picture ends in a format that can be drawn."""
-    if path is not None and Path(path).suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise click.BadParameter(f"{path}: end the name in .svg, .png or .pdf")
-    return path

@@ -8,6 +8,7 @@ import click
 
 from reidbn.cli._known import known_option, read_columns, read_known
 from reidbn.cli._options import (
+    FILE,
     NUMBER,
     WHOLE,
     asked_beyond_range,
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--restricted",
-    metavar="FILE",
+    type=FILE,
     help="Write risk, main route and attribute of everybody (CSV, Parquet). Restricted.",
 )
 @click.option("--histories", is_flag=True, help="A repeated subject id is a person's history.")

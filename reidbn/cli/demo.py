@@ -41,7 +41,7 @@ def demo(
         be_quiet()
     folder = Path(output)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
     except OSError as problem:
         raise UsageError(f"{folder}: cannot be made: {problem.strerror}") from None
     if language:

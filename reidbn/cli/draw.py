@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import click
 
 from reidbn.cli._examples import examples
-from reidbn.cli._options import print_json
+from reidbn.cli._options import FILE, print_json
 from reidbn.cli._question import Call, asks
-from reidbn.errors import UsageError
 
 
 @click.command(
@@ -20,7 +18,7 @@ from reidbn.errors import UsageError
     )
 )
 @partial(asks, question=False)
-@click.option("--output", "-o", metavar="FILE", help=".svg, .png or .dot; default NAME.svg.")
+@click.option("--output", "-o", type=FILE, help=".svg, .png or .dot; default NAME.svg.")
 @click.option("--marginals", is_flag=True, help="Show every node's chances.")
 def draw(asked: Call, output: str | None, marginals: bool) -> None:
     """Draw ATTACK: its graph, parameters and where every number comes from."""
@@ -29,11 +27,7 @@ def draw(asked: Call, output: str | None, marginals: bool) -> None:
     model = rb.load(asked.attack)
     learnt = bool(asked.how["given"] or asked.how["do"])
     drawing = rb.draw(model, marginals=marginals or learnt, **asked.how)
-    path = Path(output or f"{model.name}.svg")
-    try:
-        drawing.save(path)
-    except OSError as problem:
-        raise UsageError(f"{path}: cannot be written: {problem.strerror}") from None
+    path = drawing.save(output or f"{model.name}.svg")
     if asked.as_json:
         size = {"width": drawing.width, "height": drawing.height}
         print_json({"attack": model.name, "file": str(path), **size})

@@ -8,6 +8,7 @@ import click
 
 from reidbn.cli._examples import examples
 from reidbn.cli._options import (
+    FILE,
     asked_beyond_range,
     attack_argument,
     output_options,
@@ -27,7 +28,7 @@ from reidbn.release.writing import write_text
     )
 )
 @attack_argument
-@click.option("--output", "-o", metavar="FILE", help="Where to write it; default: print it.")
+@click.option("--output", "-o", type=FILE, help="Where to write it; default: print it.")
 @click.option("--format", "format_", metavar="FORMAT", help="bif, xmlbif, xdsl (GeNIe) or dot.")
 @set_option
 @subject_option

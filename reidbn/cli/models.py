@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from reidbn.cli._options import json_option, print_json, print_table, quiet_option
+from reidbn.cli._options import FILE, json_option, print_json, print_table, quiet_option
 from reidbn.errors import UsageError
 from reidbn.release.writing import write_text
 
@@ -59,7 +59,7 @@ def scenarios(as_json: bool) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--output", "-o", metavar="FILE", help="Where to write it; default NAME.yaml.")
+@click.option("--output", "-o", type=FILE, help="Where to write it; default NAME.yaml.")
 @click.option("--force", is_flag=True, help="Overwrite a file that is there.")
 @json_option
 @quiet_option

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import NUMBER, number, output_options, print_json
+from reidbn.cli._options import NUMBER, PICTURE, number, output_options, print_json
 from reidbn.cli._results import result_options, write_people, write_reports
 from reidbn.cli._tables import (
     about,
-    figure_name,
     listed,
     read_alike,
     say_about,
@@ -45,9 +44,9 @@ _FIGURES = {"plot": "uniqueness", "plot_classes": "class sizes", "plot_models": 
 )  # fmt: skip
 @click.option("--rehearse", is_flag=True, help="Predict the table from parts of it, as a check.")
 @result_options()
-@click.option("--plot-classes", metavar="FILE", callback=figure_name,
+@click.option("--plot-classes", type=PICTURE,
               help="Draw population class sizes.")  # fmt: skip
-@click.option("--plot-models", metavar="FILE", callback=figure_name, help="Draw every model.")
+@click.option("--plot-models", type=PICTURE, help="Draw every model.")
 @output_options
 def population(people: People, **options: Any) -> None:
     """Population uniqueness: every model side by side, which to believe, and its interval.

@@ -8,12 +8,11 @@ import click
 
 from reidbn.cli._bar import share_bar
 from reidbn.cli._known import known_of, known_options
-from reidbn.cli._options import NUMBER, option_once, output_options, print_json
+from reidbn.cli._options import NUMBER, PICTURE, option_once, output_options, print_json
 from reidbn.cli._remedies import in_shell
 from reidbn.cli._results import REPORTS, result_options, write_people, write_reports
 from reidbn.cli._tables import (
     about,
-    figure_name,
     say_about,
     show_frame,
     table_options,
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 @click.option("--top", type=click.IntRange(0), default=15, show_default=True, help="Rows shown.")
 @result_options()
 @click.option(
-    "--plot-lattice", metavar="FILE", callback=figure_name,
+    "--plot-lattice", type=PICTURE,
     help="Draw every subset as a cell of a strip.",
 )  # fmt: skip
 @output_options

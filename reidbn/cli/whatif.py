@@ -12,7 +12,9 @@ import click
 
 from reidbn.cli._files import are_results, compare_files
 from reidbn.cli._options import (
+    FILE,
     NUMBER,
+    PICTURE,
     is_above,
     number,
     option_once,
@@ -39,7 +41,7 @@ _statistic = click.option(
 _threshold = click.option(
     "--threshold", type=NUMBER, metavar="P", help="Where does the answer cross this?"
 )
-_plot = click.option("--plot", metavar="FILE", help="Draw it (.svg, .png, .pdf).")
+_plot = click.option("--plot", type=PICTURE, help="Draw it (.svg, .png, .pdf).")
 _over = click.option("--over", multiple=True, metavar="NAME[=LOW:HIGH]",
                      help="Only these parameters, over these ranges.")  # fmt: skip
 
@@ -49,8 +51,8 @@ _over = click.option("--over", multiple=True, metavar="NAME[=LOW:HIGH]",
 @click.option("--over", multiple=True, required=True, metavar="NAME[=VALUES]",
               help="Values a,b,c or from:to:count; a bare name: 11 over its range.")  # fmt: skip
 @option_once("--per-person", "--per-subject", is_flag=True, help="One row per person and setting.")
-@click.option("--csv", metavar="FILE", help="Write the table as CSV.")
-@click.option("--parquet", metavar="FILE", help="Write the table as Parquet.")
+@click.option("--csv", type=FILE, help="Write the table as CSV.")
+@click.option("--parquet", type=FILE, help="Write the table as Parquet.")
 @click.option("--impossible", type=click.Choice(["raise", "null"]), default="raise",
               show_default=True,
               help="Where the evidence cannot be: stop, or leave the cell empty.")  # fmt: skip

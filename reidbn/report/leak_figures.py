@@ -284,7 +284,7 @@ FIGURES: dict[str, Any] = {
 def draw_all(folder: str | Path, *, kind: str = "svg") -> list[Path]:
     """Write every picture into a folder; the paths of the files."""
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    place.mkdir(exist_ok=True)
     paths = [place / f"{name}.{kind}" for name in FIGURES]
     for path, draw in zip(paths, FIGURES.values(), strict=True):
         draw(path)
