@@ -130,7 +130,7 @@ class Result:
     """What every answer about people can do."""
 
     question: Any = None
-    """What was asked, where that has a name or words of its own."""
+    """What was asked, in words."""
 
     if TYPE_CHECKING:  # a field or a property of each result
 

@@ -40,6 +40,16 @@ def test_people_without_an_age_do_not_make_the_only_one_with_an_age_eleven_alike
     assert any("written alike" in note for note in summary.to_dict()["notes_on_the_rule"])
 
 
+def test_where_both_counts_say_the_same_the_rule_says_it_once():
+    alike = assessed({"age": ["25"] * 11 + [None] * 11, "sex": ["F"] * 11 + ["M"] * 11},
+                     "matches-anything")  # fmt: skip
+    (note,) = (n for n in alike.summary("ema").to_dict()["notes_on_the_rule"] if "alike" in n)
+    assert note.endswith("the highest 1/class is 0.0909 (about 1 in 11) either way.")
+    apart = assessed({"age": ["25"] + [None] * 11}, "matches-anything")
+    (note,) = (n for n in apart.summary("ema").to_dict()["notes_on_the_rule"] if "alike" in n)
+    assert note.endswith("it is 1 (certain), where only rows that are written alike count.")
+
+
 def test_somebody_whose_only_row_has_no_age_is_not_alike_to_everybody():
     result = assessed({"age": [None] + ["20"] * 11}, "matches-anything")
     assert not result.summary("ema").passes

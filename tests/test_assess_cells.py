@@ -202,6 +202,15 @@ def test_risks_are_never_written_over_the_file_they_came_from(frame, file, tmp_p
     with pytest.raises(rb.DataError, match="1 row of the source is in none"):
         cells.to_parquet(place, source=strangers)
     assert place.read_text() == "of yesterday"
+    for part in (frame.head(len(frame) // 2), pd.concat([frame, frame.head(3)])):
+        part.to_parquet(strangers)  # the risks of a table are not those of a part of it
+        with pytest.raises(rb.DataError, match="another number of rows in the source"):
+            cells.to_parquet(place, source=strangers)
+        assert place.read_text() == "of yesterday"
+    halves = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
+    frame.head(5).to_parquet(halves[0])
+    frame.iloc[5:].to_parquet(halves[1])
+    assert len(pd.read_parquet(cells.to_parquet(place, source=halves))) == len(frame)
     (tmp_path / "people.csv").write_text("age\n1\n")
     with pytest.raises(rb.DataError, match=r"people\.csv: cannot be read as Parquet"):
         cells.to_parquet(place, source=tmp_path / "people.csv")

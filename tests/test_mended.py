@@ -206,6 +206,18 @@ def test_a_scenario_of_the_users_own_is_not_taken_for_the_shipped_one_of_its_nam
     page = quickly(own).report(tmp_path / "r.md").read_text()
     assert "Worst case against scenario" in page
     assert "own scenario file" in page
+    assert repr(own).startswith(
+        "<Assessment adversary-routes under worst-case (own scenario file, not the shipped one)"
+    )
+    assert "own scenario file" in own.question
+    told = rb.compare(worst, own)
+    assert str(told).startswith("worst-case (own scenario file, not the shipped one) against worst")
+    assert told.to_dict()["after"] != told.to_dict()["before"] == "worst-case"
+    (tmp_path / "other.yaml").write_text(OWN.replace("0.5", "0.4"))
+    other = rb.what_if(own, scenario=str(tmp_path / "other.yaml"), unknown=["state", "race"])
+    marks = [r.inputs.scenario.fingerprint[:8] for r in (other, own)]
+    told = str(rb.compare(own, other))
+    assert told.startswith(f"worst-case ({marks[0]}) against worst-case ({marks[1]}),")
     shipped = worst.report(tmp_path / "w.md").read_text()
     assert "Worst case against scenario" not in shipped
     assert "own scenario file" not in shipped

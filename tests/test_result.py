@@ -86,6 +86,16 @@ def test_a_result_says_its_measures_as_numbers_words_and_a_frame(result):
     assert "<table" in result._repr_html_()
 
 
+def test_a_result_says_what_was_asked_in_words(result):
+    asked = str(result.question)
+    assert result.to_dict()["question"] == asked
+    assert asked in str(made(result.kind).question)
+    if result.kind != "Assessment":  # whose scenario says what is known
+        assert "age" in asked
+        assert "race" in asked
+    assert "None" not in asked
+
+
 def test_a_result_has_a_row_for_each_person_in_record_order(result):
     assert isinstance(result.table, rb.People)
     assert len(result.people) == len(result.table)

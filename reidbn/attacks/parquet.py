@@ -36,8 +36,13 @@ def write_frames(path: Any, frames: Iterable[pd.DataFrame]) -> Path:
     return place
 
 
-def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str]) -> Path:
-    """Write every row of Parquet files with the columns of its cell, in order, as one file."""
+def write_joined(
+    path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str], *, people: str
+) -> Path:
+    """Write every row of Parquet files with the columns of its cell, in order, as one file.
+
+    The column `people` says how many rows each cell has; it is checked, and not written.
+    """
     import duckdb
 
     place = Path(place_of(path, "path"))
@@ -46,9 +51,10 @@ def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str])
         raise UsageError(
             f"{place.name} is the source itself, which would be lost; write to another file"
         )
-    new = [name for name in cells.columns if name not in on]
+    new = [name for name in cells.columns if name not in (*on, people)]
     same = " and ".join(f"s.{_quoted(n)} is not distinct from c.{_quoted(n)}" for n in on)
     risks = ", ".join(f"c.{_quoted(n)}" for n in new)
+    keys = ", ".join(map(_quoted, on))
     with whole(place, of_people=True) as made:
         try:
             with duckdb.connect(config={"temp_directory": str(made.parent)}) as con:
@@ -70,6 +76,11 @@ def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str])
                 joined.write_parquet(str(made))
                 found = con.read_parquet(str(made))
                 without = found.filter(f"{_quoted(new[0])} is null").count("*").fetchall()[0][0]
+                rows_of = f"select {keys}, count(*) as rows_found from source group by all"  # noqa: S608
+                other = con.sql(
+                    f"select count(*) from cells c left join ({rows_of}) s on {same} "  # noqa: S608
+                    f"where coalesce(s.rows_found, 0) <> c.{_quoted(people)}"
+                ).fetchall()[0][0]
         except (duckdb.Error, OSError) as problem:
             raise UsageError(
                 f"cannot write {place.name} from the source: {type(problem).__name__}"
@@ -80,6 +91,12 @@ def write_joined(path: Any, cells: pd.DataFrame, source: Any, on: Sequence[str])
                 f"the cells, so nothing is written: "
                 f"give the files that were counted, with missing cells as nulls and values as the "
                 f"cells have them"
+            )
+        if other:
+            raise DataError(
+                f"{counted(other, 'cell')} {agree(other, 'has', 'have')} another number of rows in "
+                f"the source than were counted, so nothing is written: the risks are those of the "
+                f"table that was counted; give all of its files, and no others"
             )
     return place
 

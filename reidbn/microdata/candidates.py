@@ -322,6 +322,13 @@ class Candidates(Result):
     # -- as a result -----------------------------------------------------------------------
 
     @property
+    def question(self) -> str:
+        """Who is looked for, and on what."""
+        compared = [own if own == other else f"{own} ({other} there)"
+                    for own, other in self.columns.items()]  # fmt: skip
+        return f"the named people who fit each released record on {', '.join(compared)}"
+
+    @property
     def table(self) -> People:
         """The released people."""
         return self.release

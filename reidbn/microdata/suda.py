@@ -82,6 +82,14 @@ class Suda(Result):
     """One entry per MSU: whose it is (in record order), and the mask of its columns."""
 
     @property
+    def question(self) -> str:
+        """Where what is searched for, and how scores are made."""
+        return (
+            f"sets of at most {self.most} of {', '.join(self.columns)} on which somebody is alone, "
+            f"and on no part of them; scores by {self.score_by}"
+        )
+
+    @property
     def total(self) -> int:
         """How many minimal sample uniques there are."""
         return int(self.masks.size)

@@ -139,6 +139,12 @@ class Uniqueness(Result, ABC):
     # -- as a result -----------------------------------------------------------------------
 
     @property
+    def question(self) -> str:
+        """What is estimated, on which columns, by which model."""
+        on = f"on {', '.join(self.sample.columns)}" if self.sample.columns else "by class sizes"
+        return f"who is alone in the population {on}; model {self.model}"
+
+    @property
     def table(self) -> People | None:
         """The people it was asked of; None where class sizes were given in place of them."""
         return self.sample.asked

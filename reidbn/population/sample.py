@@ -19,8 +19,8 @@ from reidbn.theory.frequencies import FrequencyTable
 
 LARGEST = 2**53
 SUPPRESSED = (
-    "people were suppressed: the population is counted without those for whom they stood, so give "
-    "the population from which the table was drawn before"
+    "people were suppressed: the population is counted without those for whom they stood; "
+    "population= means the one from which the table was drawn, before anybody was suppressed"
 )
 
 

@@ -21,8 +21,7 @@ QUANTILES = (0.25, 0.5, 0.75, 0.95)
 AS_WRITTEN = (
     "Rows count as alike for the rule where they are written alike: a missing or general value "
     "fits many people, but hides none of them from somebody who knows the person. The risks below, "
-    "and k() and class sizes, count whoever may match: with everything known, the highest 1/class "
-    "is {may_match}, counted so; it is {written}, where only rows that are written alike count."
+    "and k() and class sizes, count whoever may match: with everything known, the highest 1/class"
 )
 
 
@@ -194,7 +193,10 @@ class Summary:
             return notes
         counts = (self._may_match, self.judged.sizes)
         highest = [telling.highest_in_words(1.0 / sizes) for sizes in counts]
-        return (*notes, AS_WRITTEN.format(may_match=highest[0], written=highest[1]))
+        if highest[0] == highest[1]:
+            return (*notes, f"{AS_WRITTEN} is {highest[0]} either way.")
+        apart = "counted so; it is {}, where only rows that are written alike count."
+        return (*notes, f"{AS_WRITTEN} is {highest[0]}, {apart.format(highest[1])}")
 
     def _odds(self) -> tuple[str, ...]:
         """The assumptions in the measure that a limit of the user's own is on."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Given
 from reidbn.attack.scenario import Scenario
+from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.parquet import write_frames, write_joined
 from reidbn.attacks.routes.arguments import probabilities_of, whole_number
 from reidbn.attacks.routes.counts import SubsetClasses
@@ -129,7 +130,7 @@ class Assessment(Result):
     def question(self) -> str:
         """The attack, the scenario and the event whose chance the overall risk is."""
         asked = self.questions[OVERALL].describe()
-        return f"{self.inputs.attack.name} under {self.inputs.scenario.name}: {asked}"
+        return f"{self.inputs.attack.name} under {told_name(self.inputs.scenario)}: {asked}"
 
     def _people(self) -> pd.DataFrame:
         """One column per measure; of people counted as cells a row per cell."""
@@ -365,13 +366,14 @@ class Assessment(Result):
         """Write the risks of every person, keyed by the subject's id; restricted.
 
         Of people counted as cells a row per cell; with the Parquet files they were counted from as
-        `source` every row of these, with the risks of its person.
+        `source` every row of these, with the risks of its person; files that hold other rows than
+        were counted are refused.
         """
         if source is not None:
             if not isinstance(self.table, TalliedPeople):
                 raise UsageError("source= is for people counted as cells; these have a row each")
             names = self.table.columns
-            return write_joined(path, self._cells(self.table).drop(columns="people"), source, names)
+            return write_joined(path, self._cells(self.table), source, names, people="people")
         if isinstance(self.table, TalliedPeople):
             return write_frames(path, [self._cells(self.table)])
         return write_frames(path, [self.subjects.reset_index(names="subject")])
@@ -384,7 +386,7 @@ class Assessment(Result):
         drawn = ", drawn at random" if self.inputs.drawn else ""
         part = f" (of {len(self.inputs.people):,}{drawn})" if self.is_part else ""
         return (
-            f"<Assessment {self.attack.name} under {self.inputs.scenario.name}: "
+            f"<Assessment {self.attack.name} under {told_name(self.inputs.scenario)}: "
             f"{counted(len(self), 'person')}{part}, {OVERALL} mean {mean:.4g}, "
             f"highest {values.max():.4g}>"
         )

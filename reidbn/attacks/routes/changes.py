@@ -11,6 +11,7 @@ import numpy as np
 
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
+from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.arguments import (
     columns_of,
     mapping_of,
@@ -201,18 +202,27 @@ class AssessmentsCompared:
             )
         return pd.DataFrame(rows).set_index("measure")
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """The scenarios before and after; which is whose, where another has the same name."""
+        both = [r.inputs.scenario for r in (self.before, self.after)]
+        first, second = (told_name(one) for one in both)
+        if first == second and both[0].fingerprint != both[1].fingerprint:
+            first, second = (f"{one.name} ({one.fingerprint[:8]})" for one in both)
+        return first, second
+
     def to_dict(self) -> dict[str, Any]:
         table = self.table.astype(object).where(self.table.notna(), None)
         return {
-            "before": self.before.inputs.scenario.name,
-            "after": self.after.inputs.scenario.name,
+            "before": self.names[0],
+            "after": self.names[1],
             "people": len(self.before),
             "reduction_percent": table.to_dict(orient="index"),
         }
 
     def __str__(self) -> str:
         lines = [
-            f"{self.after.inputs.scenario.name} against {self.before.inputs.scenario.name}, "
+            f"{self.names[1]} against {self.names[0]}, "
             f"{counted(len(self.before), 'person')}: reduction of the risk in percent",
             f"  {'':18}{'Q1':>8}{'median':>8}{'Q3':>8}   mean risk",
         ]
