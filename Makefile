@@ -47,7 +47,10 @@ lock:  ## resolve requirements.lock anew (needs uv)
 	uv pip compile pyproject.toml --extra dev --generate-hashes --no-emit-index-url \
 	  --no-header --python-version 3.11 --universal -o requirements.lock
 
-clean:  ## remove what the tools made
-	rm -rf .venv dist build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+sbom: setup  ## what the installed product is made of, as CycloneDX (sbom.json)
+	$(BIN)/python tests/sbom.py
 
-.PHONY: help setup demo test format lint wheel check notebooks notebooks-check golden schema bench lock clean
+clean:  ## remove what the tools made
+	rm -rf .venv dist build demo sbom.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: help setup demo test format lint wheel check notebooks notebooks-check golden schema bench lock sbom clean
