@@ -5,7 +5,15 @@ import json
 import pytest
 
 import reidbn as rb
-from reidbn.cli import number, print_table, read_grid, read_settings, read_states, read_subject
+from reidbn.cli import (
+    number,
+    print_table,
+    read_grid,
+    read_settings,
+    read_states,
+    read_subject,
+    reidbn,
+)
 
 
 def test_whole_numbers_stay_whole_and_fractions_fractions():
@@ -70,3 +78,38 @@ def test_tables_show_brackets_as_they_are_and_are_not_cut(capsys):
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert any(line.startswith(" " + title.strip()) or title.strip() in line for line in lines)
     assert any("[bold]" in line and line.endswith("3") for line in lines)
+
+
+def renamed():
+    """Each option that has two words, with the command it is of."""
+    for name in reidbn.list_commands(None):
+        command = reidbn.get_command(None, name)
+        for option in command.params:
+            words = [word for word in option.opts if word.startswith("--")]
+            if len(words) > 1:
+                yield pytest.param(name, words, option.is_flag, id=f"{name} {words[1]}")
+
+
+RENAMED = list(renamed())
+
+
+@pytest.mark.parametrize(("command", "words", "is_flag"), RENAMED)
+@pytest.mark.parametrize("glued", [True, False])
+def test_an_older_and_a_newer_word_of_one_option_are_not_given_together(
+    command, words, is_flag, glued
+):
+    """The last of them counted, and nothing was said."""
+    given = [part for word in words for part in _said(word, is_flag, glued)]
+    with pytest.raises(rb.UsageError, match=f"{words[0]} and {words[1]} are one option"):
+        reidbn.main(args=[command, *given], prog_name="reidbn", standalone_mode=False)
+
+
+def _said(word, is_flag, glued):
+    if is_flag:
+        return [word]
+    return [f"{word}=5"] if glued else [word, "5"]
+
+
+def test_every_renamed_option_is_looked_at():
+    found = {param.values[0] + param.values[1][1] for param in renamed()}
+    assert {"sweep--per-subject", "ask--rows", "assess--own-copy", "leak--parquet"} <= found

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from reidbn.cli._remedies import in_shell
-from reidbn.errors import ReidbnError, ReidbnWarning, did_you_mean
+from reidbn.errors import ReidbnError, ReidbnWarning, UsageError, did_you_mean
 from reidbn.late import face
 
 __all__ = ["in_shell", "main", "reidbn"]
@@ -81,6 +81,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f'no command "{args[0]}"; {hint}', ctx)
         found = super().resolve_command(ctx, args)
         ctx.meta["reidbn.command"] = found[1]
+        _refuse_two_words(found[1], found[2])
         return found
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -95,6 +96,19 @@ class LazyGroup(click.Group):
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
+
+
+def _refuse_two_words(command: click.Command | None, args: list[str]) -> None:
+    """Raise where an option and the name that it once had are both given: the last would count."""
+    ends = args.index("--") if "--" in args else len(args)
+    given = {text.partition("=")[0] for text in args[:ends]}
+    for option in [] if command is None else command.params:
+        both = [name for name in option.opts if name.startswith("--") and name in given]
+        if len(both) > 1:
+            raise UsageError(
+                f"{' and '.join(both)} are one option, of which {both[0]} is the newer word; give "
+                "one of them"
+            )
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reidbn.cli._options import FILE, PICTURE
+from reidbn.cli._options import FILE, PICTURE, option_once
 from reidbn.cli._tables import with_subjects, write_parquet
 from reidbn.errors import CrosscheckFailed
 
@@ -27,38 +26,21 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
                                 help="Write the report's numbers as JSON."),
     "plot": click.option("--plot", type=PICTURE,
                          help="Draw it (.svg, .png, .pdf)."),
-    "custodian": click.option("--custodian", is_flag=True,
-                              help="Reports with exact counts: they stay in the house."),
-    "own_copy": click.option("--own-copy", is_flag=True, hidden=True),
-    "out": click.option("--out", type=FILE,
-                        help="Write a row for each person (Parquet). Restricted."),
-    "parquet": click.option("--parquet", type=FILE, hidden=True),
+    "custodian": option_once("--custodian", "--own-copy", is_flag=True,
+                             help="Reports with exact counts: they stay in the house."),
+    "out": option_once("--out", "--parquet", type=FILE,
+                       help="Write a row for each person (Parquet). Restricted."),
 }  # fmt: skip
-_ALIASES = {"own_copy": "custodian", "parquet": "out"}
 
 
 def result_options(*names: str) -> Callable[[F], F]:
-    """`--html`, `--plot`, `--out` and their neighbours, or some of them by name.
-
-    Older names of options are taken, and hidden.
-    """
-    wanted = set(names or _OPTIONS) | {
-        old for old, name in _ALIASES.items() if name in (names or _OPTIONS)
-    }
+    """`--html`, `--plot`, `--out` and their neighbours, or some of them by name."""
 
     def decorate(function: F) -> F:
-        @functools.wraps(function)
-        def command(*given: Any, **options: Any) -> Any:
-            for old in wanted & set(_ALIASES):
-                value = options.pop(old)
-                options[_ALIASES[old]] = options[_ALIASES[old]] or value
-            return function(*given, **options)
-
-        wrapped: Any = command
         for name in reversed(_OPTIONS):
-            if name in wanted:
-                wrapped = _OPTIONS[name](wrapped)
-        return wrapped  # type: ignore[no-any-return]
+            if name in (names or _OPTIONS):
+                function = _OPTIONS[name](function)
+        return function
 
     return decorate
 
