@@ -122,6 +122,8 @@ class Attack:
     sources: tuple[str, ...] = ()
     where: tuple[str, ...] = ()
     """Conditions that parameters always satisfy, such as "leaked <= records"."""
+    template: Mapping[str, Any] | None = field(default=None, repr=False)
+    """What the file says, where it is shorter than the attack: with plates, or another model."""
 
     def __post_init__(self) -> None:
         several = str | Iterable[str]

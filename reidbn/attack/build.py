@@ -36,7 +36,7 @@ def build(document: Document, model: FileModel) -> tuple[Attack | None, list[Pro
     shape = [*_shape_problems(data, model), *_choice_problems(document)]
     if not shape:
         try:
-            return _attack(model.file.model_validate(data)), []
+            return _attack(model.file.model_validate(data), template=document.template), []
         except ModelError as error:
             return None, _in_file(error, document)
     return None, shape + _with_stand_ins(document, model, shape)
@@ -73,7 +73,9 @@ def _choice_problems(document: Document) -> list[Problem]:
 # -- the attack -----------------------------------------------------------------------------------
 
 
-def _attack(file: Any, stand_ins: Mapping[str, dict[str, Any]] | None = None) -> Attack:
+def _attack(
+    file: Any, stand_ins: Mapping[str, dict[str, Any]] | None = None, *, template: Any = None
+) -> Attack:
     parts: dict[str, dict[str, Any]] = {
         "parameters": {name: parameter(name, p) for name, p in file.parameters.items()},
         "subject": {name: _column(name, c) for name, c in file.subject.items()},
@@ -85,7 +87,7 @@ def _attack(file: Any, stand_ins: Mapping[str, dict[str, Any]] | None = None) ->
         parts[room] |= things
     rooms: dict[str, Any] = {room: tuple(things.values()) for room, things in parts.items()}
     words = {key: getattr(file, key) for key in ("title", "story", "sources", "where", "example")}
-    return Attack(file.name, **words, **rooms)
+    return Attack(file.name, **words, **rooms, template=template)
 
 
 def parameter(name: str, spec: Any) -> Parameter:

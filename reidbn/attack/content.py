@@ -52,6 +52,36 @@ def content(attack: Attack, *, cpd: Callable[[CPD], Content] = _written) -> Cont
     }
 
 
+_PLACES = ("states", "when", "given", "to")  # where a numeral is a name
+
+
+def plain_words(value: Any, key: str = "") -> Any:
+    """What was read from a file, without how it was written."""
+    if isinstance(value, dict):
+        inner = {k: key if key in _PLACES and not isinstance(v, dict) else k
+                 for k, v in value.items()}  # fmt: skip
+        return {k: plain_words(v, inner[k]) for k, v in value.items()}
+    if isinstance(value, list):
+        return [plain_words(item, key) for item in value]
+    return str(getattr(value, "text", value)) if key in _PLACES else value
+
+
+def brought_up_to_date(short: Content, then: Content, now: Content) -> Content:
+    """The short form of an attack that has changed, where the change is in what it says itself."""
+    out = {key: value for key, value in short.items() if key not in then or key in now}
+    for key in now:
+        if key in short and then.get(key) == now[key]:
+            continue
+        if isinstance(now[key], dict):
+            own, old = short.get(key, {}), then.get(key, {})
+            kept = {name: thing for name, thing in own.items() if name not in old or name in now[key]}
+            news = {name: thing for name, thing in now[key].items() if thing != old.get(name)}
+            out[key] = {**kept, **news}
+        elif key in short or key not in then:
+            out[key] = now[key]
+    return out
+
+
 def _kept(**entries: Any) -> Content:
     """The entries that say something."""
     return {key: value for key, value in entries.items() if value not in (None, "", [], {}, ())}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -54,12 +54,38 @@ def in_file(document: Document, label: str, problems: Iterable[Problem]) -> list
     if document.broken:
         line, column, message = document.broken
         found.append((Problem((), message), (line, column)))
+    found = _once_for_all(document, found)
     located = [
         FileProblem(p.where, p.message, p.at_key, p.level, label, line + 1, column + 1,
                     lines[line].rstrip("\r") if line < len(lines) else "")
         for p, (line, column) in found
     ]  # fmt: skip
     return sorted(dict.fromkeys(located), key=lambda p: (p.line, p.column, p.message))
+
+
+def _once_for_all(
+    document: Document, found: list[tuple[Problem, tuple[int, int]]]
+) -> list[tuple[Problem, tuple[int, int]]]:
+    """A slip in what is written once for several is one problem, told of the first of them."""
+    kept: dict[Any, tuple[Problem, tuple[int, int]]] = {}
+    others: dict[Any, list[str]] = {}
+    for problem, mark in found:
+        ends = range(len(problem.where), 0, -1)
+        bound = next((b for e in ends if (b := document.bound.get(problem.where[:e]))), "")
+        message = problem.message
+        for value in sorted(re.findall(r"= (\w+)", bound), key=len, reverse=True):
+            message = re.sub(rf"(?<![^\W_]){value}(?![^\W_])", "?", message)
+        key = (mark, message, problem.level) if bound else (mark, problem)
+        if key not in kept:
+            told = f"{problem.message} [{bound}]" if bound else problem.message
+            kept[key] = (replace(problem, message=told), mark)
+        else:
+            others.setdefault(key, []).append(bound)
+    for key, bounds in others.items():
+        problem, mark = kept[key]
+        more = f"{problem.message[:-1]}; and so for {len(bounds)} more]"
+        kept[key] = (replace(problem, message=more), mark)
+    return list(kept.values())
 
 
 def raise_file_problems(label: str, problems: list[FileProblem]) -> None:

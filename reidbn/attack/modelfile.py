@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from reidbn.attack.attack import Attack
 from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD
-from reidbn.errors import ModelError, UsageError, did_you_mean
+from reidbn.errors import ModelError, ReidbnError, UsageError, did_you_mean
 from reidbn.release.writing import write_text
 
 if TYPE_CHECKING:
@@ -181,7 +181,26 @@ def load(name_or_path: str | os.PathLike[str] | Attack, kinds: Kinds | None = No
     if isinstance(name_or_path, Attack):
         return name_or_path
     path = find(name_or_path)
-    return loads(read_text(path), kinds, label=short(path))
+    return parsed(read_text(path), kinds, label=short(path), via=(path,))[0]
+
+
+def _part(name: str, kinds: Kinds | None, via: tuple[Path, ...]) -> Attack:
+    """The attack of a model that a file names: a shipped one, or a file beside it or below.
+
+    `via` are the files that led here, the first one first.
+    """
+    folder = via[-1].parent
+    inner = Path(name) if Path(name).suffix else Path(f"{name}.yaml")
+    path = models_folder() / f"{name}.yaml" if name in models() else folder / inner
+    if inner.is_absolute() or ".." in inner.parts:
+        raise UsageError(f'"{name}" leads out of the folder; name a model in it, or a shipped one')
+    if not path.is_file():
+        hint = did_you_mean(name, [*models(), *(p.stem for p in sorted(folder.glob("*.yaml")))])
+        raise UsageError(f'no model is called "{name}", here or among the shipped; {hint}')
+    if path.resolve() in [p.resolve() for p in via]:
+        circle = " -> ".join(p.name for p in (*via, path))
+        raise UsageError(f"the models go in a circle: {circle}")
+    return parsed(read_text(path), kinds, label=short(path), via=(*via, path))[0]
 
 
 def find(name_or_path: str | os.PathLike[str]) -> Path:
@@ -208,12 +227,20 @@ def loads(text: str, kinds: Kinds | None = None, *, label: str = "<text>") -> At
 
 
 def parsed(
-    text: str, kinds: Kinds | None = None, *, label: str = "<text>"
+    text: str,
+    kinds: Kinds | None = None,
+    *,
+    label: str = "<text>",
+    via: tuple[Path, ...] = (Path("<text>"),),
 ) -> tuple[Attack, Document]:
-    """The attack in a text, and the document that knows where everything stands."""
+    """The attack in a text, and the document that knows where everything stands.
+
+    `via` ends with the file of the text: models that it uses stand beside it.
+    """
     from reidbn.attack.build import build
     from reidbn.attack.explain import in_file, raise_file_problems
-    from reidbn.attack.schema import file_model
+    from reidbn.attack.reuse import written_out
+    from reidbn.attack.schema import file_model, head_problems
     from reidbn.attack.yamltext import read_yaml
     from reidbn.errors import Problem
 
@@ -227,6 +254,11 @@ def parsed(
         raise_file_problems(label, in_file(document, label, problems))
     if document.data.get("kind") == "scenario":
         raise _whole(label, "is a scenario; it goes with an attack and is none itself")
+    problems = head_problems(document.data)
+    if not problems:
+        document, problems = written_out(document, lambda name: _part(name, kinds, via))
+    if problems:
+        raise_file_problems(label, in_file(document, label, problems))
     attack, problems = build(document, file_model(kinds))
     raise_file_problems(label, in_file(document, label, problems))
     assert attack is not None  # noqa: S101 - no problem, no excuse
@@ -234,21 +266,47 @@ def parsed(
 
 
 @typed
-def dumps(attack: Attack) -> str:
-    """The text of a model file of this attack; reading it back gives an equal attack."""
-    from reidbn.attack.content import content
-    from reidbn.attack.modelfile import layout
+def dumps(attack: Attack, *, expanded: bool = False) -> str:
+    """The text of a model file of this attack; reading it back gives an equal attack.
 
-    return layout(content(attack))
+    What was written once for several, or taken from another model, is written so again where that
+    still says this attack; `expanded` writes everything out.
+    """
+    return _text(attack, Path("<text>"), expanded=expanded)
+
+
+def _text(attack: Attack, path: Path, *, expanded: bool = False) -> str:
+    from reidbn.attack.content import brought_up_to_date, content, plain_words
+
+    full = content(attack)
+    if expanded or attack.template is None:
+        return layout(full)
+    short = plain_words(attack.template)
+    kinds = _more({node.cpd.kind: type(node.cpd) for node in attack.nodes.values()})
+    try:
+        then = parsed(layout(short), kinds, via=(path,))[0]
+        if then != attack:
+            short = brought_up_to_date(short, content(then), full)
+            then = parsed(layout(short), kinds, via=(path,))[0]
+    except ReidbnError:  # it cannot be said in short any more, or not from that folder
+        return layout(full)
+    return layout(short if then == attack else full)
+
+
+def _more(kinds: Kinds) -> Kinds | None:
+    """The kinds that are not installed."""
+    from reidbn.cpds.registry import all_kinds
+
+    return {name: kind for name, kind in kinds.items() if name not in all_kinds()} or None
 
 
 @typed
-def save(attack: Attack, path: str | os.PathLike[str]) -> None:
+def save(attack: Attack, path: str | os.PathLike[str], *, expanded: bool = False) -> None:
     """Write an attack as a model file.
 
-    `path` is where it goes.
+    `path` is where it goes; `expanded` writes out what was written once for several.
     """
-    write_text(dumps(attack), path)
+    write_text(_text(attack, Path(path), expanded=expanded), path)
 
 
 def read_text(path: Path) -> str:

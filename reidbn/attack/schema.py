@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field, ValidationError, create_model
 
 from reidbn.attack.cells import (
     Evidence,
@@ -22,10 +23,12 @@ from reidbn.attack.cells import (
     Word,
 )
 from reidbn.attack.content import SCHEMA_VERSION
+from reidbn.attack.explain import explain
 from reidbn.attack.parts import GroupRow
 from reidbn.cpds.protocol import CPD
 from reidbn.cpds.registry import all_kinds
 from reidbn.cpds.rows import Row
+from reidbn.errors import Problem, did_you_mean
 
 _SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
@@ -99,7 +102,31 @@ class QuestionSpec(FilePart):
     story: Word = Field("", description="the question in words")
 
 
-class FileBase(FilePart):
+class UseSpec(FilePart):
+    """A part that is another model, with names of its own."""
+
+    model: Word = Field(description="a shipped model, or a file beside this one")
+    as_: Word = Field("", alias="as", description="every name is put behind this one and _")
+    with_: dict[str, Word] = Field(
+        {}, alias="with",
+        description="what of this file stands for its numbers ($parameter, @column) and nodes",
+    )  # fmt: skip
+    give: dict[str, Word] = Field({}, description="names in this file for some of its things")
+
+
+class Head(FilePart):
+    """What makes a file stand for more than it says."""
+
+    repeat: dict[str, Word | tuple[Word, ...]] = Field(
+        {}, description="what repeats: words, pairs such as a>b, or a span such as 1..4"
+    )
+    use: tuple[UseSpec, ...] = Field((), description="other models as parts of this one")
+    extends: Word | None = Field(
+        None, description="the model that this one is a variant of; what is said here replaces it"
+    )
+
+
+class FileBase(Head):
     """An attack: an adversary's story as a graph."""
 
     schema_version: Version = Field(description=f"always {SCHEMA_VERSION}")
@@ -160,6 +187,20 @@ def _rows() -> Any:
 
 def _with(base: type[FilePart], extra: Any) -> type[FilePart]:
     return type(base.__name__, (base,), {"model_config": {"json_schema_extra": extra}})
+
+
+def head_problems(data: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong with the shape of what makes a file stand for more than it says."""
+    words = {"use", "extends", "repeat"}
+    for key in {*data} - {*FileBase.model_fields, "groups", "nodes"}:
+        if get_close_matches(key, words, n=1):
+            return [Problem((key,), f"unknown key; {did_you_mean(key, words)}", at_key=True)]
+    head = {key: data[key] for key in words & {*data}}
+    try:
+        Head.model_validate(head)
+    except ValidationError as error:
+        return explain(error.errors(include_url=False), head, Head)
+    return []
 
 
 @cache

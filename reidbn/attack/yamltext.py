@@ -10,8 +10,8 @@ that a state named 007 stays 007.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reidbn.attack.leaves import Where
@@ -128,6 +128,8 @@ class Document:
     problems: list[tuple[Problem, tuple[int, int]]] = field(default_factory=list)
     unread: set[Where] = field(default_factory=set)  # what stands there is not what was meant
     broken: tuple[int, int, str] | None = None  # line, column and message of a syntax error
+    template: Any = None  # what the file says, where `data` is more than is written there
+    bound: dict[Where, str] = field(default_factory=dict)  # "relative = mother", of what repeats
 
     def mark(self, where: Where, *, at_key: bool = False) -> tuple[int, int]:
         """Line and column (from 0) of an address, or of the nearest thing around it."""
@@ -137,6 +139,16 @@ class Document:
             if where[:end] in self.marks:
                 return self.marks[where[:end]]
         return self.marks.get((), (0, 0))
+
+    def moved(self, came: Mapping[Where, Where]) -> Document:
+        """A copy whose addresses are new; `came` says where each stood."""
+        return replace(
+            self,
+            marks={new: self.marks[at] for new, at in came.items() if at in self.marks},
+            key_marks={new: self.key_marks[at] for new, at in came.items() if at in self.key_marks},
+            unread={new for new, at in came.items() if at in self.unread},
+            bound={new: self.bound[at] for new, at in came.items() if at in self.bound},
+        )
 
     def at(self, where: Where) -> Any:
         """The plain data at an address, or None."""

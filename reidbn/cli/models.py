@@ -1,4 +1,4 @@
-"""Commands about model files as such: models, scenarios, new, schema."""
+"""Commands about model files as such: models, scenarios, show, new, schema."""
 
 from __future__ import annotations
 
@@ -82,6 +82,21 @@ def new(name: str, output: str | None, force: bool, as_json: bool, quiet: bool) 
         click.echo(str(path))
         if not quiet:
             click.echo(f"next: edit it, reidbn check {path}, reidbn ask {path}", err=True)
+
+
+@click.command()
+@click.argument("model")
+@click.option("--expanded", is_flag=True, help="Plates and parts of other models written out.")
+@json_option
+def show(model: str, expanded: bool, as_json: bool) -> None:
+    """Print a model file; --expanded: with everything that it stands for."""
+    from reidbn.attack.modelfile import dumps, find, load, read_text
+
+    attack = load(model)
+    if as_json:
+        print_json(attack.to_dict())
+    else:
+        click.echo(dumps(attack, expanded=True) if expanded else read_text(find(model)), nl=False)
 
 
 @click.command()

@@ -69,7 +69,7 @@ def check(what: Attack | str | os.PathLike[str], kinds: Kinds | None = None) -> 
             return ()
         path = find(what)
         label = short(path)
-        attack, document = parsed(read_text(path), kinds, label=label)
+        attack, document = parsed(read_text(path), kinds, label=label, via=(path,))
     except ModelError as error:
         return error.problems or (FileProblem((), str(error), file=os.fspath(what)),)
     found = at_file_addresses([*attack.warnings, *table_problems(attack)], document)
