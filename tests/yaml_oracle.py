@@ -7,6 +7,7 @@ what each node's story says.  Slow and plain, so that it is wrong in other ways,
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ class Model:
 
     @classmethod
     def read(cls, words: str, **more: Any) -> Model:
-        return cls(YAML(typ="safe", pure=True).load(words), **more)
+        return cls(unrolled(YAML(typ="safe", pure=True).load(words)), **more)
 
     # -- what stands in the file -------------------------------------------------------------
 
@@ -320,6 +321,66 @@ class Model:
             if all(world[n] == s for n, s in target.items()):
                 joint += p
         return joint, evidence
+
+
+# -- plates, unrolled ----------------------------------------------------------------------------
+
+
+def unrolled(file: dict[str, Any]) -> dict[str, Any]:
+    """The file as somebody would have written it without `repeat:` and without wild cards."""
+    file = dict(file)
+    plates: dict[str, list[dict[str, str]]] = {}
+    for name, listed in file.pop("repeat", {}).items():
+        pairs = [str(word).partition(">")[::2] for word in listed]
+        plates[name] = [
+            {f"[{name}.from]": a.strip(), f"[{name}.to]": b.strip()} if b else {f"[{name}]": a}
+            for a, b in pairs
+        ]
+    found: dict[str, Any] = _filled(file, [{}], plates)
+    members = [m for g in found.get("groups", {}).values() for m in g["members"]]
+    for room in ("groups", "nodes"):
+        for name, thing in found.get(room, {}).items():
+            names = [n for n in (*members, *found["nodes"]) if n != name]
+            said = thing.get("parents", [])
+            parents: list[str] = []
+            for word in said:
+                wild = fnmatch.filter(names, word) if "*" in word else [word]
+                parents += [n for n in wild if n not in parents and (n == word or n not in said)]
+            if said:
+                thing["parents"] = parents
+    return found
+
+
+def _filled(value: Any, meant: list[dict[str, str]], plates: Any) -> Any:
+    """`meant` are the assignments of words that may still hold, as far as names have fixed them."""
+    if isinstance(value, dict):
+        return {new: _filled(item, left, plates) for key, item in value.items()
+                for new, left in _copies(key, meant, plates)}  # fmt: skip
+    if isinstance(value, list):
+        out = []
+        for item in value:
+            if isinstance(item, str):
+                out += [word for word, _ in _copies(item, meant, plates)]
+            else:
+                out.append(_filled(item, meant, plates))
+        return out
+    if isinstance(value, str):
+        ((word, _),) = _copies(value, meant, plates)
+        return word
+    return value
+
+
+def _copies(text: str, meant: list[dict[str, str]], plates: Any) -> list[tuple[str, Any]]:
+    for name, rows in plates.items():
+        if f"[{name}" in text and not any(f"[{name}" in key for one in meant for key in one):
+            meant = [{**one, **row} for one in meant for row in rows]
+    found: dict[str, list[dict[str, str]]] = {}
+    for one in meant:
+        word = text
+        for placeholder, part in one.items():
+            word = word.replace(placeholder, part)
+        found.setdefault(word, []).append(one)
+    return list(found.items())
 
 
 def read_target(words: str) -> dict[str, str]:

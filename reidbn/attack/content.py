@@ -74,7 +74,9 @@ def brought_up_to_date(short: Content, then: Content, now: Content) -> Content:
             continue
         if isinstance(now[key], dict):
             own, old = short.get(key, {}), then.get(key, {})
-            kept = {name: thing for name, thing in own.items() if name not in old or name in now[key]}
+            kept = {
+                name: thing for name, thing in own.items() if name not in old or name in now[key]
+            }
             news = {name: thing for name, thing in now[key].items() if thing != old.get(name)}
             out[key] = {**kept, **news}
         elif key in short or key not in then:

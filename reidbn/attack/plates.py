@@ -12,8 +12,8 @@ knows where in the file it came from.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -61,7 +61,8 @@ def spread(document: Document, inside: Inside) -> tuple[Document, list[Problem]]
         return document, []
     names = [*_node_names(document.data)]
     came = {where: where for where in {*document.marks, *document.key_marks, *document.unread}}
-    found = []
+    fits: dict[tuple[int, int], bool] = {}  # whether what is written there fits anything at all
+    first: dict[tuple[int, int], Problem] = {}
     data = deepcopy(document.data)
     for owner, holder, where in [*_wild_lists(data)]:
         listed = holder["parents"]
@@ -70,14 +71,17 @@ def spread(document: Document, inside: Inside) -> tuple[Document, list[Problem]]
             at = (*where, "parents", i)
             matched = [parent]
             if isinstance(parent, str) and "*" in parent:
-                taken = {owner, *(p for p in (*listed, *holder["parents"]) if isinstance(p, str))}
                 every = [n for n in names if n != owner and _fits(parent, n, inside)]
+                taken = {p for p in (*listed, *holder["parents"]) if isinstance(p, str)}
                 matched = [n for n in every if n not in taken]
-                if not every:
-                    found.append(Problem(at, f'no other node has a name such as "{parent}"'))
+                mark = document.mark(at)
+                fits[mark] = fits.get(mark, False) or bool(every)
+                message = f'no other node has a name such as "{parent}"'
+                first.setdefault(mark, Problem(at, message))
             for name in matched:
                 came[(*where, "parents", len(holder["parents"]))] = at
                 holder["parents"].append(name)
+    found = [first[mark] for mark, one in fits.items() if not one]
     if found:
         return document, found
     template = document.data if document.template is None else document.template
@@ -131,14 +135,17 @@ def _element(word: str) -> Element:
 def _odd_elements(
     where: Where, words: list[str], elements: tuple[Element, ...]
 ) -> Iterator[Problem]:
+    seen: set[tuple[str, ...]] = set()
     for i, (word, element) in enumerate(zip(words, elements, strict=True)):
-        if not all(re.fullmatch(r"\w+", part) for part in element.values()):
+        parts = tuple(element.values())
+        if not all(re.fullmatch(r"\w+", part) for part in parts):
             message = f'"{word}" cannot be part of a name: use letters, digits and _, or a pair a>b'
             yield Problem((*where, i), message)
-        elif element in elements[:i]:
+        elif parts in seen:
             yield Problem((*where, i), f'"{word}" is listed twice')
         elif element.keys() != elements[0].keys():
             yield Problem((*where, i), f'"{word}": all are words, or all are pairs such as a>b')
+        seen.add(parts)
 
 
 # -- writing it out -------------------------------------------------------------------------------
@@ -238,7 +245,7 @@ class _Unfolding:
     def _fields(self, text: str, at: Where) -> Fields:
         """The words of a text that plates fill; what is no plate is a slip where names stand."""
         found = []
-        named = len(at) == 2 or at[-2:-1] and at[-2] in _NAMES
+        named = len(at) == 2 or (at[-2:-1] and at[-2] in _NAMES)
         for plate, key in _WORD.findall(text):
             message = ""
             if plate not in self.plates:
@@ -269,7 +276,8 @@ class _Unfolding:
         return self._filled(text, left)
 
     def _filled(self, text: str, left: Left, *, is_name: bool = False) -> str:
-        out, last, inside = "", 0, set()
+        out, last = "", 0
+        inside: set[int] = set()
         for found in _WORD.finditer(text):
             values = _values(left, found[1], found[2] or "")
             if len(values) == 1:
