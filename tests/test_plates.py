@@ -1,7 +1,5 @@
 """What is written once for several is what somebody would have written out by hand."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
