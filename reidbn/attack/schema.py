@@ -114,7 +114,7 @@ class UseSpec(FilePart):
     give: dict[str, Word] = Field({}, description="names in this file for some of its things")
 
 
-class Head(FilePart):
+class ShortForm(FilePart):
     """What makes a file stand for more than it says."""
 
     repeat: dict[str, Word | tuple[Word, ...]] = Field(
@@ -126,7 +126,7 @@ class Head(FilePart):
     )
 
 
-class FileBase(Head):
+class FileBase(ShortForm):
     """An attack: an adversary's story as a graph."""
 
     schema_version: Version = Field(description=f"always {SCHEMA_VERSION}")
@@ -197,9 +197,9 @@ def head_problems(data: Mapping[str, Any]) -> list[Problem]:
             return [Problem((key,), f"unknown key; {did_you_mean(key, words)}", at_key=True)]
     head = {key: data[key] for key in words & {*data}}
     try:
-        Head.model_validate(head)
+        ShortForm.model_validate(head)
     except ValidationError as error:
-        return explain(error.errors(include_url=False), head, Head)
+        return explain(error.errors(include_url=False), head, ShortForm)
     return []
 
 
