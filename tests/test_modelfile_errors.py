@@ -98,7 +98,7 @@ CALLS = {
     "saving where nothing can be saved": (
         lambda tmp: rb.save(attack(), tmp / "no" / "x.yaml"),
         rb.UsageError,
-        "TMP/no/x.yaml: cannot be written: No such file or directory",
+        "TMP/no/x.yaml: cannot be written: its folder is not there; make it first",
     ),
     "an unknown parameter of an attack": (
         lambda tmp: rb.load("leak-single").parameters["leakd"],
