@@ -12,7 +12,6 @@ from inside import inside
 import reidbn as rb
 from reidbn.errors import UsageError
 from reidbn.microdata import (
-    Matcher,
     People,
     class_size_chunks,
     expected,
@@ -119,8 +118,8 @@ def test_where_matching_is_equality_masks_and_partitions_agree(seed):
     rng = np.random.default_rng(seed)
     people = People.from_codes(rng.integers(0, 3, (rng.integers(1, 40), 4)), list("abcd"))
     groups = {"ab": ["a", "b"], "bc": ["b", "c"], "d": "d"}
-    matcher = Matcher.of(people, grouped(people, groups))
-    by_masks = matcher.sizes(matcher.of_record)
+    by_masks = inside(rb.class_sizes_by_mask)._by_masks
+    by_masks = by_masks(people, grouped(people, groups), np.arange(len(people)))
     assert (by_masks == rb.class_sizes_by_mask(people, groups)).all()
 
 

@@ -201,7 +201,7 @@ def test_the_walk_and_the_slabs_agree_on_every_subset(seed, node):
     walk = Walk(rows)
     with pytest.MonkeyPatch.context() as patch:
         # 0: nodes all the way down; 6000: mostly blocks
-        patch.setattr(inside(distinct_rows), "_NODE", node)
+        patch.setattr(inside(Walk), "_NODE", node)
         walk.run()
     seen = set()
     for s in every_subset(rows):
@@ -237,12 +237,12 @@ def test_nodes_and_dense_blocks_gather_the_same_sums(room):
 def test_chosen_rows_have_the_sizes_of_their_classes(seed, leave, merge):
     people = random_people(seed, most_records=60, most_columns=6)
     rows = distinct_rows(people.codes(), people.cardinalities())
-    some = np.random.default_rng(seed).permutation(rows.counts.size)[: 1 + seed % 9]
+    some = np.random.default_rng(seed).permutation(rows.rows)[: 1 + seed % 9]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inside(sizes_of_rows), "_LEAVE", leave)
         patch.setattr(inside(sizes_of_rows), "_MERGE", merge)
         found = sizes_of_rows(rows, some)
-        everybody = sizes_of_rows(rows, np.arange(rows.counts.size))
+        everybody = sizes_of_rows(rows, np.arange(rows.rows))
     for mask in range(1 << rows.groups):
         columns = [c for j, c in enumerate(people.columns) if mask >> j & 1]
         assert (everybody[rows.of_record, mask] == people.class_sizes(columns)).all()

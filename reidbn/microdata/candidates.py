@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import CrosscheckFailed, DataError, ImpossibleEvidence, TooLarge, UsageError
 from reidbn.late import late
-from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
+from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.matching import MOST_CELLS
@@ -445,9 +445,7 @@ def _kinds(people: People, columns: list[str]) -> tuple[Codes, Ints]:
     """The distinct rows of codes, and each person's."""
     codes = people.codes(columns)
     ids, count = class_ids(codes, people.cardinalities(columns))
-    first = np.empty(count, dtype=np.int64)
-    first[ids] = np.arange(ids.size)
-    return codes[first], ids
+    return codes[some_of(ids, count)], ids
 
 
 def _grid(release: People, external: People, name: str, other: str, rule: Any) -> Grid:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +141,22 @@ def class_ids(codes: Codes, cardinalities: Sequence[int]) -> tuple[Ints, int]:
     """
     key, domain = fused_key(codes, cardinalities)
     return _renumber(key, domain)
+
+
+def some_of(ids: Ints, count: int) -> Ints:
+    """A record of each class (the last).
+
+    >>> some_of(np.array([1, 0, 1]), 2)
+    array([1, 2])
+    """
+    some = np.empty(count, dtype=np.int64)
+    some[ids] = np.arange(ids.size)
+    return some
+
+
+def totals(ids: Ints, weights: NDArray[Any] | None, count: int) -> Floats:
+    """The weight of each class; without weights, its records."""
+    return np.bincount(ids, weights, minlength=count).astype(np.float64, copy=False)
 
 
 def class_sizes(codes: Codes, cardinalities: Sequence[int]) -> Ints:

@@ -23,11 +23,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import DataError, UsageError, did_you_mean
-from reidbn.microdata.classes import Codes, Frequencies, Ints, class_ids, frequencies_of
+from reidbn.microdata.classes import (
+    Codes,
+    Frequencies,
+    Ints,
+    class_ids,
+    frequencies_of,
+    some_of,
+    totals,
+)
 from reidbn.microdata.coding import Blanks, Raw, tidy, whole_numbers, with_missing
 from reidbn.microdata.columns import instead_of
 from reidbn.microdata.knowledge import Knowledge
-from reidbn.microdata.lattice import distinct_rows, refuse_many
+from reidbn.microdata.lattice import refuse_many
+from reidbn.microdata.rows import distinct_rows
 from reidbn.microdata.sources import source_of
 from reidbn.microdata.subset_table import Progress, parted, progressing, walked
 from reidbn.microdata.subset_table import tidy as subset_frame
@@ -311,10 +320,4 @@ def _dense(codes: Codes, spread: Sequence[int], n: Ints | None, domain: int) -> 
 
 def _sorted(codes: Codes, spread: Sequence[int], n: Ints | None) -> tuple[Codes, Ints]:
     ids, count = class_ids(codes, spread)
-    first = np.empty(count, dtype=np.int64)
-    first[ids] = np.arange(ids.size)
-    if n is None:
-        return np.asfortranarray(codes[first]), np.bincount(ids, minlength=count)
-    totals = np.zeros(count, dtype=np.int64)
-    np.add.at(totals, ids, n)
-    return np.asfortranarray(codes[first]), totals
+    return np.asfortranarray(codes[some_of(ids, count)]), totals(ids, n, count).astype(np.int64)

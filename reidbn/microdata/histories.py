@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.classes import Codes, Ints, class_ids
+from reidbn.microdata.classes import Codes, Ints, class_ids, some_of
 from reidbn.microdata.columns import Column
 
 MODES = ("multiset", "set", "sequence", "person")
@@ -97,8 +97,7 @@ class History:
             starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
             return column, self.records[starts, self.place(name)]
         ids, count = self.ids([name])
-        example = np.empty(count, dtype=np.int64)
-        example[ids] = np.arange(self.persons)
+        example = some_of(ids, count)
         labels = np.empty(count, dtype=object)
         owner, codes = self._arranged(
             self.records[:, self.place(name)].astype(np.int64), column.cardinality

@@ -21,7 +21,7 @@ import numpy as np
 
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.lattice import DistinctRows, distinct_rows
+from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People, checked_people
 
 if TYPE_CHECKING:

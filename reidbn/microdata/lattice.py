@@ -1,10 +1,7 @@
-"""The lattice of subsets: distinct rows, and the tables that a walk over all subsets looks up.
+"""The walk over the lattice of subsets: class sizes on all of them, from merged and split rows.
 
 A subset of b groups is an integer mask (bit j set: group j is known); arrays over subsets have
-length 2^b and are indexed by the mask.  A walk (walk.py) decides one group after the
-other; what does not depend on where it is stands here.
-
-The walk over the lattice of subsets: class sizes on all of them, from merged and split rows.
+length 2^b and are indexed by the mask.
 
 The walk decides one group after the other: drop it or keep it.  A node of the walk holds the
 distinct rows on the groups kept so far and those still to decide, with their numbers of people.
@@ -32,58 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
-from reidbn.microdata.classes import Codes, Ints, class_ids
+from reidbn.microdata.classes import Ints
+from reidbn.microdata.rows import DistinctRows
 
 MOST_GROUPS = 20
 _NODE = 6000  # rows that take as long as the calls of one node
 
 Array = NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class DistinctRows:
-    """The distinct rows of a coded table, in the walk's order, and how many people share each."""
-
-    codes: tuple[Array, ...]
-    """One array a group, in the order of the groups."""
-    cardinalities: tuple[int, ...]
-    counts: Ints
-    of_record: Ints
-    """The distinct row of each entry of the coded table."""
-    order: tuple[int, ...]
-    """The groups in the order in which they are decided."""
-
-    @property
-    def groups(self) -> int:
-        return len(self.codes)
-
-    @property
-    def records(self) -> int:
-        return int(self.counts.sum())
-
-
-def distinct_rows(
-    codes: Codes, cardinalities: Sequence[int], counts: Ints | None = None
-) -> DistinctRows:
-    """The distinct rows of a coded table, sorted by the last decided group first.
-
-    With `counts` each entry of the table stands for that many people.
-
-    >>> distinct_rows(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.int32), (2, 2)).counts
-    array([2, 1])
-    """
-    n, groups = codes.shape
-    order = tuple(sorted(range(groups), key=lambda j: (-cardinalities[j], j)))
-    back = list(order[::-1])
-    ids, count = class_ids(codes[:, back], [cardinalities[j] for j in back])
-    some = np.empty(count, dtype=np.int64)
-    some[ids] = np.arange(n)
-    columns = tuple(np.ascontiguousarray(codes[some, j]) for j in range(groups))
-    people = np.bincount(ids, minlength=count)
-    if counts is not None:
-        people = np.zeros(count, dtype=np.int64)
-        np.add.at(people, ids, counts)
-    return DistinctRows(columns, tuple(cardinalities), people, ids, order)
 
 
 _REMEDY = (
@@ -171,13 +123,13 @@ class Lattice:
         self.masks = _masks(rows.order)
         """Masks in the walk's order: first decided group in the highest bit."""
         # A larger dense block leaves the processor's cache; many rows make up for it.
-        self._room = min(max(1 << 17, 4 * rows.counts.size), 1 << 23)
+        self._room = min(max(1 << 17, 4 * rows.rows), 1 << 23)
         self.up, self.digit = _suffixes(rows)
         self._columns: dict[int, _Columns] = {}
 
     def root(self) -> LatticeNode:
-        m = self.rows.counts.size
-        counts = self.rows.counts.astype(np.int32 if self.rows.records < 1 << 31 else np.int64)
+        m = self.rows.rows
+        counts = self.rows.people.astype(np.int32 if self.rows.total < 1 << 31 else np.int64)
         return LatticeNode(0, 0, np.zeros(m, dtype=np.int32), np.arange(m, dtype=np.int32), counts)
 
     def below(self, node: LatticeNode) -> slice:
@@ -264,8 +216,8 @@ def _suffixes(rows: DistinctRows) -> tuple[list[Array], list[Array]]:
 
     A suffix is a distinct row on the groups still to decide; suffixes keep the order of rows.
     """
-    change = np.zeros(rows.counts.size, dtype=bool)
-    upper = np.zeros(rows.counts.size, dtype=np.int32)
+    change = np.zeros(rows.rows, dtype=bool)
+    upper = np.zeros(rows.rows, dtype=np.int32)
     up, digit = [], []
     for group in reversed(rows.order):
         code = rows.codes[group]

@@ -12,16 +12,14 @@ needs no partition: missing cells and generalised values may match several other
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.errors import TooLarge, UsageError
-from reidbn.microdata.classes import Codes, Ints, class_ids
+from reidbn.microdata.classes import Floats, Ints, totals
 from reidbn.microdata.knowledge import (
     Groups,
     Knowledge,
@@ -31,10 +29,12 @@ from reidbn.microdata.knowledge import (
     is_product,
 )
 from reidbn.microdata.lattice import refuse_many
+from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.slab import sizes_of_rows
 from reidbn.microdata.table import People
 
 Sizes = NDArray[np.uint32]
+Match = NDArray[np.bool_]
 _PAIRS = 1 << 21  # subject-record pairs compared at a time
 
 
@@ -56,62 +56,37 @@ def superset_sums(counts: ArrayLike) -> NDArray[Any]:
     return sums
 
 
-@dataclass(frozen=True, eq=False)
-class Matcher:
-    """The distinct rows of people, with what each row matches on each group."""
+def match_masks(
+    rows: DistinctRows,
+    places: Sequence[Sequence[int]],
+    relations: Mapping[int, Match],
+    subjects: Ints,
+) -> NDArray[np.int32]:
+    """For each subject (a distinct row) the mask of every row: subjects x rows.
 
-    codes: Codes
-    """Distinct rows x columns that some group uses."""
-    places: tuple[tuple[int, ...], ...]
-    """The columns of each group."""
-    matches: tuple[NDArray[np.bool_], ...]
-    """Codes x codes, one a column."""
-    counts: Ints
-    of_record: Ints
+    `places` are the columns of each group; a column without a relation matches by equality.
+    """
+    masks = np.zeros((subjects.size, rows.rows), dtype=np.int32)
+    hits: dict[int, Match] = {}
+    for j, group in enumerate(places):
+        for place in group:
+            if place not in hits:
+                code, relation = rows.codes[place], relations.get(place)
+                hits[place] = (
+                    code[subjects][:, None] == code
+                    if relation is None
+                    else relation[code[subjects]].take(code, axis=1)
+                )
+        together = np.logical_and.reduce([hits[place] for place in group])
+        masks |= together.astype(np.int32) << j
+    return masks
 
-    @classmethod
-    def of(cls, people: People, what: Knowledge) -> Matcher:
-        refuse_many(what.groups)
-        used = list(dict.fromkeys(name for columns in what.columns for name in columns))
-        codes = people.codes(used)
-        ids, count = class_ids(codes, people.cardinalities(used))
-        some = np.empty(count, dtype=np.int64)
-        some[ids] = np.arange(len(people))
-        places = tuple(tuple(used.index(name) for name in columns) for columns in what.columns)
-        matches = tuple(people.matches(name) for name in used)
-        counts = np.bincount(ids, minlength=count)
-        return cls(np.asfortranarray(codes[some]), places, matches, counts, ids)
 
-    @cached_property
-    def at_a_time(self) -> int:
-        """How many subjects are compared with all rows at once."""
-        return max(1, min(_PAIRS // self.counts.size, _PAIRS >> len(self.places)))
-
-    def masks(self, subjects: Ints) -> NDArray[np.uint32]:
-        """Masks of all distinct rows for each subject (a distinct row): subjects x rows."""
-        masks = np.zeros((subjects.size, self.counts.size), dtype=np.uint32)
-        hits: dict[int, NDArray[np.bool_]] = {}
-        for j, places in enumerate(self.places):
-            for place in places:
-                if place not in hits:
-                    code = self.codes[:, place]
-                    hits[place] = self.matches[place][code[subjects]].take(code, axis=1)
-            together = np.logical_and.reduce([hits[place] for place in places])
-            masks |= together.astype(np.uint32) << np.uint32(j)
-        return masks
-
-    def sizes(self, subjects: Ints) -> Sizes:
-        """Class sizes of some distinct rows on every subset: subjects x 2^b."""
-        subsets = 1 << len(self.places)
-        found = np.empty((subjects.size, subsets), dtype=np.uint32)
-        for start in range(0, subjects.size, self.at_a_time):
-            some = subjects[start : start + self.at_a_time]
-            cell = self.masks(some).astype(np.int64)
-            cell += np.arange(some.size)[:, None] * subsets
-            weights = np.broadcast_to(self.counts, cell.shape).ravel()
-            counts = np.bincount(cell.ravel(), weights=weights, minlength=some.size * subsets)
-            found[start : start + some.size] = superset_sums(counts.reshape(-1, subsets))
-        return found
+def people_by_key(rows: DistinctRows, keys: NDArray[np.integer], cells: int) -> Floats:
+    """How many people there are of each key from 0 to cells - 1, subject by subject."""
+    flat = (keys + cells * np.arange(len(keys))[:, None]).ravel()
+    people = np.broadcast_to(rows.people, keys.shape).ravel()
+    return totals(flat, people, len(keys) * cells).reshape(-1, cells)
 
 
 def class_sizes_by_mask(
@@ -144,9 +119,7 @@ def class_sizes_by_mask(
     if is_product(people, what):
         return _by_walk(people, what, index)
     if is_columnwise(people, what) and _masks_are_cheaper(people, what):
-        matcher = Matcher.of(people, what)
-        rows, back = np.unique(matcher.of_record[index], return_inverse=True)
-        return matcher.sizes(rows)[back]
+        return _by_masks(people, what, index)
     return _one_by_one(people, what, index)
 
 
@@ -170,6 +143,21 @@ def _by_walk(people: People, what: Knowledge, index: Ints) -> Sizes:
     rows = group_rows(people, what)
     some, back = np.unique(rows.of_record[index], return_inverse=True)
     return sizes_of_rows(rows, some).T.take(back, axis=1).T  # subset by subset, as they are counted
+
+
+def _by_masks(people: People, what: Knowledge, index: Ints) -> Sizes:
+    used = list(dict.fromkeys(name for columns in what.columns for name in columns))
+    rows = distinct_rows(people.codes(used), people.cardinalities(used))
+    places = [[used.index(name) for name in columns] for columns in what.columns]
+    relations = {j: people.matches(n) for j, n in enumerate(used) if people.column(n).relation}
+    subjects, back = np.unique(rows.of_record[index], return_inverse=True)
+    subsets = 1 << what.groups
+    found = np.empty((subjects.size, subsets), dtype=np.uint32)
+    step = max(1, min(_PAIRS // rows.rows, _PAIRS // subsets))
+    for start in range(0, subjects.size, step):
+        masks = match_masks(rows, places, relations, subjects[start : start + step])
+        found[start : start + step] = superset_sums(people_by_key(rows, masks, subsets))
+    return found[back]
 
 
 def _one_by_one(people: People, what: Knowledge, index: Ints) -> Sizes:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
-from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
+from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of, totals
 
 MOST_CELLS = 400_000_000
 """Largest codes x codes matrix that is written out."""
@@ -109,10 +109,8 @@ def match_totals(
     array([2., 2., 3.])
     """
     ids, count = class_ids(codes, cardinalities)
-    mass = np.bincount(ids, weights=weights, minlength=count).astype(np.float64)
-    first = np.empty(count, dtype=np.int64)
-    first[ids[::-1]] = np.arange(ids.size)[::-1]
-    rows = np.asfortranarray(codes[first])
+    mass = totals(ids, weights, count)
+    rows = np.asfortranarray(codes[some_of(ids, count)])
     active = [r if r is not None and r.others else None for r in relations]
     join = _Join(rows, active) if all(r is None or r.ancestors for r in active) else None
     pairs = _Pairs(rows, active)

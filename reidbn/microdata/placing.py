@@ -38,6 +38,7 @@ from reidbn.attack.scenario import (
     Scenario,
 )  # fmt: skip
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
+from reidbn.microdata.classes import some_of
 from reidbn.microdata.columns import Column, object_array
 from reidbn.microdata.table import People
 from reidbn.written import agree, counted
@@ -435,9 +436,7 @@ def _keys(lookup: FactLookup, people: People) -> tuple[list[tuple[str, ...]], ND
     """Distinct combinations of values as the facts would write them, and which each person has."""
     people = people.as_read.as_written()
     ids, count = people.class_ids(list(lookup.by))
-    first = np.empty(count, dtype=np.intp)
-    first[ids[::-1]] = np.arange(len(ids))[::-1]
-    codes = people.codes(list(lookup.by))[first]
+    codes = people.codes(list(lookup.by))[some_of(ids, count)]
     labels = [people.labels(c) for c in lookup.by]
     edges = [lookup.bands.get(name) for name in lookup.fact_columns]
     keys = [

@@ -4,7 +4,7 @@ For measures that need a number per row and subset: risks that weigh a person's 
 uniques, and attribute disclosure, where a posterior given a set A of known columns needs two counts
 per person, the people alike on A and those alike on A and on the secret (both class sizes, so one
 table's 2^k partitions answer for every secret at once).  For numbers per subset alone, and for sums
-over subsets per person, the walk over the lattice (walk.py) is faster.
+over subsets per person, the walk over the lattice (lattice.py) is faster.
 
 - Distinct rows are counted once and carry their number of people.
 - The walk adds columns largest domain first, so that the key "class so far x new value" stays small
@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.microdata.classes import Codes, Floats, Ints, class_ids
-from reidbn.microdata.lattice import DistinctRows, refuse_many
+from reidbn.microdata.classes import Floats, Ints, some_of, totals
+from reidbn.microdata.lattice import refuse_many
+from reidbn.microdata.rows import DistinctRows, Partition
 
 MEMORY = 48_000_000
 """Bytes that slabs may take unless told otherwise."""
@@ -34,116 +35,6 @@ Counts = NDArray[np.int32]
 _ALL = slice(None)
 _LEAVE = 4  # rows that are alone leave once they are one in so many
 _MERGE = 0.8  # rows are merged where so few are left
-
-
-@dataclass(frozen=True, eq=False)
-class WideRows:
-    """The distinct rows of a table as the walk wants them: wide integers, and people per row."""
-
-    columns: tuple[Ints, ...]
-    cardinalities: tuple[int, ...]
-    people: Floats
-
-    @classmethod
-    def of(
-        cls, codes: Codes, cardinalities: Sequence[int], apart: Ints | None = None
-    ) -> tuple[WideRows, Ints]:
-        """The distinct rows, and the row of each person; people with another `apart` stay apart.
-
-        >>> cells, row = WideRows.of(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.int32), (2, 2))
-        >>> cells.people[row]
-        array([2., 1., 2.])
-        """
-        ids, count = class_ids(codes, cardinalities)
-        if apart is not None:
-            _, ids = np.unique(ids * (int(apart.max()) + 1) + apart, return_inverse=True)
-            count = int(ids.max()) + 1
-        some = np.empty(count, dtype=np.int64)
-        some[ids] = np.arange(ids.size)
-        columns = tuple(codes[some, j].astype(np.int64) for j in range(codes.shape[1]))
-        people = np.bincount(ids, minlength=count).astype(np.float64)
-        return cls(columns, tuple(int(c) for c in cardinalities), people), ids
-
-    @classmethod
-    def of_rows(cls, rows: DistinctRows) -> WideRows:
-        """The same distinct rows; their groups are the columns."""
-        columns = tuple(codes.astype(np.int64) for codes in rows.codes)
-        return cls(columns, rows.cardinalities, rows.counts.astype(np.float64))
-
-    def merged(self, columns: Sequence[int]) -> tuple[WideRows, Ints]:
-        """Rows alike on these columns made one, the others empty; and each row's new number.
-
-        >>> one, two = np.array([0, 0, 1]), np.array([0, 1, 1])
-        >>> cells, row = WideRows((one, two), (2, 2), np.array([5.0, 1.0, 2.0])).merged([0])
-        >>> cells.people[row]
-        array([6., 6., 2.])
-        """
-        codes = np.stack([self.columns[j].astype(np.int32) for j in columns], axis=1)
-        ids, count = class_ids(np.asfortranarray(codes), [self.cardinalities[j] for j in columns])
-        some = np.empty(count, dtype=np.int64)
-        some[ids] = np.arange(ids.size)
-        none = np.empty(0, dtype=np.int64)
-        kept = tuple(
-            column[some] if j in columns else none for j, column in enumerate(self.columns)
-        )
-        return WideRows(kept, self.cardinalities, _people(ids, self.people, count)), ids
-
-    @property
-    def rows(self) -> int:
-        return int(self.people.size)
-
-    @property
-    def total(self) -> int:
-        """How many people: n."""
-        return int(self.people.sum())
-
-    def peers(self, known: Sequence[int]) -> Ints:
-        """For each row, how many people agree with it on the known columns (itself included).
-
-        >>> one, two = np.array([0, 0, 1]), np.array([0, 1, 1])
-        >>> WideRows((one, two), (2, 2), np.array([5.0, 1.0, 2.0])).peers([0])
-        array([6, 6, 2])
-        """
-        return np.bincount(ids := self.classes(known).ids, weights=self.people)[ids].astype(
-            np.int64
-        )
-
-    def classes(self, known: Sequence[int]) -> Partition:
-        """The partition of the rows on the known columns."""
-        part = Partition(np.zeros(self.rows, dtype=np.int64), 1)
-        for column in sorted(known, key=lambda j: -self.cardinalities[j]):
-            part, _ = self.refine(part, column)
-        return part
-
-    def refine(
-        self, part: Partition, column: int, *, want_ids: bool = True
-    ) -> tuple[Partition, Floats]:
-        """The partition refined by one more column, and the people in each row's class."""
-        span = part.classes * self.cardinalities[column]
-        key = part.ids * self.cardinalities[column]
-        key += self.columns[column]
-        if span > 8 * self.rows + 4096:
-            values, key = np.unique(key, return_inverse=True)
-            span = values.size
-        table = _people(key, self.people, span)
-        sizes = table.take(key)
-        if not want_ids:
-            return part, sizes
-        number = np.cumsum(table > 0)
-        return Partition((number - 1).take(key), int(number[-1])), sizes
-
-
-def _people(ids: Ints, people: Floats, classes: int) -> Floats:
-    """How many people there are of each id."""
-    return np.bincount(ids, weights=people, minlength=classes).astype(np.float64, copy=False)
-
-
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """The class of each row, numbered from 0 without gaps, and how many there are."""
-
-    ids: Ints
-    classes: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +60,7 @@ class Split:
 
 
 def split(
-    cells: WideRows,
+    cells: DistinctRows,
     known: Sequence[int],
     secrets: Sequence[int],
     *,
@@ -191,7 +82,7 @@ def split(
 
 
 def walk(
-    cells: WideRows, low: Sequence[int], start: Partition, *, want_ids: bool
+    cells: DistinctRows, low: Sequence[int], start: Partition, *, want_ids: bool
 ) -> Iterator[tuple[int, Partition, Floats]]:
     """Every non-empty subset of the low columns, refined depth first.
 
@@ -245,7 +136,7 @@ def every_subset(rows: DistinctRows, *, most: int | None = None) -> Iterator[Sub
     Once a group is not looked at any more, rows that differ in it alone are merged; rows that are
     alone leave, since they are alone on every larger subset.
 
-    >>> from reidbn.microdata.lattice import distinct_rows
+    >>> from reidbn.microdata.rows import distinct_rows
     >>> rows = distinct_rows(np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int32), (2, 2))
     >>> [(s.mask, s.row_sizes.tolist()) for s in every_subset(rows)]
     [(0, [3, 3, 3]), (1, [2, 2, 1]), (3, [1, 1, 1]), (2, [1, 2, 2])]
@@ -253,18 +144,19 @@ def every_subset(rows: DistinctRows, *, most: int | None = None) -> Iterator[Sub
     left = rows.groups if most is None else min(most, rows.groups)
     if left == rows.groups:
         refuse_many(rows.groups)
-    cells, of_row = WideRows.of_rows(rows), None
+    cells, of_row = rows, None
     yield Subset(0, np.full(cells.rows, float(cells.total)), None, cells.rows, None)
     for j in range(rows.groups if left else 0):
         if j:
-            fewer, place = cells.merged(rows.order[j:])
+            fewer = cells.merged(rows.order[j:])
             if fewer.rows <= _MERGE * cells.rows:
-                cells, of_row = fewer, place if of_row is None else place.take(of_row)
+                of_row = fewer.of_record if of_row is None else fewer.of_record.take(of_row)
+                cells = fewer
         yield from _with_first(cells, of_row, rows.order[j:], left)
 
 
 def _with_first(
-    cells: WideRows, of_row: Ints | None, order: Sequence[int], left: int
+    cells: DistinctRows, of_row: Ints | None, order: Sequence[int], left: int
 ) -> Iterator[Subset]:
     """The subsets that hold the first of the columns, depth first."""
     zeros = np.zeros(cells.rows, dtype=np.int64)
@@ -287,16 +179,18 @@ class _Rest:
     kept: Ints | None
     people: Floats
 
-    def refined(self, cells: WideRows, column: int, *, final: bool) -> tuple[_Rest | None, Floats]:
+    def refined(
+        self, cells: DistinctRows, column: int, *, final: bool
+    ) -> tuple[_Rest | None, Floats]:
         """With one more column: those who stay (None when it is the last), and the class sizes."""
         span = self.classes * cells.cardinalities[column]
-        values = cells.columns[column]
+        values = cells.codes[column]
         key = self.ids * cells.cardinalities[column]
         key += values if self.kept is None else values.take(self.kept)
         if span > 8 * key.size + 4096:
             _, key = np.unique(key, return_inverse=True)
             span = int(key.max(initial=-1)) + 1
-        table = _people(key, self.people, span)
+        table = totals(key, self.people, span)
         sizes = table.take(key)
         if final:
             return None, sizes
@@ -314,19 +208,19 @@ class _Rest:
 def sizes_of_rows(rows: DistinctRows, wanted: Ints) -> NDArray[np.uint32]:
     """Class sizes of some distinct rows on every subset: rows x 2^b, column = mask.
 
-    >>> from reidbn.microdata.lattice import distinct_rows
+    >>> from reidbn.microdata.rows import distinct_rows
     >>> rows = distinct_rows(np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int32), (2, 2))
     >>> sizes_of_rows(rows, np.array([0])).tolist()
     [[3, 2, 1, 1]]
     """
     found = np.empty((1 << rows.groups, wanted.size), dtype=np.uint32)
-    if 2 * wanted.size >= rows.counts.size:
+    if 2 * wanted.size >= rows.rows:
         for subset in every_subset(rows):
             found[subset.mask] = subset.row_sizes.take(wanted)
     else:
         places = Split(rows.order, ()).masks
         slab = np.empty((places.size, wanted.size), dtype=np.int32)
-        asked_slab(WideRows.of_rows(rows), rows.order, (), wanted, slab)
+        asked_slab(rows, rows.order, (), wanted, slab)
         found[places] = slab
     return found.T
 
@@ -334,17 +228,19 @@ def sizes_of_rows(rows: DistinctRows, wanted: Ints) -> NDArray[np.uint32]:
 # -- slabs -----------------------------------------------------------------------------------------
 
 
-def class_size_slab(cells: WideRows, low: Sequence[int], fixed: Sequence[int], out: Counts) -> None:
+def class_size_slab(
+    cells: DistinctRows, low: Sequence[int], fixed: Sequence[int], out: Counts
+) -> None:
     """Fill `out` (subsets x rows) with the class sizes on fixed + each subset of the low ones."""
     start = cells.classes(fixed)
-    out[0] = _people(start.ids, cells.people, start.classes).take(start.ids)
+    out[0] = totals(start.ids, cells.people, start.classes).take(start.ids)
 
     for place, _, sizes in walk(cells, low, start, want_ids=False):
         out[place] = sizes
 
 
 def asked_slab(
-    cells: WideRows, low: Sequence[int], fixed: Sequence[int], asked: Ints, out: Counts
+    cells: DistinctRows, low: Sequence[int], fixed: Sequence[int], asked: Ints, out: Counts
 ) -> None:
     """`class_size_slab` for some rows only: `out` is subsets x asked.
 
@@ -355,8 +251,8 @@ def asked_slab(
     if not low:
         out[0] = _reach(cells, asked, fixed).sizes(cells, asked, None)
     for j in range(len(low)):
-        cells, row_of = cells.merged([*low[j:], *fixed])
-        asked = row_of[asked]
+        cells = cells.merged([*low[j:], *fixed])
+        asked = cells.of_record[asked]
         start = _reach(cells, asked, fixed)
         if j == 0:
             out[0] = start.sizes(cells, asked, None)
@@ -384,23 +280,23 @@ class _Reach:
     people: Floats
     classes: int
 
-    def _keys(self, cells: WideRows, asked: Ints, column: int) -> tuple[Ints, Ints]:
-        values, size = cells.columns[column], cells.cardinalities[column]
+    def _keys(self, cells: DistinctRows, asked: Ints, column: int) -> tuple[Ints, Ints]:
+        values, size = cells.codes[column], cells.cardinalities[column]
         key = self.ids * size
         key += values if self.kept is None else values.take(self.kept)
         return key, self.own * size + values.take(asked)
 
-    def sizes(self, cells: WideRows, asked: Ints, column: int | None) -> Floats:
+    def sizes(self, cells: DistinctRows, asked: Ints, column: int | None) -> Floats:
         """The people in each asked row's class, on one more column if it is named."""
         if column is None:
-            return _people(self.ids, self.people, self.classes).take(self.own)
+            return totals(self.ids, self.people, self.classes).take(self.own)
         key, mine = self._keys(cells, asked, column)
         span = self.classes * cells.cardinalities[column]
         if span > 8 * cells.rows + 4096:
             return self.refine(cells, asked, column).sizes(cells, asked, None)
-        return _people(key, self.people, span).take(mine)
+        return totals(key, self.people, span).take(mine)
 
-    def refine(self, cells: WideRows, asked: Ints, column: int) -> _Reach:
+    def refine(self, cells: DistinctRows, asked: Ints, column: int) -> _Reach:
         key, mine = self._keys(cells, asked, column)
         span = self.classes * cells.cardinalities[column]
         if span > 8 * cells.rows + 4096:
@@ -420,7 +316,7 @@ class _Reach:
         return _Reach(place.take(stay), kept, own, self.people.take(stay), classes)
 
 
-def _reach(cells: WideRows, asked: Ints, fixed: Sequence[int]) -> _Reach:
+def _reach(cells: DistinctRows, asked: Ints, fixed: Sequence[int]) -> _Reach:
     zeros = np.zeros(cells.rows, dtype=np.int64)
     own = np.zeros(asked.size, dtype=np.int64)
     reach = _Reach(zeros, None, own, cells.people, 1)
@@ -439,21 +335,20 @@ class ClassSlab:
 
     @classmethod
     def fill(
-        cls, cells: WideRows, low: Sequence[int], fixed: Sequence[int], out: Counts
+        cls, cells: DistinctRows, low: Sequence[int], fixed: Sequence[int], out: Counts
     ) -> ClassSlab:
         """The classes of fixed + each subset of the low columns; ids go to `out`."""
         count = 1 << len(low)
         slab = cls(out, *([np.empty(0, dtype=np.int32)] * count for _ in range(2)))
         start = cells.classes(fixed)
-        people = _people(start.ids, cells.people, start.classes)
+        people = totals(start.ids, cells.people, start.classes)
         slab._keep(0, start, people.take(start.ids))
         for place, part, sizes in walk(cells, low, start, want_ids=True):
             slab._keep(place, part, sizes)
         return slab
 
     def _keep(self, place: int, part: Partition, sizes: Floats) -> None:
-        row_of = np.empty(part.classes, dtype=np.int32)
-        row_of[part.ids] = np.arange(part.ids.size, dtype=np.int32)
+        row_of = some_of(part.ids, part.classes).astype(np.int32)
         self.ids[place] = part.ids
         self.row_of[place] = row_of
         self.people[place] = sizes.take(row_of).astype(np.int32)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reidbn.errors import TooLarge, UsageError
-from reidbn.microdata.classes import Floats, Ints
+from reidbn.microdata.classes import Floats, Ints, totals
 from reidbn.microdata.knowledge import (
     Knowledge,
     group_rows,
@@ -34,8 +34,9 @@ from reidbn.microdata.knowledge import (
     overlaps,
     reading_order,
 )
-from reidbn.microdata.lattice import DistinctRows, Walk, refuse_many
+from reidbn.microdata.lattice import Walk, refuse_many
 from reidbn.microdata.masks import class_size_chunks
+from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import every_subset
 from reidbn.microdata.table import People
 
@@ -66,7 +67,7 @@ class SubsetTally:
 
     entries: list[tuple[int, int, int, float, float]] = field(default_factory=list)
 
-    def add(self, mask: int, sizes: Ints, people: Ints, weights: Floats | None) -> None:
+    def add(self, mask: int, sizes: Ints, people: Floats, weights: Floats | None) -> None:
         """Count one subset from distinct rows: class size, people and survey weight of each."""
         inverse = 1.0 / sizes
         total = float(people @ inverse)
@@ -169,7 +170,7 @@ def walked(rows: DistinctRows, progress: Progress | None) -> SubsetCounts:
     walk.run()
     classes = walk.classes[1:].astype(np.float64)
     masks = np.arange(1, classes.size + 1)
-    return SubsetCounts(masks, walk.uniques[1:], walk.largest[1:], classes, classes / rows.records)
+    return SubsetCounts(masks, walk.uniques[1:], walk.largest[1:], classes, classes / rows.total)
 
 
 def _parted(
@@ -178,7 +179,7 @@ def _parted(
     rows = group_rows(people, what)
     weights: Floats | None = None
     if people.weights is not None:
-        weights = np.bincount(rows.of_record, people.weights).astype(np.float64, copy=False)
+        weights = totals(rows.of_record, people.weights, rows.rows)
     return parted(rows, most, steps, weights)
 
 
@@ -190,7 +191,7 @@ def parted(
     for subset in every_subset(rows, most=most):
         next(steps, None)
         if subset.mask:
-            tally.add(subset.mask, subset.row_sizes, rows.counts, weights)
+            tally.add(subset.mask, subset.row_sizes, rows.people, weights)
     return tally.counted()
 
 
@@ -198,7 +199,7 @@ def asked(
     people: People, what: Knowledge, masks: Iterable[int], steps: Iterator[None]
 ) -> SubsetCounts:
     """Subsets counted by asking the people for their class sizes, one subset after the other."""
-    ones = np.ones(len(people), dtype=np.int64)
+    ones = np.ones(len(people))
     tally = SubsetTally()
     for mask in masks:
         next(steps, None)

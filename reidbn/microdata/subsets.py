@@ -36,13 +36,12 @@ from reidbn.microdata.knowledge import (
 from reidbn.microdata.lattice import (
     Array,
     Block,
-    DistinctRows,
     Gather,
     Walk,
-    distinct_rows,
     refuse_many,
 )
 from reidbn.microdata.masks import class_size_chunks
+from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.slab import every_subset
 from reidbn.microdata.subset_table import Progress, subset_table
 from reidbn.microdata.table import People, checked_people

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import CrosscheckFailed, TooLarge, UsageError, did_you_mean
 from reidbn.late import late
-from reidbn.microdata.classes import Floats, Ints
+from reidbn.microdata.classes import Floats, Ints, some_of
 from reidbn.microdata.knowledge import Knowledge, group_rows, grouped, is_product, mirrored
 from reidbn.microdata.lattice import refuse_many
 from reidbn.microdata.masks import class_size_chunks
@@ -285,12 +285,11 @@ def _row_bits(
 ) -> tuple[dict[int, Bits], Ints]:
     """For each subset one bit per person who is alone on all columns: alone on the subset too."""
     rows = group_rows(people, what)
-    candidates = np.flatnonzero(rows.counts == 1)
-    person = np.empty(rows.counts.size, dtype=np.int64)
-    person[rows.of_record] = np.arange(rows.records)
+    candidates = np.flatnonzero(rows.people == 1)
+    person = some_of(rows.of_record, rows.rows)
     subsets = sum(comb(what.groups, k) for k in range(most + 1))
     _refuse_memory(candidates.size, subsets, memory_limit)
-    whole = candidates.size == rows.counts.size
+    whole = candidates.size == rows.rows
     alone: dict[int, Bits] = {}
     for subset in every_subset(rows, most=most):
         single = subset.spread(subset.sizes == 1, True)

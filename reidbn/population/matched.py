@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import DataError, UsageError
-from reidbn.microdata.classes import class_ids
+from reidbn.microdata.classes import class_ids, some_of, totals
 from reidbn.microdata.table import People
 from reidbn.population.cautious import is_uncompared, uncompared
 from reidbn.population.margins import share_alike
@@ -285,14 +285,12 @@ def _cells(people: People, columns: list[str], sample: Sample, *, predictive: bo
     for j, name in enumerate(columns):
         used, compact[:, j] = np.unique(codes[:, j], return_inverse=True)
         present.append(people.labels(name)[used])
-    first = np.empty(count, dtype=np.int64)
-    first[ids[::-1]] = np.arange(ids.size)[::-1]
     return Cells(
-        codes=compact[first],
+        codes=compact[some_of(ids, count)],
         cardinalities=tuple(len(values) for values in present),
-        counts=np.bincount(ids, minlength=count).astype(np.float64),
-        weights=np.bincount(ids, weights=weights, minlength=count).astype(np.float64),
-        inclusion=np.bincount(ids, weights=1 / weights, minlength=count).astype(np.float64),
+        counts=totals(ids, None, count),
+        weights=totals(ids, weights, count),
+        inclusion=totals(ids, 1 / weights, count),
         values=_numbers(present),
         shares=tuple(_shares(column, sample.N) for column in compact.T) if predictive else None,
     )

@@ -111,9 +111,7 @@ def weighted_population(
         f"class sizes in the population are estimated from the survey weights [{BY_WEIGHTS}]",
         *told,
     ]
-    first = np.empty(classes.rows, dtype=np.intp)
-    first[classes.of_person[::-1]] = np.arange(classes.people)[::-1]
-    person = first if individuals is None else individuals[first]
+    person = classes.some if individuals is None else individuals[classes.some]
     weights = np.empty((subsets, rows))
     for mask in progress(range(subsets), "survey weights on every subset"):
         columns = [c for j, group in enumerate(classes.groups) if mask >> j & 1 for c in group]

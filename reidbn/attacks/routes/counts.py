@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
-from reidbn.microdata.classes import Frequencies, frequencies_of
-from reidbn.microdata.lattice import DistinctRows, distinct_rows, refuse_many
+from reidbn.microdata.classes import Frequencies, frequencies_of, some_of, totals
+from reidbn.microdata.lattice import refuse_many
+from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.slab import every_subset, sizes_of_rows
 from reidbn.microdata.subsets import frequencies_of_rows
 from reidbn.microdata.table import People
@@ -66,14 +67,19 @@ class SubsetClasses:
     @cached_property
     def persons(self) -> NDArray[np.float64]:
         """How many of those asked about each distinct row is."""
-        return np.bincount(self.of_person, self.counts, minlength=self.rows).astype(np.float64)
+        return totals(self.of_person, self.counts, self.rows)
+
+    @property
+    def some(self) -> Ints:
+        """One of those asked about for each distinct row."""
+        return some_of(self.of_person, self.rows)
 
     def on_column(self, people: People, column: str) -> tuple[Ints, Frequencies]:
         """On one column: the class size of each entry of the table, and how many of each size."""
         if self.counts is None:
             return people.class_sizes([column]), people.as_written().frequencies([column])
         ids, count = people.class_ids([column])
-        sizes = np.bincount(ids, self.counts, minlength=count).astype(np.int64)
+        sizes = totals(ids, self.counts, count).astype(np.int64)
         return sizes[ids], frequencies_of(sizes)
 
     @property
@@ -215,8 +221,8 @@ def classes_of(
         frequencies=frequencies,
         occurring=tuple(found.sizes for found in frequencies),
         is_partition=True,
-        records=rows.records,
-        rows=rows.counts.size if followed is None else followed.size,
+        records=rows.total,
+        rows=rows.rows if followed is None else followed.size,
         distinct=rows,
         followed=followed,
     )

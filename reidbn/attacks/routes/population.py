@@ -445,10 +445,8 @@ def _finer(
     for j, group in enumerate(classes.groups):
         masks[1 << j : 2 << j] = masks[: 1 << j] | (((1 << len(group)) - 1) << at)
         at += len(group)
-    first = np.empty(classes.rows, dtype=np.intp)
-    first[classes.of_person[::-1]] = np.arange(classes.people)[::-1]
     of = subset_population(people, by_column, population, model=model, individuals=individuals)
-    return Finer(replace(of, kept=masks), by_column.of_person[first])
+    return Finer(replace(of, kept=masks), by_column.of_person[classes.some])
 
 
 def check_model(model: str) -> None:
@@ -501,17 +499,14 @@ def _log_linear(
     Columns that are learnt together are one group, and what one of them says alone, though no
     subset of the scenario knows it alone, is the least that the group says.
     """
-    first = np.empty(classes.rows, dtype=np.intp)
-    first[classes.of_person[::-1]] = np.arange(classes.people)[::-1]
-    if individuals is not None:
-        first = individuals[first]
+    some = classes.some if individuals is None else individuals[classes.some]
     shape = (len(classes.groups), classes.rows)
     share, floor = np.ones(shape), (np.zeros(shape), np.zeros(shape))
     N = int(population)
     for j, column in ((j, c) for j, group in enumerate(classes.groups) for c in group):
         sizes, found = classes.on_column(people, column)
         values = FrequencyTable(found.sizes, found.counts)
-        alike = sizes[first]
+        alike = sizes[some]
         share[j] *= share_alike(alike, values, N)
         if len(classes.groups[j]) > 1 and values.classes > 1:
             told = np.where(alike == 1, alone_on(values, N), 0.0)

@@ -18,7 +18,7 @@ some of the people.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from reidbn.inference.groups import subset_weights
 from reidbn.inference.lowering import Lowering
 from reidbn.inference.query import Query
 from reidbn.inference.tensors import batched
-from reidbn.microdata.lattice import DistinctRows, Gather, Walk
+from reidbn.microdata.lattice import Gather, Walk
 
 Array = NDArray[np.float64]
 FROM = 1 << 20  # people x subsets from which risks are summed
@@ -275,10 +275,7 @@ def _walked(
     """sum_Y weights[Y] a(size on Y) of every row, for several a: as few walks as they span."""
     assert classes.distinct is not None  # noqa: S101 - looked at before
     own, shares = _spanned(bases)
-    rows = classes.distinct
-    alike = DistinctRows(
-        rows.codes, rows.cardinalities, rows.counts, np.arange(rows.counts.size), rows.order
-    )
+    alike = replace(classes.distinct, of_record=np.arange(classes.distinct.rows))
     gathers = [_gather(sizes, base, weights) for base in own]
     found = Walk(alike, gathers).run() if gathers else []
     if classes.followed is not None:

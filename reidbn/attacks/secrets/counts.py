@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints
+from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import (
     MEMORY,
     Counts,
     Split,
-    WideRows,
     asked_slab,
     class_size_slab,
     split,
@@ -82,7 +82,7 @@ def _halves(step: SlabStep, secret: int, started: Any, partner: Floats | None) -
 
 
 def tally(
-    cells: WideRows,
+    cells: DistinctRows,
     known: Sequence[int],
     secrets: Sequence[int],
     tallies: Sequence[Tally],

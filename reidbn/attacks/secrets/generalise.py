@@ -30,8 +30,8 @@ from reidbn.attacks.secrets.asked import (
 from reidbn.attacks.secrets.counts import DisclosureQuestion, threshold
 from reidbn.attacks.secrets.peers import Partitioned
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.slab import WideRows
+from reidbn.microdata.classes import Floats, Ints, some_of
+from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
 from reidbn.theory.generalisation import (
     Layer,
@@ -282,21 +282,22 @@ def worth_of_intervals(
     among([name for name in names if name != column], "ranges", ranges)
     present = ordered_values(people, column, order)
     codes, sizes = coded(people, names, sensitive, ranges or {})
-    cells, row_of = WideRows.of(codes, sizes)
+    cells = distinct_rows(codes, sizes)
     at, secret = names.index(column), len(names)
     others = [j for j in range(secret) if j != at]
     each = np.ones(len(people)) if people.weights is None else people.weights
     rows = np.arange(len(people)) if chosen is None else chosen
     weight: Floats = np.zeros(cells.rows)
-    np.add.at(weight, row_of[rows], each[rows])
+    np.add.at(weight, cells.of_record[rows], each[rows])
     if p > 0 and others:
-        weight *= _safe_without(codes, sizes, others, secret, p, row_of)
+        (same, alike), _ = Partitioned(codes, sizes, tuple(others), (secret,)).weakest(secret)
+        # What no subset without the variable breaks; these subsets never change.
+        weight *= ((alike - same) / alike > p)[some_of(cells.of_record, cells.rows)]
     if empty:
-        alike, same = cells.total, cells.peers([secret])
-        weight = weight * ((alike - same) / alike > p)
+        weight *= (cells.total - cells.peers([secret])) / cells.total > p
     where = {label: place for place, label in enumerate(present)}
     place_of_code = np.array([where.get(label, 0) for label in people.labels(column).tolist()])
-    place = place_of_code[cells.columns[at]]
+    place = place_of_code[cells.codes[at]]
     layers = _layers(cells, others, secret, p)
     worth = protected_in_intervals(place, weight, cells.people, layers, values=len(present), p=p)
     held = np.bincount(place, weights=cells.people, minlength=len(present)).astype(np.int64)
@@ -306,18 +307,7 @@ def worth_of_intervals(
     return OrderedValues(present, worth, float(each[rows].sum()), held, question)
 
 
-def _safe_without(
-    codes: Codes, sizes: tuple[int, ...], others: list[int], secret: int, p: float, row_of: Ints
-) -> Ints:
-    """1 for rows that no subset without the variable breaks; these subsets never change."""
-    fixed = Partitioned(codes, sizes, tuple(others), (secret,))
-    (same, alike), _ = fixed.weakest(secret)
-    safe = np.zeros(int(row_of.max()) + 1, dtype=np.int64)
-    safe[row_of] = (alike - same) / alike > p
-    return safe
-
-
-def _layers(cells: WideRows, others: Sequence[int], secret: int, p: float) -> list[Layer]:
+def _layers(cells: DistinctRows, others: Sequence[int], secret: int, p: float) -> list[Layer]:
     """One layer per subset of the other auxiliaries; for p = 0 knowing all of them is enough."""
     sizes = range(len(others) + 1) if p > 0 else [len(others)]
     return [

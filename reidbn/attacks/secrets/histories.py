@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
-from reidbn.microdata.classes import Codes, Floats, Ints
+from reidbn.microdata.classes import Codes, Floats, Ints, some_of
 from reidbn.microdata.histories import History
-from reidbn.microdata.slab import Partition, Split, WideRows, walk
+from reidbn.microdata.rows import Partition, distinct_rows
+from reidbn.microdata.slab import Split, walk
 from reidbn.theory.ratios import ranks_by_size
 
 Share = tuple[Ints, Ints]
@@ -59,10 +60,10 @@ class Histories:
         self.secret = len(self.cardinalities)
         kind, kinds = _kinds_of_sets(self.owner, self.value, self.values, len(self.codes))
         table = np.column_stack([self.codes, kind.astype(np.int32)])
-        self.cells, self.row_of = WideRows.of(table, (*self.cardinalities, kinds))
-        self._places = self.row_of if self.rows is None else self.row_of[self.rows]
-        example = np.empty(self.cells.rows, dtype=np.int64)
-        example[self.row_of] = np.arange(len(self.codes))
+        self.cells = distinct_rows(table, (*self.cardinalities, kinds))
+        own = self.cells.of_record
+        self._places = own if self.rows is None else own[self.rows]
+        example = some_of(own, self.cells.rows)
         begins = np.searchsorted(self.owner, example)
         held = np.searchsorted(self.owner, example, side="right") - begins
         self._first = np.cumsum(held) - held
@@ -98,7 +99,7 @@ class Histories:
         for place, part, _ in walk(self.cells, low, start, want_ids=True):
             yield int(masks[place]), part
 
-    # The questions of `disclosure_exact.Partitioned`, for one secret
+    # The questions of `Partitioned`, for one secret
 
     def others(self, secret: int) -> list[int]:
         return list(self.known)

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from reidbn.attacks.secrets.counts import Breaks, Expected, First, Weakest, tally
 from reidbn.attacks.secrets.readings import alternatives_at, fewest_alternatives
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.masks import superset_sums
-from reidbn.microdata.slab import MEMORY, WideRows
+from reidbn.microdata.masks import Match, match_masks, people_by_key, superset_sums
+from reidbn.microdata.rows import distinct_rows
+from reidbn.microdata.slab import MEMORY
 from reidbn.theory.ratios import ranks_by_size
 
 _FEW = 4
@@ -54,8 +55,9 @@ class Partitioned:
     _fewest: dict[float, dict[int, NDArray[np.int32]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.cells, self.row_of = WideRows.of(self.codes, self.cardinalities)
-        self._row = self.row_of if self.rows is None else self.row_of[self.rows]
+        self.cells = distinct_rows(self.codes, self.cardinalities)
+        own = self.cells.of_record
+        self._row = own if self.rows is None else own[self.rows]
         self._asked, self._places = _few(self._row, self.cells.rows)
 
     @property
@@ -87,12 +89,12 @@ class Partitioned:
 
     def baseline(self, secret: int) -> Floats:
         """The share of each value of the secret in the whole table."""
-        values, size = self.cells.columns[secret], self.cardinalities[secret]
+        values, size = self.cells.codes[secret], self.cardinalities[secret]
         return np.bincount(values, weights=self.cells.people, minlength=size) / self.cells.total
 
     def falsehoods(self, secret: int) -> Ints:
         """How many other values of the secret occur in the table."""
-        observed = np.count_nonzero(np.bincount(self.cells.columns[secret]))
+        observed = np.count_nonzero(np.bincount(self.cells.codes[secret]))
         return np.full(self._row.size, observed - 1, dtype=np.int64)
 
     def at(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints]:
@@ -184,12 +186,12 @@ class Partitioned:
     def own_values(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints, Ints, Ints]:
         """Every individual's value: place of the individual, value, peers, peers who have it."""
         alike, same = self.at(secret, known)
-        return np.arange(alike.size), self.spread(self.cells.columns[secret]), alike, same
+        return np.arange(alike.size), self.spread(self.cells.codes[secret]), alike, same
 
     def posteriors(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints, Ints, Ints]:
         """The peers' secrets, class by class: class of each individual; class, value, people."""
         cells, coarse = self.cells, self.cells.classes(known)
-        pair = coarse.ids * self.cardinalities[secret] + cells.columns[secret]
+        pair = coarse.ids * self.cardinalities[secret] + cells.codes[secret]
         entry, place = np.unique(pair, return_inverse=True)
         people = np.bincount(place, weights=cells.people).astype(np.int64)
         owner, value = np.divmod(entry, self.cardinalities[secret])
@@ -202,12 +204,11 @@ class Partitioned:
         cells, places, asked = self.cells, self._places, self._asked
         of_row = np.zeros(self._rows_asked, dtype=np.int64)
         if profile is not None:
-            cells, row_of = WideRows.of(self.codes, self.cardinalities, apart=profile)
-            rows = row_of if self.rows is None else row_of[self.rows]
+            table = np.column_stack([self.codes, profile.astype(np.int32)])
+            cells = distinct_rows(table, (*self.cardinalities, int(profile.max()) + 1))
+            rows = cells.of_record if self.rows is None else cells.of_record[self.rows]
             asked, places = _few(rows, cells.rows)
-            of_row = np.empty(cells.rows, dtype=np.int64)
-            of_row[row_of] = profile
-            of_row = of_row if asked is None else of_row[asked]
+            of_row = cells.codes[-1] if asked is None else cells.codes[-1][asked]
         mean = Expected({secret: chances}, of_row, p)
         tally(cells, self.others(secret), [secret], [mean], memory=self.memory, asked=asked)
         return mean.ppp[secret][places], mean.breach[secret][places]
@@ -232,9 +233,6 @@ def _few(row: Ints, rows: int) -> tuple[Ints | None, Ints]:
 # -- counting peers by matching --------------------------------------------------------------------
 
 
-Match = NDArray[np.bool_]
-
-
 @dataclass(eq=False)
 class Matched:
     """A table whose peers match by a rule: columns 0..k-1 may be known, column k is the secret."""
@@ -250,19 +248,12 @@ class Matched:
     _full: tuple[Ints, Ints] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.cells, row_of = WideRows.of(self.codes, self.cardinalities)
-        chosen = row_of if self.rows is None else row_of[self.rows]
+        self.cells = distinct_rows(self.codes, self.cardinalities)
+        own = self.cells.of_record
+        chosen = own if self.rows is None else own[self.rows]
         self.subjects, self._places = np.unique(chosen, return_inverse=True)
         self.known = tuple(range(len(self.cardinalities) - 1))
         self.secret = len(self.cardinalities) - 1
-
-    def _matches(self, column: int, subjects: Ints) -> Match:
-        """Subjects x rows: whether the row's value may be the subject's."""
-        values = self.cells.columns[column]
-        relation = self.relations.get(column)
-        if relation is None:
-            return np.asarray(values[subjects][:, None] == values[None, :])
-        return np.asarray(relation[values[subjects]].take(values, axis=1))
 
     def _masks(self, cells_each: int) -> Iterator[tuple[slice, NDArray[np.int32]]]:
         """Subjects in batches, and for each the mask of every row (the secret is the top bit)."""
@@ -270,18 +261,8 @@ class Matched:
         batch = max(1, min(self.subjects.size, self.memory // each))
         for first in range(0, self.subjects.size, batch):
             part = slice(first, min(first + batch, self.subjects.size))
-            masks = np.zeros((part.stop - first, self.cells.rows), dtype=np.int32)
-            for column in range(len(self.cardinalities)):
-                masks |= self._matches(column, self.subjects[part]).astype(np.int32) << column
-            yield part, masks
-
-    def _histogram(self, key: NDArray[np.integer], cells: int) -> Floats:
-        """People per cell and subject; keys are 0..cells-1."""
-        count = len(key)
-        flat = (key + cells * np.arange(count)[:, None]).ravel()
-        people = np.broadcast_to(self.cells.people, key.shape).ravel()
-        table = np.bincount(flat, weights=people, minlength=count * cells)
-        return table.astype(np.float64, copy=False).reshape(count, cells)
+            columns = [(column,) for column in range(self.cells.groups)]
+            yield part, match_masks(self.cells, columns, self.relations, self.subjects[part])
 
     def counts(self) -> Iterator[tuple[slice, Floats, Floats]]:
         """For batches of subjects and every subset: peers, and peers with the own secret."""
@@ -292,9 +273,8 @@ class Matched:
         keep = self.subjects.size * size * 16 <= self.memory
         parts = []
         for part, masks in self._masks(2 * size):
-            no, yes = self._histogram(masks, 2 * size).reshape(-1, 2, size).transpose(1, 0, 2)
-            same = superset_sums(yes)
-            alike = superset_sums(no) + same
+            sums = superset_sums(people_by_key(self.cells, masks, 2 * size))
+            alike, same = sums[:, :size], sums[:, size:]
             parts += [(alike, same)] if keep else []
             yield part, alike, same
         if keep:
@@ -311,7 +291,7 @@ class Matched:
         found = np.empty((2, self.subjects.size))
         if wanted == 0:
             people = self._people_by_value()
-            own = self.cells.columns[self.secret][self.subjects]
+            own = self.cells.codes[self.secret][self.subjects]
             found[0], found[1] = self.cells.total, (self._true_values() @ people)[own]
         else:
             for part, masks in self._masks(2):
@@ -321,7 +301,7 @@ class Matched:
         alike, same = found[:, self._places].astype(np.int64)
         return alike, same
 
-    # The questions of `disclosure_exact.Partitioned`, for one secret
+    # The questions of `Partitioned`, for one secret
 
     def others(self, secret: int) -> list[int]:
         return list(self.known)
@@ -337,7 +317,7 @@ class Matched:
 
     def falsehoods(self, secret: int) -> Ints:
         """How many values that occur would be a false answer about each individual."""
-        values = self.cells.columns[self.secret]
+        values = self.cells.codes[self.secret]
         observed = np.bincount(values, minlength=self.cardinalities[self.secret]) > 0
         true = self._true_values()
         false: Ints = (~true & observed).sum(axis=1)
@@ -366,7 +346,7 @@ class Matched:
         return (share[0][self._places], share[1][self._places]), found[2][self._places]
 
     def _people_by_value(self) -> Floats:
-        values, size = self.cells.columns[self.secret], self.cardinalities[self.secret]
+        values, size = self.cells.codes[self.secret], self.cardinalities[self.secret]
         people = np.bincount(values, weights=self.cells.people, minlength=size)
         return people.astype(np.float64, copy=False)
 
@@ -396,12 +376,14 @@ class Matched:
 
     def _false_above(self, q: float, orders: Sequence[Ints]) -> list[Ints]:
         """The fewest false values above q, over each of these lists of masks."""
-        size, values = 1 << len(self.known), self.cells.columns[self.secret]
+        size, values = 1 << len(self.known), self.cells.codes[self.secret]
         domain, false = self.cardinalities[self.secret], ~self._true_values()
         found = np.empty((len(orders), self.subjects.size), dtype=np.int64)
         for part, masks in self._masks(domain * size):
             key = (masks & (size - 1)) + size * values[None, :]
-            table = superset_sums(self._histogram(key, domain * size).reshape(-1, domain, size))
+            table = superset_sums(
+                people_by_key(self.cells, key, domain * size).reshape(-1, domain, size)
+            )
             share = table / table.sum(axis=1, keepdims=True)
             own = false[values[self.subjects[part]]]
             above = ((share > q) & own[:, :, None]).sum(axis=1)
@@ -420,7 +402,7 @@ class Matched:
     def own_values(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints, Ints, Ints]:
         """Every individual's value: place of the individual, value, peers, peers who are near."""
         alike, same = self.at(secret, known)
-        value = self.cells.columns[self.secret][self.subjects][self._places]
+        value = self.cells.codes[self.secret][self.subjects][self._places]
         return np.arange(alike.size), value, alike, same
 
     def near(self, secret: int) -> Match | None:
@@ -429,13 +411,13 @@ class Matched:
 
     def posteriors(self, secret: int, known: Sequence[int]) -> tuple[Ints, Ints, Ints, Ints]:
         """The peers' secrets, one class per distinct individual: as `Partitioned.posteriors`."""
-        size, values = 1 << len(self.known), self.cells.columns[self.secret]
+        size, values = 1 << len(self.known), self.cells.codes[self.secret]
         wanted, domain = sum(1 << column for column in known), self.cardinalities[self.secret]
         found = []
         for part, masks in self._masks(domain):
             alike = (masks & (size - 1) & wanted) == wanted
             key = np.where(alike, values[None, :], domain)
-            table = self._histogram(key, domain + 1)[:, :domain]
+            table = people_by_key(self.cells, key, domain + 1)[:, :domain]
             owner, value = np.nonzero(table)
             found.append((owner + part.start, value, table[owner, value].astype(np.int64)))
         owner, value, people = (np.concatenate(column) for column in zip(*found, strict=True))

@@ -37,8 +37,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.microdata.classes import Floats, Ints
-from reidbn.microdata.slab import MEMORY, ClassSlab, WideRows, split
+from reidbn.microdata.classes import Floats, Ints, some_of, totals
+from reidbn.microdata.rows import DistinctRows
+from reidbn.microdata.slab import MEMORY, ClassSlab, split
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,20 +49,20 @@ Alternatives = dict[int, NDArray[np.int32]]
 _WIDTH = 8  # bytes per row and subset of a slab of classes: 7.2 on Adult, 7.6 on Diabetes
 
 
-def alternatives_at(cells: WideRows, known: Sequence[int], secret: int, q: float) -> Ints:
+def alternatives_at(cells: DistinctRows, known: Sequence[int], secret: int, q: float) -> Ints:
     """Equation (1)'s count for each row, with all these columns known.
 
-    >>> one, two = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])
-    >>> cells = WideRows((one, two), (2, 3), np.array([2.0, 1.0, 1.0, 1.0]))
-    >>> alternatives_at(cells, [0], 1, q=0.25)         # shares 1/2, 1/4, 1/4: strictly above
-    array([0, 1, 1, 0])
+    >>> from reidbn.microdata.rows import distinct_rows
+    >>> people = np.array([[0, 0], [0, 0], [0, 1], [0, 2], [1, 1]], dtype=np.int32)
+    >>> cells = distinct_rows(people, (2, 3))
+    >>> alternatives_at(cells, [0], 1, q=0.25)[cells.of_record]   # shares 1/2, 1/4, 1/4: above
+    array([0, 0, 1, 1, 0])
     """
     coarse, fine = cells.classes(known), cells.classes([*known, secret])
-    row_of = np.empty(fine.classes, dtype=np.int64)
-    row_of[fine.ids] = np.arange(cells.rows)
-    alike = np.bincount(coarse.ids, weights=cells.people)
-    same = np.bincount(fine.ids, weights=cells.people)
-    return _alternatives(coarse.ids.take(row_of), alike, same, q).take(fine.ids).astype(np.int64)
+    parent = coarse.ids.take(some_of(fine.ids, fine.classes))
+    alike = totals(coarse.ids, cells.people, coarse.classes)
+    same = totals(fine.ids, cells.people, fine.classes)
+    return _alternatives(parent, alike, same, q).take(fine.ids).astype(np.int64)
 
 
 def _alternatives(
@@ -78,7 +79,7 @@ def _alternatives(
 
 
 def fewest_alternatives(
-    cells: WideRows,
+    cells: DistinctRows,
     known: Sequence[int],
     secrets: Sequence[int],
     q: float,

@@ -32,7 +32,7 @@ from reidbn.attacks.secrets.asked import asked_of, auxiliaries, coded
 from reidbn.attacks.secrets.counts import Half, SlabStep, tally, threshold
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints, fused_key
-from reidbn.microdata.slab import WideRows
+from reidbn.microdata.rows import distinct_rows
 from reidbn.microdata.table import People
 
 if TYPE_CHECKING:
@@ -321,11 +321,11 @@ def smoothed_disclosure(
         full, least = _by_counts(codes, sizes, secret, strength)
     else:
         tree = SecretTree.learn(codes, sizes, [*names, sensitive], secret, strength=strength)
-        cells, row_of = WideRows.of(codes, sizes)
-        rows = np.stack(cells.columns, axis=1).astype(np.int32)
+        cells = distinct_rows(codes, sizes)
+        rows = np.stack(cells.codes, axis=1).astype(np.int32)
         every = range(secret)
-        full = 1 - tree.own_share(rows, every)[row_of]
-        least = tree.least_other(rows, every)[0][row_of]
+        full = 1 - tree.own_share(rows, every)[cells.of_record]
+        least = tree.least_other(rows, every)[0][cells.of_record]
     return SmoothedDisclosure(
         sensitive,
         tuple(names),
@@ -358,15 +358,15 @@ def _above_zero(p: float | str) -> float:
 def _by_counts(
     codes: Codes, sizes: tuple[int, ...], secret: int, strength: float
 ) -> tuple[Floats, Floats]:
-    cells, row_of = WideRows.of(codes, sizes)
-    baseline = np.bincount(cells.columns[secret], weights=cells.people) / cells.total
-    added = strength * baseline[cells.columns[secret]]
+    cells = distinct_rows(codes, sizes)
+    baseline = np.bincount(cells.codes[secret], weights=cells.people) / cells.total
+    added = strength * baseline[cells.codes[secret]]
     every = list(range(secret))
     alike, same = cells.peers(every), cells.peers([*every, secret])
     full = 1 - (same + added) / (alike + strength)
     kept = SmoothedShare(secret, added, strength)
     tally(cells, every, [secret], [kept])
-    return full[row_of], (1 - kept.best)[row_of]
+    return full[cells.of_record], (1 - kept.best)[cells.of_record]
 
 
 # Which posterior to believe
