@@ -10,6 +10,12 @@ from typing import Any
 import numpy as np
 
 STATES = (["no", "yes"], ["low", "mid", "high"], ["0", "1", "2"], ["2", "5"])
+FORMULAS = (
+    "{p}", "1 - {p}", "{p} * {q}", "{p} + (1 - {p}) * {q}", "1 - (1 - {p}) ^ {k}",
+    "any({p}, {n})", "any({p}, {k}) * {q}", "min({p}, {q}, 1 / 2)", "max({p}, {p} * {q}, 0)",
+    "({p} + {q}) / 2", "{p} / (1 + {n})", "{p} ^ {n} * {q} ^ 2", "-(-{p} - {q}) / 2",
+    "4 * {p} * (1 - {p}) / 4 + {q} * {p} ^ 2", "2 ^ -{k} * {p}",
+)  # fmt: skip
 GRID = (0, 0.125, 0.2, 0.25, 0.5, 0.7, 0.75, 1)
 
 
@@ -23,6 +29,7 @@ class Writer:
     groups: dict[str, Any] = field(default_factory=dict)
     nodes: dict[str, Any] = field(default_factory=dict)
     example: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[str, Any] = field(default_factory=dict)
     states: dict[str, list[str] | str] = field(default_factory=dict)
     yes_no: list[str] = field(default_factory=list)
 
@@ -44,9 +51,11 @@ class Writer:
     # -- numbers -------------------------------------------------------------------------------
 
     def probability(self) -> Any:
-        """A number, or a parameter that a question may change."""
+        """A number, a parameter that a question may change, or a number derived from some."""
         if self.chance(0.6):
             return self.pick(GRID)
+        if self.chance(0.4):
+            return "$" + self.derived()
         return "$" + self.parameter(self.pick(GRID), [0, 1])
 
     def parameter(self, value: float, span: list[float], unit: str = "probability") -> str:
@@ -54,6 +63,27 @@ class Writer:
         spec = {"value": value, "range": span, "source": "assumption"}
         self.parameters[name] = spec | ({} if unit == "probability" else {"unit": unit})
         return name
+
+    def derived(self, column: str = "") -> str:
+        """A formula that stays a probability, over parameters, columns and other numbers."""
+        p, q = column or self._read(), self._read()
+        count = self.parameter(self.whole(1, 3), [0, 4], "records")
+        formula = self.pick(FORMULAS).format(p=p, q=q, n=count, k=self.whole(0, 4))
+        name = f"y{len(self.numbers)}"
+        more = {"unit": "probability", "source": "assumption"}
+        self.numbers[name] = formula if self.chance() else {"is": formula, **more}
+        return name
+
+    def _read(self) -> str:
+        """What a formula reads: a number, a column, or a parameter."""
+        if self.numbers and self.chance(0.3):
+            return self.pick(list(self.numbers))
+        if self.chance(0.3):
+            name = f"c{len(self.subject)}"
+            self.subject[name] = {"unit": "probability", "range": [0, 1]}
+            self.example[name] = self.pick(GRID)
+            return name
+        return self.parameter(self.pick(GRID), [0, 1])
 
     def size(self, group: str | None = None) -> str:
         """A class size: a number, a parameter, or a column (per subset of a group)."""
@@ -191,7 +221,8 @@ class Writer:
             column = f"c{len(self.subject)}"
             self.subject[column] = {"per": group, "unit": "probability", "range": [0, 1]}
             self.example[column] = [self.pick(GRID) for _ in range(self._configurations([group]))]
-            p, parents = f"@{column}", [q for q in parents if not q.startswith("g")]
+            p = f"@{column}" if self.chance() else f"${self.derived(column)}"
+            parents = [q for q in parents if not q.startswith("g")]
             self.put(name, {
                 "parents": [*parents, group],
                 "cpd": {"kind": "probability", "p": p, "only_if": parents},
@@ -300,18 +331,31 @@ class Writer:
         for step in steps:
             getattr(self, step)()
         self.node()
-        used = json.dumps([self.groups, self.nodes])
+        used = self._used()
+        self.numbers = {n: spec for n, spec in self.numbers.items() if f"${n}" in used}
         for told, sign in ((self.parameters, "$"), (self.subject, "@")):
-            for name in [n for n in told if not re.search(rf"\{sign}{n}\b", used)]:
+            for name in [n for n in told if f"{sign}{n}" not in used]:
                 del told[name]
                 self.example.pop(name, None)
         found = {
             "schema_version": 1, "name": "random", "title": "Random", "story": "Made up.",
-            "parameters": self.parameters, "subject": self.subject, "groups": self.groups,
+            "parameters": self.parameters, "numbers": self.numbers, "subject": self.subject,
+            "groups": self.groups,
             "nodes": {n: {k: v for k, v in s.items() if v != []} for n, s in self.nodes.items()},
             "example": self.example,
         }  # fmt: skip
         return {k: v for k, v in found.items() if v != {}}
+
+    def _used(self) -> set[str]:
+        """Every reference in cells, and what the formulas behind them read."""
+        found = set(re.findall(r"[$@]\w+", json.dumps([self.groups, self.nodes])))
+        todo = [n[1:] for n in found if n[1:] in self.numbers]
+        while todo:
+            spec = self.numbers[todo.pop()]
+            read = re.findall(r"[^\W\d]\w*", spec["is"] if isinstance(spec, dict) else spec)
+            found |= {sign + name for name in read for sign in "$@"}
+            todo += [name for name in read if name in self.numbers]
+        return found
 
     def settings(self) -> dict[str, Any]:
         """Other values within the ranges, whole numbers included."""

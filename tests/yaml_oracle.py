@@ -7,6 +7,7 @@ what each node's story says.  Slow and plain, so that it is wrong in other ways,
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -115,10 +116,43 @@ class Model:
         if not isinstance(cell, str):
             return exactly(cell)
         if cell.startswith("$"):
-            return self.parameter(cell[1:])
+            return self.named(cell[1:], world, member)
         if cell.startswith("@"):
             return self.column(cell[1:], world, member)
         return self.number(cell, world)
+
+    def named(self, name: str, world: World, member: int | None = None) -> Fraction:
+        """A parameter, or a derived number: Python reads the same grammar, with ** for ^."""
+        formula = self.file.get("numbers", {}).get(name)
+        if formula is None or name in self.set:
+            return self.parameter(name)
+        words = str(formula["is"] if isinstance(formula, Mapping) else formula)
+        return self._worked_out(
+            ast.parse(words.replace("^", "**"), mode="eval").body, world, member
+        )
+
+    def _worked_out(self, step: Any, world: World, member: int | None) -> Fraction:
+        if isinstance(step, ast.Constant):
+            return exactly(step.value)
+        if isinstance(step, ast.Name):
+            if step.id in self.file.get("subject", {}):
+                return self.column(step.id, world, member)
+            return self.named(step.id, world, member)
+        if isinstance(step, ast.UnaryOp):
+            return -self._worked_out(step.operand, world, member)
+        if isinstance(step, ast.Call):
+            args = [self._worked_out(arg, world, member) for arg in step.args]
+            if step.func.id == "any":
+                return ONE - (ONE - args[0]) ** int(args[1])
+            return {"min": min, "max": max}[step.func.id](args)
+        left, right = (self._worked_out(s, world, member) for s in (step.left, step.right))
+        if isinstance(step.op, ast.Pow):
+            assert right.denominator == 1
+            return left ** int(right)
+        return {
+            ast.Add: Fraction.__add__, ast.Sub: Fraction.__sub__, ast.Mult: Fraction.__mul__,
+            ast.Div: Fraction.__truediv__,
+        }[type(step.op)](left, right)  # fmt: skip
 
     def column(self, name: str, world: World, member: int | None) -> Fraction:
         value, spec = self.columns_of(name), self.file["subject"][name] or {}

@@ -7,15 +7,17 @@ __getattr__ = face(
     {
         "attack": "Attack",
         "modelfile": "dumps load loads models save",
-        "parts": "Group GroupRow Node Parameter Prior Question SubjectColumn",
+        "parts": "Group GroupRow Node Number Parameter Prior Question SubjectColumn",
         "register": "register",
         "scenario": "Scenario",
         "scenariofile": "load_scenario scenarios",
     },
     {
         "assumptions": "assumptions_behind",
+        "bounds": "enclosure",
         "cells": "LINDDUN",
         "check": "is_threat_type",
+        "formula": "evaluate parse",
         "modelfile": "WIDTH layout models_folder",
         "parts": "parse_given",
         "register": "read_facts",

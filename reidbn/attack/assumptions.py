@@ -44,5 +44,5 @@ def assumptions_behind(
         owner = group or node
         if is_assumption(owner.source):
             used.add(owner.name)
-        used |= {ref.lstrip("$") for ref in node.cpd.references()} | {*node.structural}
+        used |= {ref.lstrip("$") for ref in attack.behind(node.cpd)} | {*node.structural}
     return tuple(name for name in attack.assumptions if name in used)

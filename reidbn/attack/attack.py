@@ -19,6 +19,7 @@ from reidbn.attack.parts import (
     Group,
     GroupRow,
     Node,
+    Number,
     Parameter,
     Question,
     SubjectColumn,
@@ -26,12 +27,14 @@ from reidbn.attack.parts import (
 )
 from reidbn.calls import check_fields, described, typed
 from reidbn.cpds.function import Function
-from reidbn.cpds.protocol import Ref, Variable, frozen
+from reidbn.cpds.protocol import CPD, Ref, Variable, frozen
 from reidbn.errors import Problem, UsageError, did_you_mean, raise_problems
 from reidbn.late import late
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from reidbn.attack.numbers import Derived
 
 
 class Named(Protocol):
@@ -99,6 +102,7 @@ class UnknownName(UsageError, KeyError):
 
 _WHAT: dict[str, tuple[str, type]] = {
     "parameters": ("parameter", Parameter),
+    "numbers": ("derived number", Number),
     "subject": ("subject column", SubjectColumn),
     "groups": ("group", Group),
     "nodes": ("node", Node),
@@ -122,6 +126,8 @@ class Attack:
     sources: tuple[str, ...] = ()
     where: tuple[str, ...] = ()
     """Conditions that parameters always satisfy, such as "leaked <= records"."""
+    numbers: Catalogue[Number] = field(default_factory=Catalogue)
+    """Numbers derived from parameters and subject columns by formulas."""
     template: Mapping[str, Any] | None = field(default=None, repr=False)
     """What the file says, where it is shorter than the attack: with plates, or another model."""
 
@@ -205,6 +211,29 @@ class Attack:
     def structural(self) -> tuple[str, ...]:
         """Parameters that size a state list: changing one rebuilds the network."""
         return tuple(dict.fromkeys(p for n in self.nodes.values() for p in n.structural))
+
+    @cached_property
+    def derived(self) -> Derived:
+        """The derived numbers, in the order in which they are worked out."""
+        from reidbn.attack.numbers import Derived
+
+        return Derived(self)
+
+    @cached_property
+    def settable(self) -> Mapping[str, Parameter]:
+        """What may be given another value: parameters, and numbers that no table has a say in."""
+        return {**self.parameters, **self.derived.settable} if self.numbers else self.parameters
+
+    def behind(self, cpd: CPD) -> tuple[str, ...]:
+        """Every reference of a CPD, and what the derived numbers among them stand on."""
+        refs = cpd.references()
+        if not self.numbers:
+            return refs
+        found = [r for ref in refs for r in (ref, *self._stands_on(ref.removeprefix("$")))]
+        return tuple(dict.fromkeys(found))
+
+    def _stands_on(self, name: str) -> tuple[str, ...]:
+        return self.derived.behind(name) if name in self.derived else ()
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
@@ -320,7 +349,10 @@ class Attack:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Names of parameters, groups and nodes whose source is an assumption."""
+        from reidbn.attack.numbers import is_assumed
+
         named = [p.name for p in self.parameters.values() if p.is_assumption]
+        named += [n.name for n in self.numbers.values() if is_assumed(n)]
         sourced: list[Node | Group] = [*self.nodes.values(), *self.groups.values()]
         return (*named, *(n.name for n in sourced if is_assumption(n.source)))
 

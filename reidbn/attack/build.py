@@ -17,14 +17,23 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.cells import built
 from reidbn.attack.explain import explain
 from reidbn.attack.leaves import Where
-from reidbn.attack.parts import Group, GroupRow, Node, Parameter, Prior, Question, SubjectColumn
+from reidbn.attack.parts import (
+    Group,
+    GroupRow,
+    Node,
+    Number,
+    Parameter,
+    Prior,
+    Question,
+    SubjectColumn,
+)
 from reidbn.attack.schema import FileModel
 from reidbn.attack.yamltext import Document, written
 from reidbn.cpds.protocol import CPD, Array, Scope
 from reidbn.cpds.rows import Rows
 from reidbn.errors import ModelError, Problem, ReidbnError, did_you_mean, raise_problems
 
-_ROOMS = ("parameters", "subject", "groups", "nodes", "questions")
+_ROOMS = ("parameters", "numbers", "subject", "groups", "nodes", "questions")
 _CHOICES = {"nodes": ("cpd", "rows"), "groups": ("probability", "rows")}
 _OUTLINE = ("states", "parents", "members")  # what the checks of other parts rely on
 _WORDS = re.compile(r"\w+")
@@ -78,6 +87,7 @@ def _attack(
 ) -> Attack:
     parts: dict[str, dict[str, Any]] = {
         "parameters": {name: parameter(name, p) for name, p in file.parameters.items()},
+        "numbers": {name: _derived(name, n) for name, n in file.numbers.items()},
         "subject": {name: _column(name, c) for name, c in file.subject.items()},
         "groups": {name: _group(name, g) for name, g in file.groups.items()},
         "nodes": {name: node(name, n) for name, n in file.nodes.items()},
@@ -94,6 +104,11 @@ def parameter(name: str, spec: Any) -> Parameter:
     low, high = spec.range or (None, None)
     prior = Prior(**spec.prior.model_dump()) if spec.prior else None
     return Parameter(name, spec.value, low, high, spec.unit, spec.source, prior, spec.story)
+
+
+def _derived(name: str, spec: Any) -> Number:
+    low, high = spec.range or (None, None)
+    return Number(name, getattr(spec, "is"), spec.unit, low, high, spec.source, spec.story)
 
 
 def _column(name: str, spec: Any) -> SubjectColumn:
@@ -252,6 +267,8 @@ def _stand_in(room: str, name: str, thing: Any) -> dict[str, Any]:
         return {name: Group(name, members, (GroupRow(0.0),), parents)} if members else {}
     if room == "parameters":
         return {name: Parameter(name, 1, 1, 1, "?", "?")}
+    if room == "numbers":
+        return {}
     if room == "subject":
         named = {k: thing[k] for k in ("per", "each") if isinstance(thing.get(k), str)}
         return {name: SubjectColumn(name, **named)}

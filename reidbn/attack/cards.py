@@ -100,6 +100,13 @@ def sources(attack: Attack, values: Values | None = None) -> list[SourceLine]:
         changed = values is not None and float(values[p.name][0]) != p.value
         source = f"set here; the file says {p.value:,.12g}, {p.source}" if changed else p.source
         found.append(SourceLine(p.name, f"{value}{unit}{span}", source))
+    for number in attack.numbers.values():
+        per_person = attack.derived.is_per_person(number.name)
+        unit = attack.derived.units[number.name]
+        unit = "" if unit in ("", "probability") else f" {unit}"
+        value = "per person" if per_person else f"{_value(attack, number.name, values)}{unit}"
+        source = f"derived: {number.formula}" + (f"; {number.source}" if number.source else "")
+        found.append(SourceLine(number.name, value, source))
     owners: list[Node | Group] = [*attack.groups.values(), *attack.nodes.values()]
     for owner in owners:
         held = owner.rows if isinstance(owner, Group) else owner.cpd
@@ -125,7 +132,7 @@ def _group_card(attack: Attack, group: Group, values: Values | None) -> Card:
 
 
 def _numbers(attack: Attack, names: list[str], values: Values | None) -> tuple[str, ...]:
-    known = [attack.parameters[name] for name in dict.fromkeys(names) if name in attack.parameters]
+    known = [attack.settable[name] for name in dict.fromkeys(names) if name in attack.settable]
     return tuple(
         f"{p.name} = {_value(attack, p.name, values)}{' (assumed)' * p.is_assumption}"
         for p in known
@@ -133,7 +140,7 @@ def _numbers(attack: Attack, names: list[str], values: Values | None) -> tuple[s
 
 
 def _value(attack: Attack, name: str, values: Values | None) -> str:
-    value = attack.parameters[name].value if values is None else float(values[name][0])
+    value = attack.settable[name].value if values is None else float(values[name][0])
     return f"{value:,.12g}"
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from reidbn.attack.cells import LINDDUN
 from reidbn.attack.leaves import Where, address_of, holds_numbers
 from reidbn.attack.limits import condition_problems
+from reidbn.attack.numbers import number_problems, number_values
 from reidbn.attack.parts import NAME, Group, Node, SubjectColumn, parse_states
 from reidbn.cpds.function import Function
 from reidbn.cpds.logic import Mixture
@@ -170,7 +171,7 @@ def _subset(mask: int, members: tuple[str, ...]) -> str:
 
 
 _RESERVED = set('=,;{}"')
-_ROOMS = ("parameters", "subject", "groups", "nodes")
+_ROOMS = ("parameters", "numbers", "subject", "groups", "nodes")
 _NO_SOURCE = "holds numbers without a source; say where they come from, or source: assumption"
 
 
@@ -178,12 +179,18 @@ def problems(attack: Attack) -> list[Problem]:
     """All problems of an attack."""
     facts = _Facts(attack)
     found = [*_names(attack), *(p for q in attack.parameters.values() for p in q.problems())]
-    found += [*condition_problems(attack), *facts.state_problems]
+    odd = number_problems(attack)
+    facts.sound_numbers = not odd and not (attack.numbers and found)
+    found += odd
+    found += [*condition_problems(attack, sound_numbers=facts.sound_numbers)]
+    found += facts.state_problems
     found += facts.parent_problems
     found += [*_cycles(facts), *_columns(attack), *_groups(facts)]
     for node in attack.nodes.values():
         found += [*_cpd_problems(facts, node), *_node_source(node)]
     found += [*_questions(facts), *_unused(facts), *_example(attack)]
+    if attack.numbers and facts.sound_numbers and not any(p.where[:1] == ("where",) for p in found):
+        found += number_values(attack)
     sound = all(problem.is_warning for problem in found)
     return [*found, *slips(attack)] if sound else found
 
@@ -193,6 +200,7 @@ class _Facts:
 
     def __init__(self, attack: Attack) -> None:
         self.attack = attack
+        self.sound_numbers = True  # whether the derived numbers can be worked out
         self.member_of = {m: g for g in attack.groups.values() for m in g.members}
         members = [n for g in attack.groups.values() for n in g.member_nodes()]
         self.nodes = {n.name: n for n in (*members, *attack.nodes.values())}
@@ -280,7 +288,10 @@ def _span_problems(attack: Attack, node: Node) -> Iterator[Problem]:
         return
     unsized = False
     for name in node.structural:
-        if name not in attack.parameters:
+        if name in attack.numbers:
+            yield Problem(where, f"${name} is a derived number; states are sized by a parameter")
+            unsized = True
+        elif name not in attack.parameters:
             hint = did_you_mean(name, attack.parameters)
             yield Problem(where, f'no parameter "{name}"; {hint}')
             unsized = True
@@ -397,13 +408,18 @@ def _own(facts: _Facts, node: Node) -> list[Problem]:
 
 
 def _references(facts: _Facts, node: Node) -> Iterator[Problem]:
-    parameters = facts.attack.parameters
+    attack = facts.attack
+    known = {*attack.parameters, *attack.numbers}
     for ref in dict.fromkeys(node.cpd.references()):
-        if ref.startswith("$") and ref[1:] not in parameters:
-            message = f'no parameter "{ref[1:]}"; {did_you_mean(ref[1:], parameters)}'
+        if ref.startswith("$") and ref[1:] not in known:
+            message = f'no parameter "{ref[1:]}"; {did_you_mean(ref[1:], known)}'
             yield Problem(address_of(node.cpd, ref), message)
         elif ref.startswith("@"):
             yield from _column_use(facts, node, ref)
+        elif facts.sound_numbers and ref.removeprefix("$") in attack.numbers:
+            for behind in attack.derived.behind(ref.removeprefix("$")):
+                if behind.startswith("@"):
+                    yield from _column_use(facts, node, behind, through=ref)
     yield from _function_arguments(facts.attack, node, node.cpd, ())
 
 
@@ -412,8 +428,9 @@ def _node_source(node: Node) -> Iterator[Problem]:
         yield Problem(("nodes", node.name, "source"), _NO_SOURCE)
 
 
-def _column_use(facts: _Facts, node: Node, ref: str) -> Iterator[Problem]:
-    where = address_of(node.cpd, ref)
+def _column_use(facts: _Facts, node: Node, ref: str, *, through: str = "") -> Iterator[Problem]:
+    """Whether a node may use a column, which it names itself or reads through a number."""
+    where = address_of(node.cpd, through or ref)
     if ref[1:] not in facts.attack.subject:
         hint = did_you_mean(ref[1:], facts.attack.subject)
         yield Problem(where, f'no subject column "{ref[1:]}"; {hint}')
@@ -438,7 +455,7 @@ def _function_arguments(
             yield from _function_arguments(attack, node, component, (*where, "components", i))
     if not isinstance(cpd, Function):
         return
-    known = {*attack.parameters, *attack.subject, *node.parents}
+    known = {*attack.parameters, *attack.numbers, *attack.subject, *node.parents}
     for argument in cpd.arguments:
         if argument not in known:
             hint = did_you_mean(argument, known)
@@ -485,7 +502,11 @@ def _unused(facts: _Facts) -> Iterator[Problem]:
     attack = facts.attack
     cpds = [n.cpd for n in facts.nodes.values() if isinstance(n.cpd, CPD)]
     used = {ref.lstrip("$@") for cpd in cpds for ref in cpd.references()} | {*attack.structural}
-    for room, sign in (("parameters", "$"), ("subject", "@")):
+    if facts.sound_numbers:
+        used |= {ref.lstrip("$@") for name in attack.numbers for ref in attack.derived.behind(name)}
+        used |= {name for term in attack.derived.terms.values() for name in term.names}
+    rooms = (("parameters", "$"), ("subject", "@"), ("numbers", "$"))
+    for room, sign in rooms if facts.sound_numbers else ():
         names = [*getattr(attack, room)]
         misspelt = {near for ref in used - {*names} for near in get_close_matches(ref, names, n=1)}
         for name in names:

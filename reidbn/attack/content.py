@@ -16,6 +16,7 @@ from reidbn.attack.parts import (
     Group,
     GroupRow,
     Node,
+    Number,
     Parameter,
     Prior,
     Question,
@@ -43,6 +44,7 @@ def content(attack: Attack, *, cpd: Callable[[CPD], Content] = _written) -> Cont
         **_kept(name=attack.name, title=attack.title, story=attack.story),
         **_kept(sources=list(attack.sources)),
         **_room("parameters", attack.parameters, _parameter),
+        **_room("numbers", attack.numbers, _derived),
         **_kept(where=list(attack.where)),
         **_room("subject", attack.subject, _column),
         **_room("groups", attack.groups, _group),
@@ -89,7 +91,7 @@ def _kept(**entries: Any) -> Content:
     return {key: value for key, value in entries.items() if value not in (None, "", [], {}, ())}
 
 
-def _room(name: str, things: Any, write: Callable[[Any], Content]) -> Content:
+def _room(name: str, things: Any, write: Callable[[Any], Any]) -> Content:
     return {name: {key: write(thing) for key, thing in things.items()}} if things else {}
 
 
@@ -115,10 +117,19 @@ def _prior(prior: Prior) -> Content:
     return {"kind": prior.kind, **_kept(**numbers)}
 
 
+def _derived(number: Number) -> Any:
+    more = _kept(unit=number.unit, range=_ends(number), source=number.source, story=number.story)
+    return {"is": number.formula, **more} if more else number.formula
+
+
+def _ends(thing: SubjectColumn | Number) -> list[Any] | None:
+    if thing.low is None and thing.high is None:
+        return None
+    return [_number(thing.low), _number(thing.high)]
+
+
 def _column(column: SubjectColumn) -> Content:
-    ends = None
-    if column.low is not None or column.high is not None:
-        ends = [_number(column.low), _number(column.high)]
+    ends = _ends(column)
     return _kept(per=column.per, each=column.each, unit=column.unit, range=ends, story=column.story)
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attack.bounds import enclosure
+from reidbn.attack.formula import FormulaError, Term, evaluate, inlined, parse
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.errors import Problem, UsageError, did_you_mean
 
@@ -25,60 +27,86 @@ Array = NDArray[np.float64]
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt,
 }  # fmt: skip
-_FORM = re.compile(r"\s*\$?([^\s<>=]+)\s*(<=|>=|<|>)\s*\$?([^\s<>=]+)\s*\Z")
-_EXAMPLE = "leaked <= records"
+_FORM = re.compile(r"([^<>=]+)(<=|>=|<|>)([^<>=]+)\Z")
+_BARE = re.compile(r"\$(?=[^\W\d])")  # a name with the $ that it has in cells
+_WRITE = (
+    "write one comparison (<, <=, >, >=) of parameters, numbers or formulas of them, such as "
+    "leaked <= records"
+)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One comparison of two parameters, or of a parameter with a number."""
+    """One comparison of two formulas over parameters and numbers, most often of two names."""
 
-    left: str | float
+    left: Term
     sign: str
-    right: str | float
+    right: Term
+    text: str
 
     @classmethod
     def read(cls, text: str) -> Condition:
         """The condition in a text.
 
-        >>> Condition.read("leaked <= records")
-        Condition(left='leaked', sign='<=', right='records')
+        >>> Condition.read("leaked <= records").names
+        ('leaked', 'records')
+        >>> print(Condition.read("p_mail+p_call<=1"))
+        p_mail+p_call <= 1
         """
-        found = _FORM.match(text)
-        sides = [_side(found[1]), _side(found[3])] if found else []
-        if found is None or not any(isinstance(side, str) for side in sides):
-            raise UsageError(
-                f'"{text}" is no condition: write one comparison (<, <=, >, >=) of two parameters, '
-                f"or of a parameter and a number, such as {_EXAMPLE}"
-            )
-        return cls(sides[0], found[2], sides[1])
+        found = _FORM.match(_BARE.sub("", text))
+        if found is None:
+            raise UsageError(f'"{text}" is no condition: {_WRITE}')
+        try:
+            left, right = parse(found[1].strip()), parse(found[3].strip())
+        except FormulaError as problem:
+            raise UsageError(f'"{text}" is no condition: {problem}; {_WRITE}') from None
+        if not (left.names or right.names):
+            raise UsageError(f'"{text}" is no condition: {_WRITE}')
+        return cls(left, found[2], right, f"{found[1].strip()} {found[2]} {found[3].strip()}")
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(side for side in (self.left, self.right) if isinstance(side, str))
+        return tuple(dict.fromkeys((*self.left.names, *self.right.names)))
+
+    @property
+    def ordered(self) -> tuple[str, str] | None:
+        """Two names of which the first is never above the second, if that is what it says."""
+        if self.left.op != "name" or self.right.op != "name":
+            return None
+        pair = self.left.name, self.right.name
+        return pair if self.sign in ("<", "<=") else (pair[1], pair[0])
 
     def holds(self, values: Mapping[str, Any]) -> NDArray[np.bool_]:
         """Where it holds, for values (or arrays over settings) of the parameters."""
-        left, right = (values[s] if isinstance(s, str) else s for s in (self.left, self.right))
-        return np.asarray(_SIGNS[self.sign](np.asarray(left, float), np.asarray(right, float)))
+        left, right = (evaluate(side, values.__getitem__) for side in (self.left, self.right))
+        return np.asarray(_SIGNS[self.sign](left, right))
+
+    def stands_on(self, attack: Attack, held: Container[str]) -> tuple[str, ...]:
+        """The parameters that have a say in it, and derived numbers held at a value."""
+        found: list[str] = []
+        for name in self.names:
+            if name in attack.numbers and name not in held:
+                found += (ref[1:] for ref in attack.derived.behind(name))
+            else:
+                found.append(name)
+        return tuple(dict.fromkeys(found))
+
+    def is_proved(
+        self, attack: Attack, held: Container[str], box: Mapping[str, tuple[float, float]]
+    ) -> bool:
+        """Whether it holds everywhere in a box of what it stands on."""
+        terms = {n: t for n, t in attack.derived.terms.items() if n not in held}
+        gap = Term("-", (inlined(self.right, terms), inlined(self.left, terms)))
+        low, high = enclosure(gap, box)
+        return {"<=": low >= 0, "<": low > 0, ">=": high <= 0, ">": high < 0}[self.sign]
 
     def __str__(self) -> str:
-        return f"{_shown(self.left)} {self.sign} {_shown(self.right)}"
+        return self.text
 
 
-def _side(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _shown(side: str | float) -> str:
-    return side if isinstance(side, str) else f"{side:.12g}"
-
-
-def condition_problems(attack: Attack) -> Iterator[Problem]:
+def condition_problems(attack: Attack, *, sound_numbers: bool = True) -> Iterator[Problem]:
     """What is wrong with the conditions of an attack, or with its values under them."""
+    known = _values(attack, sound_numbers=sound_numbers) if attack.where else {}
     for i, text in enumerate(attack.where):
         where = ("where", i)
         try:
@@ -86,19 +114,42 @@ def condition_problems(attack: Attack) -> Iterator[Problem]:
         except UsageError as problem:
             yield Problem(where, str(problem))
             continue
-        unknown = [name for name in condition.names if name not in attack.parameters]
+        unknown = [name for name in condition.names if name not in known]
         if unknown:
-            hint = did_you_mean(unknown[0], attack.parameters)
-            yield Problem(where, f'no parameter "{unknown[0]}"; {hint}')
+            yield Problem(where, _unknown(attack, unknown[0]))
             continue
-        named = {name: attack.parameters[name].value for name in condition.names}
-        numbers = all(isinstance(v, int | float) for v in named.values())
-        if numbers and not condition.holds(named):
+        named = {name: known[name] for name in condition.names}
+        if None not in named.values() and not condition.holds(named):
             yield Problem(where, f"{condition} does not hold at {_at(named)}")
+
+
+def _values(attack: Attack, *, sound_numbers: bool) -> dict[str, Any]:
+    """The values of parameters and numbers; None for what cannot be told."""
+    found: dict[str, Any] = {
+        name: p.value if isinstance(p.value, int | float) else None
+        for name, p in attack.parameters.items()
+    }
+    if not sound_numbers or None in found.values():
+        return found | dict.fromkeys(attack.numbers)
+    return {name: np.ravel(value)[0] for name, value in with_numbers(attack, found).items()}
+
+
+def _unknown(attack: Attack, name: str) -> str:
+    if name in attack.subject or name in attack.numbers:
+        return f"{name} differs from person to person; a condition is about parameters"
+    return f'no parameter "{name}"; {did_you_mean(name, [*attack.parameters, *attack.numbers])}'
+
+
+def with_numbers(attack: Attack, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values of the parameters, with those of the numbers that follow from them."""
+    if not attack.numbers:
+        return values
+    return {**values, **attack.derived.values(values, values)}
 
 
 def broken_condition(attack: Attack, values: Mapping[str, Any]) -> str | None:
     """The first condition that does not hold at some setting, and where; None when all hold."""
+    values = with_numbers(attack, values) if attack.conditions else values
     for condition in attack.conditions:
         named = {n: np.atleast_1d(np.asarray(values[n], float)) for n in condition.names}
         held = np.broadcast_to(condition.holds(named), max(len(v) for v in named.values()))
@@ -114,6 +165,7 @@ def conditions_hold(
 ) -> NDArray[np.bool_]:
     """Which of the settings satisfy every condition."""
     held = np.ones(settings, dtype=bool)
+    values = with_numbers(attack, values) if attack.conditions else values
     for condition in attack.conditions:
         held &= condition.holds(values)
     return held

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 MODELINE = "# yaml-language-server: $schema=./model.schema.json\n"
 # Mappings of named things, whose entries always get lines of their own.
-_ROOMS = ("parameters", "subject", "groups", "nodes")
+_ROOMS = ("parameters", "numbers", "subject", "groups", "nodes")
 # Where a numeral is a name: it is read as it is written, so it needs no quotes.
 _NUMERALS = ("states", "when", "given", "to")
 

@@ -152,6 +152,31 @@ class Parameter:
         return found
 
 
+@dataclass(frozen=True)
+class Number:
+    """A number derived from parameters, subject columns and other numbers by a formula.
+
+    Without a unit of its own it has the one that its formula works out in.
+    """
+
+    name: str
+    formula: str
+    unit: str | None = None
+    low: float | None = None
+    high: float | None = None
+    source: str = ""
+    story: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def range_problems(self) -> list[str]:
+        if self.low is not None and self.high is not None and not self.low <= self.high:
+            return [f"runs from {self.low:.12g} down to {self.high:.12g}; "
+                    f"write the smaller end first"]  # fmt: skip
+        return []
+
+
 # -- the parts of an attack ------------------------------------------------------------------------
 
 

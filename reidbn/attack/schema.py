@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, create_model
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from reidbn.attack.cells import (
     Evidence,
@@ -53,6 +53,41 @@ class ParameterSpec(FilePart):
     prior: PriorSpec | None = None
     source: Word = Field(description='where the number comes from; "assumption" is allowed')
     story: Word = Field("", description="what the number means")
+
+
+def _or_the_formula(schema: dict[str, Any]) -> None:
+    """In the JSON Schema: the formula alone will do."""
+    whole = dict(schema)
+    schema.clear()
+    schema["anyOf"] = [{"type": ["string", "number"]}, whole]
+
+
+class NumberBase(FilePart):
+    """A number derived from parameters, columns and other numbers; write $name in cells."""
+
+    model_config = ConfigDict(json_schema_extra=_or_the_formula)
+    unit: Word | None = Field(None, description="left out, it is worked out; probability: 0 to 1")
+    range: tuple[Number | None, Number | None] | None = Field(
+        None, description="between which values it has to lie"
+    )
+    source: Word = Field("", description="where the numbers in the formula come from")
+    story: Word = Field("", description="what the number means")
+
+
+_FORMULA = Field(
+    description="+ - * / ^ ( ), min, max, exp, log and any(p, n) over bare names, such as "
+    "1 - (1 - p_ill) ^ 150"
+)
+NumberSpec: Any = create_model(
+    "NumberSpec", __base__=NumberBase, __doc__=NumberBase.__doc__, **{"is": (Word, _FORMULA)}
+)  # type: ignore[call-overload]
+NumberForm = Annotated[
+    NumberSpec, BeforeValidator(lambda value: {"is": value} if _is_short(value) else value)
+]
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, str | int | float)
 
 
 class ColumnSpec(FilePart):
@@ -139,6 +174,9 @@ class FileBase(ShortForm):
     )
     where: tuple[Word, ...] = Field(
         (), description="conditions that parameters always satisfy, such as leaked <= records"
+    )
+    numbers: dict[str, NumberForm] = Field(
+        {}, description="numbers derived by formulas: name: formula, or name: {is: formula, ...}"
     )
     subject: dict[str, ColumnSpec] = Field({}, description="what a table fills in per person")
     questions: dict[str, QuestionSpec] = Field({}, description="questions by name")

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.limits import broken_condition, conditions_hold
+from reidbn.attack.numbers import table_degree
 from reidbn.attack.parts import Parameter
+from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
 from reidbn.inference.answers import joint, load_attack
 from reidbn.inference.lowering import (
@@ -128,14 +130,17 @@ class Asked:
         return bool(self.query.given)
 
     def parameter(self, name: str) -> Parameter:
-        if name not in self.parameters:
-            hint = did_you_mean(name, self.parameters)
-            raise UsageError(f'{self.attack.name} has no parameter "{name}"; {hint}')
-        return self.parameters[name]
+        known = self.attack.settable
+        if name not in known:
+            parameter_values(self.attack, {name: 0})  # which refuses it
+        return known[name]
 
     def base(self, name: str) -> float:
         """The value that a parameter has while others are varied."""
-        return float(self.settings.get(name, self.parameter(name).value))
+        own = self.parameter(name).value
+        if name in self.attack.numbers and name not in self.settings:
+            own = float(parameter_values(self.attack, self.settings)[name][0])
+        return float(self.settings.get(name, own))
 
     def describe(self) -> str:
         return f"{self.attack.name}: {self.query.describe()}"
@@ -154,9 +159,21 @@ class Asked:
         found = set()
         for node_name in self.relevant:
             node = self.attack.all_nodes[node_name]
-            if any(node.cpd.holds(n) or n in node.structural for n in names):
+            refs = {ref.removeprefix("$") for ref in self._read_by(node.cpd)}
+            if any(n in refs or n in node.structural for n in names):
                 found.add(node_name)
         return found
+
+    def _read_by(self, cpd: CPD) -> Iterator[str]:
+        """Every reference of a CPD, through derived numbers that were not set themselves."""
+        todo, seen = [*cpd.references()], set()
+        while todo:
+            ref = todo.pop()
+            name = ref.removeprefix("$")
+            yield ref
+            if name in self.attack.numbers and name not in seen and name not in self.settings:
+                todo += self.attack.derived.terms[name].names
+                seen.add(name)
 
     def matters(self, name: str) -> bool:
         """True when the parameter can change the answer at all."""
@@ -176,7 +193,7 @@ class Asked:
         for holder in self.relevant:
             node = self.attack.all_nodes[holder]
             parents = [self.attack.variable(p, sizes) for p in node.parents]
-            degree = node.cpd.degree(name, parents)
+            degree = table_degree(self.attack, node.cpd, name, parents, self.settings)
             if degree is None:
                 return None
             total += degree
@@ -215,7 +232,9 @@ class Asked:
 
     def _allowed(self, arrays: Mapping[str, Array], count: int) -> NDArray[np.bool_]:
         """Where every condition between parameters holds."""
-        values = {n: arrays.get(n, np.array([self.base(n)])) for n in self.parameters}
+        if not self.attack.where:
+            return np.ones(count, dtype=bool)
+        values = parameter_values(self.attack, {**self.settings, **arrays})
         return conditions_hold(self.attack, values, count)
 
     def _shortest(self, name: str, values: Array) -> Array:

@@ -143,7 +143,7 @@ def _users(attack: Attack, parameter: str) -> list[str]:
     sized = {n.name for n in attack.nodes.values() if parameter in n.structural}
     found = []
     for node in attack.all_nodes.values():
-        refers = {f"${parameter}", parameter} & {*node.cpd.references()}
+        refers = {f"${parameter}", parameter} & {*attack.behind(node.cpd)}
         if refers or sized & {node.name, *node.parents}:
             found.append(node.name)
     return found
@@ -208,7 +208,7 @@ def _lower(message: str) -> str:
 
 def _percent(attack: Attack, node: Node) -> str:
     """A hint where a share was written in percent."""
-    refs = (ref[1:] for ref in node.cpd.references() if ref.startswith("$"))
+    refs = (r[1:] for r in attack.behind(node.cpd) if r[:1] == "$" and r[1:] in attack.parameters)
     shares = (
         f"; {name} is written in percent: write {attack.parameters[name].value / 100:.12g}, "
         f"its range from 0 to 1, and leave its unit out"

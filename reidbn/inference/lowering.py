@@ -10,7 +10,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.check import column_shape, describe_shape, growing_class, holds_class_sizes
-from reidbn.attack.limits import broken_condition, refuse_beyond_range
+from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_numbers
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
 from reidbn.errors import DataError, ModelError, Problem, TooLarge, UsageError, did_you_mean
@@ -25,20 +25,29 @@ LOOKED_AT = 14  # members, and as many people as have no more numbers: their cla
 
 
 def parameter_values(attack: Attack, changes: Mapping[str, Any] | None) -> dict[str, Array]:
-    """Every parameter as an array of length 1, or of the common number of settings."""
+    """Every parameter as an array of length 1, or of the common number of settings.
+
+    So are derived numbers that no table has a say in; they are not yet checked.
+    """
     changes = changes or {}
     for name in changes:
-        if name not in attack.parameters:
-            hint = did_you_mean(name, attack.parameters)
+        if name in attack.numbers and name not in attack.settable:
+            raise UsageError(
+                f"{attack.name}: {name} differs from person to person "
+                f"({attack.numbers[name].formula}); set what it stands on"
+            )
+        if name not in attack.settable:
+            hint = did_you_mean(name, attack.settable)
             raise UsageError(f'{attack.name} has no parameter "{name}"; {hint}')
     values = {
         name: _settings(parameter, changes.get(name, parameter.value))
-        for name, parameter in attack.parameters.items()
+        for name, parameter in attack.settable.items()
+        if name in changes or name in attack.parameters
     }
     lengths = {len(v) for v in values.values()} - {1}
     if len(lengths) > 1:
         raise UsageError(f"settings of different lengths: {sorted(lengths)}; use a grid")
-    return values
+    return {**with_numbers(attack, values)}
 
 
 def check_settings(
@@ -50,10 +59,12 @@ def check_settings(
     """
     values = parameter_values(attack, settings)
     refuse_beyond_range(
-        attack.parameters, {name: values[name] for name in settings or {}},
+        attack.settable, {name: values[name] for name in settings or {}},
         beyond_range=beyond_range,
     )  # fmt: skip
     _check_conditions(attack, values)
+    if attack.numbers:
+        attack.derived.refuse_misfits(values)
 
 
 def _check_conditions(attack: Attack, values: Mapping[str, Array]) -> None:
@@ -79,6 +90,8 @@ def _settings(parameter: Parameter, given: Any) -> Array:
 def _check_probabilities(attack: Attack, values: Mapping[str, Array]) -> None:
     for name, array in values.items():
         outside = array[(array < 0) | (array > 1)]
+        if name in attack.numbers:
+            continue  # checked with their own formulas
         if attack.parameters[name].unit == PROBABILITY and outside.size:
             raise UsageError(
                 f"{name}={outside[0]:g} is not a probability: it must lie between 0 and 1"
@@ -159,7 +172,7 @@ def parts(
 
 def _has_its_columns(attack: Attack, part: Part) -> bool:
     """False when a step would use a column with one value per subset of a group it does not see."""
-    used = [ref[1:] for ref in part.cpd.references() if ref.startswith("@")]
+    used = [ref[1:] for ref in attack.behind(part.cpd) if ref.startswith("@")]
     seen = {p.name for p in part.parents}
     return all(attack.subject[c].per in (None, *seen) and not attack.subject[c].each for c in used)
 
@@ -192,6 +205,8 @@ class Lowering:
         if validate:
             _check_probabilities(attack, self.parameters)
             _check_conditions(attack, self.parameters)
+            if attack.numbers:
+                attack.derived.refuse_misfits(self.parameters)
         self.tables = tables  # without tables the network can only be sampled, at any group size
         self.wanted = nodes
         self.settings = max((len(v) for v in self.parameters.values()), default=1)
@@ -265,7 +280,7 @@ class Lowering:
 
     def _settings_of(self, cpd: CPD) -> int:
         """At how many settings a table differs."""
-        names = {ref.removeprefix("$") for ref in cpd.references()}
+        names = {ref.removeprefix("$") for ref in self.attack.behind(cpd)}
         return max((len(v) for n, v in self.parameters.items() if n in names), default=1)
 
     @property
@@ -310,6 +325,7 @@ class Lowering:
     def _factor(self, node: str, part: Part, act: Actor, subject: Mapping[str, Array]) -> Factor:
         child, names = part.variable.name, tuple(p.name for p in part.parents)
         scope = GridScope(self.attack, part.variable, part.parents, self.parameters, subject)
+        scope.checks = self.validate
         table = _full(part.cpd.probabilities(scope), part.parents, part.variable)
         if self.validate:
             checked(node, table)
@@ -351,7 +367,7 @@ def _full(table: Array, parents: tuple[Variable, ...], child: Variable) -> Array
 
 
 def _uses_subject(attack: Attack, cpd: CPD) -> bool:
-    refs = {ref.removeprefix("@") for ref in cpd.references() if not ref.startswith("$")}
+    refs = {ref.removeprefix("@") for ref in attack.behind(cpd) if not ref.startswith("$")}
     return any(name in refs for name in attack.subject)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.formula import evaluate
 from reidbn.cpds.protocol import Array, Scope, Variable
 
 States = NDArray[np.intp]
@@ -27,8 +29,22 @@ class _Bound(Scope):
         self.attack, self.child, self.parents = attack, child, parents
         self.parameters, self.subject = parameters, subject
 
+    checks = True  # whether derived numbers are held to their ranges
+
     def resolve(self, name: str) -> str:
-        return f"${name}" if name in self.attack.parameters else f"@{name}"
+        is_parameter = name in self.attack.parameters or name in self.attack.numbers
+        return f"${name}" if is_parameter else f"@{name}"
+
+    def parameter(self, name: str) -> Array:
+        if name in self.parameters:
+            return self.setting_of(self.parameters[name])
+        derived = self.attack.derived  # a number that differs from person to person
+        values = evaluate(derived.terms[name], lambda read: self.value(self.resolve(read)))
+        return derived.checked(name, values) if self.checks else values
+
+    @abstractmethod
+    def setting_of(self, values: Array) -> Array:
+        """Values over settings, as this scope has them."""
 
 
 class GridScope(_Bound):
@@ -48,8 +64,8 @@ class GridScope(_Bound):
         shape[self._axis(parent)] = size
         return np.arange(size).reshape(shape)
 
-    def parameter(self, name: str) -> Array:
-        return self._along(1, self.parameters[name])
+    def setting_of(self, values: Array) -> Array:
+        return self._along(1, values)
 
     def column(self, name: str) -> Array:
         column, values = self.attack.subject[name], self.subject[name]
@@ -88,8 +104,7 @@ class RowScope(_Bound):
             mask |= self.states[member] << j
         return mask
 
-    def parameter(self, name: str) -> Array:
-        values = self.parameters[name]
+    def setting_of(self, values: Array) -> Array:
         return np.asarray(values[self.setting if len(values) > 1 else 0])
 
     def column(self, name: str) -> Array:

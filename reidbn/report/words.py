@@ -132,7 +132,7 @@ def remarks(answer: Answer) -> list[str]:
 
 
 def _assumed(answer: Answer, names: Iterable[str]) -> str:
-    parameters = answer.attack.parameters
+    parameters = answer.attack.settable
     shown = [
         f"{n} = {parameters[n].value:,.12g}" if n in parameters else f"the numbers of {n}"
         for n in names

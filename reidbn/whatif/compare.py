@@ -195,12 +195,20 @@ def _items(first: Asked, second: Asked) -> list[Item]:
     if first.subject is not second.subject:
         out.append(("subjects", "subjects"))
     shared = [n for n in second.parameters if n in first.parameters]
+    shared += _held(first, second)
     out += [("set", n) for n in shared if first.base(n) != second.base(n)]
     for kind in ("given", "do") if same else ():
         one, two = getattr(first.query, kind), getattr(second.query, kind)
         names = dict.fromkeys([*one, *two])
         out += [(kind, n) for n in names if one.get(n) != two.get(n)]
     return out
+
+
+def _held(first: Asked, second: Asked) -> list[str]:
+    """Derived numbers that one of the cases holds at a value of their own."""
+    named = dict.fromkeys([*first.settings, *second.settings])
+    both = (first.attack, second.attack)
+    return [n for n in named if all(n in a.numbers and n in a.settable for a in both)]
 
 
 def _label(item: Item, first: Asked, second: Asked) -> str:
@@ -226,6 +234,8 @@ def _mixed(first: Asked, second: Asked, taken: Sequence[Item]) -> Asked:
         query = replace(query, given=mixed) if kind == "given" else replace(query, do=mixed)
     subject = second.subject if "subjects" in kinds else first.subject
     settings = {n: (first if n in first.parameters else second).base(n) for n in source.parameters}
+    held = second if "attack" in kinds else first
+    settings |= {n: v for n, v in held.settings.items() if n in source.attack.numbers}
     people = second.people if "subjects" in kinds else first.people
     return replace(first, attack=source.attack, query=query, subject=subject, settings=settings,
                    people=people)  # fmt: skip

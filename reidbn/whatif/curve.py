@@ -251,7 +251,7 @@ INTERPOLATED, SCAN, DIFFERENCE = "interpolated", "scan", "finite difference"
 EXACT = (AFFINE, POLYNOMIAL, RATIO)
 CHECKS = 3  # random interior points at which a curve must hold
 CLOSE = 1e-11  # of the largest value: how well it must hold there
-MOST_DEGREE = 48  # beyond this a tied parameter is treated as a smooth formula
+MOST_DEGREE = 160  # beyond this a tied parameter is treated as a smooth formula
 TRIES = (8, 16, 32, 64, 128)  # degrees tried for a smooth formula
 SEED = 20250101
 

@@ -26,9 +26,10 @@ from reidbn.attack.parts import Parameter, Prior
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
-from reidbn.whatif.curve import MOST_DEGREE, takes_whole_numbers
+from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.scan import near_the_ends
 
+MOST_DEGREE = 48  # of an answer that is integrated exactly
 FINE = 128  # points per smooth piece of a prior: enough for 100 Gauss points
 Range = tuple[float, float]
 SUMMED = 4_096  # whole numbers; a part with fewer is a sum, a longer one nearly an integral

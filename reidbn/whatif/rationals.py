@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attack.numbers import table_degree
 from reidbn.inference.asked import Asked
 from reidbn.inference.lowering import Lowering, subject_values
 from reidbn.inference.network import Network, PlainNode, plain_nodes
@@ -97,7 +98,9 @@ def _tables(case: Asked, name: str, at_zero: Network) -> dict[str, list[Objects]
         node = case.attack.all_nodes[plain.name]
         sizes = {n: case.base(n) for n in case.attack.structural}
         parents = [case.attack.variable(p, sizes) for p in node.parents]
-        degree = 0 if plain.name in case.query.do else node.cpd.degree(name, parents)
+        degree: int | None = 0
+        if plain.name not in case.query.do:
+            degree = table_degree(case.attack, node.cpd, name, parents, case.settings)
         if degree is None:
             return None
         points = _points(degree)

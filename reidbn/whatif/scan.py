@@ -175,7 +175,7 @@ def full_grid(case: Asked, grid: Mapping[str, Any]) -> dict[str, Array]:
     if settings > MOST:
         sizes = " x ".join(f"{len(v):,}" for v in values.values())
         raise TooLarge(f"{sizes} values make {settings:,} settings; the most is {MOST:,}")
-    refuse_beyond_range(case.parameters, values, beyond_range=case.beyond_range)
+    refuse_beyond_range(case.attack.settable, values, beyond_range=case.beyond_range)
     mesh = np.meshgrid(*values.values(), indexing="ij")
     return {name: m.reshape(-1) for name, m in zip(values, mesh, strict=True)}
 

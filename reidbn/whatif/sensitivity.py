@@ -295,7 +295,7 @@ def _range(case: Asked, name: str, ends: object) -> Range | None:
         raise UsageError(f"{name}: give its range as (low, high)") from None
     if not low <= high:
         raise UsageError(f"{name}: runs from {low:g} down to {high:g}; write the smaller end first")
-    refuse_beyond_range(case.parameters, {name: [low, high]}, beyond_range=case.beyond_range)
+    refuse_beyond_range(case.attack.settable, {name: [low, high]}, beyond_range=case.beyond_range)
     if takes_whole_numbers(case, name) and not (low.is_integer() and high.is_integer()):
         raise UsageError(f"{name} is a count: its range must be whole numbers")
     return low, high

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from reidbn.attack.limits import with_numbers
 from reidbn.attack.parts import Parameter, Prior
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError
@@ -327,12 +328,22 @@ def _check_box(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
 def _check_conditions(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
     """Independent priors cannot honour a condition that some corner of their ranges breaks."""
     for condition in case.attack.conditions:
-        names = condition.names
+        names = condition.stands_on(case.attack, case.settings)
         ends = [box.get(n, (case.base(n), case.base(n))) for n in names]
         for corner in product(*ends):
-            if not condition.holds(dict(zip(names, corner, strict=True))):
-                where = ", ".join(f"{n}={v:g}" for n, v in zip(names, corner, strict=True))
+            values = dict(zip(names, corner, strict=True))
+            known = with_numbers(case.attack, {**_own(case), **values})
+            if not condition.holds(known):
+                where = ", ".join(f"{n}={v:g}" for n, v in values.items())
                 raise _narrow(case, names, f"{condition} does not hold ({where})")
+        if not condition.is_proved(case.attack, case.settings, dict(zip(names, ends, strict=True))):
+            said = f"{condition} cannot be shown to hold everywhere between its corners"
+            raise _narrow(case, names, said)
+
+
+def _own(case: Asked) -> dict[str, float]:
+    """Every parameter's own value, and those of derived numbers that are held at one."""
+    return {n: case.base(n) for n in (*case.parameters, *case.settings)}
 
 
 def _narrow(case: Asked, names: Sequence[str], problem: str) -> UsageError:
@@ -352,6 +363,12 @@ def with_ranges(
     out = {}
     for name, ends in over.items():
         parameter = case.parameter(name)
+        if name in case.attack.numbers:
+            behind = ", ".join(r[1:] for r in case.attack.derived.behind(name))
+            raise UsageError(
+                f"{name} is derived ({case.attack.numbers[name].formula}) and has no prior of its "
+                f"own; vary {behind}"
+            )
         low, high = ends or parameter.range
         whole = parameter.is_integer
         low, high = (int(low), int(high)) if whole else (float(low), float(high))

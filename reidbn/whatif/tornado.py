@@ -163,7 +163,8 @@ def tornado(
 
     `over` names the parameters to vary, or maps them to other ranges.  For several subjects the
     bars show a `statistic` over them: mean, median, max, q95, "above 0.09".  With a `threshold`
-    every bar also holds the values at which the answer crosses it.
+    every bar also holds the values at which the answer crosses it.  A derived number has a bar of
+    its own, over the values that it can reach, while the parameters behind it stay.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
@@ -178,6 +179,8 @@ def tornado(
     own = base_answers(case)
     answers = own.probability
     wanted = spans(case, over)
+    if over is None:  # derived numbers too, each by itself, while what it stands on stays
+        wanted |= dict.fromkeys(n for n in case.attack.settable if n not in case.parameters)
     ranges = {n: ends or case.parameter(n).range for n, ends in wanted.items()}
     varied = [n for n, (low, high) in ranges.items() if low < high]
     found = responses(case, varied, {n: ranges[n] for n in varied})

@@ -299,11 +299,12 @@ def _refuse_less(attack: Attack, groups: Groups, people: People) -> None:
 
 def _still_used(attack: Attack, group: str) -> list[Parameter]:
     """Parameters but those that only the replaced group used."""
-    used = {r for n in attack.nodes.values() for r in n.cpd.references()}
+    used = {r for n in attack.nodes.values() for r in attack.behind(n.cpd)}
     used |= {f"${name}" for name in attack.structural}
+    used |= {r for name in attack.numbers for r in attack.derived.behind(name)}
     for other in attack.groups.values():
         if other.name != group:
-            used |= {r for n in other.member_nodes() for r in n.cpd.references()}
+            used |= {r for n in other.member_nodes() for r in attack.behind(n.cpd)}
     return [p for p in attack.parameters.values() if f"${p.name}" in used]
 
 

@@ -241,7 +241,7 @@ def _asks_the_population(result: Assessment, query: Query) -> bool:
         if name not in seen:
             seen.add(name)
             node = attack.all_nodes[name]
-            if columns & {*node.cpd.references()}:
+            if columns & {*attack.behind(node.cpd)}:
                 return True
             todo += [] if name in query.do else attack.parent_nodes(node)
     return False

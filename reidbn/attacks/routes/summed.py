@@ -150,13 +150,19 @@ def as_sums(
     )
     try:
         one = attack.with_members(group.name, group.members[:1], probability=1.0)
-        told = {n: v for n, v in settings.items() if n in one.parameters}
+        told = {n: v for n, v in settings.items() if n in one.settable}
         low, high = (_asked(one, rest, told, sizes, records, u, constant) for u in (0.0, 1.0))
-        half = _asked(one, rest, told, sizes[:1], records, 0.5, constant)
+        between = [
+            (u, _asked(one, rest, told, sizes[:1], records, u, constant)) for u in (0.5, 0.3)
+        ]
     except (ModelError, UsageError):
         return None
     gains = [high[i] - low[i] for i in (0, 1)]
-    straight = all(abs(half[i][0] - (low[i] + high[i])[0] / 2) <= ROUNDING for i in (0, 1))
+    straight = all(
+        abs(found[i][0] - (low[i][0] + u * gains[i][0])) <= ROUNDING
+        for u, found in between
+        for i in (0, 1)
+    )
     if not straight or any(gain[sizes > 1].any() for gain in gains):
         return None
     first = 0 if sizes[0] == 1 else None

@@ -200,6 +200,10 @@ def _notes(attack: Attack, settings: Mapping[str, float] | None) -> list[str]:
             f"parameter {p.name} = {values[p.name][0]:.12g} ({low:.12g} to {high:.12g} {p.unit}); "
             f"source: {source}"
         )
+    for number in attack.numbers.values():
+        value = f"{values[number.name][0]:.12g}" if number.name in values else "per person"
+        source = "; changed" if number.name in (settings or {}) else ""
+        notes.append(f"number {number.name} = {number.formula} = {value}{source}")
     if attack.subject:
         notes.append(f"subject data of one person: {', '.join(attack.subject)}")
     return [" ".join(note.split()) for note in notes]
