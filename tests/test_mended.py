@@ -229,12 +229,22 @@ def test_a_scenario_of_the_users_own_is_not_taken_for_the_shipped_one_of_its_nam
 
 
 @pytest.mark.parametrize(
-    "known", [None, "register", {"age": 0.5, "home": (["state", "race"], 0.2), "sex": 1}]
+    "known",
+    [
+        None,
+        "register",
+        "by person",
+        "voter-registration",
+        {"age": 0.5, "home": (["state", "race"], 0.2), "sex": 1},
+    ],
 )
 def test_what_each_attribute_adds_is_read_off_one_pass_over_the_subsets(known, monkeypatch):
     if known == "register":
         shown = {f"shows {name}": [0.8] for name in ("age", "sex", "state", "race")}
         known = rb.register({"listed": [0.9], **shown}, source="visited")
+    if known == "by person":
+        own = np.random.default_rng(4).random((3, 300))
+        known = {"age": own[0], "home": (["state", "race"], own[1]), "sex": own[2] > 0.5}
     result = rb.assess("adversary-routes", patients(300), known=known, population=40_000)
     for measure in ("overall", "journalist", "prosecutor"):
         with monkeypatch.context() as at_once:

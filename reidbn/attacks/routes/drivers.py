@@ -5,7 +5,8 @@ Of a person the attack sees the class of what is known, and nothing else (summed
     v(S) = sum_Y P(Y) g(size on Y and S, P(unique) on Y and S)                               (1)
 
 is the risk when only groups in S can be known, since what never is known falls out of Y.  So every
-v, and every Shapley value, is a weighted sum of one row of numbers per person, g on each subset.
+v, and every Shapley value, is a weighted sum of one row of numbers per person, g on each subset;
+the chances P(Y) may be everybody's, or each person's own.
 
 What drives the risk: which attribute group adds most, and through which route.
 
@@ -33,8 +34,15 @@ from reidbn.attacks.routes.blocks import risks
 from reidbn.attacks.routes.counts import SubsetClasses
 from reidbn.attacks.routes.placing import WITH_GROUP
 from reidbn.attacks.routes.population import SubsetPopulation
-from reidbn.attacks.routes.subject_data import SubjectTable
-from reidbn.attacks.routes.summed import Array, agrees, as_sums, shape_of, summed
+from reidbn.attacks.routes.subject_data import CLASS_SIZE, P_UNIQUE, SubjectTable
+from reidbn.attacks.routes.summed import (
+    Array,
+    agrees,
+    curves,
+    member_chances,
+    shape_by_person,
+    summed,
+)
 from reidbn.cpds.protocol import NO, YES
 from reidbn.errors import UsageError
 from reidbn.inference.query import Query
@@ -61,45 +69,84 @@ def shapley_values(
 
     None for attacks of another shape, and where the exact engine says otherwise of some people.
     """
-    found = None if query.given else shape_of(attack, classes, table)
-    if found is None:
+    found = None if query.given else shape_by_person(attack, table)
+    if found is None or {*query.targets} & {*found[0].members, *found[0].parents}:
         return None
-    group, constant = found
+    group, constant, own = found
     sizes = np.unique(np.concatenate(classes.occurring))
-    told = as_sums(attack, query, settings, group, sizes, classes.records, constant)
+    some = {n: np.ones((1, 1)) if attack.subject[n].each else table.columns[n][:1] for n in own}
+    told = curves(
+        attack, query, settings, group, sizes, classes.records, {**constant, **some}
+    )  # a class is all that g sees, whoever is meant
     if told is None:
         return None
-    risk = told[0]
+    base, gain = told[0]
     b = len(group.members)
     half = sum(1 << j for j in range(0, b, 2))
-    known = _when_only(risk.weights)
-    wanted = np.column_stack((known @ _shares(b), known[:, [0, half, -1]]))
-    out = np.empty((classes.rows, b + 3))
+    wanted = np.column_stack((_shares(b), np.eye(1 << b)[:, [0, half, -1]]))
+    out = np.empty((table.subjects, b + 3))
+    everybody: tuple[Array, Array] | None = None
+    if not own:
+        everybody = member_chances(attack, query, settings, group, constant)
+        if everybody is None:
+            return None
+        wanted = _known_back(wanted, *everybody)
     step = max(1, IN_CACHE >> b)
-    for start in progress(range(0, classes.rows, step), "what each attribute adds"):
-        rows = np.arange(start, min(start + step, classes.rows))
-        own = classes.sizes_of(rows).T
-        values = risk.base[np.searchsorted(sizes, own)]
-        if risk.gain and population is not None:
-            values = values + risk.gain * (own == 1) * population.unique(rows)
-        out[rows] = values @ wanted
+    for start in progress(range(0, table.subjects, step), "what each attribute adds"):
+        part = slice(start, min(start + step, table.subjects))
+        columns = table.block(part)
+        alike = np.asarray(columns[CLASS_SIZE], dtype=np.int64)
+        values = base[np.searchsorted(sizes, alike)]
+        if gain and P_UNIQUE in columns:
+            values = values + gain * (alike == 1) * columns[P_UNIQUE]
+        if everybody is None:
+            chances = member_chances(attack, query, settings, group, columns)
+            if chances is None:
+                return None
+            values = _known_at_most(values, *chances)
+        out[part] = values @ wanted
     never = {m: NO for j, m in enumerate(group.members) if not half >> j & 1}
     asked = {
         "half": Query(query.targets, query.wanted, {}, {**query.do, **never}),
         "all": query,
     }
     said = {"half": out[:, b + 1], "all": out[:, b + 2]}
-    if not agrees(attack, asked, settings, classes, population, constant, said):
+    if not agrees(attack, asked, settings, table.of_subjects, said):
         return None
     return out[:, :b], out[:, b]
 
 
-def _when_only(weights: Array) -> Array:
-    """P(Y and S = y): subset y x set S."""
-    every = np.arange(weights.size)
-    return np.stack(
-        [np.bincount(every & s, weights=weights, minlength=weights.size) for s in every], axis=1
-    )
+def _known_at_most(values: Array, chance: Array, members: Array) -> Array:
+    """v(S) of (1) for every set S, from g on every subset: person x set.
+
+    Given the state of the group's parents members are known independently, so that
+
+        v(S + j) = P(not j) v(S) + P(j) v(S with j known),
+
+    member after member: b sums of 2^b numbers in place of the 3^b pairs of Y and S.
+    """
+    found = np.zeros_like(values)
+    for o in range(chance.shape[1]):
+        told = values.copy()
+        for j in range(members.shape[2]):
+            pair = told.reshape(len(told), -1, 2, 1 << j)
+            no, yes = (members[:, o, j, k][:, None, None] for k in (0, 1))
+            pair[:, :, 1] = no * pair[:, :, 0] + yes * pair[:, :, 1]
+        found += chance[:, o][:, None] * told
+    return found
+
+
+def _known_back(wanted: Array, chance: Array, members: Array) -> Array:
+    """The same sums taken back to g where all have the same chances: subset x what is wanted."""
+    found = np.zeros_like(wanted)
+    for o in range(chance.shape[1]):
+        told = wanted.copy()
+        for j in range(members.shape[2]):
+            pair = told.reshape(-1, 2, 1 << j, told.shape[1])
+            pair[:, 0] += members[0, o, j, 0] * pair[:, 1]
+            pair[:, 1] *= members[0, o, j, 1]
+        found += chance[0, o] * told
+    return found
 
 
 def _shares(b: int) -> Array:

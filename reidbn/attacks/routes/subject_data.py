@@ -193,6 +193,12 @@ class SubjectTable:
     def subjects(self) -> int:
         return int(self.of_entry.max()) + 1
 
+    def of_subjects(self, some: NDArray[np.intp]) -> dict[str, Any]:
+        """The columns of these subjects."""
+        if self.some is not None:
+            return self.some(some)
+        return {name: v[some] if len(v) > 1 else v for name, v in self.columns.items()}
+
     def block(self, part: slice) -> dict[str, Any]:
         """The columns of some subjects; one row where all are alike."""
         if self.some is not None and not self.is_kept:

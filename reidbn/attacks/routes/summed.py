@@ -17,7 +17,7 @@ some of the people.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,10 +33,9 @@ from reidbn.cpds.protocol import YES
 from reidbn.errors import ModelError, UsageError
 from reidbn.inference import exact
 from reidbn.inference.answers import joint, positions
-from reidbn.inference.groups import subset_weights
 from reidbn.inference.lowering import Lowering
 from reidbn.inference.query import Query
-from reidbn.inference.tensors import batched
+from reidbn.inference.tensors import SETTING, SUBJECT, batched
 from reidbn.microdata.lattice import Gather, Walk
 
 Array = NDArray[np.float64]
@@ -92,8 +91,13 @@ def summed(
         given = np.ones(1) if below is None else told[id(below)]
         if (given > 0).all():  # else the engine says of whom it is impossible
             risks[name] = told[id(top)] / given
-    if not agrees(attack, {n: questions[n] for n in risks}, settings, classes, population,
-                   constant, risks):  # fmt: skip
+    told_of = Told(classes, population, few=True)
+
+    def columns(some: NDArray[np.intp]) -> dict[str, Any]:
+        mine = [name for name in attack.subject if name not in constant]
+        return {**constant, **{name: filled(attack, name, told_of, some) for name in mine}}
+
+    if not agrees(attack, {n: questions[n] for n in risks}, settings, columns, risks):
         return None
     return risks if plain is None else {**risks, "": values[-1]}
 
@@ -107,23 +111,51 @@ def shape_of(
     attack: Attack, classes: SubsetClasses, table: SubjectTable
 ) -> tuple[Group, dict[str, Any]] | None:
     """The one group, and the columns that are the same for everybody; None for other shapes."""
-    if len(attack.groups) != 1 or table.subjects != classes.rows:
+    found = shape_by_person(attack, table)
+    same = found is not None and not found[2] and table.subjects == classes.rows
+    return found[:2] if found is not None and same else None
+
+
+def shape_by_person(
+    attack: Attack, table: SubjectTable
+) -> tuple[Group, dict[str, Any], tuple[str, ...]] | None:
+    """The one group, the columns that all share, and those of chances to know, person by person.
+
+    None for other shapes.
+    """
+    if len(attack.groups) != 1:
         return None
     group = next(iter(attack.groups.values()))
     constant: dict[str, Any] = {}
+    own: list[str] = []
+    of_group = _of_group(attack, group)
     for column in attack.subject.values():
         if column.name in (CLASS_SIZE, P_UNIQUE) and column.name not in table.given:
             if column.per != group.name:
                 return None
         elif column.per is None and column.each is None and len(table.columns[column.name]) == 1:
             constant[column.name] = table.columns[column.name]
+        elif column.per is None and column.name in of_group:
+            own.append(column.name)
         else:
             return None
     if attack.counts_members(group.name):  # (1) holds where a class is all that is seen of a subset
         return None
     apart = {*group.members, *group.parents}
     alone = any(apart & {*node.parents} for node in attack.nodes.values() if node.name not in apart)
-    return None if alone or CLASS_SIZE not in attack.subject else (group, constant)
+    if alone or CLASS_SIZE not in attack.subject:
+        return None
+    return group, constant, tuple(own)
+
+
+def _of_group(attack: Attack, group: Group) -> set[str]:
+    """The columns that only the group's members, and what lies above them, ask for."""
+    above = set(group.members).union(*(_above(attack, parent) for parent in group.parents))
+    asked: dict[bool, set[str]] = {True: set(), False: set()}
+    for node in attack.all_nodes.values():
+        names = {ref[1:] for ref in node.cpd.references() if ref.startswith("@")}
+        asked[node.name in above] |= names
+    return asked[True] - asked[False]
 
 
 def as_sums(
@@ -141,6 +173,23 @@ def as_sums(
     weights = _weights(attack, query, settings, group)
     if weights is None:
         return None
+    found = curves(attack, query, settings, group, sizes, records, constant)
+    if found is None:
+        return None
+    top, below = (Sum(weights, base, gain) for base, gain in found)
+    return top, below if query.given else None
+
+
+def curves(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, float],
+    group: Group,
+    sizes: NDArray[np.int64],
+    records: int,
+    constant: Mapping[str, Any],
+) -> list[tuple[Array, float]] | None:
+    """What is wanted, and what is given, as g of (1): a(f) of every class size, and b."""
     apart = {*group.members, *group.parents}
     rest = Query(
         query.targets,
@@ -165,11 +214,8 @@ def as_sums(
     )
     if not straight or any(gain[sizes > 1].any() for gain in gains):
         return None
-    first = 0 if sizes[0] == 1 else None
-    top, below = (
-        Sum(weights, low[i], 0.0 if first is None else float(gains[i][0])) for i in (0, 1)
-    )
-    return top, below if query.given else None
+    alone = sizes[0] == 1
+    return [(low[i], float(gains[i][0]) if alone else 0.0) for i in (0, 1)]
 
 
 def _asked(
@@ -199,6 +245,35 @@ def _weights(
     attack: Attack, query: Query, settings: Mapping[str, float], group: Group
 ) -> Array | None:
     """P(Y, what is given of members) for every subset Y; None where more than members is given."""
+    found = member_chances(attack, query, settings, group, {})
+    if found is None:
+        return None
+    chance, members = found
+    weights: Array = np.ones((members.shape[1], 1))
+    for j in range(len(group.members)):
+        p = members[0, :, j]
+        weights = np.concatenate([weights * p[:, :1], weights * p[:, 1:]], axis=-1)
+    weights = np.asarray(chance[0] @ weights)
+    masks = np.arange(weights.size)
+    for member, state in query.given.items():
+        if member in group.members:
+            known = (masks >> group.members.index(member)) & 1 == 1
+            weights = np.where(known == (state == YES), weights, 0.0)
+    return weights
+
+
+def member_chances(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, float],
+    group: Group,
+    columns: Mapping[str, Any],
+) -> tuple[Array, Array] | None:
+    """P(o) of the states o of the group's parents, and P(no or yes | o) of every member.
+
+    Subject x o, and subject x o x member x 2; one row where all subjects are alike.  None where
+    a parent is given, or a column is asked for that is not there.
+    """
     if {*query.given} & {*group.parents}:
         return None
     names = {*group.members, *group.parents}
@@ -206,24 +281,24 @@ def _weights(
         names |= _above(attack, parent)
     lowering = Lowering(attack, settings, nodes=names)
     try:
-        network = lowering.network({}).do({n: s for n, s in query.do.items() if n in names})
+        network = lowering.network(columns).do({n: s for n, s in query.do.items() if n in names})
     except (KeyError, ModelError):  # somebody's own column is asked for
         return None
-    members = [network.factors[m] for m in group.members]
-    outside = tuple(p for p in group.parents if any(p in f.parents for f in members))
-    table = subset_weights(
-        [batched(f.table, (*f.parents, f.child)) for f in members],
-        outside,
-        [network.size(p) for p in outside],
-    )[0, 0]
-    chance = exact.joint(network, outside, {})[0, 0].reshape(-1) if outside else np.ones(1)
-    weights = np.asarray(chance @ table)
-    masks = np.arange(weights.size)
-    for member, state in query.given.items():
-        if member in group.members:
-            known = (masks >> group.members.index(member)) & 1 == 1
-            weights = np.where(known == (state == YES), weights, 0.0)
-    return weights
+    factors = [network.factors[m] for m in group.members]
+    outside = tuple(p for p in group.parents if any(p in f.parents for f in factors))
+    chance: Array = np.ones((1, 1))
+    if outside:
+        known = exact.joint(network, outside, {})[:, 0]
+        chance = known.reshape(len(known), -1)
+    shape = [network.size(p) for p in outside]
+    members = []
+    for f in factors:
+        table = batched(f.table, (*f.parents, f.child)).ordered(
+            [SUBJECT, SETTING, *outside, f.child]
+        )
+        full = np.broadcast_to(table, (*table.shape[:2], *shape, 2))
+        members.append(full[:, 0].reshape(len(full), chance.shape[1], 2))
+    return chance, np.stack(np.broadcast_arrays(*members), axis=2)
 
 
 def _above(attack: Attack, node: str) -> set[str]:
@@ -333,19 +408,16 @@ def agrees(
     attack: Attack,
     questions: Mapping[str, Query],
     settings: Mapping[str, float],
-    classes: SubsetClasses,
-    population: SubsetPopulation | None,
-    constant: Mapping[str, Any],
+    columns: Callable[[NDArray[np.intp]], Mapping[str, Any]],
     risks: Mapping[str, Array],
 ) -> bool:
-    """Whether the exact engine says the same of some people, from all their class sizes."""
-    count = min(COMPARED, classes.rows)
-    some = np.sort(np.random.default_rng(0).choice(classes.rows, count, replace=False))
-    told = Told(classes, population, few=True)
-    mine = [name for name in attack.subject if name not in constant]
-    columns = {**constant, **{name: filled(attack, name, told, some) for name in mine}}
+    """Whether the exact engine says the same of some people, from all that is known of them."""
+    subjects = min(map(len, risks.values()), default=0)
+    count = min(COMPARED, subjects)
+    some = np.sort(np.random.default_rng(0).choice(subjects, count, replace=False))
+    own = columns(some) if count else {}
     for name, query in questions.items():
-        values = joint(attack, query, settings, columns)[:, 0]
+        values = joint(attack, query, settings, own)[:, 0]
         given = values.sum(axis=tuple(range(1, values.ndim)))
         wanted: Any = (slice(None), *positions(attack, query, settings))
         gap = np.abs(values[wanted] / given - risks[name][some])
