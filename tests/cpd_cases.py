@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
-from math import comb
+from itertools import pairwise, product
+from math import comb, prod
 from typing import Any
 
+import mpmath
 import numpy as np
 
 import reidbn as rb
@@ -19,6 +20,8 @@ X, Y = Variable("x"), Variable("y")
 KNOWN = Variable("known", members=("a", "b"))  # mask 0..3; a is bit 0
 SIZE = Variable("size", tuple("01234"))
 RAIN = Variable("rain", ("dry", "wet", "flood"))
+ODD = Variable("odd", ("1", "4"))
+PART = Variable("part", ("0", "0.1", "0.3"))
 PARAMETERS = {"p": 0.125, "q": 0.75, "n": 3.0}
 COLUMNS = {"class_size": [9.0, 1.0, 4.0, 1.0], "stays": [0.0, 0.5, 0.25, 1.0], "alone": 7.0}
 
@@ -105,6 +108,43 @@ def hypergeometric(records: int, leaked: int, size: int, longest: int) -> list[F
     ways = comb(records, leaked)
     return [Fraction(comb(size, h) * comb(records - size, leaked - h), ways) if h <= leaked else 0
             for h in range(longest + 1)]  # fmt: skip
+
+
+def binomial(n: int, p: Fraction, longest: int) -> list[Fraction]:
+    return [comb(n, k) * p**k * (1 - p) ** (n - k) if k <= n else Fraction(0)
+            for k in range(longest + 1)]  # fmt: skip
+
+
+def first_success(p: Fraction, budget: int, longest: int) -> list[Fraction]:
+    each = [p * (1 - p) ** (k - 1) if k <= budget else Fraction(0) for k in range(1, longest + 1)]
+    return [1 - sum(each), *each]
+
+
+def poisson(mean: float, longest: int) -> list[float]:
+    """In forty digits; the last state has the rest."""
+    with mpmath.workdps(40):
+        law = [mpmath.exp(-mean) * mpmath.mpf(mean) ** k / mpmath.factorial(k)
+               for k in range(longest)]  # fmt: skip
+        return [float(x) for x in (*law, 1 - sum(law))]
+
+
+def near(score: Any, sd: float, states: int) -> list[float]:
+    """A normal place about the score between 0 and 1, in equal parts; in forty digits."""
+    with mpmath.workdps(40):
+        at = [mpmath.ncdf((mpmath.mpf(i) / states - score) / sd) for i in range(states + 1)]
+        return [float((b - a) / (at[-1] - at[0])) for a, b in pairwise(at)]
+
+
+def highest(*causes: list[Fraction]) -> list[Fraction]:
+    """Every combination of what the causes bring about, by the highest."""
+    found = [Fraction(0)] * len(causes[0])
+    for case in product(range(len(causes[0])), repeat=len(causes)):
+        found[max(case)] += prod(p[i] for p, i in zip(causes, case, strict=True))
+    return found
+
+
+def only(at: int, states: int) -> list[int]:
+    return [int(i == at) for i in range(states)]
 
 
 @rb.cpd_function("cpd_cases.seen")
@@ -229,6 +269,94 @@ CASES = {
     ),
     "lookup": Case(
         rb.Lookup(("no", "yes", "yes")), lambda rain: rain > 0, (RAIN,)
+    ),
+    "count": Case(
+        rb.cpd.Count(), lambda x, known, y: only(x + y + bits(known), 6), (X, KNOWN, Y),
+        tuple("012345"),
+    ),
+    "sum": Case(
+        rb.cpd.Sum(("size", "x", "odd")),
+        lambda x, size, odd: only([0, 1, 2, 3, 4, 5, 6, 7, 8, 9].index(x + size + (1, 4)[odd]), 10),
+        (X, SIZE, ODD),
+        tuple("0123456789"),
+    ),
+    "sum of parts": Case(
+        rb.cpd.Sum(), lambda part, odd: only({1: 0, 1.1: 1, 1.3: 2, 4: 3, 4.1: 4, 4.3: 5}[
+            round((0, 0.1, 0.3)[part] + (1, 4)[odd], 1)], 6), (PART, ODD),
+        ("1", "1.1", "1.3", "4", "4.1", "4.3"),
+    ),
+    "minus": Case(
+        rb.cpd.Minus(("size", "x", "y")), lambda x, size, y: only(max(size - x - y, 0), 5),
+        (X, SIZE, Y), tuple("01234"),
+    ),
+    "minus, below nought": Case(
+        rb.cpd.Minus(("x", "size")), lambda x, size: only(x - size + 4, 6), (X, SIZE),
+        ("-4", "-3", "-2", "-1", "0", "1"),
+    ),
+    "max": Case(
+        rb.cpd.Max(), lambda size, odd, x: only(max(size, (1, 4)[odd], x) - 1, 4),
+        (SIZE, ODD, X), tuple("1234"),
+    ),
+    "binomial": Case(
+        rb.cpd.Binomial("size", "$p"), lambda size: binomial(size, Fraction(1, 8), 5), (SIZE,),
+        tuple("012345"),
+    ),
+    "binomial of a number": Case(
+        rb.cpd.Binomial(3, "@stays"),
+        lambda known: binomial(3, [Fraction(0), HALF, Fraction(1, 4), Fraction(1)][known], 3),
+        (KNOWN,), tuple("0123"),
+    ),
+    "geometric": Case(
+        rb.cpd.Geometric(p="$p", budget="size"),
+        lambda size: first_success(Fraction(1, 8), size, 4), (SIZE,), tuple("01234"),
+    ),
+    "geometric, to the last state": Case(
+        rb.cpd.Geometric(p="@stays"),
+        lambda known: first_success(
+            [Fraction(0), HALF, Fraction(1, 4), Fraction(1)][known], 3, 3), (KNOWN,), tuple("0123"),
+    ),
+    "geometric, found or not": Case(
+        rb.cpd.Geometric(p="$p", budget="size"), lambda size: 1 - Fraction(7, 8) ** size, (SIZE,)
+    ),
+    "geometric among candidates": Case(
+        rb.cpd.Geometric(among="odd", budget="size"),
+        lambda size, odd: [1 - Fraction(min(size, (1, 4)[odd]), (1, 4)[odd]),
+                           *(Fraction(int(k <= min(size, (1, 4)[odd])), (1, 4)[odd])
+                             for k in range(1, 5))],
+        (SIZE, ODD), tuple("01234"),
+    ),
+    "geometric among candidates, found or not": Case(
+        rb.cpd.Geometric(among=3.0, budget="size"), lambda size: Fraction(min(size, 3), 3), (SIZE,)
+    ),
+    "poisson": Case(rb.cpd.Poisson("size"), lambda size: poisson(size, 3), (SIZE,), tuple("0123")),
+    "poisson of a parameter": Case(rb.cpd.Poisson("$n"), lambda: poisson(3, 12), (),
+                                   tuple(map(str, range(13)))),
+    "ranked": Case(
+        rb.cpd.Ranked({"rain": 3.0, "x": "$n", "known": -2.0}, p=("$p", 0.25, 0.5, "$q")),
+        lambda rain, x, known: (
+            lambda s: [Fraction(1, 8), Fraction(1, 4), HALF, Fraction(3, 4)][min(int(s), 2)]
+            + (s - min(int(s), 2)) * ([Fraction(1, 8), Fraction(1, 4), HALF, Fraction(3, 4)][
+                min(int(s), 2) + 1] - [Fraction(1, 8), Fraction(1, 4), HALF][min(int(s), 2)])
+        )(3 * (Fraction(3 * rain, 2) + 3 * x + 2 - bits(known)) / 8),
+        (RAIN, X, KNOWN),
+    ),
+    "ranked, more states": Case(
+        rb.cpd.Ranked({"rain": 1.0, "x": 1.0}, sd=0.25),
+        lambda rain, x: near((rain / 2 + x) / 2, 0.25, 4), (RAIN, X), tuple("abcd"),
+    ),
+    "noisy-max": Case(
+        rb.cpd.NoisyMax((
+            rb.Row({"wet": 0.5, "dry": "rest"}, {"x": "yes"}),
+            rb.Row((0.25, "$p", "rest"), {"rain": "wet"}),
+            rb.Row({"flood": 1}, {"rain": "flood"}),
+            rb.Row({"dry": "rest", "flood": 0.125}),
+        )),
+        lambda x, rain: highest(
+            [HALF, HALF, 0] if x else [1, 0, 0],
+            [[1, 0, 0], [Fraction(1, 4), Fraction(1, 8), Fraction(5, 8)], [0, 0, 1]][rain],
+            [Fraction(7, 8), 0, Fraction(1, 8)],
+        ),
+        (X, RAIN), WEATHER,
     ),
     "function": Case(
         rb.Function("cpd_cases.seen"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ FORMULAS = (
     "({p} + {q}) / 2", "{p} / (1 + {n})", "{p} ^ {n} * {q} ^ 2", "-(-{p} - {q}) / 2",
     "4 * {p} * (1 - {p}) / 4 + {q} * {p} ^ 2", "2 ^ -{k} * {p}",
 )  # fmt: skip
+MEANS = ("counting", "counting", "trials", "trials", "rank", "levels")
 GRID = (0, 0.125, 0.2, 0.25, 0.5, 0.7, 0.75, 1)
 
 
@@ -155,6 +157,7 @@ class Writer:
             kinds += ["gate", "noisy", "class", "class", "class", "table"]
         if any(isinstance(s, str) or s[0].isdigit() for s in self.states.values()):
             kinds += ["counted", "counted", "near"]
+        kinds += [*MEANS, "told"]
         getattr(self, "_" + self.pick(kinds))(name)
 
     def put(self, name: str, spec: dict[str, Any], states: Any = None) -> None:
@@ -322,6 +325,106 @@ class Writer:
         within = self.pick([0, 1, 3])
         cpd = {"kind": "near-copy", "within": within}
         self.put(name, {"parents": [parent], "cpd": cpd}, list(self.states[parent]))
+
+    # -- numbers made of states, attempts, ranks ---------------------------------------------------
+
+    def _values(self, parent: str) -> list[int] | None:
+        """The numbers of a parent's states; None where they are no numbers."""
+        if parent in self.groups:
+            return list(range(len(self.groups[parent]["members"]) + 1))
+        states = self.states[parent]
+        if states == ["no", "yes"]:
+            return [0, 1]
+        fixed = isinstance(states, list) and all(s.isdigit() for s in states)
+        return [int(s) for s in states] if fixed else None
+
+    def _numeric(self, most: int) -> list[str]:
+        """Parents that are numbers, never a member beside its group."""
+        groups = self.some(list(self.groups), 1)
+        own = {m for g in groups for m in self.groups[g]["members"]}
+        rest = [n for n in self.states if n not in own and self._values(n) is not None]
+        return groups + self.some(rest, most)
+
+    def _counting(self, name: str) -> None:
+        kind = self.pick(["count", "sum", "minus", "max"])
+        kind = kind if self.yes_no else "sum"
+        parents = self._inputs() if kind == "count" else self._numeric(3)
+        if not parents or (kind == "minus" and len(parents) < 2):
+            return self._uniform(name)
+        cpd: dict[str, Any] = {"kind": kind}
+        order = [parents[i] for i in self.rng.permutation(len(parents))]
+        if kind == "minus" or (kind != "count" and self.chance()):
+            cpd["of"] = order
+        values = [self._values(p) or [0] for p in (order if "of" in cpd else parents)]
+        steps = {"count": sum, "sum": sum, "max": max, "minus": lambda v: v[0] - sum(v[1:])}
+        reached = sorted({steps[kind](case) for case in product(*values)})
+        reached = [x for x in reached if x >= 0] or [0]
+        low = 0 if kind == "minus" else reached[0]
+        span = [str(i) for i in range(low, reached[-1] + 1)]
+        self.put(name, {"parents": parents, "cpd": cpd}, span)
+        return None
+
+    def _trials(self, name: str) -> None:
+        counts = [n for n, s in self.states.items()
+                  if isinstance(s, list) and s == [str(i) for i in range(len(s))]]  # fmt: skip
+        parents = self.some(counts, 1)
+        most = len(self.states[parents[0]]) - 1 if parents else self.whole(1, 3)
+        n: Any = parents[0] if parents else most
+        states: Any = [str(i) for i in range(most + 1)]
+        kind = self.pick(["binomial", "geometric", "poisson"])
+        cpd: dict[str, Any] = {"kind": kind}
+        if kind == "binomial":
+            cpd |= {"n": n, "p": self.probability()}
+        elif kind == "poisson":
+            cpd |= {
+                "mean": n if parents else "$" + self.parameter(self.whole(0, 3), [0, 5], "records")
+            }
+        else:
+            cpd |= {"p": self.probability()} if self.chance() else {"among": self.whole(1, 3)}
+            cpd["budget"] = n
+            states = None if self.chance() else states
+        self.put(name, {"parents": parents, "cpd": cpd}, states)
+
+    def _rank(self, name: str) -> None:
+        parents = self._labelled(3) or self.some(list(self.groups), 1)
+        if not parents:
+            return self._uniform(name)
+        levels = sorted(self.pick(GRID) for _ in range(self.whole(2, 4)))
+        weights: dict[str, Any] = {p: self.pick([1, 2, 3, -1]) for p in parents}
+        weights[parents[0]] = self.pick([1, 0.5, "$" + self.parameter(2, [1, 3], "records")])
+        cpd = {"kind": "ranked", "weights": weights, "p": levels}
+        self.put(name, {"parents": parents, "cpd": cpd})
+        return None
+
+    def _levels(self, name: str) -> None:
+        parents, states = self._labelled(3), self.pick(STATES)
+        if not parents:
+            return self._uniform(name)
+        rows: list[dict[str, Any]] = []
+        for parent in parents:
+            some = self.states[parent][-1:] if self.chance() else self.states[parent][1:]
+            rows += [{"when": {parent: s}, "p": self.row(states)} for s in some]
+        if self.chance():
+            rows.append({"p": self.row(states)})
+        self.put(name, {"parents": parents, "cpd": {"kind": "noisy-max", "rows": rows}}, states)
+        return None
+
+    def _told(self, name: str) -> None:
+        """Subject data per several nodes, and at most one group, in one line or nested."""
+        parents = self._labelled(2) + self.some(list(self.groups), 1)
+        own = {m for g in parents if g in self.groups for m in self.groups[g]["members"]}
+        parents = [p for p in parents if p not in own]
+        if not parents:
+            return self._uniform(name)
+        per = [parents[i] for i in self.rng.permutation(len(parents))]
+        column = f"c{len(self.subject)}"
+        shape = [self._configurations([p]) for p in per]
+        self.subject[column] = {"per": per, "unit": "probability", "range": [0, 1]}
+        drawn = self.rng.choice(GRID, size=shape if self.chance() else int(np.prod(shape)))
+        self.example[column] = drawn.tolist()
+        cpd = {"kind": "probability", "p": f"@{column}"}
+        self.put(name, {"parents": parents, "cpd": cpd})
+        return None
 
     # -- the file and its questions --------------------------------------------------------------
 

@@ -92,7 +92,8 @@ def test_there_is_a_case_for_every_kind_of_this_file():
     assert {case.cpd.kind for case in CASES.values()} == {
         "and", "or", "threshold", "noisy-or", "noisy-and", "mixture", "rows", "unique", "one-over",
         "share", "probability", "uniform", "hypergeometric-leak", "empirical", "table", "lookup",
-        "function",
+        "function", "count", "sum", "minus", "max", "binomial", "geometric", "poisson", "ranked",
+        "noisy-max",
     }  # fmt: skip
 
 

@@ -12,8 +12,10 @@ import fnmatch
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import comb, prod
+from itertools import pairwise
+from math import comb, factorial, prod
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -159,10 +161,30 @@ class Model:
         if "each" in spec:
             assert member is not None
             return exactly(value[member])
-        if "per" in spec:
-            members = self.groups[spec["per"]]["members"]
-            return exactly(value[sum((world[m] == "yes") << j for j, m in enumerate(members))])
-        return exactly(value)
+        return exactly(self._at(value, spec.get("per", []), world))
+
+    def _place(self, name: str, world: World) -> tuple[int, int]:
+        """Which state a node is in, or which subset of a group is known; and how many there are."""
+        if name in self.groups:
+            members = list(self.groups[name]["members"])
+            known = sum((world[m] == "yes") << j for j, m in enumerate(members))
+            return known, 2 ** len(members)
+        states = self.states(name)
+        return states.index(world[name]), len(states)
+
+    def _at(self, value: Any, per: str | list[str], world: World) -> Any:
+        """The entry of a column in this world, written nested or in one line."""
+        places = [self._place(n, world) for n in ([per] if isinstance(per, str) else per)]
+        flat = len(places) > 1 and not isinstance(value[0], list)
+        if flat:
+            row = 0
+            for place, size in places:
+                row = row * size + place
+            each = len(value) // prod(size for _, size in places)
+            return value[row] if each == 1 else value[row * each : (row + 1) * each]
+        for place, _ in places:
+            value = value[place]
+        return value
 
     def fits(self, when: Mapping[str, Any], world: World) -> bool:
         for parent, wanted in when.items():
@@ -307,6 +329,80 @@ class Model:
             for state, p in self.story(name, component, world).items():
                 total[state] += (left if weight is None else weight) * p
         return total
+
+    def _numbers_of(self, name: str, cpd: Any, world: World) -> list[Fraction]:
+        return [self.number(parent, world) for parent in cpd.get("of", self.parents(name))]
+
+    def _state(self, name: str, number: Fraction) -> dict[str, Fraction]:
+        """The state that is called by a number; what is below all of them is the lowest."""
+        states = {Fraction(s): s for s in self.states(name)}
+        return {states[max(number, min(states))]: ONE}
+
+    def kind_count(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
+        return self._state(name, Fraction(sum(yes for _, yes in self.inputs(name, world))))
+
+    def kind_sum(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
+        return self._state(name, sum(self._numbers_of(name, cpd, world), ZERO))
+
+    def kind_minus(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
+        whole, *others = self._numbers_of(name, cpd, world)
+        return self._state(name, whole - sum(others, ZERO))
+
+    def kind_max(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
+        return self._state(name, max(self._numbers_of(name, cpd, world)))
+
+    def kind_binomial(self, name: str, cpd: Any, world: World) -> list[Fraction]:
+        n, p = int(self.cell(cpd["n"], world)), self.cell(cpd["p"], world)
+        return [comb(n, k) * p**k * (ONE - p) ** (n - k) for k in range(n + 1)]
+
+    def kind_geometric(self, name: str, cpd: Any, world: World) -> Any:
+        last = len(self.states(name)) - 1
+        budget = int(self.cell(cpd["budget"], world)) if "budget" in cpd else last
+        if "p" in cpd:
+            p = self.cell(cpd["p"], world)
+            first = [p * (ONE - p) ** (k - 1) for k in range(1, budget + 1)]
+        else:
+            among = int(self.cell(cpd["among"], world))
+            first = [Fraction(1, among)] * min(budget, among)
+        if self.states(name) == ["no", "yes"]:
+            return sum(first, ZERO)
+        return [ONE - sum(first, ZERO), *first]
+
+    def kind_poisson(self, name: str, cpd: Any, world: World) -> list[Fraction]:
+        mean, last = self.cell(cpd["mean"], world), len(self.states(name)) - 1
+        with localcontext() as digits:
+            digits.prec = 50
+            none = Fraction((Decimal(-mean.numerator) / Decimal(mean.denominator)).exp())
+        law = [none * mean**k / factorial(k) for k in range(last)]
+        return [*law, ONE - sum(law, ZERO)]
+
+    def kind_ranked(self, name: str, cpd: Any, world: World) -> Fraction:
+        score = size = ZERO
+        for parent, cell in cpd["weights"].items():
+            weight = self.cell(cell, world)
+            if parent in self.groups:
+                rank = self.number(parent, world) / len(self.groups[parent]["members"])
+            else:
+                place, count = self._place(parent, world)
+                rank = Fraction(place, max(count - 1, 1))
+            score += abs(weight) * (ONE - rank if weight < 0 else rank)
+            size += abs(weight)
+        levels = [self.cell(c, world) for c in cpd["p"]]
+        at = score / size * (len(levels) - 1)
+        low = min(int(at), len(levels) - 2)
+        return levels[low] + (at - low) * (levels[low + 1] - levels[low])
+
+    def kind_noisy_max(self, name: str, cpd: Any, world: World) -> list[Fraction]:
+        states = self.states(name)
+        at_most = [ONE] * len(states)
+        for row in cpd["rows"]:
+            if self.fits(row.get("when", {}), world):
+                brought = self.kind_rows(name, {"rows": [{"p": row["p"]}]}, world)
+                total = ZERO
+                for i, state in enumerate(states):
+                    total += brought.get(state, ZERO)
+                    at_most[i] *= total
+        return [b - a for a, b in pairwise([ZERO, *at_most])]
 
     def kind_hypergeometric_leak(self, name: str, cpd: Any, world: World) -> list[Fraction]:
         records, leaked, size = (

@@ -301,7 +301,7 @@ class Attack:
         rows = old.rows if probability is None else (GroupRow(probability),)
         parents = old.parents if probability is None else ()
         new = replace(old, members=tuple(members), rows=rows, parents=parents)
-        sized = {c.name for c in self.subject.values() if group in (c.per, c.each)}
+        sized = {c.name for c in self.subject.values() if group in (*c.axes, c.each)}
         kept = {k: v for k, v in self.example.items() if k not in sized}
         if example is None and sized & set(self.example):
             kept = {}

@@ -113,7 +113,9 @@ def _derived(name: str, spec: Any) -> Number:
 
 def _column(name: str, spec: Any) -> SubjectColumn:
     low, high = spec.range or (None, None)
-    return SubjectColumn(name, spec.per, spec.each, spec.unit, low, high, spec.story)
+    return SubjectColumn(
+        name, spec.per, spec.each, spec.unit, low, high, spec.story, over=spec.over
+    )
 
 
 def _group(name: str, spec: Any) -> Group:
@@ -270,7 +272,7 @@ def _stand_in(room: str, name: str, thing: Any) -> dict[str, Any]:
     if room == "numbers":
         return {}
     if room == "subject":
-        named = {k: thing[k] for k in ("per", "each") if isinstance(thing.get(k), str)}
+        named = {k: thing[k] for k in ("per", "each", "over") if isinstance(thing.get(k), str)}
         return {name: SubjectColumn(name, **named)}
     return {}
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from reidbn.attack.cells import LINDDUN
+from reidbn.attack.columns import column_problems, example_problems, use_problems
 from reidbn.attack.leaves import Where, address_of, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.numbers import number_problems, number_values
-from reidbn.attack.parts import NAME, Group, Node, SubjectColumn, parse_states
+from reidbn.attack.parts import NAME, Group, Node, parse_states
 from reidbn.cpds.function import Function
 from reidbn.cpds.logic import Mixture
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
 
 
-_PEOPLE = ("records", "people", "patients", "persons", "individuals")
-_SIZES = ("of", "class_size")  # fields of CPDs that hold the size of a class
 _TREE = re.compile(r"(L|I|Nr?|D|DD|U|Nc?)(\.\d+)*\Z")  # of the threat trees, such as I.2.1
 # Other names of the threat types: earlier editions of LINDDUN, and common forms of the words.
 _SYNONYMS = {
@@ -119,54 +115,6 @@ def _nearest(tag: str) -> str:
     return f"known: {', '.join(LINDDUN)}"
 
 
-# -- classes that grow when more is known ---------------------------------------------------------
-
-
-def holds_class_sizes(attack: Attack, column: SubjectColumn) -> bool:
-    """True for a column with the number of people who match, per subset of what is known."""
-    if column.per is None:
-        return False
-    return column.unit.strip().lower() in _PEOPLE or any(
-        _is_size(node.cpd, f"@{column.name}") for node in attack.nodes.values()
-    )
-
-
-def _is_size(cpd: Any, ref: str) -> bool:
-    if isinstance(cpd, Mixture):
-        return any(_is_size(component, ref) for component in cpd.components)
-    return isinstance(cpd, CPD) and any(
-        f.name in _SIZES and getattr(cpd, f.name) == ref for f in fields(cpd)
-    )
-
-
-def growing_class(sizes: NDArray[Any], members: tuple[str, ...]) -> tuple[int, int, str] | None:
-    """Where a class grows when one more member is known: both subsets, and a message.
-
-    `sizes` has one value per subset on its last axis, in the order of a binary counter.
-    """
-    subsets = np.arange(sizes.shape[-1])
-    for j, member in enumerate(members):
-        less = subsets[(subsets >> j & 1) == 0]
-        more = less | 1 << j
-        grows = (sizes[..., more] > sizes[..., less] * (1 + 1e-9)).reshape(-1, len(less)).any(0)
-        if grows.any():
-            at = int(np.argmax(grows))
-            known = [m for i, m in enumerate(members) if less[at] >> i & 1]
-            besides = f"{member} is known besides {', '.join(known)}" if known else f"{member} is"
-            besides += "" if known else " known"
-            order = ", ".join(_subset(i, members) for i in range(min(4, len(subsets))))
-            message = (
-                f"a class grows when {besides}; whoever matches on more also matches on less. "
-                f"The values stand in this order: {order}" + (", ..." if len(subsets) > 4 else "")
-            )
-            return int(less[at]), int(more[at]), message
-    return None
-
-
-def _subset(mask: int, members: tuple[str, ...]) -> str:
-    return " with ".join(m for i, m in enumerate(members) if mask >> i & 1) or "nothing"
-
-
 # -- everything that can be wrong with an attack, found at once, each with  ------------------------
 
 
@@ -185,10 +133,11 @@ def problems(attack: Attack) -> list[Problem]:
     found += [*condition_problems(attack, sound_numbers=facts.sound_numbers)]
     found += facts.state_problems
     found += facts.parent_problems
-    found += [*_cycles(facts), *_columns(attack), *_groups(facts)]
+    found += [*_cycles(facts), *column_problems(attack), *_groups(facts)]
     for node in attack.nodes.values():
         found += [*_cpd_problems(facts, node), *_node_source(node)]
-    found += [*_questions(facts), *_unused(facts), *_example(attack)]
+    found += [*_questions(facts), *_unused(facts)]
+    found += example_problems(attack, facts.has_sound_states)
     if attack.numbers and facts.sound_numbers and not any(p.where[:1] == ("where",) for p in found):
         found += number_values(attack)
     sound = all(problem.is_warning for problem in found)
@@ -342,23 +291,6 @@ def _cycles(facts: _Facts) -> Iterator[Problem]:
         yield Problem((*where, "parents"), message)
 
 
-def _columns(attack: Attack) -> Iterator[Problem]:
-    for column in attack.subject.values():
-        for field in ("per", "each"):
-            group = getattr(column, field)
-            if group is not None and group not in attack.groups:
-                message = f'no group "{group}"; {did_you_mean(group, attack.groups)}'
-                yield Problem(("subject", column.name, field), message)
-        if column.per and column.each:
-            yield Problem(("subject", column.name, "each"), "stands beside per; keep one of them")
-        ends = (column.low, column.high)
-        if None not in ends and not ends[0] <= ends[1]:  # type: ignore[operator]
-            message = (
-                f"runs from {ends[0]:.12g} down to {ends[1]:.12g}; write the smaller end first"
-            )
-            yield Problem(("subject", column.name, "range"), message)
-
-
 def _groups(facts: _Facts) -> Iterator[Problem]:
     for group in facts.attack.groups.values():
         where: tuple[str | int, ...] = ("groups", group.name)
@@ -423,27 +355,21 @@ def _references(facts: _Facts, node: Node) -> Iterator[Problem]:
     yield from _function_arguments(facts.attack, node, node.cpd, ())
 
 
-def _node_source(node: Node) -> Iterator[Problem]:
-    if not node.source.strip() and holds_numbers(node.cpd):
-        yield Problem(("nodes", node.name, "source"), _NO_SOURCE)
-
-
 def _column_use(facts: _Facts, node: Node, ref: str, *, through: str = "") -> Iterator[Problem]:
     """Whether a node may use a column, which it names itself or reads through a number."""
     where = address_of(node.cpd, through or ref)
     if ref[1:] not in facts.attack.subject:
         hint = did_you_mean(ref[1:], facts.attack.subject)
         yield Problem(where, f'no subject column "{ref[1:]}"; {hint}')
-        return
-    column: SubjectColumn = facts.attack.subject[ref[1:]]
-    group = facts.member_of.get(node.name)
-    unclear = facts.has_odd_parents(node)
-    if column.per in facts.attack.groups and column.per not in node.parents and not unclear:
-        message = f"{ref} has one value per subset of {column.per}, which is no parent of this node"
-        yield Problem(where, message)
-    if column.each in facts.attack.groups and (group is None or group.name != column.each):
-        message = f"{ref} has one value per member of {column.each}: only its members may use it"
-        yield Problem(where, message)
+    elif not facts.has_odd_parents(node):
+        column = facts.attack.subject[ref[1:]]
+        for message in use_problems(facts.attack, column, node.parents, node.name):
+            yield Problem(where, message)
+
+
+def _node_source(node: Node) -> Iterator[Problem]:
+    if not node.source.strip() and holds_numbers(node.cpd):
+        yield Problem(("nodes", node.name, "source"), _NO_SOURCE)
 
 
 def _function_arguments(
@@ -513,55 +439,3 @@ def _unused(facts: _Facts) -> Iterator[Problem]:
             if name not in used | misspelt:
                 message = f"is never used; write {sign}{name} where it belongs"
                 yield Problem((room, name), message, at_key=True, level=WARNING)
-
-
-def _example(attack: Attack) -> Iterator[Problem]:
-    for name, value in attack.example.items():
-        where = ("example", name)
-        if name not in attack.subject:
-            hint = did_you_mean(name, attack.subject)
-            yield Problem(where, f'no subject column "{name}"; {hint}', at_key=True)
-            continue
-        column = attack.subject[name]
-        sized = {None, *(name for name, group in attack.groups.items() if group.members)}
-        if {column.per, column.each} <= sized:
-            yield from _example_values(attack, column, value, where)
-
-
-def _example_values(
-    attack: Attack, column: SubjectColumn, value: Any, where: tuple[str | int, ...]
-) -> Iterator[Problem]:
-    found, wanted = np.shape(value), column_shape(attack, column)
-    if found != wanted:
-        count = f"{found[0]} values" if found else "a single number"
-        yield Problem(where, f"has {count}; {describe_shape(attack, column)}")
-        return
-    numbers = np.asarray(value, dtype=float).ravel()
-    low = -np.inf if column.low is None else column.low
-    high = np.inf if column.high is None else column.high
-    wrong = np.flatnonzero(~np.isfinite(numbers) | (numbers < low) | (numbers > high))
-    for i in wrong[:3].tolist():
-        inner = (*where, i) if found else where
-        yield Problem(inner, f"must be a number from {low:.12g} to {high:.12g}")
-    if not wrong.size and column.per and holds_class_sizes(attack, column):
-        grows = growing_class(numbers, attack.groups[column.per].members)
-        if grows:
-            yield Problem((*where, grows[1]), grows[2])
-
-
-def column_shape(attack: Attack, column: SubjectColumn) -> tuple[int, ...]:
-    """The shape of one subject's value in a column."""
-    if column.per:
-        return (1 << len(attack.groups[column.per].members),)
-    if column.each:
-        return (len(attack.groups[column.each].members),)
-    return ()
-
-
-def describe_shape(attack: Attack, column: SubjectColumn) -> str:
-    shape = column_shape(attack, column)
-    if column.per:
-        return f"it needs {shape[0]} values, one per subset of {column.per}"
-    if column.each:
-        return f"it needs {shape[0]} values, one per member of {column.each}"
-    return "it needs a single number"

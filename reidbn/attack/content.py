@@ -129,8 +129,9 @@ def _ends(thing: SubjectColumn | Number) -> list[Any] | None:
 
 
 def _column(column: SubjectColumn) -> Content:
-    ends = _ends(column)
-    return _kept(per=column.per, each=column.each, unit=column.unit, range=ends, story=column.story)
+    per = column.per if isinstance(column.per, str) else list(column.axes)
+    return _kept(per=per, each=column.each, over=column.over, unit=column.unit, range=_ends(column),
+                 story=column.story)  # fmt: skip
 
 
 def _group(group: Group) -> Content:

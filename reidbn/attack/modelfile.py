@@ -60,7 +60,8 @@ def _written(value: Any, width: int) -> str:
         def choose_scalar_style(self) -> Any:
             style = super().choose_scalar_style()
             text = self.event.value
-            misread = style == "" and self.flow_level and (":" in text or text[:1] in ("?", "-"))
+            sign = text[:1] in ("?", "-") and not text[1:2].isdigit()
+            misread = style == "" and self.flow_level and (":" in text or sign)
             return '"' if misread or style == "'" else style
 
     class Words(RoundTripRepresenter):  # nothing is a word of its own

@@ -207,6 +207,8 @@ class Node:
         if not isinstance(self.states, str):
             object.__setattr__(self, "states", tuple(str(s) for s in self.states))
         _several_names(self, "parents", "linddun", "panoptic")
+        if isinstance(self.cpd, CPD):
+            object.__setattr__(self, "cpd", self.cpd.named(self.parents))
 
     @classmethod
     def from_function(cls, function: Any, states: tuple[str, ...] = (NO, YES), **more: Any) -> Node:
@@ -245,19 +247,35 @@ class SubjectColumn:
     """A column that a table fills per subject.
 
     `per` a group: one value per subset of the group (bit j of the index: member j is known);
-    `each` a group: one value per member; neither: one value.
+    `per` nodes, and at most one group: one value per combination of their states, the last varying
+    fastest; `each` a group: one value per member; neither: one value.  `over` a node: for each of
+    these a distribution of that node's states.
     """
 
     name: str
-    per: str | None = None
+    per: str | tuple[str, ...] | None = None
     each: str | None = None
     unit: str = ""
     low: float | None = None
     high: float | None = None
     story: str = ""
+    over: str | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        check_fields(self, instead={"per": str | Iterable[str] | None})
+        if self.per is not None and not isinstance(self.per, str):
+            names = tuple(self.per)
+            object.__setattr__(self, "per", names if len(names) > 1 else (*names, None)[0])
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The nodes and the group that it is per."""
+        return (self.per,) if isinstance(self.per, str) else self.per or ()
+
+    @property
+    def last(self) -> tuple[str, ...]:
+        """The node whose states it is a distribution of, if any."""
+        return () if self.over is None else (self.over,)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,9 @@ from reidbn.errors import Problem, did_you_mean
 _SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
+Numbers = Number | tuple[Number | tuple[Number | tuple[Number, ...], ...], ...]
+
+
 class PriorSpec(FilePart):
     """What is believed about the parameter, within its range."""
 
@@ -93,8 +96,11 @@ def _is_short(value: Any) -> bool:
 class ColumnSpec(FilePart):
     """Subject data, which a table fills in per person; write "@name" where it belongs."""
 
-    per: Word | None = Field(None, description="a group: one value per subset of its members")
+    per: Word | tuple[Word, ...] | None = Field(
+        None, description="a group (one value per subset of its members), a node, or several nodes"
+    )
     each: Word | None = Field(None, description="a group: one value per member")
+    over: Word | None = Field(None, description="a node: a distribution of its states")
     unit: Word = Field("", description="records, people, probability, ...")
     range: tuple[Number | None, Number | None] | None = Field(
         None, description="smallest and largest value"
@@ -180,7 +186,7 @@ class FileBase(ShortForm):
     )
     subject: dict[str, ColumnSpec] = Field({}, description="what a table fills in per person")
     questions: dict[str, QuestionSpec] = Field({}, description="questions by name")
-    example: dict[str, Number | tuple[Number, ...]] = Field(
+    example: dict[str, Numbers] = Field(
         {}, description="subject data of one made-up person, so that the model can be asked as is"
     )
 

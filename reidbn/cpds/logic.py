@@ -128,14 +128,21 @@ class _CountSoFar(CPD):
 class _Noisy(_Gate):
     """`weights` by parent name: P(this parent alone suffices); one number serves all."""
 
-    weights: dict[str, Ref] | Ref = field(
+    weights: dict[str, Ref] | tuple[Ref, ...] | Ref = field(
         default_factory=dict,
         metadata={"story": "parent: number or $parameter; one number serves every parent"},
     )
     leak: Ref = field(default=0.0, metadata={"story": "chance of what the parents do not explain"})
 
+    def named(self, parents: Sequence[str]) -> CPD:
+        if not isinstance(self.weights, tuple) or len(self.weights) != len(parents):
+            return self
+        return replace(self, weights=dict(zip(parents, self.weights, strict=True)))
+
     def weight(self, parent: str) -> Ref:
-        return self.weights[parent] if isinstance(self.weights, dict) else self.weights
+        weights = self.weights
+        assert not isinstance(weights, tuple)  # noqa: S101 - `named` has told them apart
+        return weights[parent] if isinstance(weights, dict) else weights
 
     def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:
         """(1 - leak) prod (1 - weight): one factor for every input that may count."""
@@ -146,6 +153,9 @@ class _Noisy(_Gate):
         found = super().problems(child, parents) + needs_probability(self.leak, "leak")
         found += needs_reference(self.leak, "leak")
         names = [p.name for p in parents]
+        if isinstance(self.weights, tuple):
+            message = f"has {len(self.weights)} weights for {len(names)} parents"
+            return [*found, Problem(("weights",), message)]
         if not isinstance(self.weights, dict):
             return found + _weight_problems(self.weights, "weights")
         for name, ref in self.weights.items():
@@ -259,6 +269,9 @@ class Mixture(CPD):
     def references(self) -> tuple[str, ...]:
         weights = tuple(w for w in self.weights if isinstance(w, str) and w != REST)
         return weights + tuple(r for c in self.components for r in c.references())
+
+    def named(self, parents: Sequence[str]) -> CPD:
+        return replace(self, components=tuple(c.named(parents) for c in self.components))
 
     def reads_group(self, group: str) -> bool:
         return any(component.reads_group(group) for component in self.components)

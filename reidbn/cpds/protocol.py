@@ -202,6 +202,10 @@ class CPD(ABC):
         """Every reference in the fields, in order: `$parameter`, `@column`, parent names."""
         return tuple(_references(self))
 
+    def named(self, parents: Sequence[str]) -> CPD:
+        """The same at a node with these parents: what it lists in their order stands by name."""
+        return self
+
     def reads_group(self, group: str) -> bool:
         """Whether it reads of a parent group how many members, or which, are known.
 
@@ -266,19 +270,20 @@ class Part:
 def in_steps(
     child: Variable,
     parents: tuple[Variable, ...],
-    states: tuple[str, ...],
+    states: tuple[str, ...] | Callable[[tuple[Variable, ...]], tuple[str, ...]],
     step: Callable[[tuple[Variable, ...]], CPD],
     last: Callable[[tuple[Variable, ...]], CPD],
 ) -> tuple[Part, ...]:
-    """A chain of hidden nodes with the given states, each over the one before and one parent more.
+    """A chain of hidden nodes, each over the one before and one parent more.
 
-    A hidden node's name holds a sign that no declared name can; a group starts a chain alone.
+    Their states are given, or a function of what they are over.  A hidden node's name holds a sign
+    that no declared name can; a group starts a chain alone.
     """
     first = 1 if parents and parents[0].is_group else 2
     met = parents[:first]
     found = []
     for i, parent in enumerate(parents[first:], start=1):
-        so_far = Variable(f"{child.name}~{i}", states)
+        so_far = Variable(f"{child.name}~{i}", states(met) if callable(states) else states)
         found.append(Part(so_far, met, step(met)))
         met = (so_far, parent)
     return (*found, Part(child, met, last(met))) if found else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ class Answer:
     settings: Mapping[str, Any]
     rows: int | None = None
     interval: tuple[float, float] | None = None  # 95 %, of a sampled answer
+    cut: Mapping[str, float] = field(default_factory=dict)
+    """How much lies beyond the states of a node, such as of a Poisson count: node and share."""
 
     def __float__(self) -> float:
         if self.query.is_distribution:
@@ -70,6 +72,8 @@ class Answer:
         }
         if self.query.is_distribution:
             out["states"] = list(self.states)
+        if self.cut:
+            out["cut"] = dict(self.cut)
         if self.rows:
             out |= {"rows": self.rows, "interval_95": self.interval}
         return out

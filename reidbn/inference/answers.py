@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -13,6 +14,7 @@ from reidbn.calls import renamed, typed
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answer import Answer
+from reidbn.inference.cut import can_cut, cut_off
 from reidbn.inference.estimates import estimate
 from reidbn.inference.lowering import (
     STEPS,
@@ -68,7 +70,12 @@ def ask(
         return estimate(attack, query, set or {}, subject, draws=draws, seed=seed)
     values = joint(attack, query, set, subject, engine=engine)
     states = attack_states(attack, query, set)
-    return to_answer(attack, query, values, states, engine, set or {})
+    answer = to_answer(attack, query, values, states, engine, set or {})
+    names = attack.upstream([*query.targets, *query.given], cut=query.do)
+    if values.shape[:2] != (1, 1) or not can_cut(attack, names):
+        return answer
+    columns = subject_values(attack, subject)
+    return replace(answer, cut=cut_off(attack, sorted(names), set or {}, columns, query.do))
 
 
 def joint(

@@ -22,7 +22,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.build import at_file_addresses
-from reidbn.attack.check import column_shape
+from reidbn.attack.columns import column_shape
 from reidbn.attack.explain import FileProblem, in_file
 from reidbn.attack.limits import conditions_hold
 from reidbn.attack.modelfile import Kinds, find, parsed, read_text, short
@@ -37,6 +37,7 @@ from reidbn.errors import (
     TooLarge,
     UsageError,
 )
+from reidbn.inference.cut import MOST, can_cut, cut_off, in_words
 from reidbn.inference.lowering import Lowering, cells, subject_values
 from reidbn.inference.network import Array
 
@@ -99,7 +100,23 @@ def table_problems(attack: Attack) -> list[Problem]:
                 problem = _table_problem(attack, lowering, attack.all_nodes[name], subject, changed)
                 if problem is not None:
                     found[name] = problem
-    return list(dict.fromkeys(found.values()))
+    return list(dict.fromkeys([*found.values(), *_cut_problems(attack, subject)]))
+
+
+def _cut_problems(attack: Attack, subject: Mapping[str, Array]) -> Iterator[Problem]:
+    """What does not fit into states, at the values of the parameters or at an end of a range."""
+    told: set[str] = set()
+    for values, nodes in _settings(attack) if can_cut(attack, attack.all_nodes) else ():
+        down = [n for n in attack.all_nodes if n not in told and {*nodes} & attack.upstream([n])]
+        cut = cut_off(attack, down, values, subject)
+        at = " at " + ", ".join(f"{n}={v:.12g}" for n, v in values.items()) if values else ""
+        for name, share in cut.items():
+            if share > MOST:
+                told.add(name)
+                message = in_words(attack, {name: share}, at)[0].removeprefix(f"{name}: ")
+                remedy = "let the states run further" + (", or narrow a range" if at else "")
+                where = (*_address(attack, attack.all_nodes[name])[:2], "states")
+                yield Problem(where, f"{message}; {remedy}", level=WARNING)
 
 
 # -- where to look --------------------------------------------------------------------------------

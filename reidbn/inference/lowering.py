@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.check import column_shape, describe_shape, growing_class, holds_class_sizes
+from reidbn.attack.columns import column_shape, describe_shape, grown, holds_class_sizes, shaped
 from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_numbers
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
@@ -125,14 +125,15 @@ def _column(attack: Attack, name: str, value: Any) -> Array:
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise DataError(f"subject column {name}: expected numbers")
-    if array.ndim == len(wanted):
-        array = array[None]
-    if array.shape[1:] != wanted or array.ndim != 1 + len(wanted):
+    one = shaped(array, wanted)
+    several = one[None] if one is not None else shaped(array, wanted, rows=True)
+    if several is None or several.ndim != 1 + len(wanted):
         found = np.shape(value)
         raise DataError(
             f"subject column {name} has shape {found}; {describe_shape(attack, column)}, "
             f"for each subject"
         )
+    array = several
     if not array.size:
         raise DataError(f"subject column {name} is empty; is there a subject?")
     low, high = float(array.min()), float(array.max())
@@ -143,12 +144,12 @@ def _column(attack: Attack, name: str, value: Any) -> Array:
             f"subject column {name} must lie between {_or(column.low, -np.inf):g} and "
             f"{_or(column.high, np.inf):g}; some values do not"
         )
-    if column.per and holds_class_sizes(attack, column):
+    if holds_class_sizes(attack, column):
         # A slip in the order of the values shows in the first people and members already.
-        few = array[: max(1, (1 << LOOKED_AT) // array.shape[1]), : 1 << LOOKED_AT]
-        grows = growing_class(few, attack.groups[column.per].members[:LOOKED_AT])
+        few = array[: max(1, (1 << LOOKED_AT) // prod(array.shape[1:]))]
+        grows = grown(attack, column, few, LOOKED_AT)
         if grows:
-            raise DataError(f"subject column {name}: {grows[2]}")
+            raise DataError(f"subject column {name}: {grows[1]}")
     return array
 
 
@@ -174,7 +175,8 @@ def _has_its_columns(attack: Attack, part: Part) -> bool:
     """False when a step would use a column with one value per subset of a group it does not see."""
     used = [ref[1:] for ref in attack.behind(part.cpd) if ref.startswith("@")]
     seen = {p.name for p in part.parents}
-    return all(attack.subject[c].per in (None, *seen) and not attack.subject[c].each for c in used)
+    columns = [attack.subject[c] for c in used]
+    return all(seen.issuperset(c.axes) and not c.each and not c.over for c in columns)
 
 
 def cells(part: Part) -> int:
@@ -249,6 +251,13 @@ class Lowering:
         empty = [v.name for v in (self.variables[name], *parents) if v.size == 0]
         if empty:
             return [Problem((), f"has to do with {empty[0]}, which has no states then")]
+        names = [ref[1:] for ref in node.cpd.references() if ref[1:] in self.attack.subject]
+        for column in map(self.attack.subject.__getitem__, names):
+            for axis in (*column.axes, *column.last):
+                sized = self.attack.all_nodes.get(axis)
+                if sized is not None and self._resized & {*sized.structural}:
+                    message = f"uses @{column.name}, which has a value for every state of {axis}"
+                    return [Problem((), f"{message}: change it in the model, with its data")]
         return node.cpd.misfits(self.variables[name], parents)
 
     def _refuse_misfit(self, name: str) -> None:

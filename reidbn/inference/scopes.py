@@ -71,11 +71,12 @@ class GridScope(_Bound):
         column, values = self.attack.subject[name], self.subject[name]
         if column.each:
             return self._along(0, values[:, self.child.member_index])
-        if column.per is None:
-            return self._along(0, values)
-        shape = [1] * (2 + len(self.parents))
-        shape[0], shape[self._axis(column.per)] = values.shape
-        return values.reshape(shape)
+        places = [self._axis(name) for name in column.axes]
+        order = [0, *(1 + i for i in np.argsort(places)), *range(1 + len(places), values.ndim)]
+        shape = [1] * (2 + len(self.parents)) + list(values.shape[1 + len(places) :])
+        for place, length in zip((0, *places), values.shape, strict=False):
+            shape[place] = length
+        return values.transpose(order).reshape(shape)
 
 
 class RowScope(_Bound):
@@ -112,6 +113,5 @@ class RowScope(_Bound):
         who = self.who if len(values) > 1 else np.zeros_like(self.who)
         if column.each:
             return values[who, self.child.member_index]
-        if column.per is None:
-            return values[who]
-        return values[who, self.state(column.per)]
+        at: tuple[States, ...] = (who, *(self.state(name) for name in column.axes))
+        return np.asarray(values[at])

@@ -15,6 +15,7 @@ import numpy as np
 from reidbn.attack.assumptions import assumptions_behind
 from reidbn.errors import EngineError
 from reidbn.inference.answer import Answer
+from reidbn.inference.cut import SHOWN, in_words
 from reidbn.inference.network import MASS
 from reidbn.microdata.classes import bands_of_sizes
 from reidbn.microdata.table import Columns, People
@@ -128,6 +129,8 @@ def remarks(answer: Answer) -> list[str]:
     if answer.interval:
         low, high = answer.interval
         out.append(f"Sampled with {answer.rows:,} rows; 95 % interval {low:.4g} to {high:.4g}")
+    cut = {name: share for name, share in answer.cut.items() if share >= SHOWN}
+    out += [f"Cut off: {text}" for text in in_words(answer.attack, cut)]
     return [*out, _assumed(answer, used_assumptions(answer))]
 
 

@@ -29,8 +29,8 @@ CELLS = 250_000  # subject x subset cells at a time: more of them cost memory an
 
 def match_question(attack: Attack, do: Mapping[str, str]) -> tuple[Attack, Query]:
     """The attack with E[1/F] as one more node beside its own, and the question about it."""
-    group = attack.subject[CLASS_SIZE].per  # without one, everything is known
-    node = Node(NODE, ("no", "yes"), Probability(f"@{COLUMN}"), (group,) if group else ())
+    group = attack.subject[CLASS_SIZE].axes  # without one, everything is known
+    node = Node(NODE, ("no", "yes"), Probability(f"@{COLUMN}"), group)
     asked = attack.replace(
         subject=[*attack.subject.values(), SubjectColumn(COLUMN, per=group)],
         nodes=[*attack.nodes.values(), node],

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.routes.counts import MEMORY, SubsetClasses, subset_classes
-from reidbn.attacks.routes.said import Ranked, Said
+from reidbn.attacks.routes.said import InOrder, Said
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.network import as_probability
 from reidbn.microdata.table import People
@@ -193,7 +193,7 @@ class SubsetPopulation:
         uniques = np.array([_uniques(f) for f in self.classes.frequencies], dtype=float)
         people = self.classes.persons
         unique, matched = np.zeros((len(weights), rows)), np.zeros(rows if match else 0)
-        ranks = None if self.said.share is not None else Ranked.of(self.said.p_unique)
+        ranks = None if self.said.share is not None else InOrder.of(self.said.p_unique)
         raises = self._may_raise(uniques) and self._may_disagree(uniques)
         single = np.array([sizes[0] == 1 for sizes in self.classes.occurring])[:, None]
         sums = np.zeros((3, subsets))

@@ -103,14 +103,14 @@ class Said:
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class InOrder:
     """One number per subset as its rank among 0 and all of them: short, and in order alike."""
 
     values: Array
     rank: NDArray[Any]
 
     @classmethod
-    def of(cls, numbers: Array) -> Ranked:
+    def of(cls, numbers: Array) -> InOrder:
         order, place = np.unique(numbers, return_inverse=True)
         kind = np.uint16 if order.size < 1 << 16 else np.uint32
         return cls(np.concatenate((np.zeros(1), order)), (place + 1).astype(kind))

@@ -139,7 +139,7 @@ def refuse_unprovided(
                 f"{attack.name} asks who is unique in the population: give population=N, the "
                 f"number of people from whom the table was drawn (its own size, if it is everybody)"
             )
-        if known[name].per_subset and (column.per, column.each) != (group, None):
+        if known[name].per_subset and (column.per, column.each, column.over) != (group, None, None):
             raise UsageError(
                 f"{attack.name}: the column {name} has a number for each subset of what is known, "
                 f"and what is known is the group {group}: write per: {group} in the model"

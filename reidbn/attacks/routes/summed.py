@@ -46,7 +46,7 @@ DENSE = 1 << 22  # class sizes up to which a number each is looked up directly
 
 
 @dataclass(frozen=True, eq=False)
-class Sum:
+class SubsetSum:
     """One question as (1): weights of the subsets, a(f) of every class size that occurs, and b."""
 
     weights: Array
@@ -75,7 +75,7 @@ def summed(
         return None
     group, constant = shape
     sizes = np.unique(np.concatenate(classes.occurring))
-    sums: dict[str, tuple[Sum, Sum | None]] = {}
+    sums: dict[str, tuple[SubsetSum, SubsetSum | None]] = {}
     for name, query in questions.items():
         found = as_sums(attack, query, settings, group, sizes, classes.records, constant)
         if found is not None:
@@ -131,9 +131,11 @@ def shape_by_person(
     of_group = _of_group(attack, group)
     for column in attack.subject.values():
         if column.name in (CLASS_SIZE, P_UNIQUE) and column.name not in table.given:
-            if column.per != group.name:
+            if (column.per, column.over) != (group.name, None):
                 return None
-        elif column.per is None and column.each is None and len(table.columns[column.name]) == 1:
+        elif (
+            not (column.per or column.each or column.over) and len(table.columns[column.name]) == 1
+        ):
             constant[column.name] = table.columns[column.name]
         elif column.per is None and column.name in of_group:
             own.append(column.name)
@@ -166,7 +168,7 @@ def as_sums(
     sizes: NDArray[np.int64],
     records: int,
     constant: Mapping[str, Any],
-) -> tuple[Sum, Sum | None] | None:
+) -> tuple[SubsetSum, SubsetSum | None] | None:
     """The question's numerator, and its denominator where something is given."""
     if {*query.targets} & {*group.members, *group.parents}:
         return None
@@ -176,7 +178,7 @@ def as_sums(
     found = curves(attack, query, settings, group, sizes, records, constant)
     if found is None:
         return None
-    top, below = (Sum(weights, base, gain) for base, gain in found)
+    top, below = (SubsetSum(weights, base, gain) for base, gain in found)
     return top, below if query.given else None
 
 
@@ -319,7 +321,7 @@ def _values(
     classes: SubsetClasses,
     population: SubsetPopulation | None,
     sizes: NDArray[np.int64],
-    sums: Sequence[Sum],
+    sums: Sequence[SubsetSum],
     match: Array | None,
 ) -> list[Array]:
     """The sum of every distinct row; last, with `match`, that of E[1/F]."""
