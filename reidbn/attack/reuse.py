@@ -297,7 +297,7 @@ class _Part:
 
     def _resized(self, column: str) -> bool:
         held = self.attack.subject[column]
-        return bool({held.per, held.each} & self.taken)
+        return bool({*held.axes, *held.last, held.each} & self.taken)
 
     def _numbers(self, thing: Any) -> Any:
         if isinstance(thing, dict):
