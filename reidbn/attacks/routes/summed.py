@@ -137,7 +137,7 @@ def shape_by_person(
             not (column.per or column.each or column.over) and len(table.columns[column.name]) == 1
         ):
             constant[column.name] = table.columns[column.name]
-        elif column.per is None and column.name in of_group:
+        elif not column.axes and not column.over and column.name in of_group:
             own.append(column.name)
         else:
             return None
