@@ -73,6 +73,11 @@ def renamed(**older: str) -> Callable[[F], F]:
     return decorate
 
 
+def older(word: str) -> Any:
+    """A field by the word it once had, with the same value: `rows = older("draws")` in a class."""
+    return property(lambda thing: getattr(thing, word), doc=f"The same as `{word}`.")
+
+
 def _refuse_unknown(
     function: str, named: Mapping[str, Any], own: Mapping[str, Any], more: type
 ) -> None:

@@ -65,7 +65,7 @@ def test_a_band_beside_exact_values_hides_none_of_them():
 
 def test_what_would_flip_the_verdict_counts_as_the_verdict_does(tmp_path):
     result = assessed({"age": ["25"] + [None] * 11, "sex": ["F"] * 12}, "matches-anything")
-    result.keep_crosscheck(rows=2_000)
+    result.keep_crosscheck(draws=2_000)
     path = result.to_markdown(tmp_path / "r.md", threshold="ema", custodian=True)
     rows = path.read_text(encoding="utf-8")
     assert "1 of 12 people (8.3 %) left out | passes | yes" in rows

@@ -185,7 +185,7 @@ def test_acting_the_attack_out_agrees_with_the_exact_risk():
         scenario=knows(0.5, 0.6, 0.7),
         population=500,
         method="simulation",
-        trials=400,
+        draws=400,
         seed=3,
     )
     p = exact.risk()
@@ -205,7 +205,7 @@ def test_a_sweep_over_an_assessment_gives_one_row_per_setting():
 
 def test_the_crosscheck_of_an_assessment_passes_and_is_kept():
     result = assess("adversary-routes", people(), scenario=knows(0.5, 0.6, 0.7), population=500)
-    check = result.check(rows=100_000, seed=5)
+    check = result.check(draws=100_000, seed=5)
     assert check.passed
     assert check.decided >= 0.8
 
@@ -403,7 +403,7 @@ def test_acting_the_attack_out_on_the_table_agrees(together):
     known = tuple(Known(n, (n,), (p,), source="s") for n, p in (("age", 0.9), ("race", 0.5)))
     scenario = Scenario("list", knows=Knows(known, Listed("listed", (0.6,), shared=together)))
     result = assess("adversary-routes", people(30), scenario=scenario, population=500)
-    acted = act_out(result, attempts=40_000, seed=4)
+    acted = act_out(result, draws=40_000, seed=4)
     assert acted.agrees
     assert [c.verdict for c in acted.cells] == ["agrees", "agrees"]
     wrong = what_if(result, together=not together)

@@ -68,7 +68,7 @@ ASKED = {
     "threshold in percent": lambda r: r.above([9]),
     "count below one": lambda r: r.most_at_risk(0),
     "count as text": lambda r: r.most_at_risk("x"),
-    "rows as text": lambda r: r.check(rows="x"),
+    "rows as text": lambda r: r.check(draws="x"),
     "subjects as text": lambda r: r.check(subjects="x"),
     "case of no measure": lambda r: r.whatif_case("nope"),
     "compare with a number": lambda r: r.compare_with(3),
@@ -77,7 +77,7 @@ ASKED = {
     "parquet to a number": lambda r: r.to_parquet(5),
     "restricted to a number": lambda r: r.to_restricted(5),
     "page to a number": lambda r: r.to_html(5),
-    "attempts as text": lambda r: act_out(r, attempts="x"),
+    "attempts as text": lambda r: act_out(r, draws="x"),
     "scenario by number": lambda r: rb.load_scenario(5),
 }
 

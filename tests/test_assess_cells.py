@@ -67,7 +67,7 @@ def test_everything_told_of_cells_is_about_people(frame):
     asked = {"scenario": HALF, "population": POPULATION}
     found = rb.assess("adversary-routes", rb.contingency(frame, QI), **asked)
     whole = rb.assess("adversary-routes", as_people(frame), **asked)
-    check, _ = (r.keep_crosscheck(rows=20_000) for r in (found, whole))
+    check, _ = (r.keep_crosscheck(draws=20_000) for r in (found, whole))
     assert check.passed
     assert check.compared.of == 1_500
     for measure in found.measures:

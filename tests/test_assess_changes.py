@@ -100,7 +100,7 @@ def test_an_assessment_without_a_population_has_no_such_interval(frame):
 
 def test_priors_give_an_interval_of_the_mean_risk(voter):
     """Mean risk is affine in each parameter: its mean under priors is the risk at their means."""
-    found = voter.uncertainty(samples=2_000, seed=4)
+    found = voter.uncertainty(draws=2_000, seed=4)
     means = {p.name: 0.5 for p in voter.attack.parameters.values()}
     assert found.mean == pytest.approx(rb.what_if(voter, set=means).risk().mean(), abs=1e-9)
     assert found.quantiles[0.05].value < found.mean < found.quantiles[0.95].value
@@ -112,9 +112,9 @@ def test_priors_give_an_interval_of_the_mean_risk(voter):
 def test_a_sweep_per_person_goes_to_a_file_under_the_users_own_ids(voter, tmp_path):
     grid = {"p_c": [0.2, 0.5], "p_m": [0.1]}
     path = tmp_path / "sweep.parquet"
-    rows = rb.sweep(voter, grid, per_subject=True, path=path)
+    rows = rb.sweep(voter, grid, per_person=True, path=path)
     assert rows["mean"].tolist() == rb.sweep(voter, grid)["mean"].tolist()
-    kept, whole = pd.read_parquet(path), rb.sweep(voter, grid, per_subject=True)
+    kept, whole = pd.read_parquet(path), rb.sweep(voter, grid, per_person=True)
     pd.testing.assert_frame_equal(kept, whole)
     assert set(kept["subject"]) == set(voter.inputs.people.subject_ids.tolist())
     again = rb.what_if(voter, set={"p_c": 0.5, "p_m": 0.1})
@@ -125,7 +125,7 @@ def test_a_path_without_rows_per_person_is_refused(voter, tmp_path):
     with pytest.raises(UsageError, match="per_person=True"):
         rb.sweep(voter, {"p_c": [0.2]}, path=tmp_path / "x.parquet")
     with pytest.raises(UsageError, match="its folder is not there"):
-        rb.sweep(voter, {"p_c": [0.2]}, per_subject=True, path=tmp_path / "no" / "x.parquet")
+        rb.sweep(voter, {"p_c": [0.2]}, per_person=True, path=tmp_path / "no" / "x.parquet")
 
 
 def test_the_largest_claim_rate_that_keeps_95_percent_of_people_under_a_target(voter):

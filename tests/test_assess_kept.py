@@ -130,19 +130,19 @@ def test_the_shell_says_in_one_line_that_a_block_was_damaged(tmp_path, capsys):
 
 def test_the_crosscheck_compares_the_numbers_that_are_printed():
     result = assessed()
-    assert result.check(rows=60_000, seed=1).passed
+    assert result.check(draws=60_000, seed=1).passed
     silent = replace(result, risks={m: np.zeros_like(v) for m, v in result.risks.items()})
     with pytest.raises(CrosscheckFailed, match="FAILED"):
-        silent.check(rows=60_000, seed=1)
+        silent.check(draws=60_000, seed=1)
 
 
 def test_the_crosscheck_of_people_who_are_all_alike_compares_the_printed_number_too():
     table = People.from_codes(np.zeros((20, 2), dtype=int), ["age", "sex"])
     result = rb.assess("adversary-routes", table, population=500)
-    assert result.check(rows=60_000, seed=1).passed
+    assert result.check(draws=60_000, seed=1).passed
     risks = {**result.risks, "overall": result.risks["overall"] / 2}
     with pytest.raises(CrosscheckFailed, match="the numbers printed"):
-        replace(result, risks=risks).check(rows=60_000, seed=1)
+        replace(result, risks=risks).check(draws=60_000, seed=1)
 
 
 @pytest.mark.parametrize("bad", [-0.01, 1.01, np.nan, np.inf])

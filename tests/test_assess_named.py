@@ -253,7 +253,7 @@ def test_an_age_serves_an_attribute_that_is_known_by_decade(frame):
         gap = np.abs(result.risk(measure) - plain.risk(measure)).max()
         assert gap <= 1e-12, measure
     assert any("in bands of 10 of age" in note for note in result.groups.notes)
-    assert act_out(result, attempts=20_000, seed=3).agrees
+    assert act_out(result, draws=20_000, seed=3).agrees
 
 
 @pytest.mark.parametrize("ladder", [rb.Bands(5), rb.Bands(20)])
@@ -306,7 +306,7 @@ def test_the_attack_acted_out_on_a_population_sees_decades_too():
     known = (Known("decade", ("decade",), (0.8,), in_bands=InBands("age", 10)),
              Known("sex", ("sex",), (0.6,)))  # fmt: skip
     scenario = Scenario("by decade", knows=Knows(known))
-    check = truth_check(whole, np.arange(300), scenario=scenario, attempts=20_000, seed=2)
+    check = truth_check(whole, np.arange(300), scenario=scenario, draws=20_000, seed=2)
     predicted = check.result.risk("marketer")[check.who].mean()
     happened = check.happened["marketer"].mean()
     assert abs(happened - predicted) <= 5 * np.sqrt(predicted / 20_000)

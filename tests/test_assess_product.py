@@ -86,7 +86,7 @@ def test_every_verdict_is_the_one_that_is_counted_by_hand(attack, scenario, fram
     for table in (frame, few, pd.concat([frame.iloc[:1]] * 30, ignore_index=True)):
         people = rb.read_table(table, quasi_identifiers=columns)
         result = rb.assess(attack, people, scenario=scenario, population=50_000)
-        result.keep_crosscheck(rows=20_000)
+        result.keep_crosscheck(draws=20_000)
         for threshold, release in RULES:
             passes = result.summary(threshold, release=release).passes
             assert passes == kept_by_hand(result, table, columns, threshold, release), threshold
@@ -147,7 +147,7 @@ def test_an_attack_without_a_group_has_the_worst_cases_risks_and_verdicts(attack
         assert ("journalist_match" in result.measures) == ("journalist_match" in whole.measures)
         for measure in result.measures:
             assert result.risk(measure) == pytest.approx(whole.risk(measure), rel=1e-12, abs=1e-15)
-        result.keep_crosscheck(rows=2_000)
+        result.keep_crosscheck(draws=2_000)
         for threshold, release in RULES:
             passes = result.summary(threshold, release=release).passes
             assert passes == kept_by_hand(result, table, columns, threshold, release), threshold
@@ -191,7 +191,7 @@ def test_everything_else_follows_an_attack_without_a_group(frame, tmp_path):
     asked = {"population": 50_000, "population_model": "pitman"}
     result = rb.assess(alone, people, **asked)
     whole = rb.assess("adversary-routes", people, scenario="worst-case", **asked)
-    result.keep_crosscheck(rows=20_000)
+    result.keep_crosscheck(draws=20_000)
     assert not result.crosscheck.failed
     result.report(tmp_path / "r.md")
     assert "Most exposed attributes" not in (tmp_path / "r.md").read_text()
@@ -214,7 +214,7 @@ def test_everything_else_follows_an_attack_without_a_group(frame, tmp_path):
     with pytest.raises(UsageError, match="what each of them adds cannot be told"):
         drivers(result)
     assert "main_group" not in most_exposed(result)
-    assert act_out(result, attempts=2_000, seed=1).agrees
+    assert act_out(result, draws=2_000, seed=1).agrees
 
 
 @pytest.mark.parametrize("scenario", rb.scenarios())
@@ -369,7 +369,7 @@ def test_an_attempt_comes_before_whatever_the_attack_is_about():
 
 def test_a_simulation_leaves_questions_with_evidence_out_by_name():
     result = rb.assess("marketer", people(), scenario=known(age=0.3, town=0.6, sex=0.5),
-                       method="simulation", trials=20)  # fmt: skip
+                       method="simulation", draws=20)  # fmt: skip
     assert tuple(result.measures) == ("right", "overall")
     assert result.groups.notes[-1].startswith("question nothing_known is left out")
 
@@ -388,5 +388,5 @@ def test_the_worst_case_beside_a_fixed_attacker_is_the_whole_worst_case(
     assert worst.risk("marketer") == pytest.approx(1 / table.class_sizes())
     quiet = rb.what_if(rb.what_if(fixed, do="claims=no"), scenario="worst-case")
     assert quiet.inputs.do == {"claims": "no"}
-    fixed.keep_crosscheck(rows=20_000)
+    fixed.keep_crosscheck(draws=20_000)
     assert fixed.to_html(tmp_path / "r.html").exists()

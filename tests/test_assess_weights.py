@@ -131,7 +131,7 @@ def test_an_interval_over_a_posterior_is_refused_and_the_report_says_why(tmp_pat
     result = rb.assess(ATTACK, people())
     with pytest.raises(UsageError, match="no posterior"):
         result.population_uncertainty()
-    result.keep_crosscheck(rows=50_000)
+    result.keep_crosscheck(draws=50_000)
     assert "from survey weights" in str(result.summary())
     page = result.to_html(tmp_path / "r.html").read_text()
     assert "from survey weights: no fit, and no interval" in page

@@ -73,7 +73,7 @@ def compared(result, **more):
     """The comparison of people alone: what `checked` does among other things."""
     exactly = result.inputs.method == "exact"
     shown = {
-        name: Printed(query, result.risks[name], 0 if exactly else result.inputs.trials)
+        name: Printed(query, result.risks[name], 0 if exactly else result.inputs.draws)
         for name, query in result.questions.items()
     }
     columns = subject_values(result.attack, result.subject_table.columns)
@@ -221,7 +221,7 @@ def test_simulated_numbers_are_compared_as_counts(unlike):
     # Fails for a correct program with probability 2e-6.
     found = rb.assess(
         "adversary-routes", unlike.inputs.people, population=5_000, method="simulation",
-        trials=2_000, seed=4, scenario=unlike.inputs.scenario,
+        draws=2_000, seed=4, scenario=unlike.inputs.scenario,
     )  # fmt: skip
     check = checked(found, draws=20_000)
     assert not check.failed
@@ -266,7 +266,7 @@ def test_subjects_told_in_blocks_are_those_told_alone():
 
 
 def test_a_check_of_one_subject_says_that_pgmpy_was_asked_the_question_alone():
-    lines = str(rb.crosscheck("leak-single", rows=20_000, seed=1)).splitlines()
+    lines = str(rb.crosscheck("leak-single", draws=20_000, seed=1)).splitlines()
     asked = [line for line in lines if "pgmpy" in line or "enumeration" in line]
     assert asked
     assert all(", the question asked alone: largest difference" in line for line in asked)

@@ -83,7 +83,7 @@ def leak(k: int = 4) -> Attack:
 
 def test_a_right_attack_passes_and_says_what_it_would_have_caught():
     # Fails for a correct program with probability 1e-6.
-    check = crosscheck(leak(), "identified=yes", rows=50_000, seed=3)
+    check = crosscheck(leak(), "identified=yes", draws=50_000, seed=3)
     assert check.passed
     assert check.references["pgmpy"] <= 1e-12
     assert check.references["enumeration"] <= 1e-12
@@ -108,7 +108,9 @@ def test_a_wrong_story_is_caught():
     cpd = Biased("$records", "$leaked", "$class_size")
     Biased.extra = 0.03
     with pytest.raises(CrosscheckFailed, match="disagree"):
-        crosscheck(attack.with_node(replace(node, cpd=cpd)), "identified=yes", rows=100_000, seed=4)
+        crosscheck(
+            attack.with_node(replace(node, cpd=cpd)), "identified=yes", draws=100_000, seed=4
+        )
 
 
 def test_a_planted_error_of_the_claimed_size_is_caught(monkeypatch):
@@ -129,7 +131,7 @@ def test_a_planted_error_of_the_claimed_size_is_caught(monkeypatch):
             ),
         ],
     )
-    honest = crosscheck(attack, "b=yes", rows=20_000, seed=1)
+    honest = crosscheck(attack, "b=yes", draws=20_000, seed=1)
     cell = next(c for c in honest.cells if c.what == "P(b=yes | a=yes)")
     error = cell.would_catch * 1.02  # the number of matching rows varies a little from seed to seed
     real = inside(crosscheck).forward
@@ -143,16 +145,16 @@ def test_a_planted_error_of_the_claimed_size_is_caught(monkeypatch):
     caught = 0
     for seed in range(20):
         try:
-            crosscheck(attack, "b=yes", rows=20_000, seed=seed)
+            crosscheck(attack, "b=yes", draws=20_000, seed=seed)
         except CrosscheckFailed:
             caught += 1
     assert caught >= 16
 
 
 def test_evidence_is_checked_among_the_rows_that_fit():
-    check = crosscheck(leak(), "h=2", given={"identified": "yes"}, rows=50_000, seed=5)
+    check = crosscheck(leak(), "h=2", given={"identified": "yes"}, draws=50_000, seed=5)
     cells = {c.what: c for c in check.cells}
-    assert cells["P(h=2 | identified=yes)"].trials < check.rows
+    assert cells["P(h=2 | identified=yes)"].draws < check.draws
     assert check.passed
 
 
@@ -180,7 +182,7 @@ RARE = dict.fromkeys(("p_m", "p_fm", "p_cu", "p_c"), 1e-5)
 def test_the_mean_risk_of_a_cross_check_is_over_people_and_not_over_distinct_rows():
     attack, subjects = routes(3), routes_subjects(40, 3, np.random.default_rng(8))
     people = np.repeat(np.arange(40), np.where(np.arange(40) < 5, 100, 1))
-    check = crosscheck(attack, "reidentified=yes", subject=subjects, people=people, rows=20_000)
+    check = crosscheck(attack, "reidentified=yes", subject=subjects, people=people, draws=20_000)
     risk = rb.ask(attack, "reidentified=yes", subject=subjects).probability.ravel()
     mean = next(c for c in check.cells if c.what.startswith("mean risk of all"))
     assert mean.exact == pytest.approx(risk[people].mean(), rel=1e-12)
@@ -190,7 +192,7 @@ def test_the_mean_risk_of_a_cross_check_is_over_people_and_not_over_distinct_row
 def test_rare_risks_are_counted_where_they_are_not_rare():
     # Fails for a correct program with probability 1e-6.
     attack, subjects = routes(3), routes_subjects(200, 3, np.random.default_rng(8))
-    check = crosscheck(attack, "reidentified=yes", subject=subjects, rows=20_000, set=RARE)
+    check = crosscheck(attack, "reidentified=yes", subject=subjects, draws=20_000, set=RARE)
     assert check.passed
     assert check.decided == 1
     assert str(check).splitlines()[0] == "cross-check of routes: passed"
@@ -202,7 +204,7 @@ def test_a_wrong_rare_risk_is_caught_by_the_sample_alone():
     attack, subjects = routes(3), routes_subjects(200, 3, np.random.default_rng(8))
     risk = rb.ask(attack, "reidentified=yes", subject=subjects, set=RARE).probability.ravel()
     assert 0 < risk.max() < 1e-4
-    check = crosscheck(attack, "reidentified=yes", subject=subjects, rows=20_000, set=RARE,
+    check = crosscheck(attack, "reidentified=yes", subject=subjects, draws=20_000, set=RARE,
                        printed=1.5 * risk, must_agree=False)  # fmt: skip
     assert check.failed
     assert len(check.disagreements) > 20
@@ -234,7 +236,7 @@ def test_an_impossible_event_that_is_called_possible_is_a_disagreement():
 def test_undecided_is_not_failed_and_the_first_line_says_how_much_was_decided(monkeypatch):
     attack, subjects = routes(3), routes_subjects(200, 3, np.random.default_rng(8))
     monkeypatch.setattr(inside(crosscheck), "count_rare", lambda *_: None)  # nothing helps
-    check = crosscheck(attack, "reidentified=yes", subject=subjects, rows=1000, set={
+    check = crosscheck(attack, "reidentified=yes", subject=subjects, draws=1000, set={
         "p_m": 0.001, "p_fm": 0.001, "p_cu": 0.001, "p_c": 0.2}, level=1e-3)  # fmt: skip
     assert 0 < check.decided < 1
     assert check.passed
@@ -245,14 +247,14 @@ def test_undecided_is_not_failed_and_the_first_line_says_how_much_was_decided(mo
 
 def test_the_same_seed_gives_the_same_cells_and_leaves_numpys_stream_alone():
     state = np.random.get_state()[1].copy()  # noqa: NPY002 - the global stream must not move
-    one, other = (crosscheck(leak(), "identified=yes", rows=5000, seed=9) for _ in range(2))
+    one, other = (crosscheck(leak(), "identified=yes", draws=5000, seed=9) for _ in range(2))
     assert one.cells == other.cells
     assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
 
 
 def test_calls_that_cannot_decide_are_refused():
     with pytest.raises(UsageError, match="at least 1,000"):
-        crosscheck(leak(), "identified=yes", rows=10)
+        crosscheck(leak(), "identified=yes", draws=10)
     with pytest.raises(UsageError, match='no state "maybe"'):
         crosscheck(leak(), "identified=maybe")
     with pytest.raises(UsageError, match="one setting at a time"):
@@ -269,4 +271,4 @@ nodes:
 """
     attack = rb.loads(words)
     with pytest.raises(rb.ImpossibleEvidence, match="a=yes has probability 0"):
-        crosscheck(attack, "b=yes", given={"a": "yes"}, rows=1000)
+        crosscheck(attack, "b=yes", given={"a": "yes"}, draws=1000)

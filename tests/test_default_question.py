@@ -25,15 +25,15 @@ SECOND = BREAKFAST.replace(
 
 ASKERS = {
     "ask": lambda a: float(rb.ask(a)),
-    "sampling": lambda a: rb.ask(a, engine="sampling", rows=1000, seed=1).query.describe(),
+    "sampling": lambda a: rb.ask(a, engine="sampling", draws=1000, seed=1).query.describe(),
     "sweep": lambda a: rb.sweep(a, grid={"alike": [1, 5]})["probability"].tolist(),
     "tornado": lambda a: rb.tornado(a).to_dict(),
     "derivatives": lambda a: rb.derivatives(a)["answer"].tolist(),
     "solve": lambda a: rb.solve(a, parameter="alike", target=0.02).to_dict(),
     "sobol": lambda a: rb.sobol(a).to_dict(),
-    "uncertainty": lambda a: rb.uncertainty(a, samples=200, seed=1).mean,
+    "uncertainty": lambda a: rb.uncertainty(a, draws=200, seed=1).mean,
     "compare": lambda a: str(rb.compare(a, before={}, after={"alike": 20})),
-    "crosscheck": lambda a: rb.crosscheck(a, rows=2000, seed=1).references,
+    "crosscheck": lambda a: rb.crosscheck(a, draws=2000, seed=1).references,
 }
 
 

@@ -45,7 +45,7 @@ def test_the_survey_table_goes_through_every_step(real_data, tmp_path):
         "adversary-routes", people, scenario="worst-case", population=100_000_000, set=half
     )
     assert result.subjects.index.tolist() == survey["person"].tolist()
-    result.keep_crosscheck(rows=50_000)
+    result.keep_crosscheck(draws=50_000)
     result.to_html(tmp_path / "report.html")
     voter = rb.what_if(result, scenario="voter-registration")
     table = rb.compare(result, voter).table

@@ -315,7 +315,7 @@ def test_twenty_one_groups_are_refused_with_a_way_out_and_can_be_sampled():
     )  # fmt: skip
     with pytest.raises(TooLarge, match="estimate by sampling"):
         ask(attack, "any=yes")
-    answer = ask(attack, "any=yes", engine="sampling", rows=40_000, seed=2)
+    answer = ask(attack, "any=yes", engine="sampling", draws=40_000, seed=2)
     low, high = answer.interval
     assert low <= 1 - 0.9**21 <= high
 

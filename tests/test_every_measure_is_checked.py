@@ -29,7 +29,7 @@ def test_one_wrong_number_of_any_measure_fails_the_check(people, counted, asked)
         table = rb.contingency(table)
     result = rb.assess("adversary-routes", table, population=120, **asked)
     assert "journalist_match" in result.risks
-    checked = result.check(rows=1_000, subjects=1).compared
+    checked = result.check(draws=1_000, subjects=1).compared
     assert checked.measures == tuple(result.risks)
     assert checked.differing == 0
     for measure, risks in result.risks.items():
@@ -39,16 +39,16 @@ def test_one_wrong_number_of_any_measure_fails_the_check(people, counted, asked)
         alike = int(result.subject_table.counts[wrong])
         planted = replace(result, risks={**result.risks, measure: values})
         with pytest.raises(CrosscheckFailed, match=f"overall: {alike} differ"):
-            planted.check(rows=1_000, subjects=1)
+            planted.check(draws=1_000, subjects=1)
 
 
 def test_the_expected_match_of_one_kind_of_people_is_checked():
     people = rb.People.from_codes(np.zeros((5, 2), dtype=int), ["a", "b"])
     result = rb.assess("adversary-routes", people, population=50)
-    assert not result.check(rows=1_000).failed
+    assert not result.check(draws=1_000).failed
     planted = replace(result, risks={**result.risks, "journalist_match": np.array([0.3])})
     with pytest.raises(CrosscheckFailed, match="overall: 5 differ"):
-        planted.check(rows=1_000)
+        planted.check(draws=1_000)
 
 
 def test_the_expected_match_of_an_attack_without_a_group_is_checked():
@@ -65,8 +65,8 @@ questions:
   risk: {target: alone=yes}
 """
     result = rb.assess(rb.loads(story), people, population=120)
-    assert result.check(rows=1_000, subjects=1).compared.measures == tuple(result.risks)
+    assert result.check(draws=1_000, subjects=1).compared.measures == tuple(result.risks)
     wrong = 0.99 * result.risks["journalist_match"]
     planted = replace(result, risks={**result.risks, "journalist_match": wrong})
     with pytest.raises(CrosscheckFailed, match="overall: 40 differ"):
-        planted.check(rows=1_000, subjects=1)
+        planted.check(draws=1_000, subjects=1)

@@ -56,7 +56,7 @@ WHAT_IF = {
     "solve": lambda **kw: rb.solve(several(), "enough=yes", "q", 0.2, **kw),
     "sweep": lambda **kw: rb.sweep(several(), "enough=yes", {"p": [0.45, 0.55]}, **kw),
     "sobol": lambda **kw: rb.sobol(several(), "enough=yes", **kw),
-    "uncertainty": lambda **kw: rb.uncertainty(several(), "enough=yes", samples=1000, **kw),
+    "uncertainty": lambda **kw: rb.uncertainty(several(), "enough=yes", draws=1000, **kw),
     "derivatives": lambda **kw: rb.derivatives(several(), "enough=yes", **kw),
     "derivative": lambda **kw: rb.derivative(several(), "enough=yes", "q", **kw),
 }

@@ -188,7 +188,7 @@ def test_a_column_that_the_scenario_is_silent_about_is_refused_without_a_network
 def test_subsets_drawn_at_random_follow_lists_and_kinds_of_attackers(people):
     for form in ("listed", "kinds"):
         exact = rb.subsets(people, known=FORMS[form], per_person=True)["mean_inverse"]
-        drawn = rb.subsets(people, known=FORMS[form], per_person=True, samples=4_000, seed=1)
+        drawn = rb.subsets(people, known=FORMS[form], per_person=True, draws=4_000, seed=1)
         inside = (drawn["mean_inverse_low"] <= exact) & (exact <= drawn["mean_inverse_high"])
         assert inside.all()  # seeded; the bounds hold for each person at 95 % or more
 

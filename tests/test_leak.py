@@ -24,7 +24,7 @@ def test_the_calls_of_the_documentation_give_their_numbers():
     assert recursion == pytest.approx(9.768395e-12, rel=1e-6)
     mixed = {3: 100, 5: 300, 7: 200, 11: 50, 20: 7}
     assert 0 < rb.leak.joint_risk(mixed, leaked=1945, targets=8) < 1e-6
-    assert rb.leak.smallest_k(records=10_000, leaked=4_000, target=0.09) == 12
+    assert rb.leak.smallest_k(records=10_000, leaked=4_000, threshold=0.09) == 12
 
 
 def people_of(classes):
@@ -218,11 +218,11 @@ def test_the_risks_of_a_class_with_histories_sum_to_the_chance_that_one_is_seen(
 def test_the_simulation_brackets_the_exact_joint_risk(reading):
     """The counts are rejected once in a million seeds if the exact value is right."""
     classes = {3: 4, 5: 4}
-    found = rb.leak.simulate(classes, leaked=16, targets=3, reading=reading, runs=200_000, seed=5)
+    found = rb.leak.simulate(classes, leaked=16, targets=3, reading=reading, draws=200_000, seed=5)
     exact = rb.leak.joint_risk(classes, leaked=16, targets=3, reading=reading)
-    assert not disagrees(int(found.counts[3]), found.runs, exact, level=1e-6)
+    assert not disagrees(int(found.counts[3]), found.draws, exact, level=1e-6)
     estimate = rb.leak.joint_risk(
-        classes, leaked=16, targets=3, method="simulation", reading=reading, runs=200_000, seed=5
+        classes, leaked=16, targets=3, method="simulation", reading=reading, draws=200_000, seed=5
     )
     assert estimate == found.all_identified
     assert abs(estimate - exact) < 5 * estimate.standard_error

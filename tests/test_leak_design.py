@@ -21,18 +21,18 @@ def test_the_smallest_k_is_the_first_that_a_plain_search_finds(records, data, ta
              for k in range(1, records + 1)]  # fmt: skip
     low_enough = [k for k, risk in enumerate(risks, 1) if risk <= target * (1 + 1e-13)]
     if low_enough:
-        found = rb.leak.smallest_k(records=records, leaked=leaked, target=target)
+        found = rb.leak.smallest_k(records=records, leaked=leaked, threshold=target)
         assert found == low_enough[0]
     else:
         with pytest.raises(rb.UsageError, match="even one class of all"):
-            rb.leak.smallest_k(records=records, leaked=leaked, target=target)
+            rb.leak.smallest_k(records=records, leaked=leaked, threshold=target)
 
 
 @pytest.mark.parametrize("question", ["all", "any", "share"])
 def test_with_several_targets_the_risk_holds_at_k_and_not_at_k_minus_one(question):
     asked = {"records": 300, "leaked": 90, "targets": 4}
     target = {"all": 1e-4, "any": 0.2, "share": 0.05}[question]
-    k = rb.leak.smallest_k(**asked, target=target, question=question)
+    k = rb.leak.smallest_k(**asked, threshold=target, question=question)
     curve = rb.leak.k_curve(**asked, class_sizes=range(1, k + 5), question=question)
     risks = dict(zip(curve["class_size"], curve["risk"], strict=True))
     assert risks[k] <= target < risks[k - 1]
@@ -45,14 +45,14 @@ def test_the_largest_leak_is_the_last_that_a_plain_search_finds(records, data, t
     k = data.draw(st.integers(1, records))
     risks = rb.leak.risk(records=records, leaked=np.arange(records + 1), class_size=k)
     wanted = int(np.flatnonzero(risks <= target * (1 + 1e-13))[-1])
-    assert rb.leak.largest_leak(records=records, class_size=k, target=target) == wanted
+    assert rb.leak.largest_leak(records=records, class_size=k, threshold=target) == wanted
 
 
 def test_the_largest_leak_holds_for_classes_and_for_several_targets():
     classes = {3: 20, 7: 20}
     cases = [(0.02, {}), (1e-3, {"targets": 3, "question": "all"}), (0.02, {"targets": 3})]
     for target, options in cases:
-        L = rb.leak.largest_leak(classes, target=target, **options)
+        L = rb.leak.largest_leak(classes, threshold=target, **options)
         n = options.get("targets", 1)
         question = options.get("question", "any" if n > 1 else "all")
 
@@ -62,7 +62,7 @@ def test_the_largest_leak_holds_for_classes_and_for_several_targets():
             return rb.leak.joint_risk(classes, leaked=leaked, targets=n)
 
         assert value(L) <= target < value(L + 1)
-    assert rb.leak.largest_leak({5: 4}, target=1) == 20
+    assert rb.leak.largest_leak({5: 4}, threshold=1) == 20
 
 
 def test_the_curve_of_diminishing_returns_falls_ever_more_slowly():
@@ -128,12 +128,15 @@ def test_variants_of_a_table_stand_side_by_side():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rb.leak.smallest_k(records=9, leaked=3, target=0), "threshold is 0; it must be"),
         (
-            lambda: rb.leak.smallest_k(records=9, leaked=3, target=0.1, question="none"),
+            lambda: rb.leak.smallest_k(records=9, leaked=3, threshold=0),
+            "threshold is 0; it must be",
+        ),
+        (
+            lambda: rb.leak.smallest_k(records=9, leaked=3, threshold=0.1, question="none"),
             'no question "none"',
         ),
-        (lambda: rb.leak.largest_leak(target=0.1, records=9), "give classes, or records and"),
+        (lambda: rb.leak.largest_leak(threshold=0.1, records=9), "give classes, or records and"),
         (lambda: rb.leak.equal_classes(9, 10), "class_size is 10; it must be from 1 to 9"),
         (lambda: rb.leak.trade_off({}, leaked=3), "there are no variants"),
         (lambda: rb.leak.information_loss({3: 2}, k=0), "need k >= 1"),
@@ -163,4 +166,4 @@ def test_a_risk_that_is_the_limit_itself_keeps_it():
             Fraction(comb(records - k, leaked), comb(records, leaked)) for k in (1, size, size)
         ]
         limit = float(sum(1 - m for m in missed) / records)
-        assert rb.leak.largest_leak(classes, target=limit) >= leaked
+        assert rb.leak.largest_leak(classes, threshold=limit) >= leaked

@@ -12,14 +12,14 @@ def lines_of(axes):
 
 
 def test_figure_2_draws_the_risk_for_every_class_size():
-    figure = figures.risk_by_class_size(leaks=(4_000,), class_sizes=(1, 5, 12), runs=200)
+    figure = figures.risk_by_class_size(leaks=(4_000,), class_sizes=(1, 5, 12), draws=200)
     x, y = lines_of(figure.axes[0])["4,000 leaked"].T
     assert x.tolist() == [1, 5, 12]
     assert y == pytest.approx(rb.leak.risk(records=10_000, leaked=4_000, class_size=[1, 5, 12]))
 
 
 def test_figure_3_shows_the_law_of_leaks_and_of_the_given_target():
-    figure = figures.risk_of_a_leak(records=200, leaked=60, class_size=4, runs=300)
+    figure = figures.risk_of_a_leak(records=200, leaked=60, class_size=4, draws=300)
     left, right = figure.axes
     x, y = lines_of(left)["exact"].T
     assert y.sum() == pytest.approx(1, abs=1e-4)
@@ -31,7 +31,7 @@ def test_figure_3_shows_the_law_of_leaks_and_of_the_given_target():
 
 def test_figure_4_draws_the_exact_curve_and_points_whose_intervals_hold_it():
     figure = figures.all_targets_by_leak(
-        class_size=5, records=2_000, targets=(3,), sampled_at=(1_000,), runs=2_000, seed=1
+        class_size=5, records=2_000, targets=(3,), sampled_at=(1_000,), draws=2_000, seed=1
     )
     axes = figure.axes[0]
     x, y = lines_of(axes)["3 targets"].T
@@ -44,7 +44,7 @@ def test_figure_4_draws_the_exact_curve_and_points_whose_intervals_hold_it():
 
 def test_figure_5_has_the_equal_table_on_top():
     figure = figures.equal_and_mixed_classes(
-        tables={"equal": {4: 50}, "mixed": {2: 25, 6: 25}}, targets=3, runs=200
+        tables={"equal": {4: 50}, "mixed": {2: 25, 6: 25}}, targets=3, draws=200
     )
     lines = lines_of(figure.axes[0])
     assert np.all(lines["equal"][:, 1] >= lines["mixed"][:, 1] * (1 - 1e-9))

@@ -37,7 +37,7 @@ def test_every_engine_gives_every_answer(model):
 def test_acting_the_story_out_agrees(model):
     """False alarm in one of a million seeds, shared by the cells of a model."""
     question = next(iter(rb.load(model).questions))
-    found = rb.crosscheck(model, question, rows=200_000, seed=20250620)
+    found = rb.crosscheck(model, question, draws=200_000, seed=20250620)
     assert found.passed
     assert found.decided >= 0.8
 

@@ -46,7 +46,8 @@ def test_no_leak_up_to_the_largest_is_over_the_limit(D, classes, n, question):
     for target in (0.1, 0.3, 0.5, 0.75):
         first = next((L for L, v in enumerate(exact) if v > Fraction(str(target))), D + 1)
         assert (
-            rb.leak.largest_leak(classes, target=target, targets=n, question=question) == first - 1
+            rb.leak.largest_leak(classes, threshold=target, targets=n, question=question)
+            == first - 1
         )
 
 
@@ -64,7 +65,7 @@ def test_a_leak_of_one_record_that_finds_a_target_is_not_overlooked():
     """36 targets in one class of 100: a single record is one of them with chance .36."""
     assert rb.leak.any_identified({100: 1}, leaked=1, targets=36) == pytest.approx(0.36, abs=1e-12)
     assert rb.leak.any_identified({100: 1}, leaked=100, targets=36) < 0.31
-    assert rb.leak.largest_leak({100: 1}, target=0.33, targets=36, question="any") == 0
+    assert rb.leak.largest_leak({100: 1}, threshold=0.33, targets=36, question="any") == 0
 
 
 @pytest.mark.parametrize("question", ["any", "share"])
@@ -81,11 +82,11 @@ def test_from_the_smallest_k_on_no_class_size_is_over_the_limit(question, leaked
     for target in (0.2, 0.3, 0.4, 0.6):
         if exact[D] > Fraction(str(target)):
             with pytest.raises(rb.UsageError, match="even one class of all"):
-                rb.leak.smallest_k(**asked, target=target)
+                rb.leak.smallest_k(**asked, threshold=target)
             continue
         limit = Fraction(str(target))
         last_bad = max((k for k, v in exact.items() if v > limit), default=0)
-        assert rb.leak.smallest_k(**asked, target=target) == last_bad + 1
+        assert rb.leak.smallest_k(**asked, threshold=target) == last_bad + 1
 
 
 def test_design_asks_for_any_of_the_targets_unless_told_otherwise():
@@ -93,7 +94,7 @@ def test_design_asks_for_any_of_the_targets_unless_told_otherwise():
     asked = {"records": 1_000, "leaked": 300, "target": 0.09, "targets": 5}
     assert rb.leak.smallest_k(**asked, question="all") == 1
     assert rb.leak.smallest_k(**asked) == rb.leak.smallest_k(**asked, question="any") > 10
-    assert rb.leak.largest_leak({5: 200}, target=0.09, targets=5) < 200
+    assert rb.leak.largest_leak({5: 200}, threshold=0.09, targets=5) < 200
 
 
 @pytest.mark.parametrize("k", range(1, 15))
@@ -222,20 +223,20 @@ def test_the_interval_of_many_targets_covers_as_often_as_it_says(
 
 
 def test_the_interval_of_what_never_happened_has_width_and_a_bound():
-    run = rb.leak.simulate({5: 2000}, leaked=100, targets=15, runs=1000, seed=1)
+    run = rb.leak.simulate({5: 2000}, leaked=100, targets=15, draws=1000, seed=1)
     found = run.all_identified
     true = rb.leak.joint_risk({5: 2000}, leaked=100, targets=15)
     assert (float(found), found.low) == (0.0, 0.0)
     assert true < found.high < 1e-10
     with pytest.raises(rb.TooLarge, match="0 of 1,000 runs had room for all 15 targets"):
-        rb.leak.joint_risk({5: 2000}, leaked=100, targets=15, method="simulation", runs=1000,
+        rb.leak.joint_risk({5: 2000}, leaked=100, targets=15, method="simulation", draws=1000,
                            log=True)  # fmt: skip
 
 
 def test_a_simulated_logarithm_has_an_interval_where_floats_end():
     asked = {"leaked": 9_000, "targets": 100}
     exact = rb.leak.joint_risk({30: 1000}, **asked, log=True)
-    found = rb.leak.joint_risk({30: 1000}, **asked, method="simulation", log=True, runs=1000)
+    found = rb.leak.joint_risk({30: 1000}, **asked, method="simulation", log=True, draws=1000)
     assert exact < -300
     assert found.low < exact < found.high
     assert found.high - found.low < 0.5

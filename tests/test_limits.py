@@ -28,7 +28,7 @@ BEYOND = {"class_size": 40}  # its range is 1 to 20
 ROUTES = {"p_c": 0.9}
 CALLS = {
     "ask": lambda **more: rb.ask(LEAK, "risk", set=BEYOND, **more),
-    "crosscheck": lambda **more: rb.crosscheck(LEAK, set=BEYOND, rows=2000, **more),
+    "crosscheck": lambda **more: rb.crosscheck(LEAK, set=BEYOND, draws=2000, **more),
     "export": lambda tmp, **more: rb.export(LEAK, tmp / "x.bif", set=BEYOND, **more),
     "most_probable": lambda **more: rb.most_probable(LEAK, set=BEYOND, **more),
     "draw": lambda **more: rb.draw(LEAK, set=BEYOND, **more),
@@ -43,10 +43,10 @@ CALLS = {
                                          **more),
     "sobol": lambda **more: rb.sobol(LEAK, "risk", set=BEYOND, over={"leaked": (1, 9)}, **more),
     "uncertainty": lambda **more: rb.uncertainty(
-        LEAK, "risk", set=BEYOND, over={"leaked": (1, 9)}, samples=100, **more
+        LEAK, "risk", set=BEYOND, over={"leaked": (1, 9)}, draws=100, **more
     ),
     "subject_uncertainty": lambda **more: rb.subject_uncertainty(
-        LEAK, "risk", set=BEYOND, over={"leaked": (1, 9)}, samples=100, **more
+        LEAK, "risk", set=BEYOND, over={"leaked": (1, 9)}, draws=100, **more
     ),
     "assess": lambda **more: rb.assess(narrow(), PEOPLE, set=ROUTES, **more),
     "what_if": lambda **more: rb.what_if(rb.assess(narrow(), PEOPLE), set=ROUTES, **more),

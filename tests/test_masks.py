@@ -223,7 +223,7 @@ def test_small_subsets_and_drawn_ones_follow_the_match_rule_too():
     for row in most.itertuples():
         places = [int(name[1]) for name in row.subset]
         assert row.uniques == [size_by_hand(rows, i, places) for i in range(30)].count(1)
-    drawn = rb.subsets(people, samples=20, seed=1)
+    drawn = rb.subsets(people, draws=20, seed=1)
     full = rb.subsets(people).set_index("subset")
     for row in drawn.itertuples():
         if row.subset:

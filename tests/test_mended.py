@@ -155,7 +155,7 @@ def worst():
 
 
 def quickly(result):
-    result.keep_crosscheck(rows=2_000)
+    result.keep_crosscheck(draws=2_000)
     return result
 
 
@@ -167,7 +167,7 @@ def test_a_value_beyond_its_range_is_said_where_its_bar_and_its_draws_stand(wors
     found = quickly(rb.assess(attack, **named, beyond_range=True))
     told = "p_c is 0.9, outside of 0.2 to 0.6"
     assert told in str(rb.tornado(found))
-    assert told in str(rb.uncertainty(found, samples=100))
+    assert told in str(rb.uncertainty(found, draws=100))
     page = found.report(tmp_path / "r.md").read_text()
     assert "0.2 to 0.6 (set to 0.9, outside of it)" in page, "at the bar"
     open_ = (

@@ -134,7 +134,7 @@ def result():
     found = rb.assess(
         "adversary-routes", people, scenario="voter-registration", population=6_900_000
     )
-    found.keep_crosscheck(rows=5_000)
+    found.keep_crosscheck(draws=5_000)
     return found
 
 
@@ -277,7 +277,7 @@ def test_the_cross_check_does_not_count_the_people_who_differ(tmp_path):
         table = {"sex": ["f", "m"] * 21 + more, "town": ["a", "a", "b"] * 14 + more}
         found = rb.assess("adversary-routes", rb.read_table(
             table, quasi_identifiers=["sex", "town"]), population=5_000)  # fmt: skip
-        found.keep_crosscheck(rows=2_000)
+        found.keep_crosscheck(draws=2_000)
         path = tmp_path / "r.json"
         found.to_json(path)
         check = json.loads(path.read_text())["crosscheck"]
@@ -311,7 +311,7 @@ def test_what_a_few_people_exceed_is_not_called_the_highest():
     table = {"sex": ["f"] * 55 + list("abcde")}
     found = rb.assess("adversary-routes", rb.read_table(
         table, quasi_identifiers=["sex"]), population=5_000)  # fmt: skip
-    found.keep_crosscheck(rows=2_000)
+    found.keep_crosscheck(draws=2_000)
     numbers = found.summary().told(Telling())
     assert "highest" not in numbers["judged"]
     assert numbers["judged"]["all_but_a_few"] < 0.1

@@ -365,7 +365,7 @@ def test_a_number_may_differ_by_person_by_subset_and_by_member():
     assert float(Model.read(PEOPLE).ask({"found": "yes"})[0]) == pytest.approx(float(true))
     for engine in ("enumeration", "pgmpy"):
         assert float(rb.ask(attack, "risk", engine=engine)) == pytest.approx(float(true), abs=1e-12)
-    assert not rb.crosscheck(attack, "risk", rows=20_000, seed=3).failed
+    assert not rb.crosscheck(attack, "risk", draws=20_000, seed=3).failed
     assert rb.tornado(attack, "risk")["p_try"].method == "exact polynomial"
     with pytest.raises(rb.UsageError, match="hit differs from person to person"):
         rb.ask(attack, "risk", set={"hit": 0.1})

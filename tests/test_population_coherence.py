@@ -361,7 +361,7 @@ def test_a_native_country_seen_in_one_percent_of_adult_is_as_unique_as_it_is():
     for seed in (2, 5):
         rng = np.random.default_rng(seed)
         rows = np.sort(rng.choice(len(frame), len(frame) // 100, replace=False))
-        check = truth_check(everybody, rows, scenario=half, seed=seed, attempts=20_000)
+        check = truth_check(everybody, rows, scenario=half, seed=seed, draws=20_000)
         found = check.uniqueness().set_index("known").loc["age+race+native_country"]
         assert 0.5 < found["predicted"] / found["true"] < 2
         assert check.result.population.p_unique[7] == pytest.approx(found["predicted"], abs=0.02)

@@ -94,6 +94,22 @@ def test_an_older_word_means_the_same_and_never_both(case):
         call(**{older: value, word: value})
 
 
+def test_a_result_says_draws_and_has_a_door_for_the_older_word():
+    answer = rb.ask(LEAK, engine="sampling", draws=500, seed=1)
+    check = rb.crosscheck(LEAK, draws=2_000)
+    drawn = rb.leak.simulate({2: 3}, leaked=4, draws=50)
+    acted = rb.assess(ROUTES, PEOPLE, population=50, method="simulation", draws=7)
+    assert (answer.draws, check.draws, drawn.draws, acted.inputs.draws) == (500, 2_000, 50, 7)
+    assert (answer.rows, check.rows, drawn.runs, acted.inputs.trials) == (500, 2_000, 50, 7)
+    estimate = drawn.all_identified
+    assert estimate.runs == estimate.draws == 50
+    for told in (answer.to_dict(), check.to_dict(), check.to_dict()["cells"][0]):
+        assert told["draws"] == told["rows"] > 0
+    assert check.cells[0].trials == check.cells[0].draws
+    guessed = rb.leak.assess(PEOPLE, leaked=2).check(draws=90)
+    assert guessed.cell.draws == 90
+
+
 OLDER_WORDS = {
     "rows",
     "runs",

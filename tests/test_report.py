@@ -28,7 +28,7 @@ def result():
     found = rb.assess(
         "adversary-routes", people, scenario="voter-registration", population=6_900_000
     )
-    found.keep_crosscheck(rows=50_000)
+    found.keep_crosscheck(draws=50_000)
     return found
 
 

@@ -34,7 +34,7 @@ def people(seed=1):
 
 def assessment(table):
     found = rb.assess("adversary-routes", table, population=100_000)
-    found.keep_crosscheck(rows=2_000)
+    found.keep_crosscheck(draws=2_000)
     return found
 
 
@@ -319,7 +319,7 @@ def test_one_person_less_hardly_ever_shows_in_what_is_told(kind):
 def test_the_loop_over_five_results_runs_as_it_is_written(tmp_path):
     known = {"age": ("age", 0.01), "sex": (["sex"], 0.5), "race": 0.3}
     r = rb.assess("adversary-routes", people(), known=known, population=100_000)
-    r.keep_crosscheck(rows=2_000)
+    r.keep_crosscheck(draws=2_000)
     results = (
         r,
         rb.disclosure(people(), "diagnosis"),

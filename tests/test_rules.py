@@ -26,7 +26,7 @@ def alike(*sizes, extra=None):
 
 def assessed(people, **more):
     found = rb.assess("adversary-routes", people, population=100_000, **more)
-    found.keep_crosscheck(rows=5_000)
+    found.keep_crosscheck(draws=5_000)
     return found
 
 
@@ -120,7 +120,7 @@ def test_an_attack_without_class_sizes_is_judged_all_the_same():
         questions=[Question("risk", "claims=yes")],
     )
     result = rb.assess(bare, alike(11, 11))
-    result.keep_crosscheck(rows=5_000)
+    result.keep_crosscheck(draws=5_000)
     assert result.summary("ema").passes
 
 
@@ -165,7 +165,7 @@ def test_a_limit_on_overall_asks_the_tornado_what_flips_this_verdict():
     assert any("The verdict flips where p_c reaches 0.6" in b for b in section.bullets)
     assert result.summary({"overall": 0.1}).passes
     moved = rb.what_if(result, set={"p_c": 0.62})
-    moved.keep_crosscheck(rows=5_000)
+    moved.keep_crosscheck(draws=5_000)
     assert not moved.summary({"overall": 0.1}).passes
     by_class = report(result, threshold="ema").sections[7]
     assert "no assumption about the attacker moves it" in by_class.text[0]

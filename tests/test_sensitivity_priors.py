@@ -445,7 +445,7 @@ def test_intervals_of_quantiles_and_shares_hold_the_truth_as_often_as_they_say()
 
 
 def test_the_distribution_of_a_coin_is_its_prior():
-    u = uncertainty(one_coin(), "r=yes", samples=20_000, seed=20250411, thresholds=(0.3,))
+    u = uncertainty(one_coin(), "r=yes", draws=20_000, seed=20250411, thresholds=(0.3,))
     assert stats.kstest(u.draws, stats.beta(2, 5).cdf).pvalue > 1e-6
     assert u.mean == pytest.approx(2 / 7, abs=1e-15)
     assert u.sd == pytest.approx(np.sqrt(10 / (49 * 8)), abs=1e-15)
@@ -454,7 +454,7 @@ def test_the_distribution_of_a_coin_is_its_prior():
 
 def test_sampled_quantiles_are_those_of_the_closed_form():
     case, subject = routes_case()
-    u = uncertainty(case, priors=PRIORS, samples=20_000, seed=20250408)
+    u = uncertainty(case, priors=PRIORS, draws=20_000, seed=20250408)
     m = subject_moments(subject)
     rng = np.random.default_rng(20250409)
     n = 40_000
@@ -471,8 +471,8 @@ def test_sampled_quantiles_are_those_of_the_closed_form():
 
 def test_the_same_seed_gives_the_same_draws_and_leaves_the_global_stream_alone():
     state = np.random.get_state()[1].copy()  # noqa: NPY002 - to see that nobody touched it
-    one, two = (uncertainty(one_coin(), "r=yes", samples=50, seed=7).draws for _ in range(2))
-    other = uncertainty(one_coin(), "r=yes", samples=50, seed=8).draws
+    one, two = (uncertainty(one_coin(), "r=yes", draws=50, seed=7).draws for _ in range(2))
+    other = uncertainty(one_coin(), "r=yes", draws=50, seed=8).draws
     assert (one == two).all()
     assert not (one == other).any()
     assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
@@ -480,7 +480,7 @@ def test_the_same_seed_gives_the_same_draws_and_leaves_the_global_stream_alone()
 
 def test_every_subject_has_the_mean_and_spread_of_the_closed_form():
     case, subject = routes_case()
-    table = subject_uncertainty(case, priors=PRIORS, samples=500)
+    table = subject_uncertainty(case, priors=PRIORS, draws=500)
     mean = closed_form(subject, **MEANS)
     assert np.abs(table["mean"] - mean).max() < 1e-14
     for i in range(9):
@@ -494,8 +494,8 @@ def test_every_subject_has_the_mean_and_spread_of_the_closed_form():
 def test_a_ratio_has_a_spread_for_every_subject_too():
     case, _ = routes_case()
     ratio = case.asked(given={"claims": "yes"})
-    table = subject_uncertainty(ratio, over="p_m,p_cu", samples=4_000)
-    whole = uncertainty(ratio, over="p_m,p_cu", samples=4_000)
+    table = subject_uncertainty(ratio, over="p_m,p_cu", draws=4_000)
+    whole = uncertainty(ratio, over="p_m,p_cu", draws=4_000)
     assert table["mean"].mean() == pytest.approx(whole.mean, rel=1e-12)
     g = grid(ratio, {"p_m": None, "p_cu": None})
     draws = g.draws(np.random.default_rng(0), 50)
@@ -545,7 +545,7 @@ def test_a_grid_that_would_be_too_large_is_refused_with_its_sizes():
         sobol(attack, "n18=yes")
     assert sobol(attack, "n18=yes", over=names[:6]).method == "exact"
     with pytest.raises(TooLarge, match="draws of an answer with"):
-        uncertainty(attack, "n18=yes", over=names[:12], samples=10**7)
+        uncertainty(attack, "n18=yes", over=names[:12], draws=10**7)
 
 
 def test_a_parameter_without_a_prior_is_uniform_and_says_so():

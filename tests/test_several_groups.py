@@ -101,12 +101,12 @@ def test_groups_in_a_row_with_evidence_and_interventions_on_members(engine, give
 def test_sampling_the_cross_check_and_the_most_probable_case_take_several_groups():
     attack = chained()
     # 100,000 rows: five standard errors, wrong in one run of a million
-    sampled = ask(attack, "end=yes", given={"c1": "yes"}, engine="sampling", rows=100_000, seed=5)
+    sampled = ask(attack, "end=yes", given={"c1": "yes"}, engine="sampling", draws=100_000, seed=5)
     p = float(ask(attack, "end=yes", given={"c1": "yes"}))
     rows = 100_000 * float(sampled.evidence_probability)
     assert abs(float(sampled) - p) <= 5 * np.sqrt(p * (1 - p) / rows)
-    assert rb.crosscheck(attack, "end=yes", rows=20_000, seed=6).passed
-    assert rb.crosscheck(two_groups(), "enough=yes", rows=20_000, seed=6).passed
+    assert rb.crosscheck(attack, "end=yes", draws=20_000, seed=6).passed
+    assert rb.crosscheck(two_groups(), "enough=yes", draws=20_000, seed=6).passed
     found = most_probable(attack, {"end": "yes"})
     case, p = enumeration.most_probable(lower(attack), {"end": "yes"})
     assert found.probability == pytest.approx(p, abs=1e-15)

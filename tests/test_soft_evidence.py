@@ -111,7 +111,7 @@ def test_a_model_files_question_holds_a_report_and_every_asker_follows_it(capsys
     assert swept == pytest.approx([bayes(0.1), bayes(0.5)], abs=1e-12)
     solved = rb.solve(attack, parameter="p", target=bayes(0.5))
     assert list(solved.values) == pytest.approx([0.5], abs=1e-9)
-    assert rb.crosscheck(attack, rows=20_000, seed=2).passed
+    assert rb.crosscheck(attack, draws=20_000, seed=2).passed
     changed = rb.compare(attack, before={}, after={"given": {"a": {"yes": 0.1, "no": 0.8}}})
     assert "0.9" not in str(changed.before)
 

@@ -268,7 +268,7 @@ def test_sobol_of_a_count_knows_its_mean_and_spread_within_the_error_it_states(h
 def test_sobol_says_which_counts_it_did_not_look_at_whole():
     told = rb.sobol(one_over(10**9), "hit=yes")
     assert re.search(r"n: \d+ of its 1,000,000,001 values were looked at", str(told))
-    assert str(rb.uncertainty(one_over(10**9), "hit=yes", samples=100)).endswith("interpolated")
+    assert str(rb.uncertainty(one_over(10**9), "hit=yes", draws=100)).endswith("interpolated")
 
 
 def two(p, n):
@@ -323,10 +323,10 @@ def test_a_formula_is_always_under_nothing_that_was_only_looked_at():
 
 
 def test_uncertainty_says_which_priors_were_filled_in():
-    told = rb.uncertainty("leak-single", "risk", over={"class_size": None}, samples=50)
+    told = rb.uncertainty("leak-single", "risk", over={"class_size": None}, draws=50)
     assert told.filled_in == ("class_size",)
     assert "no prior given, so filled in: class_size uniform 1 to 20" in str(told)
-    given = rb.uncertainty("adversary-routes", "risk", samples=50)
+    given = rb.uncertainty("adversary-routes", "risk", draws=50)
     assert given.filled_in == ()
     assert "filled in" not in str(given)
 

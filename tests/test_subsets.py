@@ -432,7 +432,7 @@ def test_sampled_intervals_cover_the_exact_risk_at_least_as_often_as_they_say():
     exact, trials = risk(people), 300
     hits = {"unique": np.zeros(40), "mean_inverse": np.zeros(40)}
     for seed in range(trials):
-        drawn = rb.subsets(people, per_person=True, samples=60, seed=seed)
+        drawn = rb.subsets(people, per_person=True, draws=60, seed=seed)
         for name, covered in hits.items():
             covered += (drawn[f"{name}_low"] <= exact[name]) & (
                 exact[name] <= drawn[f"{name}_high"]
@@ -456,9 +456,9 @@ def test_intervals_of_half_the_length_are_caught():
 
 def test_sampling_answers_for_more_than_twenty_groups():
     people = People.from_codes(np.random.default_rng(2).integers(0, 3, (50, 30)))
-    per_person = rb.subsets(people, per_person=True, samples=50, seed=1)
+    per_person = rb.subsets(people, per_person=True, draws=50, seed=1)
     assert (per_person["unique"] > 0.9).all()
-    table = rb.subsets(people, samples=50, seed=1)
+    table = rb.subsets(people, draws=50, seed=1)
     assert table["draws"].sum() == 50
     assert (table["size"] > 3).all()
 
@@ -466,7 +466,7 @@ def test_sampling_answers_for_more_than_twenty_groups():
 def test_sampling_refuses_probabilities_that_differ_between_people():
     people = People.from_codes([[0], [1]])
     with pytest.raises(UsageError, match="one probability per group"):
-        rb.subsets(people, per_person=True, known={"a": ("x0", [0.1, 0.2])}, samples=5)
+        rb.subsets(people, per_person=True, known={"a": ("x0", [0.1, 0.2])}, draws=5)
 
 
 # Against the real table
@@ -524,4 +524,4 @@ def test_knowledge_of_no_column_and_draws_of_small_subsets_are_refused():
         rb.subsets(people, known=["a"])
     for per_record in (False, True):
         with pytest.raises(UsageError, match="leave out most="):
-            rb.subsets(people, per_person=per_record, samples=10, most=1)
+            rb.subsets(people, per_person=per_record, draws=10, most=1)

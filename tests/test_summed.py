@@ -134,7 +134,7 @@ def test_whatif_uncertainty_and_crosscheck_follow_a_sum(monkeypatch):
     for name in ends[0].low:
         np.testing.assert_allclose(ends[0].low[name], ends[1].low[name], atol=1e-12)
         np.testing.assert_allclose(ends[0].high[name], ends[1].high[name], atol=1e-12)
-    assert found.keep_crosscheck(rows=20_000).passed
+    assert found.keep_crosscheck(draws=20_000).passed
 
 
 def test_tiles_hold_the_class_size_of_every_row_on_every_subset(monkeypatch):

@@ -122,7 +122,7 @@ def gaps():
 def test_after_suppressing_five_the_rule_of_five_alike_is_kept_in_a_table_with_gaps(gaps, k, rule):
     def judged(people):
         result = rb.assess("marketer", people)
-        result.keep_crosscheck(rows=1_000)
+        result.keep_crosscheck(draws=1_000)
         return result.summary(**rule)
 
     assert not judged(gaps).judged.passes
@@ -135,7 +135,7 @@ def test_after_suppressing_five_the_rule_of_five_alike_is_kept_in_a_table_with_g
 
 def test_an_assessment_of_a_table_with_gaps_says_what_counts_possible_matches(gaps, tmp_path):
     result = rb.assess("marketer", gaps)
-    result.keep_crosscheck(rows=1_000)
+    result.keep_crosscheck(draws=1_000)
     said = (
         "count whoever may match: with everything known, the highest 1/class is 0.333 (about 1 in "
         "3), counted so; it is 1 (certain), where only rows that are written alike count"
@@ -190,7 +190,7 @@ def test_a_fit_on_suppressed_people_counts_the_population_without_those_who_left
 
 def test_what_leaves_the_house_does_not_count_the_suppressed_by_the_population(tmp_path):
     result = rb.assess("journalist", patients().suppress(3), population=4_000_000)
-    result.keep_crosscheck(rows=1_000)
+    result.keep_crosscheck(draws=1_000)
     exact = result.provenance["population"]
     assert exact == round(4_000_000 * len(result) / 400)
     page = (

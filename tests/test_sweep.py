@@ -40,7 +40,7 @@ def test_a_sweep_is_the_same_question_asked_at_every_combination():
 
 
 def test_all_81_settings_of_the_paper_for_every_subject_equal_the_closed_form(subjects):
-    table = rb.sweep(routes(3), "reidentified=yes", GRID, subject=subjects, per_subject=True)
+    table = rb.sweep(routes(3), "reidentified=yes", GRID, subject=subjects, per_person=True)
     assert len(table) == 81 * 30
     found = table["probability"].to_numpy().reshape(81, 30)
     for row, setting in zip(found, itertools.product([0.2, 0.5, 0.8], repeat=4), strict=True):
@@ -131,7 +131,7 @@ def test_a_table_of_too_many_rows_is_refused_before_it_is_computed():
             for k, v in routes_subjects(1, 3, np.random.default_rng(1)).items()}  # fmt: skip
     with pytest.raises(TooLarge, match="1,000,000 settings of 500 subjects make 500,000,000 rows"):
         rb.sweep(routes(3), "reidentified=yes", {"p_c": 1000, "p_m": 1000}, subject=many,
-                 per_subject=True)  # fmt: skip
+                 per_person=True)  # fmt: skip
     with pytest.raises(TooLarge, match="settings; the most is 5,000,000"):
         rb.sweep("adversary-routes", "risk", dict.fromkeys(SETTINGS, 100))
 

@@ -260,7 +260,7 @@ def test_derivatives_are_differences_of_affine_answers(subjects):
         assert row.derivative == pytest.approx(rise.mean(), abs=1e-14)
         answer = closed_form(subjects, **at).mean()
         assert row.elasticity == pytest.approx(rise.mean() * 0.5 / answer, abs=1e-13)
-    each = rb.derivatives(routes(3), "reidentified=yes", subject=subjects, per_subject=True)
+    each = rb.derivatives(routes(3), "reidentified=yes", subject=subjects, per_person=True)
     assert len(each) == 4 * 30
     one = rb.derivative(routes(3), "reidentified=yes", "p_c", subject=subjects)
     assert one == pytest.approx(each[each.parameter == "p_c"]["derivative"].mean(), abs=1e-14)
@@ -373,7 +373,7 @@ def test_a_result_brings_its_own_question_setting_and_subjects(subjects):
         assert row.mean == pytest.approx(
             closed_form(subjects, p_m, 0.5, 0.5, 0.3).mean(), abs=1e-14
         )
-    each = rb.sweep(result, {"p_m": [0.1]}, per_subject=True)
+    each = rb.sweep(result, {"p_m": [0.1]}, per_person=True)
     assert each["subject"].tolist()[:2] == ["id-0", "id-1"]
     assert rb.tornado(result)["p_c"].value == 0.3
     assert rb.tornado(result, set={"p_c": 0.6})["p_c"].value == 0.6
@@ -404,8 +404,8 @@ def test_people_who_share_a_subject_count_as_often_as_they_are(subjects):
     grid = {"p_c": [0.1, 0.6], "p_m": [0.5, 1.0]}
     pd.testing.assert_frame_equal(rb.sweep(shared, grid), rb.sweep(alone, grid), rtol=1e-13)
     pd.testing.assert_frame_equal(
-        rb.sweep(shared, grid, per_subject=True),
-        rb.sweep(alone, grid, per_subject=True),
+        rb.sweep(shared, grid, per_person=True),
+        rb.sweep(alone, grid, per_person=True),
         rtol=1e-13,
     )
     for statistic in ("mean", "median", "q95", "above 0.2"):
@@ -414,11 +414,11 @@ def test_people_who_share_a_subject_count_as_often_as_they_are(subjects):
     assert rb.sobol(shared).sd == pytest.approx(rb.sobol(alone).sd, rel=1e-12)
     ratio = [rb.sobol(c, given={"claims": "yes"}, over="p_m,p_cu").sd for c in (shared, alone)]
     assert ratio[0] == pytest.approx(ratio[1], rel=1e-12)
-    pd.testing.assert_frame_equal(rb.derivatives(shared, per_subject=True),
-                                  rb.derivatives(alone, per_subject=True), rtol=1e-12)  # fmt: skip
-    tables = [rb.subject_uncertainty(c, samples=50) for c in (shared, alone)]
+    pd.testing.assert_frame_equal(rb.derivatives(shared, per_person=True),
+                                  rb.derivatives(alone, per_person=True), rtol=1e-12)  # fmt: skip
+    tables = [rb.subject_uncertainty(c, draws=50) for c in (shared, alone)]
     pd.testing.assert_frame_equal(*tables, rtol=1e-11)
-    draws = [rb.uncertainty(c, samples=50).draws for c in (shared, alone)]
+    draws = [rb.uncertainty(c, draws=50).draws for c in (shared, alone)]
     assert np.abs(draws[0] - draws[1]).max() < 1e-13
 
 
@@ -444,7 +444,7 @@ def test_figures_are_the_same_bytes_every_time(tmp_path):
         rb.tornado(tied_three(), "r=yes").plot(tmp_path / f"tied-{run}.svg")
         draw_sweep(table, tmp_path / f"sweep-{run}.svg", threshold=0.2)
         rb.sobol("adversary-routes", "risk").plot(tmp_path / f"sobol-{run}.svg")
-        rb.uncertainty("adversary-routes", "risk", samples=500).plot(tmp_path / f"u-{run}.svg")
+        rb.uncertainty("adversary-routes", "risk", draws=500).plot(tmp_path / f"u-{run}.svg")
     for name in ("tornado", "tied", "sweep", "sobol", "u"):
         one, two = ((tmp_path / f"{name}-{run}.svg").read_bytes() for run in ("one", "two"))
         assert one == two
@@ -465,7 +465,7 @@ def test_a_figure_that_cannot_be_drawn_or_written_says_why(tmp_path, subjects):
     still = rb.tornado("adversary-routes", "prosecutor=yes", over="p_c")
     with pytest.raises(UsageError, match="no parameter moves this answer"):
         still.plot()
-    each = rb.sweep(routes(3), "reidentified=yes", {"p_c": 3}, subject=subjects, per_subject=True)
+    each = rb.sweep(routes(3), "reidentified=yes", {"p_c": 3}, subject=subjects, per_person=True)
     with pytest.raises(UsageError, match="draw a sweep of one subject"):
         draw_sweep(each)
     many = rb.sweep(routes(3), "reidentified=yes", {"p_c": 3}, subject=subjects)

@@ -120,7 +120,7 @@ def test_sobol_and_uncertainty_print_what_the_calls_say():
     assert len(found["pairs"]) == 6
     spread = as_json("uncertainty", "adversary-routes", "risk", "--samples", "500", "--seed", "3",
                      "--threshold", "0.2")  # fmt: skip
-    same = rb.uncertainty("adversary-routes", "risk", samples=500, seed=3, thresholds=(0.2,))
+    same = rb.uncertainty("adversary-routes", "risk", draws=500, seed=3, thresholds=(0.2,))
     assert spread["quantiles"]["0.95"]["value"] == same.quantiles[0.95].value
     assert list(spread["above"]) == ["0.2"]
 

@@ -124,18 +124,18 @@ def test_other_engines_and_views_take_a_wide_gate_or_refuse_with_a_word():
     attack = gate(20, NoisyOr(0.1))
     p = float(truth(20, NoisyOr(0.1)))
     # 100,000 rows: five standard errors, wrong in one run of a million
-    sampled = ask(attack, "goal=yes", engine="sampling", rows=100_000, seed=3)
+    sampled = ask(attack, "goal=yes", engine="sampling", draws=100_000, seed=3)
     assert abs(float(sampled) - p) <= 5 * np.sqrt(p * (1 - p) / 100_000)
     assert float(ask(attack, "goal=yes", engine="pgmpy")) == pytest.approx(p, abs=1e-12)
     with pytest.raises(TooLarge, match="use the exact engine"):
         ask(attack, "goal=yes", engine="enumeration")
-    check = rb.crosscheck(attack, "goal=yes", rows=20_000, seed=4)
+    check = rb.crosscheck(attack, "goal=yes", draws=20_000, seed=4)
     assert check.passed
     assert not any("~" in cell.what for cell in check.cells)
 
 
 def test_a_cross_check_of_a_gate_over_200_parents_decides():
-    assert rb.crosscheck(gate(200, Or()), "goal=yes", rows=2000, seed=5).passed
+    assert rb.crosscheck(gate(200, Or()), "goal=yes", draws=2000, seed=5).passed
 
 
 def test_the_most_probable_case_holds_no_steps_that_nobody_wrote():
@@ -240,7 +240,7 @@ def test_a_table_that_cannot_be_written_is_refused_by_name_before_work():
     attack = gate(40, Probability(0.5, tuple(f"c{i}" for i in range(40))))
     with pytest.raises(TooLarge, match=r"goal: its table over 40 parents \(c0, c1, .*sampling"):
         ask(attack, "goal=yes")
-    sampled = ask(attack, "goal=yes", engine="sampling", rows=1000)
+    sampled = ask(attack, "goal=yes", engine="sampling", draws=1000)
     assert float(sampled) == 0
     assert rb.check(attack) == ()
 

@@ -78,11 +78,11 @@ def calls(tmp):
         "register": (rb.register, {"table": {"listed": [0.9], "shows age": [1]}, "source": "me"}),
         "load_scenario": (rb.load_scenario, {"name_or_path": "worst-case"}),
         "ask": (rb.ask, {"attack": marketer, "target": "risk", **RISK, "engine": "exact",
-                         "rows": 1000, "seed": 0, "beyond_range": False}),
+                         "draws": 1000, "seed": 0, "beyond_range": False}),
         "ask by sampling": (rb.ask, {"attack": "breakfast", "target": "risk",
-                                     "engine": "sampling", "rows": 1000, "seed": 0}),
+                                     "engine": "sampling", "draws": 1000, "seed": 0}),
         "crosscheck": (rb.crosscheck, {"attack": "breakfast", "target": "risk", **RISK,
-                                       "rows": 1000, "seed": 0, "level": 1e-6, "subjects": 2}),
+                                       "draws": 1000, "seed": 0, "level": 1e-6, "subjects": 2}),
         "export": (rb.export, {"attack": "breakfast", "path": tmp / "a.bif", "format": None,
                                "set": {}, "subject": None}),
         "import_network": (rb.import_network, {"source": tmp / "b.bif", "name": None}),
@@ -211,7 +211,7 @@ def test_no_wrong_type_of_many_ends_in_a_foreign_error(name, tmp_path, monkeypat
             r"ask: set is a set with a str in it; it takes a mapping \{name: anything\} or None",
         ),
         (
-            lambda: rb.ask("breakfast", "risk", engine="sampling", rows=1e6),
+            lambda: rb.ask("breakfast", "risk", engine="sampling", draws=1e6),
             "ask: draws is a float; it takes a whole number",
         ),
         (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
+from reidbn.calls import older
 from reidbn.errors import UsageError
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query
@@ -28,10 +29,11 @@ class Answer:
     engine: str
     attack: Attack
     settings: Mapping[str, Any]
-    rows: int | None = None
+    draws: int | None = None
     interval: tuple[float, float] | None = None  # 95 %, of a sampled answer
     cut: Mapping[str, float] = field(default_factory=dict)
     """How much lies beyond the states of a node, such as of a Poisson count: node and share."""
+    rows = older("draws")
 
     def __float__(self) -> float:
         if self.query.is_distribution:
@@ -74,8 +76,8 @@ class Answer:
             out["states"] = list(self.states)
         if self.cut:
             out["cut"] = dict(self.cut)
-        if self.rows:
-            out |= {"rows": self.rows, "interval_95": self.interval}
+        if self.draws:  # "rows" is the older word
+            out |= {"draws": self.draws, "rows": self.draws, "interval_95": self.interval}
         return out
 
     def __str__(self) -> str:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.calls import older
 from reidbn.errors import TooLarge
 from reidbn.inference.lowering import Lowering
 from reidbn.inference.network import Array, Network
@@ -40,16 +41,17 @@ class Cell:
     what: str
     exact: float
     hits: int
-    trials: int
+    draws: int
     level: float
     negligible: float = 0.0
     scale: float = 1.0
     """The share of hits times this is the probability (see rare.py); 0: it cannot happen."""
+    trials = older("draws")
 
     @property
     def sampled(self) -> float | None:
         """The sampled share; None when no row counts."""
-        return self.scale * self.hits / self.trials if self.trials else None
+        return self.scale * self.hits / self.draws if self.draws else None
 
     @property
     def _share(self) -> float:
@@ -61,25 +63,26 @@ class Cell:
     def verdict(self) -> str:
         if self.scale == 0:
             return AGREES if self.exact <= ROUNDING else DISAGREES
-        if disagrees(self.hits, self.trials, self._share, level=self.level):
+        if disagrees(self.hits, self.draws, self._share, level=self.level):
             return DISAGREES
         if self.would_catch <= self.negligible:
             return AGREES
-        return AGREES if tell_apart(self.trials, self._share, level=self.level) else TOO_RARE
+        return AGREES if tell_apart(self.draws, self._share, level=self.level) else TOO_RARE
 
     @property
     def would_catch(self) -> float:
         """The smallest error in the probability that this cell catches 19 times out of 20."""
         if self.scale == 0:
             return 0.0
-        return self.scale * detectable(self.trials, self._share, level=self.level)
+        return self.scale * detectable(self.draws, self._share, level=self.level)
 
     def to_dict(self) -> dict[str, object]:
         return {
             "what": self.what,
             "exact": self.exact,
             "sampled": self.sampled,
-            "rows": self.trials,
+            "draws": self.draws,
+            "rows": self.draws,  # the older word
             "verdict": self.verdict,
             "would_catch": self.would_catch,
         }
@@ -92,12 +95,12 @@ class Counted:
     what: str
     exact: float
     hits: int
-    trials: int
+    draws: int
     scale: float = 1.0
 
     def judged(self, level: float, negligible: float = 0.0) -> Cell:
         """The cell at its share of the level; an error of `negligible` is worth no row."""
-        return Cell(self.what, self.exact, self.hits, self.trials, level, negligible, self.scale)
+        return Cell(self.what, self.exact, self.hits, self.draws, level, negligible, self.scale)
 
 
 # -- people compared one by one --------------------------------------------------------------------

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
-from reidbn.calls import refuse_outside, renamed, typed
+from reidbn.calls import older, refuse_outside, renamed, typed
 from reidbn.errors import CrosscheckFailed, ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answers import load_attack
@@ -69,12 +69,13 @@ class CrossCheck:
     attack: str
     cells: tuple[Cell, ...]
     level: float
-    rows: int
+    draws: int
     seed: int
     references: Mapping[str, float] = field(default_factory=dict)
     subjects: int = 1
     compared: Compared | None = None
     """How many people were compared one by one; None where nobody's number was shown."""
+    rows = older("draws")
 
     @property
     def decided(self) -> float:
@@ -135,7 +136,8 @@ class CrossCheck:
             "passed": self.passed,
             "failed": self.failed,
             "status": self.status,
-            "rows": self.rows,
+            "draws": self.draws,
+            "rows": self.draws,  # the older word
             "seed": self.seed,
             "false_alarm_rate": self.level,
             "decided": self.decided,
@@ -155,7 +157,7 @@ class CrossCheck:
         agreed = count[AGREES]
         lines = [
             f"cross-check of {self.attack}: {self.status}",
-            f"  exact against {self.rows:,} sampled rows (seed {self.seed}): "
+            f"  exact against {self.draws:,} sampled rows (seed {self.seed}): "
             f"{counted(agreed, 'cell')} {agree(agreed, 'agrees', 'agree')}, "
             f"{agree(count[DISAGREES], '1 disagrees', f'{count[DISAGREES]} disagree')}, "
             f"{count[TOO_RARE]} too rare to tell "
@@ -171,7 +173,7 @@ class CrossCheck:
         if self.compared is not None:
             lines.append(f"  {self.compared.in_words()}")
         for c in self.disagreements:
-            sampled = f"sampled {c.sampled or 0:.6g} in {c.trials:,} rows"
+            sampled = f"sampled {c.sampled or 0:.6g} in {c.draws:,} rows"
             lines.append(f"  {c.what}: exact {c.exact:.6g}, {sampled}")
         return "\n".join(lines)
 

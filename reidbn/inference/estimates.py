@@ -71,7 +71,7 @@ def estimate(
         engine="sampling",
         attack=attack,
         settings=dict(settings),
-        rows=draws,
+        draws=draws,
         interval=interval(int(hits[0]), fits) if query.wanted else None,
     )
 

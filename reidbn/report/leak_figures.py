@@ -329,7 +329,7 @@ def _share(hits: int, runs: int) -> Estimate:
 
 def _times(e: Estimate, factor: float) -> Estimate:
     error, low, high = e.standard_error * factor, e.low * factor, e.high * factor
-    return Estimate(float(e) * factor, error, low, high, e.runs, "unconditional")
+    return Estimate(float(e) * factor, error, low, high, e.draws, "unconditional")
 
 
 def _all_in_leak(leaked: int, records: int, n: int) -> float:

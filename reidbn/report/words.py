@@ -128,7 +128,7 @@ def remarks(answer: Answer) -> list[str]:
         out.append(f"Set here: {_listed({k: f'{v:,.12g}' for k, v in answer.settings.items()})}")
     if answer.interval:
         low, high = answer.interval
-        out.append(f"Sampled with {answer.rows:,} rows; 95 % interval {low:.4g} to {high:.4g}")
+        out.append(f"Sampled with {answer.draws:,} rows; 95 % interval {low:.4g} to {high:.4g}")
     cut = {name: share for name, share in answer.cut.items() if share >= SHOWN}
     out += [f"Cut off: {text}" for text in in_words(answer.attack, cut)]
     return [*out, _assumed(answer, used_assumptions(answer))]

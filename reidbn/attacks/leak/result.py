@@ -179,7 +179,7 @@ class ActedLeak:
     def __str__(self) -> str:
         c = self.cell
         return (
-            f"acted out {c.trials:,} times (seed {self.seed}): {c.sampled:.4g} of guesses right, "
+            f"acted out {c.draws:,} times (seed {self.seed}): {c.sampled:.4g} of guesses right, "
             f"{c.exact:.4g} predicted: {c.verdict}"
         )
 

@@ -21,7 +21,7 @@ from reidbn.attacks.leak.ask import (
     checked_targets,
     classes_of,
 )
-from reidbn.calls import renamed
+from reidbn.calls import older, renamed
 from reidbn.errors import EngineError, TooLarge, UsageError, did_you_mean
 from reidbn.theory.agreement import interval
 from reidbn.theory.circle import Classes
@@ -55,8 +55,9 @@ class Estimate(float):
     standard_error: float
     low: float
     high: float
-    runs: int
+    draws: int
     reading: Reading
+    runs = older("draws")
 
     def __new__(
         cls,
@@ -64,16 +65,16 @@ class Estimate(float):
         standard_error: float,
         low: float,
         high: float,
-        runs: int,
+        draws: int,
         reading: Reading,
     ) -> Estimate:
         made = super().__new__(cls, value)
         made.standard_error, made.low, made.high = standard_error, low, high
-        made.runs, made.reading = runs, reading
+        made.draws, made.reading = draws, reading
         return made
 
     def __repr__(self) -> str:
-        return f"{float(self):.6g} (95 %: {self.low:.6g} to {self.high:.6g}, {self.runs:,} runs)"
+        return f"{float(self):.6g} (95 %: {self.low:.6g} to {self.high:.6g}, {self.draws:,} runs)"
 
 
 @renamed(runs="draws")
@@ -355,7 +356,7 @@ class Simulation:
 
     reading: Reading
     targets: int
-    runs: int
+    draws: int
     seed: int
     chance: Floats
     """Per run, the probability that all its targets are identified (zero if one is not in)."""
@@ -365,6 +366,7 @@ class Simulation:
     """How many runs had room for all their targets among the leaked."""
     counts: NDArray[np.int64]
     """How many runs had 0, 1, .., n targets identified."""
+    runs = older("draws")
 
     @property
     def all_identified(self) -> Estimate:
@@ -372,7 +374,7 @@ class Simulation:
         share, unit = self._share(self.room), float(np.exp(self.log_unit))
         return Estimate(
             min(1.0, unit * share), unit * share.standard_error, min(1.0, unit * share.low),
-            min(1.0, unit * share.high), self.runs, self.reading,
+            min(1.0, unit * share.high), self.draws, self.reading,
         )  # fmt: skip
 
     @property
@@ -381,7 +383,7 @@ class Simulation:
         share = self._share(self.room)
         if share.low <= 0:
             raise TooLarge(
-                f"{self.room} of {self.runs:,} runs had room for all {self.targets} targets: the "
+                f"{self.room} of {self.draws:,} runs had room for all {self.targets} targets: the "
                 f"logarithm is under {np.log(share.high) + self.log_unit:.4g}, and how far is not "
                 f'told by so few; take more runs, or method="exact"'
             )
@@ -389,7 +391,7 @@ class Simulation:
             float(np.log(x)) + self.log_unit for x in (share.low, share, share.high)
         )
         error = share.standard_error / share
-        return Estimate(value, error, low, min(0.0, high), self.runs, self.reading)
+        return Estimate(value, error, low, min(0.0, high), self.draws, self.reading)
 
     def exactly(self, number: int) -> Estimate:
         """P(this many identified) by counting runs, with its Clopper-Pearson interval."""
@@ -401,13 +403,13 @@ class Simulation:
     @property
     def mean(self) -> float:
         """The average number identified."""
-        return float(self.counts @ np.arange(self.targets + 1)) / self.runs
+        return float(self.counts @ np.arange(self.targets + 1)) / self.draws
 
     def _share(self, hits: int) -> Estimate:
-        p = hits / self.runs
-        low, high = interval(hits, self.runs)
+        p = hits / self.draws
+        low, high = interval(hits, self.draws)
         return Estimate(
-            p, float(np.sqrt(p * (1 - p) / self.runs)), low, high, self.runs, self.reading
+            p, float(np.sqrt(p * (1 - p) / self.draws)), low, high, self.draws, self.reading
         )
 
 

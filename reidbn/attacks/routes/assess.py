@@ -138,7 +138,7 @@ def assess(
         without=names_of(without, "without"),
         unknown=names_of(unknown, "unknown"),
         method=method,
-        trials=whole_number(draws, "draws", least=1),
+        draws=whole_number(draws, "draws", least=1),
         seed=whole_number(seed, "seed", least=0),
         checkpoint=None if checkpoint is None else _kept_in(checkpoint),
         beyond_range=truth(beyond_range, "beyond_range"),
@@ -429,7 +429,7 @@ def _questions(
 
 
 def _simulated(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:
-    """Act the attack out `trials` times per person; the share of successes."""
+    """Act the attack out `draws` times per person; the share of successes."""
     if query.given:
         raise UsageError("simulation acts forward and takes no evidence; use the exact method")
     rng = np.random.default_rng(inputs.seed)
@@ -437,13 +437,13 @@ def _simulated(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable
     network = Lowering(attack, inputs.set, tables=False).network(columns).do(query.do)
     wanted = dict(query.wanted)
     risk = np.empty(table.subjects)
-    step = max(1, AT_ONCE // inputs.trials)
+    step = max(1, AT_ONCE // inputs.draws)
     for start in range(0, table.subjects, step):
         who = np.arange(start, min(start + step, table.subjects))
-        rows = np.repeat(who, inputs.trials)
+        rows = np.repeat(who, inputs.draws)
         states = forward(network, len(rows), rng, subject=rows, wanted=wanted)
         hits = np.broadcast_to(matching(network, states, wanted), len(rows))
-        risk[who] = hits.reshape(len(who), inputs.trials).mean(axis=1)
+        risk[who] = hits.reshape(len(who), inputs.draws).mean(axis=1)
     return risk
 
 

@@ -21,7 +21,7 @@ from reidbn.attacks.routes.counts import SubsetClasses
 from reidbn.attacks.routes.expected_match import COLUMN, match_column, match_question
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.subject_data import SubjectTable
-from reidbn.calls import renamed
+from reidbn.calls import older, renamed
 from reidbn.errors import EngineError, UsageError, did_you_mean
 from reidbn.inference.asked import Asked
 from reidbn.inference.compared import WORK, Printed
@@ -64,7 +64,7 @@ class Inputs:
     without: tuple[str, ...]
     unknown: tuple[str, ...]
     method: str
-    trials: int
+    draws: int
     seed: int
     checkpoint: str | None = None
     beyond_range: bool = False
@@ -76,6 +76,7 @@ class Inputs:
     """Whether they were drawn at random."""
     said: Mapping[str, float] = field(default_factory=dict)
     """What the caller set; `set` holds what the scenario sets, too."""
+    trials = older("draws")
 
 
 ROUNDING = 1e-9  # what sums of products may be off by
@@ -294,7 +295,7 @@ class Assessment(Result):
 
     def _shown(self, who: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
         """Every measure of those who are checked, and the attack in which each is a question."""
-        trials = 0 if self.inputs.method == "exact" else self.inputs.trials
+        trials = 0 if self.inputs.method == "exact" else self.inputs.draws
         shown = {m: Printed(q, self.risks[m][who], trials) for m, q in self.questions.items()}
         if MATCH not in self.risks or self.population is None:
             return {"shown": shown}

@@ -31,7 +31,7 @@ from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Array, Assessment
 from reidbn.attacks.routes.population import DEFAULT_MODEL
-from reidbn.calls import renamed
+from reidbn.calls import older, renamed
 from reidbn.errors import UsageError
 from reidbn.inference.compared import Cell
 from reidbn.microdata.table import People
@@ -49,21 +49,22 @@ LEVEL = 1e-6
 class ActedOut:
     """Attempts on people drawn at random: how many guesses were right, and what was predicted."""
 
-    attempts: int
+    draws: int
     right: int
     unique: int
     predicted_right: float
     predicted_unique: float
     seed: int
+    attempts = older("draws")
 
     @property
     def cells(self) -> tuple[Cell, Cell]:
         """The guess and the unique match, each against its prediction."""
         return (
             Cell("a guess within the class is right", self.predicted_right, self.right,
-                 self.attempts, LEVEL / 2),
+                 self.draws, LEVEL / 2),
             Cell("the match is unique in the table", self.predicted_unique, self.unique,
-                 self.attempts, LEVEL / 2),
+                 self.draws, LEVEL / 2),
         )  # fmt: skip
 
     @property
@@ -71,7 +72,7 @@ class ActedOut:
         return all(c.verdict != "disagrees" for c in self.cells)
 
     def __str__(self) -> str:
-        lines = [f"acted out {self.attempts:,} times on people drawn at random (seed {self.seed})"]
+        lines = [f"acted out {self.draws:,} times on people drawn at random (seed {self.seed})"]
         lines += [f"  {c.what}: {c.sampled:.4g}, predicted {c.exact:.4g}: {c.verdict}"
                   for c in self.cells]  # fmt: skip
         return "\n".join(lines)
