@@ -260,3 +260,29 @@ def test_columns_read_before_are_as_sure_as_columns_named_in_the_call(people):
         result = rb.assess(ROUTES, people, known=known, population=10_000)
         sources = {placed.source for placed in result.groups.placed}
         assert sources == {"worst case: known for sure"}
+
+
+ROWS = 60
+SAID = {
+    "a chance of one and of none": {"age": 0.5, "sex": 0, "race": 1},
+    "chances of their own": {"age": np.linspace(0, 1, ROWS), "sex": 0.5, "race": 1},
+    "one chance, said of each": {"age": 0.5, "sex": np.full(ROWS, 0.3), "race": 0.2},
+    "columns": ["age", "sex", "race"],
+}
+
+
+@pytest.mark.parametrize("said", SAID.values(), ids=SAID)
+def test_an_assessment_takes_what_was_read_as_what_was_said(said):
+    """Who is known to nobody was dropped by the reader, and chances lost their parameter."""
+    codes = np.random.default_rng(0).integers(0, 5, (ROWS, 3))
+    people = rb.People.from_codes(codes, ["age", "sex", "race"])
+    read, told = (
+        rb.assess("prosecutor", people, known=known)
+        for known in (rb.microdata.knowledge(people, said), said)
+    )
+    assert np.array_equal(read.risk(), told.risk())
+    assert list(read.attack.parameters) == list(told.attack.parameters)
+    assert read.inputs.scenario.fingerprint == told.inputs.scenario.fingerprint
+    never = rb.microdata.knowledge(people, {"age": 0.5}, unknown=["sex", "race"])
+    alone = rb.assess("prosecutor", people, known={"age": 0.5}, unknown=["sex", "race"])
+    assert np.array_equal(rb.assess("prosecutor", people, known=never).risk(), alone.risk())

@@ -58,6 +58,8 @@ class Knowledge:
     notes: tuple[str, ...] = ()
     bands: Mapping[str, float] = field(default_factory=dict)
     """Columns that are known only in bands of a width."""
+    never: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Groups that nobody can know, with their columns; they are in no subset."""
 
     @property
     def groups(self) -> int:
@@ -185,7 +187,7 @@ def knowledge(
 
     `known` is None (every quasi-identifier), column names, {name: chance}, {name: (columns,
     chance)}, a scenario's name or file, or a `Scenario`; a chance is one number, or one per person.
-    A group that nobody can know (chance 0 throughout) is left out.  `unknown` names
+    A group that nobody can know (chance 0 throughout) is in no subset.  `unknown` names
     quasi-identifiers that nobody knows: a scenario has to speak of all others, but of the
     `sensitive` column asked about.  Of a scenario, `columns` maps its attributes to the table's
     columns, and `without` leaves attributes out.
@@ -214,7 +216,9 @@ def knowledge(
     else:
         table = np.stack([np.broadcast_to(chance, len(people)) for chance in chances], axis=1)
     names, owned = tuple(name for name, _, _ in kept), tuple(columns for _, columns, _ in kept)
-    return Knowledge(names, owned, table, stated=stated)
+    never = [(name, columns) for name, columns, chance in groups if not chance.any()]
+    never += [(name, (name,)) for name in unknown]
+    return Knowledge(names, owned, table, stated=stated, never=tuple(never))
 
 
 def is_scenario(known: Any, people: People) -> bool:
@@ -374,6 +378,7 @@ def _of_scenario(
         sources=tuple(p.source for p in placed),
         notes=(*found.notes, *notes),
         bands=found.bands,
+        never=tuple((name, (name,)) for name in unknown),
     )
 
 

@@ -39,7 +39,7 @@ from reidbn.attacks.routes.subject_data import providers
 from reidbn.cpds.match import Probability
 from reidbn.cpds.rows import Row, Rows
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.knowledge import Knowledge, is_scenario, knowledge, said_groups
+from reidbn.microdata.knowledge import Knowledge, is_scenario, knowledge
 from reidbn.microdata.placing import Groups, Placed
 from reidbn.microdata.table import People
 from reidbn.written import agree
@@ -142,22 +142,15 @@ NO_GROUP = (
 
 def scenario_of(people: People, known: Any) -> Scenario:
     """`known=` as the scenario of an assessment; groups of which no chance is said are known."""
-    if isinstance(known, Knowledge):
-        return Scenario("known", title=TITLE, knows=_of_knowledge(knowledge(people, known), people))
-    if is_scenario(known, people):
+    if not isinstance(known, Knowledge) and is_scenario(known, people):
         return load_scenario(known)
-    groups, stated = said_groups(people, known)
-    for name, columns, _ in groups:
+    what = knowledge(people, known)
+    for name, columns in (*zip(what.names, what.columns, strict=True), *what.never):
         for column in columns:
             if column not in people.quasi_identifiers:
                 hint = did_you_mean(column, people.quasi_identifiers)
                 raise UsageError(f'known["{name}"]: {column} is no quasi-identifier; {hint}')
-    placed = tuple(
-        Known(name, columns, (_factor(chance, people),) if stated else (1.0,),
-              source=SAID if stated else SURE)
-        for name, columns, chance in groups
-    )  # fmt: skip
-    return Scenario("known", title=TITLE, knows=Knows(placed))
+    return Scenario("known", title=TITLE, knows=_of_knowledge(what, people))
 
 
 def _of_knowledge(what: Knowledge, people: People) -> Knows:
@@ -181,11 +174,15 @@ def _of_knowledge(what: Knowledge, people: People) -> Knows:
         else:
             item = replace(item, chance=(_factor(p, people),))
         found.append(item)
+    found += [
+        Known(name, columns, (0.0,), dict.fromkeys(kinds, 0.0), said)
+        for name, columns in what.never
+    ]
     return Knows(tuple(found), parent)
 
 
 def _factor(chance: Array, people: People) -> float | ByPerson:
-    if chance.size == 1:
+    if chance.size == 1 or (chance == chance[0]).all():  # one number: what-if can move it
         return float(chance.reshape(-1)[0])
     return ByPerson(chance, people.rows_read)
 
