@@ -1,7 +1,8 @@
 """Numbers that are kept, and numbers that are printed: none is old, none is damaged."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import reidbn as rb
 from reidbn.attack import FactLookup, Known, Knows, Listed, Scenario, load_scenario, read_facts
 from reidbn.attacks import risks
 from reidbn.cli import main
+from reidbn.cpds import yes_no
 from reidbn.errors import CrosscheckFailed, EngineError, ModelError, ReidbnWarning
 from reidbn.microdata import People
 
@@ -123,6 +125,64 @@ def test_the_shell_says_in_one_line_that_a_block_was_damaged(tmp_path, capsys):
     assert ended.value.code == 0
     assert "reidbn: note: the finished block" in said
     assert "blocks.py" not in said
+
+
+# -- code of others: a registered function, a kind of another package ------------------------------
+
+OTHERS = """
+schema_version: 1
+name: visitor
+title: t
+story: s
+sources: [x]
+parameters:
+  p_looks: {{value: 0.5, range: [0, 1], source: x}}
+subject:
+  class_size: {{per: known, unit: records, range: [1, 1000000], story: s}}
+groups:
+  known: {{story: s, members: [a, b], probability: 0.5, source: x}}
+nodes:
+  looks: {{story: s, cpd: {{kind: probability, p: $p_looks}}}}
+  right: {{story: s, parents: [known], cpd: {{kind: one-over, of: "@class_size"}}}}
+  extra: {{story: s, parents: [known], cpd: {{{cpd}}}}}
+  named: {{story: s, parents: [right, extra, looks], cpd: {{kind: and}}}}
+questions:
+  risk: {{target: named=yes}}
+"""
+CHANGES = {"share": 0.2}  # what code of somebody else reads, and no text of an attack shows
+
+
+@rb.cpd.cpd_function("by-another-number")
+def by_another_number(known):
+    return CHANGES["share"] * (known >= 1)
+
+
+@dataclass(frozen=True)
+class Edge(rb.cpd.CPD):
+    """Yes with a share that stands elsewhere."""
+
+    kind: ClassVar[str] = "edge"
+
+    def probabilities(self, scope):
+        return yes_no(scope.child, CHANGES["share"] + 0.0 * scope.number("known"))
+
+
+@pytest.mark.parametrize("cpd", ["kind: function, name: by-another-number", "kind: edge"])
+def test_a_block_of_code_that_changed_elsewhere_is_not_served(cpd, tmp_path, monkeypatch):
+    (tmp_path / "visitor.yaml").write_text(OTHERS.format(cpd=cpd))
+    attack = rb.load(tmp_path / "visitor.yaml", kinds={"edge": Edge})
+    known = {"age": 0.5, "race": 0.5, "sex": 0.0}
+
+    def risk(folder):
+        return rb.assess(attack, people(), known=known, checkpoint=folder).risk()
+
+    first = risk(tmp_path / "kept")
+    blocks = {*(tmp_path / "kept").glob("*.npy")}
+    assert np.array_equal(risk(tmp_path / "kept"), first)
+    assert {*(tmp_path / "kept").glob("*.npy")} == blocks  # unchanged code goes on
+    monkeypatch.setitem(CHANGES, "share", 0.9)
+    assert np.array_equal(risk(tmp_path / "kept"), risk(None))
+    assert risk(tmp_path / "kept") == pytest.approx(4.5 * first, rel=1e-12)
 
 
 # -- what is printed -------------------------------------------------------------------------------

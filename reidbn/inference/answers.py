@@ -155,7 +155,7 @@ def _joint(
                     for v in ask_block(at, min(at + size, stop))]  # fmt: skip
         return [np.broadcast_to(values, (stop - start, *values.shape[1:]))]
 
-    step = _block(lowering, subjects) if quick else subjects
+    step = at_once(lowering, subjects) if quick else subjects
     blocks = []
     for start in progress(range(0, subjects, step), "exact inference"):
         blocks += ask_block(start, min(start + step, subjects))
@@ -194,7 +194,7 @@ def _one_by_one(engine: str, query: Query, network: Network) -> Array:
     return values
 
 
-def _block(lowering: Lowering, subjects: int) -> int:
+def at_once(lowering: Lowering, subjects: int) -> int:
     """Subjects per block: their tables stay within the memory budget."""
     per_subject = 8 * 4 * max(lowering.numbers, 1)
     return max(1, min(subjects, MEMORY // 8 // per_subject))

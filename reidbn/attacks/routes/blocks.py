@@ -3,6 +3,8 @@
 With a checkpoint folder every finished block is written at once, under a name that depends on
 everything it was computed from (the attack, the question, the settings, the subjects' own numbers,
 the engine), so that a run that was killed goes on where it stopped and a changed run starts anew.
+Of a node whose table is made by somebody else's code (a registered function, a kind of another
+package) no text says what that code does: the very numbers of its table are in the name.
 A block carries a seal, the digest of its name and content; one whose seal is broken is computed
 again, with a word.
 """
@@ -13,7 +15,8 @@ import hashlib
 import io
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,8 +28,11 @@ from numpy.typing import NDArray
 import reidbn
 from reidbn.attack.attack import Attack
 from reidbn.attacks.routes.subject_data import SubjectTable
+from reidbn.cpds.function import Function
+from reidbn.cpds.protocol import CPD
 from reidbn.errors import DataError, ImpossibleEvidence, ReidbnWarning
-from reidbn.inference.answers import joint, positions
+from reidbn.inference.answers import at_once, joint, positions
+from reidbn.inference.lowering import STEPS, Lowering
 from reidbn.inference.query import Query
 from reidbn.progress import progress
 from reidbn.release.writing import whole
@@ -100,9 +106,50 @@ def _key(
     digest = hashlib.sha256(json.dumps(parts, default=float).encode())
     for name, values in sorted(columns.items()):
         data = np.ascontiguousarray(values)
-        digest.update(f"{name} {data.dtype.str} {data.shape} ".encode())
-        digest.update(data.reshape(-1).view(np.uint8).data)
+        _add(digest, name, data)
+    for name, data in _tables_of_others(attack, query, settings, columns):
+        _add(digest, name, data)
     return digest.hexdigest()[:20]
+
+
+def _add(digest: Any, name: str, data: Array) -> None:
+    digest.update(f"{name} {data.dtype.str} {data.shape} ".encode())
+    digest.update(data.reshape(-1).view(np.uint8).data)
+
+
+def _tables_of_others(
+    attack: Attack, query: Query, settings: Mapping[str, float], columns: Mapping[str, Array]
+) -> Iterator[tuple[str, Array]]:
+    """The tables, as the engine gets them, of nodes that code outside of reidbn has a say in.
+
+    What such code reads (another function, a module's number, a file) cannot be seen from here.
+    """
+    asked = attack.upstream([*query.targets, *query.given, *query.do])
+    nodes = {name for name in asked if _is_of_others(attack.all_nodes[name].cpd)}
+    if not nodes:
+        return
+    lowering = Lowering(attack, settings, nodes=nodes, whole=STEPS)
+    subjects = max((len(v) for v in columns.values()), default=1)
+    step = at_once(lowering, subjects)
+    for start in range(0, subjects, step):
+        part = {n: v[start : start + step] if len(v) > 1 else v for n, v in columns.items()}
+        for name, factor in lowering.network(part).factors.items():
+            yield f"table {name} {start}", np.ascontiguousarray(factor.table)
+
+
+def _is_of_others(cpd: Any) -> bool:
+    """Whether a CPD, or one inside of it, is a function or a kind that reidbn does not bring."""
+    if isinstance(cpd, CPD):
+        own = type(cpd).__module__.partition(".")[0] == reidbn.__name__
+        if isinstance(cpd, Function) or not own:
+            return True
+    if isinstance(cpd, list | tuple):
+        return any(map(_is_of_others, cpd))
+    if isinstance(cpd, Mapping):
+        return any(map(_is_of_others, cpd.values()))
+    if is_dataclass(cpd):
+        return any(_is_of_others(getattr(cpd, f.name)) for f in fields(cpd))
+    return False
 
 
 def _engine() -> tuple[str, ...]:
