@@ -16,7 +16,7 @@ __getattr__ = face(
         "inference.interchange": "export import_network",
         "microdata": "People candidates contingency read_table subsets suda",
         "attacks": "Assessment assess disclosure what_if",
-        "whatif": "compare solve sweep tornado",
+        "whatif": "compare expect solve sweep tornado",
         "report": "draw",
         "": "attack cpd=cpds datasets errors leak=attacks.leak microdata population "
         "records=attacks.records report secrets=attacks.secrets whatif",
@@ -28,7 +28,7 @@ __getattr__ = face(
         "cpds": "CPD And Empirical Function HypergeometricLeak Lookup Mixture NoisyAnd NoisyOr "
         "OneOver Or PitmanClassSize PitmanMatch PitmanUniqueness Probability Row Rows Share "
         "SurveyClassSize Table Threshold Uniform Unique cpd_function",
-        "inference": "Case",
+        "inference": "Case Expectation",
         "microdata": "Bands Contingency Dates Knowledge Ladder Prefix Suda Suffix Tree "
         "class_size_chunks class_size_matrix class_sizes_by_mask collapse knowledge "
         "read_hierarchy",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import fnmatch
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -451,6 +451,24 @@ class Model:
             if all(world[n] == s for n, s in target.items()):
                 joint += p
         return joint, evidence
+
+    def mean(
+        self,
+        of: Callable[[World], Any],
+        names: Sequence[str],
+        given: Sequence[str] = (),
+        holds: Callable[[World], bool] = lambda world: True,
+    ) -> tuple[Fraction, Fraction]:
+        """The sum of a number over the worlds in which something holds, and their probability.
+
+        A truth is a number as well: 1 where it holds.
+        """
+        total = evidence = ZERO
+        for world, p in self.worlds(self.upstream([*names, *given], {}), {}, {}):
+            if holds(world):
+                evidence += p
+                total += p * Fraction(of(world))
+        return total, evidence
 
 
 # -- plates, unrolled ----------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from reidbn.attack.parts import (
     Parameter,
     Question,
     SubjectColumn,
-    parse_states,
 )
 from reidbn.calls import check_fields, described, typed
 from reidbn.cpds.function import Function
@@ -306,9 +305,7 @@ class Attack:
         if example is None and sized & set(self.example):
             kept = {}
         gone = {*old.members} - {*new.members}
-        questions = [
-            q for q in self.questions.values() if not gone & {*parse_states(q.target), *q.given}
-        ]
+        questions = [q for q in self.questions.values() if not gone & q.names]
         return self.replace(
             groups=self.groups.replace(new),
             questions=questions,

@@ -34,7 +34,11 @@ from reidbn.cpds.rows import Rows
 from reidbn.errors import ModelError, Problem, ReidbnError, did_you_mean, raise_problems
 
 _ROOMS = ("parameters", "numbers", "subject", "groups", "nodes", "questions")
-_CHOICES = {"nodes": ("cpd", "rows"), "groups": ("probability", "rows")}
+_CHOICES = {
+    "nodes": ("cpd", "rows"),
+    "groups": ("probability", "rows"),
+    "questions": ("target", "expect"),
+}
 _OUTLINE = ("states", "parents", "members")  # what the checks of other parts rely on
 _WORDS = re.compile(r"\w+")
 
@@ -144,7 +148,7 @@ def node(name: str, spec: Any) -> Node:
 
 
 def question(name: str, spec: Any) -> Question:
-    return Question(name, spec.target, dict(spec.given), spec.story)
+    return Question(name, spec.target, dict(spec.given), spec.story, spec.expect)
 
 
 # -- addresses ------------------------------------------------------------------------------------

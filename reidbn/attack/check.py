@@ -21,13 +21,13 @@ from reidbn.attack.columns import column_problems, example_problems, use_problem
 from reidbn.attack.leaves import Where, address_of, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.numbers import number_problems, number_values
-from reidbn.attack.parts import NAME, Group, Node, parse_states
+from reidbn.attack.parts import NAME, Group, Node
+from reidbn.attack.questions import question_problems
 from reidbn.cpds.function import Function
 from reidbn.cpds.logic import Mixture
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
-from reidbn.cpds.report import left_out
 from reidbn.cpds.rows import Rows
-from reidbn.errors import WARNING, Problem, ReidbnError, TooLarge, did_you_mean
+from reidbn.errors import WARNING, Problem, TooLarge, did_you_mean
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -136,7 +136,8 @@ def problems(attack: Attack) -> list[Problem]:
     found += [*_cycles(facts), *column_problems(attack), *_groups(facts)]
     for node in attack.nodes.values():
         found += [*_cpd_problems(facts, node), *_node_source(node)]
-    found += [*_questions(facts), *_unused(facts)]
+    found += question_problems(attack, facts.nodes, facts.find, facts.states)
+    found += _unused(facts)
     found += example_problems(attack, facts.has_sound_states)
     if attack.numbers and facts.sound_numbers and not any(p.where[:1] == ("where",) for p in found):
         found += number_values(attack)
@@ -176,6 +177,18 @@ class _Facts:
     def has_odd_parents(self, node: Node) -> bool:
         group = self.member_of.get(node.name)
         return bool({node.name, group.name if group else None} & self._odd_parents)
+
+    def find(self, name: str) -> Variable | None:
+        """A node or group by name, with no states where these are not sure."""
+        if name not in self.nodes and name not in self.attack.groups:
+            return None
+        sized = name in self.nodes and self.nodes[name].structural
+        if sized or not self.has_sound_states(name):
+            return Variable(name, ())
+        return self.variable(name)
+
+    def states(self, name: str) -> tuple[str, ...]:
+        return self.variable(name).states if self.has_sound_states(name) else ()
 
     def variable(self, name: str) -> Variable:
         if name in self.attack.groups:
@@ -387,41 +400,6 @@ def _function_arguments(
             hint = did_you_mean(argument, known)
             message = f'argument "{argument}" is no parent, parameter or subject column; {hint}'
             yield Problem((*where, "name"), message)
-
-
-def _questions(facts: _Facts) -> Iterator[Problem]:
-    for question in facts.attack.questions.values():
-        where = ("questions", question.name)
-        targets: dict[str, str] = {}
-        try:
-            targets = parse_states(question.target)
-        except ReidbnError as problem:
-            yield Problem((*where, "target"), str(problem))
-        for node, state in targets.items():
-            yield from _known_state(facts, (*where, "target"), node, state)
-        for node, known in question.given.items():
-            inner = (*where, "given", node)
-            for state in (known,) if isinstance(known, str) else known:
-                yield from _known_state(facts, inner, node, state)
-            if not isinstance(known, str) and facts.has_sound_states(node):
-                missing = [s for s in facts.variable(node).states if s not in known]
-                if missing:
-                    yield Problem(inner, left_out(node, missing))
-            if node in targets and isinstance(known, str):
-                yield Problem(inner, f"{node} is both asked for and given", at_key=True)
-
-
-def _known_state(
-    facts: _Facts, where: tuple[str | int, ...], node: str, state: str
-) -> Iterator[Problem]:
-    if node not in facts.nodes:
-        yield Problem(
-            where, f'unknown node "{node}"; {did_you_mean(node, facts.nodes)}', at_key=True
-        )
-    elif facts.has_sound_states(node):
-        states = facts.variable(node).states
-        if state not in states:
-            yield Problem(where, f'{node} has no state "{state}"; {did_you_mean(state, states)}')
 
 
 def _unused(facts: _Facts) -> Iterator[Problem]:

@@ -169,7 +169,7 @@ def _row(row: Row) -> Content:
 
 def _question(question: Question) -> Content:
     return {
-        "target": question.target,
+        **_kept(target=question.target, expect=question.expect),
         **_kept(given=_number(plain(dict(question.given))), story=question.story),
     }
 

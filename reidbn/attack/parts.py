@@ -183,6 +183,9 @@ class Number:
 NAME = re.compile(r"[^\W\d]\w*\Z")
 MOST_STATES = 1_000_000
 Given = str | Mapping[str, float]  # what is known of a node: its state, or how likely each makes it
+_EVENT = re.compile(r"\b(or|and)\b\s+.*=|^\s*(not\b|\()")  # more than states with commas
+_TEST = re.compile(r"\s*(\w+)\s*((?:>=|<=|!=|<|>).*)\Z")
+_NAMED = re.compile(r"(\w+)\s*(?:\Z|[<>=!])")
 _SPAN = re.compile(r"(\d+|\$\w+)\.\.(\d+|\$\w+)\Z")
 
 
@@ -334,17 +337,41 @@ class Group:
 class Question:
     """A named question: a target such as "reidentified=yes", and evidence if any.
 
-    What is known of a node is its state, or a likelihood for each of its states.
+    What is known of a node is its state, or a likelihood for each of its states.  In place of a
+    target, `expect` names a node whose mean is asked for, or a group: how many are known.
     """
 
     name: str
-    target: str
+    target: str = ""
     given: Mapping[str, Given] = field(default_factory=dict)
     story: str = ""
+    expect: str = ""
 
     def __post_init__(self) -> None:
         check_fields(self, instead={"target": str | Mapping[str, Any], "given": Mapping[str, Any]})
         object.__setattr__(self, "given", FrozenDict(parse_given(self.given)))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its target and evidence are states of nodes, and no events."""
+        if isinstance(self.target, str) and _EVENT.search(self.target):
+            return False
+        try:
+            plain = parse_states(self.target)
+        except UsageError:
+            return False
+        plain |= {name: told for name, told in self.given.items() if isinstance(told, str)}
+        return all(NAME.match(name) and not _TEST.match(f"n{told}") for name, told in plain.items())
+
+    @property
+    def names(self) -> set[str]:
+        """Nodes and groups that it names, whatever the form of its target and evidence."""
+        said = [self.expect, *self.given]
+        if isinstance(self.target, str):
+            said += [self.target]
+        else:
+            said += self.target
+        return {found for text in said for found in _NAMED.findall(text)}
 
 
 def _several_names(thing: Any, *names: str) -> None:
@@ -383,6 +410,8 @@ def parse_given(text: str | Mapping[str, Any]) -> dict[str, Given]:
     >>> parse_given("in_leak=yes, age=young:0.8,old:0.1")
     {'in_leak': 'yes', 'age': {'young': 0.8, 'old': 0.1}}
     """
+    if isinstance(text, str) and _EVENT.search(text):
+        return {text.strip(): YES}  # an event, which holds
     if not isinstance(text, str):
         if not isinstance(text, Mapping):
             return dict(parse_states(text))  # which refuses it
@@ -402,6 +431,8 @@ def parse_given(text: str | Mapping[str, Any]) -> dict[str, Given]:
             if len(value) < len(pairs):
                 raise UsageError(f'"{part.strip()}" names a state twice')
             named: dict[str, Given] = {node.strip(): _evidence(node.strip(), value)}
+        elif (tested := _TEST.match(part)) is not None:
+            named = {tested[1]: tested[2].strip()}  # such as known: ">=2"
         else:
             named = dict(parse_states(part))
         twice = [node for node in named if node in found]

@@ -264,7 +264,7 @@ class Scenario:
 def _success(attack: Attack, scenario: str) -> str:
     """The yes/no node that the attack's main question asks about."""
     main = attack.main_question
-    target = {} if main is None else parse_states(main.target)
+    target = parse_states(main.target) if main is not None and main.is_plain else {}
     if main is None or main.given or len(target) != 1 or set(target.values()) != {YES}:
         several = "none of its questions is called risk" if attack.questions else "it has none"
         asked = several if main is None else f"its question {main.name} is not so"

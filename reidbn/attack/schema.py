@@ -134,9 +134,21 @@ class NodeBase(FilePart):
 
 
 class QuestionSpec(FilePart):
-    """A named question, such as {target: identified=yes}."""
+    """A named question, such as {target: identified=yes}, or {expect: how_many}."""
 
-    target: Word = Field(description="node=state, or several with commas")
+    model_config = ConfigDict(
+        extra="forbid", frozen=True,
+        json_schema_extra=lambda schema: schema.update(
+            oneOf=[{"required": ["target"]}, {"required": ["expect"]}]
+        ),
+    )  # fmt: skip
+
+    target: Word = Field(
+        "", description="node=state, several with commas; also or, not, and n>=3 for numbers"
+    )
+    expect: Word = Field(
+        "", description="a node with numbers as states, or a group: its mean is asked for"
+    )
     given: dict[str, Evidence] = Field(
         {}, description="what is known, as node: state, or node: {state: likelihood}"
     )

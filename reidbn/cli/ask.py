@@ -13,7 +13,7 @@ from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
-    from reidbn.inference.answer import Answer
+    from reidbn.inference.answer import Answer, Expectation
 
 _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
 
@@ -67,7 +67,7 @@ def _explain(attack: Attack, asked: Call) -> int:
     return 0
 
 
-def _as_data(answer: Answer) -> dict[str, Any]:
+def _as_data(answer: Answer | Expectation) -> dict[str, Any]:
     from reidbn.report.words import sentence, used_assumptions
 
     return {
@@ -77,19 +77,25 @@ def _as_data(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _show(answer: Answer, *, quiet: bool) -> None:
+def _show(answer: Answer | Expectation, *, quiet: bool) -> None:
     from reidbn.report.words import remarks, sentence
 
     click.echo(sentence(answer))
     p = answer.probability
-    if answer.query.is_distribution and p.ndim == 1:
+    scale = answer.query.scale
+    if p.ndim == 1 and (answer.query.is_distribution or scale is not None):
         rows = zip(answer.states, p.tolist(), strict=True)
-        print_table((answer.query.targets[0], "probability"), [(s, f"{x:.6g}") for s, x in rows])
+        node = answer.query.targets[0] if scale is None else scale.of
+        print_table((node, "probability"), [(s, f"{x:.6g}") for s, x in rows])
     for remark in [] if quiet else remarks(answer):
         click.echo(remark)
 
 
-def _highest(answer: Answer) -> float:
+def _highest(answer: Answer | Expectation) -> float:
+    from reidbn.inference.answer import Expectation
+
+    if isinstance(answer, Expectation):
+        raise UsageError("--fail-above needs a probability: ask for an event, such as node>=2")
     if answer.query.is_distribution:
         raise UsageError("--fail-above needs a probability: ask for a state, such as node=yes")
     return float(answer.probability.max())

@@ -86,7 +86,7 @@ def sweep(
     elif not (csv or parquet):
         click.echo(f"{table.attrs['attack']}: {table.attrs['question']}")
         show_frame(table)
-    shown = "probability" if "probability" in table else "max"
+    shown = next(name for name in ("probability", "max", "mean") if name in table)
     return int(fail_above is not None and bool(is_above(table[shown], fail_above).any()))
 
 

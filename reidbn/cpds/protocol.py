@@ -186,6 +186,7 @@ class CPD(ABC):
     kind: ClassVar[str]
     has_story: ClassVar[bool] = False  # True when `act` does something else than read the table
     by_name: ClassVar[bool] = False  # True when it reads only those parents that its fields name
+    has_bands: ClassVar[bool] = False  # True when a state stands for all numbers up to the next
 
     def __post_init__(self) -> None:
         freeze_fields(self)

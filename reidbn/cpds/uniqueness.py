@@ -185,6 +185,7 @@ class PitmanClassSize(_Pitman):
     """
 
     kind: ClassVar[str] = "pitman-class-size"
+    has_bands: ClassVar[bool] = True
     by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
 
@@ -228,6 +229,7 @@ class SurveyClassSize(CPD):
     """
 
     kind: ClassVar[str] = "survey-class-size"
+    has_bands: ClassVar[bool] = True
     by_name: ClassVar[bool] = True
     has_story: ClassVar[bool] = True
     class_size: Ref = field(metadata={"story": "f: records of the table that match the target"})

@@ -6,7 +6,7 @@ __getattr__ = face(
     __name__,
     {
         "": "enumeration exact interchange pgmpy_bridge sampling",
-        "answer": "Answer",
+        "answer": "Answer Expectation",
         "answers": "ask joint",
         "asked": "Asked Case Asking make_case",
         "checking": "check",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from reidbn.calls import older
 from reidbn.errors import UsageError
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -86,5 +89,81 @@ class Answer:
             also = f" (about 1 in {self.one_in:,.4g})" if 0 < p < 0.5 else ""
             return f"{self.query.describe()} = {p:.6g}{also}"
         return f"{self.query.describe()} = {np.array2string(self.probability, threshold=12)}"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The mean of a node's number, or of how many of a group are known, given what is given.
+
+    `value` and `sd` are numbers, or one per person and setting; `probability` is the distribution
+    that they are of, with the states on its last axis.
+    """
+
+    query: Query
+    value: Array
+    sd: Array
+    probability: Array
+    evidence_probability: Array
+    states: tuple[str, ...]
+    engine: str
+    attack: Attack
+    settings: Mapping[str, Any]
+    rows: int | None = None
+    interval: tuple[float, float] | None = None  # 95 %, of a sampled mean
+    labels: Sequence[Any] | None = None  # of the people, in their order
+    cut: Mapping[str, float] = field(default_factory=dict)
+
+    def __float__(self) -> float:
+        """The mean; of several people the mean over them."""
+        if np.ndim(self.value) > 1 and np.shape(self.value)[1] > 1:
+            raise UsageError(f"this has {np.shape(self.value)[1]} settings: use .value")
+        return float(np.mean(self.value))
+
+    @property
+    def distribution(self) -> dict[str, float]:
+        """P(state); of several people the mean over them."""
+        values = np.asarray(self.probability).reshape(-1, len(self.states)).mean(axis=0)
+        return {state: float(p) for state, p in zip(self.states, values, strict=True)}
+
+    @property
+    def people(self) -> pd.DataFrame:
+        """One row per person: the mean and the standard deviation of their number."""
+        import pandas as pd
+
+        each = np.atleast_2d(np.asarray(self.value).reshape(-1, 1) if np.ndim(self.value) < 2
+                             else self.value)[:, 0]  # fmt: skip
+        sd = np.asarray(self.sd).reshape(len(each), -1)[:, 0]
+        found = pd.DataFrame({"mean": each, "sd": sd})
+        return found if self.labels is None else found.set_axis(list(self.labels))
+
+    def to_dict(self) -> dict[str, Any]:
+        several = np.size(self.value) > 1
+        out: dict[str, Any] = {
+            "attack": self.attack.name,
+            "question": self.query.describe(),
+            "mean": np.asarray(self.value).tolist(),
+            "sd": np.asarray(self.sd).tolist(),
+            "evidence_probability": np.asarray(self.evidence_probability).tolist(),
+            "engine": self.engine,
+            "set": {k: np.asarray(v).tolist() for k, v in self.settings.items()},
+            "fingerprint": self.attack.fingerprint,
+        }
+        out |= {} if several else {"distribution": self.distribution}
+        if self.rows:
+            out |= {"rows": self.rows, "interval_95": self.interval}
+        if self.cut:
+            out["cut"] = dict(self.cut)
+        return out
+
+    def __str__(self) -> str:
+        if np.size(self.value) > 1:
+            low, high = np.min(self.value), np.max(self.value)
+            return (
+                f"{self.query.describe()} = {np.mean(self.value):.6g} on average over "
+                f"{np.size(self.value):,} ({low:.6g} to {high:.6g})"
+            )
+        return f"{self.query.describe()} = {float(self):.6g} (sd {float(np.mean(self.sd)):.4g})"
 
     __repr__ = __str__

@@ -13,7 +13,7 @@ from reidbn.attack.attack import Attack
 from reidbn.calls import renamed, typed
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
-from reidbn.inference.answer import Answer
+from reidbn.inference.answer import Answer, Expectation
 from reidbn.inference.cut import can_cut, cut_off
 from reidbn.inference.estimates import estimate
 from reidbn.inference.lowering import (
@@ -47,10 +47,11 @@ def ask(
     draws: int = 1_000_000,
     seed: int = 0,
     beyond_range: bool = False,
-) -> Answer:
-    """P(target | given, do) and P(given | do).
+) -> Answer | Expectation:
+    """P(target | given, do) and P(given | do); of a question about a mean, an Expectation.
 
-    Without a target: the attack's question called "risk", or its only one.
+    Without a target: the attack's question called "risk", or its only one.  An event may be more
+    than states: "a=yes or b=yes", "not (a=yes, b=no)", "n>=3", "known>=2" of a group.
     `beyond_range=True` also takes values outside the ranges that the attack declares.
 
     `given` is what is known, `do` what is brought about, `set` gives parameters values and
@@ -66,16 +67,71 @@ def ask(
     check_settings(attack, set, beyond_range=beyond_range)
     if engine not in ENGINES:
         raise UsageError(f'no engine "{engine}"; {did_you_mean(engine, ENGINES)}')
+    if query.scale is not None:
+        return expectation(attack, query, set, subject, engine=engine, draws=draws, seed=seed)
+    return _answer(attack, query, set, subject, engine, draws, seed)
+
+
+def _answer(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, Any] | None,
+    subject: Mapping[str, Any] | None,
+    engine: str,
+    draws: int,
+    seed: int,
+) -> Answer:
     if engine == "sampling":
-        return estimate(attack, query, set or {}, subject, draws=draws, seed=seed)
-    values = joint(attack, query, set, subject, engine=engine)
-    states = attack_states(attack, query, set)
-    answer = to_answer(attack, query, values, states, engine, set or {})
+        return estimate(attack, query, settings or {}, subject, draws=draws, seed=seed)
+    values = joint(attack, query, settings, subject, engine=engine)
+    states = attack_states(attack, query, settings)
+    answer = to_answer(attack, query, values, states, engine, settings or {})
     names = attack.upstream([*query.targets, *query.given], cut=query.do)
     if values.shape[:2] != (1, 1) or not can_cut(attack, names):
         return answer
     columns = subject_values(attack, subject)
-    return replace(answer, cut=cut_off(attack, sorted(names), set or {}, columns, query.do))
+    return replace(answer, cut=cut_off(attack, sorted(names), settings or {}, columns, query.do))
+
+
+def expectation(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    *,
+    engine: str = "exact",
+    draws: int = 1_000_000,
+    seed: int = 0,
+) -> Expectation:
+    """The mean that a question asks for, from the distribution of its node."""
+    assert query.scale is not None  # noqa: S101 - callers asked for a mean
+    whole = replace(query, targets=(query.scale.node,), wanted={}, scale=None)
+    answer = _answer(attack, whole, settings, subject, engine, draws, seed)
+    values = parameter_values(attack, settings)
+    structural = {name: float(values[name][0]) for name in attack.structural}
+    numbers = attack.variable(query.scale.node, structural).numbers
+    p = np.asarray(answer.probability)
+    mean = p @ numbers
+    sd = np.sqrt((p * (numbers - mean[..., None]) ** 2).sum(axis=-1))
+    interval = None
+    if answer.rows:
+        fits = answer.rows * float(answer.evidence_probability)
+        half = 1.96 * float(sd) / float(np.sqrt(fits))
+        interval = float(mean) - half, float(mean) + half
+    return Expectation(
+        query=query,
+        value=mean,
+        sd=sd,
+        probability=p,
+        evidence_probability=answer.evidence_probability,
+        states=answer.states,
+        engine=engine,
+        attack=attack,
+        settings=dict(settings or {}),
+        rows=answer.rows,
+        interval=interval,
+        cut=answer.cut,
+    )
 
 
 def joint(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reidbn.attack.attack import Attack
 from reidbn.attack.limits import broken_condition, conditions_hold
 from reidbn.attack.numbers import table_degree
-from reidbn.attack.parts import Parameter
+from reidbn.attack.parts import Parameter, parse_given, parse_states
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
 from reidbn.inference.answers import joint, load_attack
@@ -365,9 +365,11 @@ class Asked:
         """The same question with more evidence and more interventions."""
         if not given and not do:
             return self
-        known, done = {**self.query.given, **(given or {})}, {**self.query.do, **(do or {})}
+        known = {**self.query.given, **parse_given({} if given is None else given)}
+        done = {**self.query.do, **parse_states({} if do is None else do)}
         attack, query = read_query(self.attack, dict(self.query.wanted), known, done)
-        query = replace(query, reports={**self.query.reports, **query.reports})
+        reports = {**self.query.reports, **query.reports}
+        query = replace(query, reports=reports, scale=self.query.scale)
         return replace(self, attack=attack, query=query)
 
 
@@ -376,7 +378,7 @@ Case = Asked  # the older name
 
 def make_case(
     attack: Attack | str,
-    target: str | Mapping[str, str] | None,
+    target: Any,
     *,
     given: Mapping[str, Any] | None = None,
     do: Mapping[str, Any] | None = None,

@@ -227,6 +227,7 @@ def crosscheck(
     check_sample(draws, seed)
     refuse_outside("level", level, least=1e-300, most=0.5)
     attack, query = read_query(attack, target, given, do)
+    query = replace(query, scale=None)  # a mean is checked as the share of its range that it is
     check_settings(attack, set, beyond_range=beyond_range)
     if any(len(v) > 1 for v in parameter_values(attack, set).values()):
         raise UsageError("cross-check one setting at a time")

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from reidbn.attack.attack import Attack
 from reidbn.attack.modelfile import load
 from reidbn.calls import typed
+from reidbn.cpds.event import Event, HowMany
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference.answers import joint
 from reidbn.inference.lowering import check_settings, lower
@@ -88,7 +89,8 @@ def most_probable(
     case = best_case(network, query.given, summed=chance)
     entries = entries_of(network, case, summed=chance)
     hidden = network.hidden
-    case = {node: state for node, state in case.items() if node not in hidden}
+    asked = {n.name for n in attack.all_nodes.values() if isinstance(n.cpd, Event | HowMany)}
+    case = {node: state for node, state in case.items() if node not in hidden | asked}
     evidence = 1.0
     if query.given:
         evidence = float(joint(attack, query, set, subject).reshape(()))

@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Given, Node, parse_given, parse_states
+from reidbn.attack.events import (
+    finder,
+    free_name,
+    has_bands,
+    is_event,
+    no_mean_of_bands,
+    read_event,
+    read_test,
+    with_count,
+    with_event,
+)
+from reidbn.attack.parts import NAME, Given, Node, parse_given, parse_states
+from reidbn.cpds.event import ShareOfRange
 from reidbn.cpds.protocol import NO, YES
 from reidbn.cpds.report import Report, left_out
 from reidbn.errors import UsageError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From a share of a range to what the range is of: `low` at 0, `high` at 1."""
+
+    of: str  # the node or group whose mean is asked for
+    node: str  # the node whose states it is the mean of
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+    def value(self, share: Any) -> Any:
+        return self.low + self.width * share
+
+    def share(self, value: float) -> float:
+        return (value - self.low) / self.width if self.width else 0.0
 
 
 @dataclass(frozen=True)
@@ -21,7 +54,8 @@ class Query:
     wanted: Mapping[str, str]
     given: Mapping[str, str]
     do: Mapping[str, str]
-    reports: Mapping[str, str] = field(default_factory=dict)  # soft evidence in words, by node
+    reports: Mapping[str, str] = field(default_factory=dict)  # soft evidence and events in words
+    scale: Scale | None = None  # what a mean is in units of its node; the target is its share
 
     @property
     def known(self) -> list[str]:
@@ -29,15 +63,23 @@ class Query:
         return [self.reports.get(n, f"{n}={s}") for n, s in self.given.items()]
 
     @property
+    def asked(self) -> list[str]:
+        """What is asked for, in words."""
+        if self.scale is not None:
+            return [self.scale.of]
+        return [self.reports.get(n, f"{n}={s}") for n, s in self.wanted.items()] or [*self.targets]
+
+    @property
     def is_distribution(self) -> bool:
         return not self.wanted
 
     def describe(self) -> str:
-        target = ", ".join(f"{n}={s}" for n, s in self.wanted.items()) or ", ".join(self.targets)
+        target = ", ".join(self.asked)
+        sign = "P" if self.scale is None else "E"
         given = ", ".join(self.known)
         do = ", ".join(f"do {n}={s}" for n, s in self.do.items())
         conditions = ", ".join(c for c in (given, do) if c)
-        return f"P({target} | {conditions})" if conditions else f"P({target})"
+        return f"{sign}({target} | {conditions})" if conditions else f"{sign}({target})"
 
 
 def default_question(attack: Attack) -> str:
@@ -59,9 +101,12 @@ def default_question(attack: Attack) -> str:
     )
 
 
+Target = Any  # "node=state", {node: state}, an event, a node, a question's name, or a Mean
+
+
 def read_query(
     attack: Attack,
-    target: str | Mapping[str, str] | None,
+    target: Target | None,
     given: str | Mapping[str, Any] | None = None,
     do: str | Mapping[str, Any] | None = None,
 ) -> tuple[Attack, Query]:
@@ -73,31 +118,116 @@ def read_query(
         target = default_question(attack)
     known = parse_given({} if given is None else given)
     target, known = _named_question(attack, target, known)
-    attack, hard, words = with_soft_evidence(attack, known)
+    attack, known, words = with_events(attack, known)
+    attack, hard, reports = with_soft_evidence(attack, known)
+    words |= reports
     done = parse_states({} if do is None else do)
-    if isinstance(target, str) and "=" not in target:
-        targets = tuple(t.strip() for t in target.split(","))
-        wanted: dict[str, str] = {}
-        if len(targets) > 1:
+    scale = None
+    target = _mean(attack, target)
+    if isinstance(target, Mean):
+        attack, node, scale = with_share(attack, target.of)
+        wanted = {node: YES}
+    elif isinstance(target, str) and is_event(target, finder(attack)):
+        attack, wanted, said = _event(attack, target)
+        words |= said
+    elif isinstance(target, str) and "=" not in target:
+        wanted = {}
+        if "," in target:
             raise UsageError(f'"{target}": ask one node as a whole, or states such as a=yes, b=no')
     else:
         wanted = parse_states(target)
-        targets = tuple(wanted)
+    targets = tuple(wanted) or (str(target).strip(),) * bool(target)
     for node in {*targets, *hard, *done}:
         if node not in attack.all_nodes:
             hint = did_you_mean(node, attack.all_nodes)
             raise UsageError(f'{attack.name} has no node "{node}"; {hint}')
-    return attack, Query(targets, wanted, hard, done, words)
+    return attack, Query(targets, wanted, hard, done, words, scale)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The target of a question about the mean of a node's number, or of a group's count."""
+
+    of: str
 
 
 def _named_question(
-    attack: Attack, target: str | Mapping[str, str], given: dict[str, Given]
-) -> tuple[str | Mapping[str, str], dict[str, Given]]:
+    attack: Attack, target: Target, given: dict[str, Given]
+) -> tuple[Target, dict[str, Given]]:
     """A bare word that names a question of the attack, and no node, stands for that question."""
     if isinstance(target, str) and target in attack.questions and target not in attack.all_nodes:
         question = attack.questions[target]
-        return question.target, {**question.given, **given}
+        what = Mean(question.expect) if question.expect else question.target
+        return what, {**question.given, **given}
     return target, given
+
+
+def _mean(attack: Attack, target: Target) -> Target:
+    """A mean, where one is asked for in words: "expect exposed", {"expect": "exposed"}."""
+    if isinstance(target, str) and (said := re.fullmatch(r"\s*expect\s+(\w+)\s*", target)):
+        return Mean(said[1])
+    if isinstance(target, Mapping) and {*target} == {"expect"} and "expect" not in attack.all_nodes:
+        return Mean(str(target["expect"]))
+    return target
+
+
+def _event(attack: Attack, text: str) -> tuple[Attack, dict[str, str], dict[str, str]]:
+    """The attack with a node for an event, that it says yes, and the event in words."""
+    names = [*attack.all_nodes, *attack.groups]
+    event = read_event(text, finder(attack), names)
+    attack, node = with_event(attack, event, "event")
+    return attack, {node: YES}, {node: " ".join(text.split())}
+
+
+def with_events(
+    attack: Attack, given: Mapping[str, Given]
+) -> tuple[Attack, dict[str, Given], dict[str, str]]:
+    """Evidence that is more than a state (n: ">=3", a group's count, "a=yes or b=yes") as nodes."""
+    out: dict[str, Given] = {}
+    words: dict[str, str] = {}
+    for name, value in given.items():
+        if not isinstance(value, str) or (name in attack.nodes and value in (YES, NO)):
+            out[name] = value
+        elif (atom := read_test(name, value, finder(attack))) is not None:
+            attack, node = with_event(attack, atom, f"{name}_event")
+            out[node], words[node] = YES, f"{name}{atom.test[0]}{atom.test[1]}"
+        elif not NAME.match(name):
+            if value not in (YES, NO):
+                raise UsageError(f'"{name}" holds or not: yes or no, not "{value}"')
+            attack, wanted, said = _event(attack, name)
+            (node,) = wanted
+            out[node] = value
+            words[node] = said[node] if value == YES else f"not ({said[node]})"
+        else:
+            out[name] = value
+    return attack, out, words
+
+
+def with_share(attack: Attack, name: str) -> tuple[Attack, str, Scale]:
+    """The attack with a node whose P(yes) is a mean as a share of its range, and that range."""
+    find = finder(attack)
+    known = find(name)
+    if known is None:
+        hint = did_you_mean(name, [*attack.all_nodes, *attack.groups])
+        raise UsageError(f'{attack.name} has no node "{name}" whose mean could be told; {hint}')
+    node = name
+    if known.is_group:
+        attack, node = with_count(attack, name)
+    elif not known.has_numbers:
+        states = ", ".join(known.states[:6])
+        raise UsageError(f"{name} has no mean: its states are no numbers but {states}")
+    elif name in attack.nodes and has_bands(attack.nodes[name]):
+        raise UsageError(no_mean_of_bands(name))
+    ends: list[float] = []
+    for at in (0, 1):  # a parameter that sizes the states may move over its range
+        sizes = {p: attack.parameters[p].range[at] for p in attack.structural}
+        ends += attack.variable(node, sizes).numbers.tolist()
+    low, high = min(ends), max(ends)
+    share = Node(
+        free_name(attack, f"{name}_share"), (NO, YES), ShareOfRange(low, high), (node,),
+        story=f"{name} as a share of {low:g} to {high:g}",
+    )  # fmt: skip
+    return attack.with_node(share), share.name, Scale(name, node, low, high)
 
 
 def with_soft_evidence(
@@ -118,7 +248,7 @@ def with_soft_evidence(
             raise UsageError(f'no node "{node}"; {did_you_mean(node, attack.all_nodes)}')
         _check_states(attack.all_nodes[node], value)
         report = Node(
-            _free_name(attack, f"{node}_report"), (NO, YES), Report(dict(value)), (node,),
+            free_name(attack, f"{node}_report"), (NO, YES), Report(dict(value)), (node,),
             story=f"An uncertain report about {node}", source="evidence of the question",
         )  # fmt: skip
         attack = attack.with_node(report)
@@ -141,15 +271,6 @@ def _check_states(node: Node, likelihood: Mapping[str, float]) -> None:
     missing = [state for state in node.states if state not in likelihood]
     if missing:
         raise UsageError(left_out(node.name, missing))
-
-
-def _free_name(attack: Attack, wanted: str) -> str:
-    """A name that nothing of the author's has."""
-    taken = {*attack.all_nodes, *attack.groups, *attack.parameters, *attack.subject}
-    name, number = wanted, 2
-    while name in taken:
-        name, number = f"{wanted}_{number}", number + 1
-    return name
 
 
 def refuse_nothing(query: Query) -> None:

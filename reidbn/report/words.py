@@ -14,7 +14,7 @@ import numpy as np
 
 from reidbn.attack.assumptions import assumptions_behind
 from reidbn.errors import EngineError
-from reidbn.inference.answer import Answer
+from reidbn.inference.answer import Answer, Expectation
 from reidbn.inference.cut import SHOWN, in_words
 from reidbn.inference.network import MASS
 from reidbn.microdata.classes import bands_of_sizes
@@ -83,7 +83,7 @@ def per_cent(share: float) -> str:
 # -- an answer in plain words ----------------------------------------------------------------------
 
 
-def sentence(answer: Answer) -> str:
+def sentence(answer: Answer | Expectation) -> str:
     """One plain sentence.
 
     >>> from reidbn.inference.answers import ask
@@ -91,9 +91,11 @@ def sentence(answer: Answer) -> str:
     'identified=yes has probability 0.461 (about 1 in 2.2), given that in_leak=yes.'
     """
     query = answer.query
-    what = " and ".join(f"{n}={s}" for n, s in query.wanted.items()) or query.targets[0]
+    what = " and ".join(query.asked)
     p = np.asarray(answer.probability)
-    if query.is_distribution and p.ndim == 1:
+    if isinstance(answer, Expectation):
+        found = _mean_in_words(answer)
+    elif query.is_distribution and p.ndim == 1:
         best = int(p.argmax())
         found = f"{what} is most probably {answer.states[best]}: {one_in(float(p[best]))}"
     elif query.is_distribution:
@@ -110,14 +112,24 @@ def sentence(answer: Answer) -> str:
     return f"{', '.join([found, *conditions])}."
 
 
-def used_assumptions(answer: Answer) -> tuple[str, ...]:
+def _mean_in_words(answer: Expectation) -> str:
+    what, mean = answer.query.asked[0], np.asarray(answer.value)
+    if mean.size == 1:
+        return f"{what} is {float(answer):.4g} on average (standard deviation {answer.sd:.3g})"
+    return (
+        f"{what} is {mean.mean():.4g} on average over {mean.size:,} answers, the highest "
+        f"{mean.max():.4g}"
+    )
+
+
+def used_assumptions(answer: Answer | Expectation) -> tuple[str, ...]:
     """Assumptions behind the answer, except parameters that were set for it."""
     query = answer.query
     behind = assumptions_behind(answer.attack, [*query.targets, *query.given], query.do)
     return tuple(name for name in behind if name not in answer.settings)
 
 
-def remarks(answer: Answer) -> list[str]:
+def remarks(answer: Answer | Expectation) -> list[str]:
     """What has to be said beside the sentence."""
     out = []
     if answer.query.given:
@@ -134,7 +146,7 @@ def remarks(answer: Answer) -> list[str]:
     return [*out, _assumed(answer, used_assumptions(answer))]
 
 
-def _assumed(answer: Answer, names: Iterable[str]) -> str:
+def _assumed(answer: Answer | Expectation, names: Iterable[str]) -> str:
     parameters = answer.attack.settable
     shown = [
         f"{n} = {parameters[n].value:,.12g}" if n in parameters else f"the numbers of {n}"

@@ -6,6 +6,7 @@ __getattr__ = face(
     __name__,
     {
         "compare": "Comparison compare",
+        "expected": "expect",
         "slopes": "derivative derivatives",
         "sobol": "Sobol sobol",
         "solve": "Solution solve",

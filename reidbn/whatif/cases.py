@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from reidbn.attack.attack import Attack
 from reidbn.attack.scenario import Scenario
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked, make_case
+from reidbn.inference.query import Scale
 
 Target = str | Mapping[str, str]
 
@@ -41,8 +44,32 @@ def case_of(
     set: Mapping[str, Any] | None = None,
     subject: Mapping[str, Any] | None = None,
     beyond_range: bool = False,
+    means: bool = False,
 ) -> Asked:
-    """The case to vary; an attack needs a target: "identified=yes", or a question's name."""
+    """The case to vary; an attack needs a target: "identified=yes", or a question's name.
+
+    `means` is said by who can vary the mean of a number as well as a probability.
+    """
+    case = _case(what, target, given, do, set, subject, beyond_range=beyond_range)
+    if case.query.scale is not None and not means:
+        raise UsageError(
+            f"{case.query.describe()} is a mean, and this takes probabilities: ask for an event, "
+            f"such as {case.query.scale.of}>=1, or use ask, expect, sweep, tornado, solve, sobol, "
+            f"uncertainty or derivatives"
+        )
+    return case
+
+
+def _case(
+    what: What,
+    target: Target | None,
+    given: Mapping[str, Any] | None,
+    do: Mapping[str, Any] | None,
+    set: Mapping[str, Any] | None,
+    subject: Mapping[str, Any] | None,
+    *,
+    beyond_range: bool,
+) -> Asked:
     if isinstance(what, Attack | str):
         return make_case(what, target, given=given, do=do, set=set,
                          subject=subject, beyond_range=beyond_range)  # fmt: skip
@@ -117,6 +144,20 @@ def _from_scenario(scenario: Scenario) -> Change:
     adds = scenario.parameters or scenario.nodes or scenario.questions
     return Change(scenario.name, dict(scenario.set), dict(scenario.given), dict(scenario.do),
                   scenario if adds else None)  # fmt: skip
+
+
+def check_mean(scale: Scale, statistic: str, level: float | None, name: str) -> float | None:
+    """A level of a mean as a share of its range; what cannot be said of means is refused."""
+    if statistic.startswith("above"):
+        raise UsageError(f'statistic="{statistic}" counts risks; a mean takes mean, median, max')
+    if level is None:
+        return None
+    is_number = isinstance(level, int | float | np.number) and not isinstance(level, bool)
+    if not is_number or not scale.low <= level <= scale.high:
+        raise UsageError(
+            f"{name}={level}: {scale.of} lies between {scale.low:g} and {scale.high:g}"
+        )
+    return scale.share(float(level))
 
 
 def outside(name: str, value: float, low: float, high: float) -> tuple[str, ...]:

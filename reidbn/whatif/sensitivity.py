@@ -61,14 +61,21 @@ class Slope:
 
 def slopes(case: Asked, names: Sequence[str]) -> list[Slope]:
     """The slope of the mean answer over subjects in each parameter."""
-    answers = base_answers(case)
+    answers, scale = base_answers(case), case.query.scale
     answer = float(mean(answers.probability, case.weights)[0])
+    answer = answer if scale is None else scale.value(answer)
     found = responses(case, names)
     out = []
     for name, response in found.items():
         steps, method = subject_slopes(response, answers)
-        out.append(Slope(name, case.base(name), answer, float(mean(steps, case.weights)), method))
+        slope = float(mean(steps, case.weights)) * unit(case)
+        out.append(Slope(name, case.base(name), answer, slope, method))
     return out
+
+
+def unit(case: Asked) -> float:
+    """How much of what is asked for a share of its range is: 1 for a probability."""
+    return 1.0 if case.query.scale is None else case.query.scale.width
 
 
 def base_answers(case: Asked) -> Values:

@@ -9,7 +9,7 @@ from reidbn.calls import renamed, typed
 from reidbn.inference.asked import Asking
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 from reidbn.whatif.curve import responses
-from reidbn.whatif.sensitivity import base_answers, slopes, spans, subject_slopes
+from reidbn.whatif.sensitivity import base_answers, slopes, spans, subject_slopes, unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def derivatives(
     """
     import pandas as pd
 
-    case = case_of(what, target, **asked)
+    case = case_of(what, target, means=True, **asked)
     names = list(spans(case, over))
     if not per_person:
         return pd.DataFrame(
@@ -58,7 +58,8 @@ def derivatives(
     for name, response in responses(case, names).items():
         steps, method = subject_slopes(response, answers)
         parts.append(pd.DataFrame({"parameter": name, "subject": case.names(len(steps)),
-                                   "derivative": case.each(steps), "method": method}))  # fmt: skip
+                                   "derivative": case.each(steps) * unit(case),
+                                   "method": method}))  # fmt: skip
     return pd.concat(parts, ignore_index=True)
 
 

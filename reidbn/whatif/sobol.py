@@ -498,10 +498,14 @@ def sobol(
     >>> s.method, round(s["p_c"].total, 3)
     ('exact', 0.894)
     """
-    case = case_of(what, target, **asked)
+    case = case_of(what, target, means=True, **asked)
     varied = with_ranges(case, spans(case, over), priors)
     grid = Grid(case, varied)
     spread = grid.spread()
+    scale = case.query.scale
+    if scale is not None:  # the share of a range, in the units of that range
+        parts = spread.parts * scale.width**2
+        spread = replace(spread, mean=scale.value(spread.mean), parts=parts)
     indices = [_index(case, name, varied[name], spread) for name in varied]
     return Sobol(
         attack=case.attack.name,

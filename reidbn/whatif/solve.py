@@ -22,7 +22,7 @@ from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asking
 from reidbn.theory.real_roots import Whole, real_roots, sign_at, whole
-from reidbn.whatif.cases import Target, What, brings_case, case_of
+from reidbn.whatif.cases import Target, What, brings_case, case_of, check_mean
 from reidbn.whatif.curve import Curve, Response, responses
 from reidbn.whatif.rationals import rational_parts, written
 from reidbn.whatif.sensitivity import Line, base_answers, spans
@@ -402,16 +402,20 @@ def solve(
         question, parameter = None, question
     if parameter is None:
         raise UsageError("name the parameter to solve for")
+    case = case_of(what, question, means=True, **asked)
+    scale = case.query.scale
+    if scale is not None:
+        target = check_mean(scale, statistic, target, "target")
     if not isinstance(target, int | float | np.number) or not 0 <= target <= 1:
         raise UsageError(f"target={target} is no probability: it must lie between 0 and 1")
-    case = case_of(what, question, **asked)
     answers = base_answers(case)
     span = spans(case, {parameter: range})[parameter] or case.parameter(parameter).range
     if not span[0] < span[1]:
         raise UsageError(f"{parameter} has no range to search; give range=(low, high)")
     response = responses(case, [parameter], {parameter: span})[parameter]
     response.check(np.array([response.base]), answers)
-    return solution(response, float(target), statistic)
+    found = solution(response, float(target), statistic)
+    return found if scale is None else replace(found, target=scale.value(found.target))
 
 
 def solution(response: Response, target: float, statistic: str = "mean") -> Solution:

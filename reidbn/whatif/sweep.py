@@ -50,10 +50,11 @@ def sweep(
     parameter's range; every combination is asked, in one contraction (a structural parameter
     rebuilds the network once per value).  Or it is a list of scenarios, or {name: change}.
 
-    One subject gives `probability`; several give mean, quantiles, largest, and how many lie above
-    each threshold, or one row per subject with `per_person=True`.  A question on a whole node
-    gives a row per state.  `impossible="null"` leaves a cell empty where the evidence cannot be, or
-    where a condition of the attack (`where: [leaked <= records]`) does not hold, instead of
+    One subject gives `probability` (`mean` where a mean is asked for); several give mean,
+    quantiles, largest, and how many lie above each threshold, or one row per subject with
+    `per_person=True`.  A question on a whole node gives a row per state.  `impossible="null"`
+    leaves a cell empty where the evidence cannot be, or where a condition of the attack
+    (`where: [leaked <= records]`) does not hold, instead of
     raising.  With `path`, the rows per subject go to that Parquet file part by part,
     never all in memory, and what comes back is one row per setting.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
@@ -74,6 +75,8 @@ def sweep(
     if impossible not in ("raise", "null"):
         raise UsageError(f'impossible="{impossible}": use "raise" or "null"')
     case, states = _case_and_states(what, target, grid, asked)
+    if case.query.scale is not None and thresholds is THRESHOLDS:
+        thresholds = ()  # they are for risks
     if path is not None:
         if not per_person:
             raise UsageError("path= is for the rows per subject: give per_person=True too")
@@ -110,7 +113,7 @@ def _case_and_states(what: What, target: Any, grid: Any, asked: Asking) -> tuple
     if isinstance(what, str):
         what = load_attack(what)
     if not (isinstance(what, Attack) and isinstance(target, str) and target in what.all_nodes):
-        return case_of(what, target, **asked), [""]
+        return case_of(what, target, means=True, **asked), [""]
     first = what.variable(target, {n: what.parameters[n].value for n in what.structural}).states[0]
     case = case_of(what, {target: first}, **asked)
     return case, list(_states(case, target, grid))
@@ -193,9 +196,9 @@ class _Reading:
         if self.per_subject:
             return self._every_subject(case, columns, values, more)
         if len(case.each(values.numerator)) == 1:
-            found = {"probability": values.probability[0]}
+            found = {_answer(case): _in_units(case, values)[0]}
         else:
-            found = self._summary(case, values.probability)
+            found = self._summary(case, _in_units(case, values))
         evidence = mean(_evidence(values), case.weights)
         return {**columns, **more, **found, "evidence_probability": evidence}
 
@@ -215,7 +218,7 @@ class _Reading:
 
     @staticmethod
     def _every_subject(case: Asked, columns: Columns, values: Values, more: Columns) -> Columns:
-        probability, evidence = (case.each(v) for v in (values.probability, _evidence(values)))
+        probability, evidence = (case.each(v) for v in (_in_units(case, values), _evidence(values)))
         subjects, settings = probability.shape
         labels = np.asarray(case.names(subjects))
         wide = {name: np.repeat(np.asarray(column), subjects) for name, column in columns.items()}
@@ -223,9 +226,19 @@ class _Reading:
             **wide,
             "subject": np.tile(labels, settings),
             **more,
-            "probability": probability.T.reshape(-1),
+            _answer(case): probability.T.reshape(-1),
             "evidence_probability": evidence.T.reshape(-1),
         }
+
+
+def _answer(case: Asked) -> str:
+    return "probability" if case.query.scale is None else "mean"
+
+
+def _in_units(case: Asked, values: Values) -> Array:
+    """Probabilities, or means in the units of their node."""
+    scale = case.query.scale
+    return values.probability if scale is None else np.asarray(scale.value(values.probability))
 
 
 def _evidence(values: Values) -> Array:

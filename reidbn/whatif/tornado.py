@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -13,8 +13,9 @@ from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.asked import Asking, Values
 from reidbn.inference.network import Array
+from reidbn.inference.query import Scale
 from reidbn.late import late
-from reidbn.whatif.cases import Target, What, case_of, outside
+from reidbn.whatif.cases import Target, What, case_of, check_mean, outside
 from reidbn.whatif.curve import Response, one_at_a_time, responses
 from reidbn.whatif.sensitivity import Line, base_answers, spans
 from reidbn.whatif.solve import Level, level
@@ -174,8 +175,12 @@ def tornado(
     >>> [bar.parameter for bar in t], t["class_size"].crossings
     (['class_size', 'leaked', 'records'], (12.0,))
     """
-    case = case_of(what, target, **asked)
-    _check_threshold(threshold)
+    case = case_of(what, target, means=True, **asked)
+    scale = case.query.scale
+    if scale is None:
+        _check_threshold(threshold)
+    else:
+        threshold = check_mean(scale, statistic, threshold, "threshold")
     own = base_answers(case)
     answers = own.probability
     wanted = spans(case, over)
@@ -189,7 +194,7 @@ def tornado(
     ends = one_at_a_time(case, {n: np.array([r.low, r.high]) for n, r in found.items()})
     bars = [_bar(r, ends[n], threshold, statistic) for n, r in found.items()]
     answer = summary(statistic)(answers, case.weights)
-    return Tornado(
+    found_tornado = Tornado(
         attack=case.attack.name,
         question=case.query.describe(),
         answer=float(answer[0]),
@@ -199,6 +204,18 @@ def tornado(
         subjects=len(case.each(answers)),
         threshold=threshold,
     )
+    return found_tornado if scale is None else _in_units(found_tornado, scale)
+
+
+def _in_units(tornado: Tornado, scale: Scale) -> Tornado:
+    """The bars of a mean, in the units of its node."""
+    names = ("at_low", "at_high", "lowest", "highest")
+    bars = tuple(
+        replace(bar, **{name: scale.value(getattr(bar, name)) for name in names})
+        for bar in tornado.bars
+    )
+    threshold = None if tornado.threshold is None else scale.value(tornado.threshold)
+    return replace(tornado, answer=scale.value(tornado.answer), bars=bars, threshold=threshold)
 
 
 def _bar(response: Response, ends: Values, threshold: float | None, statistic: str) -> Bar:

@@ -127,16 +127,21 @@ def uncertainty(
     >>> round(u.mean, 4), u.method
     (0.1613, 'exact')
     """
-    case = case_of(what, target, **asked)
+    case = case_of(what, target, means=True, **asked)
+    scale = case.query.scale
     varied = with_ranges(case, spans(case, over), priors)
     grid = Grid(case, varied)
     spread = grid.spread()
     drawn = np.sort(_mean_draws(grid, draws, seed))
+    mean, sd = spread.mean, spread.sd
+    if scale is not None:  # the share of a range, in the units of that range
+        drawn, mean, sd = scale.value(drawn), scale.value(mean), sd * scale.width
+        thresholds = () if thresholds is THRESHOLDS else thresholds
     return Uncertainty(
         attack=case.attack.name,
         question=case.query.describe(),
-        mean=spread.mean,
-        sd=spread.sd,
+        mean=mean,
+        sd=sd,
         method="exact" if spread.is_exact else "quadrature",
         error=spread.error,
         quantiles={float(q): estimated_quantile(drawn, q) for q in quantiles},

@@ -484,7 +484,9 @@ class RecordNetwork:
     # -- how it is asked -------------------------------------------------------------------------
 
     def _ask(self, target: str | Mapping[str, str], given: Mapping[str, Any]) -> Answer:
-        return ask(self.attack, target, given=given, engine=self.engine)
+        answer = ask(self.attack, target, given=given, engine=self.engine)
+        assert isinstance(answer, Answer)  # noqa: S101 - no question here is about a mean
+        return answer
 
     def _posterior(self, given: Mapping[str, Any]) -> Array:
         return np.asarray(self._ask("record", given).probability)

@@ -54,7 +54,7 @@ from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mea
 from reidbn.inference.answers import load_attack
 from reidbn.inference.estimates import AT_ONCE
 from reidbn.inference.lowering import Lowering, check_settings
-from reidbn.inference.query import Query, default_question, read_query
+from reidbn.inference.query import Mean, Query, default_question, read_query
 from reidbn.inference.sampling import forward, matching
 from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.knowledge import Known
@@ -415,15 +415,21 @@ def _questions(
     Soft evidence adds its report nodes to the attack, which no other question sees.
     """
     main = default_question(attack)
-    names = [name for name in attack.questions if name != main]
+    names = [n for n, q in attack.questions.items() if n != main and not q.expect]
     found = {}
     for name in (*names, main):
         question = attack.questions[name]
         given = {**question.given, **scenario.given, **inputs.given}
         done = {**scenario.do, **inputs.do}
-        attack, query = read_query(attack, question.target, given, done)
+        what = Mean(question.expect) if question.expect else question.target
+        attack, query = read_query(attack, what, given, done)
         if query.is_distribution:
             raise UsageError(f"question {name} asks for a distribution; name a state")
+        if query.scale is not None:
+            raise UsageError(
+                f"question {name} asks for a mean, and people are assessed by the chance of an "
+                f"event; call the event's question risk, and ask rb.expect for the mean"
+            )
         found[OVERALL if name == main else name] = query
     return attack, found
 

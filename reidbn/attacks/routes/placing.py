@@ -61,6 +61,13 @@ def translated(
     new = tuple(members)
     kept, notes = [], []
     for question in attack.questions.values():
+        if question.expect or not question.is_plain:  # kept as it is, or not at all
+            gone = sorted(question.names & {*group.members} - {*new})
+            if gone:
+                notes.append(f"question {question.name} is left out: the scenario has no {gone[0]}")
+            else:
+                kept.append(question)
+            continue
         try:
             target = _states(parse_states(question.target), new, joined, group)
             given = _states(question.given, new, joined, group)

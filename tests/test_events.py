@@ -1,0 +1,353 @@
+"""Events with or, not and comparisons, counts of a group, and means: against plain enumeration."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import reidbn as rb
+from reidbn.cli import reidbn
+from tests.random_files import random_file
+from tests.yaml_oracle import Model, cells
+
+MODEL = """\
+schema_version: 1
+name: found
+parameters:
+  p_known: {value: 0.5, range: [0, 1], source: assumption}
+  p_found: {value: 0.25, range: [0, 1], source: assumption}
+groups:
+  known: {members: [knows_age, knows_town, knows_job], probability: $p_known, source: assumption}
+nodes:
+  luck: {rows: [{p: [0.25, 0.5, 0.25]}], states: [low, mid or so, high], source: assumption}
+  how_many:
+    states: 0..3
+    parents: [luck]
+    rows:
+      - {when: {luck: high}, p: [0, 0.25, 0.25, 0.5]}
+      - {p: [0.5, 0.25, 0.25, 0]}
+    source: assumption
+  found:
+    parents: [known, how_many]
+    cpd: {kind: probability, p: $p_found}
+  named:
+    parents: [known, found]
+    cpd: {kind: noisy-or, weights: 0.125}
+    source: assumption
+questions:
+  risk: {target: named=yes}
+  either: {target: "named=yes or how_many>=2"}
+  count: {expect: how_many, given: {luck: high}}
+  knowledge: {expect: known}
+  luck_helps: {target: named=yes, given: {known: ">=2", "luck=high or how_many=3": yes}}
+"""
+
+
+class Said:
+    """A random event, as text and as what it means of a world."""
+
+    def __init__(self, rng, model, names):
+        self.rng, self.model, self.names = rng, model, names
+
+    def pick(self, of):
+        return of[int(self.rng.integers(len(of)))]
+
+    def atom(self):
+        name = self.pick(self.names)
+        if name in self.model.groups:
+            most = len(self.model.groups[name]["members"])
+            sign, value = self.pick([">=", "<=", "<", ">", "=", "!="]), self.pick(range(most + 1))
+            return f"{name}{sign}{value}", self.compare(name, sign, str(value))
+        states = self.model.states(name)
+        numbers = all(s.isdecimal() for s in states)
+        sign = self.pick([">=", "<=", "<", ">", "="] if numbers else ["=", "!="])
+        value = self.pick(states)
+        return f"{name} {sign} {value}", self.compare(name, sign, value)
+
+    def compare(self, name, sign, value):
+        if sign in ("=", "!=") and name not in self.model.groups:
+            return lambda world: (world[name] == value) is (sign == "=")
+        number, limit = (lambda world: self.model.number(name, world)), Fraction(value)
+        return {
+            "=": lambda world: number(world) == limit, "!=": lambda world: number(world) != limit,
+            "<": lambda world: number(world) < limit, "<=": lambda world: number(world) <= limit,
+            ">": lambda world: number(world) > limit, ">=": lambda world: number(world) >= limit,
+        }[sign]  # fmt: skip
+
+    def event(self, depth=2):
+        kind = self.pick(["atom", "and", "or", "not"] if depth else ["atom"])
+        if kind == "atom":
+            return self.atom()
+        one, holds = self.event(depth - 1)
+        if kind == "not":
+            return f"not ({one})", lambda world: not holds(world)
+        other, too = self.event(depth - 1)
+        if kind == "or":
+            return f"({one} or {other})", lambda world: holds(world) or too(world)
+        return f"({one}), {other}", lambda world: holds(world) and too(world)
+
+
+def nodes_of(model, names):
+    return [node for name in names for node in model.nodes_of(name)]
+
+
+def compare_files(files, seed, most=2_000):
+    rng = np.random.default_rng(seed)
+    seen = {"event": 0, "mean": 0, "impossible": 0}
+    for _ in range(files):
+        words, _ = random_file(rng)
+        model, attack = Model.read(words), rb.loads(words)
+        fixed = [n for n in attack.all_nodes if not attack.all_nodes[n].structural]
+        for _ in range(4):
+            names = [fixed[int(i)] for i in rng.integers(len(fixed), size=3)]
+            names += list(model.groups)[:1]
+            told = nodes_of(model, names)
+            if cells(model, model.upstream(told, {})) > most:
+                continue
+            said = Said(rng, model, names)
+            (event, holds), (given, known) = said.event(), said.event(1)
+            total, evidence = model.mean(holds, told, holds=known)
+            seen[check(attack, event, {given: "yes"}, total, evidence, words)] += 1
+            numbers = [n for n in names if n in model.groups or all(
+                s.isdecimal() or s in ("no", "yes") for s in model.states(n))]  # fmt: skip
+            if numbers and evidence:
+                of = numbers[0]
+                total, _ = model.mean(lambda w: model.number(of, w), told, holds=known)  # noqa: B023
+                found = rb.expect(attack, of, given={given: "yes"})
+                assert abs(float(found) - float(total / evidence)) <= 1e-12, words
+                shared = rb.sweep(attack, f"expect {of}", [{}], given={given: "yes"})["mean"][0]
+                assert abs(shared - float(total / evidence)) <= 1e-12, words
+                seen["mean"] += 1
+    return seen
+
+
+def check(attack, event, given, total, evidence, words):
+    if evidence == 0:
+        with pytest.raises(rb.ImpossibleEvidence):
+            rb.ask(attack, event, given=given)
+        return "impossible"
+    answer = rb.ask(attack, event, given=given)
+    assert abs(float(answer) - float(total / evidence)) <= 1e-12, (words, event, given)
+    assert abs(float(answer.evidence_probability) - float(evidence)) <= 1e-12
+    return "event"
+
+
+def test_random_events_and_means_are_what_enumeration_says():
+    seen = compare_files(25, seed=20261122)
+    assert seen["event"] >= 30
+    assert seen["mean"] >= 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_thousands_of_random_events_none_wrong(seed):
+    assert compare_files(100, seed)["event"] >= 100
+
+
+@pytest.fixture(scope="module")
+def found():
+    return rb.loads(MODEL)
+
+
+def test_every_engine_answers_an_event_and_a_mean(found):
+    for target in ("named=yes or how_many>=2", "not (known<2, luck=mid or so)", "known=1"):
+        exact = float(rb.ask(found, target, given={"known": "<=2"}))
+        for engine in ("pgmpy", "enumeration"):
+            assert (
+                abs(float(rb.ask(found, target, given="known<=2", engine=engine)) - exact) < 1e-12
+            )
+        low, high = rb.ask(found, target, given="known<=2", engine="sampling", seed=1,
+                           draws=100_000).interval  # fmt: skip
+        assert low - 0.01 < exact < high + 0.01
+    mean = rb.expect(found, "how_many")
+    assert float(mean) == 0.25 * 2.25 + 0.75 * 0.75
+    for engine in ("pgmpy", "enumeration"):
+        assert abs(float(rb.expect(found, "how_many", engine=engine)) - float(mean)) <= 1e-12
+    sampled = rb.expect(found, "how_many", engine="sampling", draws=100_000, seed=1)
+    assert abs(float(sampled) - float(mean)) < 6 * float(mean.sd) / 100_000**0.5  # 2 in a billion
+    assert sampled.interval[0] < float(sampled) < sampled.interval[1]
+
+
+def test_a_state_may_hold_the_words_of_events(found):
+    assert float(rb.ask(found, "luck=mid or so")) == 0.5
+    assert float(rb.ask(found, "luck=mid or so or luck=low")) == 0.75
+    assert float(rb.ask(found, "not luck=mid or so")) == 0.5
+
+
+def test_questions_of_a_file_are_kept_and_written(found):
+    text = rb.attack.dumps(found)
+    assert rb.loads(text) == found
+    assert rb.attack.dumps(rb.loads(text)) == text
+    assert float(rb.ask(found, "count")) == 2.25
+    assert str(rb.ask(found, "count")) == "E(how_many | luck=high) = 2.25 (sd 0.8292)"
+    assert float(rb.expect(found, "knowledge")) == 1.5
+    assert rb.expect(found, "knowledge").distribution["3"] == 0.125
+    assert str(rb.ask(found, "either")).startswith("P(named=yes or how_many>=2) = ")
+    given = rb.ask(found, "luck_helps")
+    assert given.query.known == ["known>=2", "luck=high or how_many=3"]
+
+
+def test_a_mean_is_varied_in_the_units_of_its_node(found):
+    known = "expect known"
+    swept = rb.sweep(found, known, {"p_known": [0, 0.25, 1]})
+    assert np.allclose(swept["mean"], [0, 0.75, 3], rtol=0, atol=1e-12)
+    bar = rb.tornado(found, "knowledge", threshold=2)["p_known"]
+    assert (bar.at_low, bar.at_high) == pytest.approx((0, 3))
+    assert bar.method == "exact polynomial"
+    assert bar.crossings == pytest.approx((2 / 3,))
+    assert float(rb.solve(found, known, "p_known", 2)) == pytest.approx(2 / 3)
+    sobol = rb.whatif.sobol(found, known, over=["p_known"])
+    assert (sobol.mean, sobol.sd) == pytest.approx((1.5, 3 / 12**0.5))
+    assert sobol["p_known"].total == pytest.approx(1)
+    sure = rb.whatif.uncertainty(found, known, over=["p_known"], draws=4_000, seed=1)
+    assert (sure.mean, sure.sd) == pytest.approx((1.5, 3 / 12**0.5))
+    assert sure.quantiles[0.5].low < 1.5 < sure.quantiles[0.5].high
+    slope = rb.whatif.derivatives(found, known, over=["p_known"])
+    assert slope["derivative"][0] == pytest.approx(3)
+    assert slope["answer"][0] == pytest.approx(1.5)
+    assert rb.crosscheck(found, known, draws=20_000).passed
+
+
+def test_what_if_of_an_event_stays_a_polynomial(found):
+    bar = rb.tornado(found, "known>=2 or how_many=3")["p_known"]
+    assert bar.method == "exact polynomial"
+    assert rb.sweep(found, "known>=2", {"p_known": [0.5, 1]})["probability"].tolist() == [0.5, 1]
+
+
+def test_the_most_probable_case_holds_nodes_of_the_attack_alone(found):
+    case = rb.most_probable(found, {"known": ">=2", "named": "yes"}).case
+    assert {*case} <= {*found.all_nodes}
+    assert sum(case[m] == "yes" for m in found.groups["known"].members) >= 2
+
+
+REFUSED = {
+    "a mean of words": ("expect luck", {}, "its states are no numbers but low, mid or so, high"),
+    "a mean of nothing": ("expect how_may", {}, 'did you mean "how_many"?'),
+    "a comparison of words": ("luck>=2", {}, "the states of luck are no numbers"),
+    "a comparison with a word": ("how_many>=few", {}, "compare it with a number"),
+    "a group as a node": ("known=yes", {}, "say how many of its members are known"),
+    "a state that is not there": ("how_many=7 or named=yes", {}, 'how_many has no state "7"'),
+    "a node that is not there": ("nmaed=yes or how_many=1", {}, 'did you mean "named"?'),
+    "an open bracket": ("(named=yes or how_many=1", {}, "a bracket is not closed"),
+    "nothing after or": ("named=yes or", {}, "something is missing"),
+    "two states of one": ("named=yes how_many>=1", {}, "named has no state"),
+    "an event as evidence": ("named=yes", {"how_many>=": "yes"}, "something is missing"),
+    "evidence that is no state": ("named=yes", {"how_many": ">=x"}, "compare it with a number"),
+    "evidence that is no truth": ("named=yes", {"how_many=1 or luck=low": "maybe"}, "yes or no"),
+}
+
+
+@pytest.mark.parametrize(("target", "given", "said"), REFUSED.values(), ids=list(REFUSED))
+def test_what_means_nothing_is_refused(found, target, given, said):
+    with pytest.raises(rb.UsageError) as caught:
+        rb.ask(found, target, given=given)
+    assert said in str(caught.value)
+
+
+def test_means_are_refused_where_only_probabilities_are_meant(found):
+    for refused in (
+        lambda: rb.compare(found, "knowledge", {}, {"p_known": 0.1}),
+        lambda: rb.whatif.subject_uncertainty(found, "knowledge"),
+        lambda: rb.tornado(found, "knowledge", threshold=4),
+        lambda: rb.tornado(found, "knowledge", statistic="above 0.5"),
+        lambda: rb.solve(found, "knowledge", "p_known", -1),
+        lambda: rb.expect(found, "either"),
+        lambda: rb.expect(found, "risk"),
+    ):
+        with pytest.raises(rb.UsageError):
+            refused()
+
+
+def test_a_state_that_is_a_band_is_not_cut_in_two():
+    attack = rb.loads("""\
+schema_version: 1
+name: bands
+nodes:
+  size:
+    states: [1, 2, 3, 5, 10]
+    cpd: {kind: survey-class-size, class_size: 1, class_weight: 4}
+    source: assumption
+""")
+    assert 0 < float(rb.ask(attack, "size>=3")) < 1
+    assert float(rb.ask(attack, "size>=3")) == float(rb.ask(attack, "size>2"))
+    assert float(rb.ask(attack, "size<5")) == float(rb.ask(attack, "size<=4"))
+    for refused in ("size>=4", "size>3", "size<=5", "size<12"):
+        with pytest.raises(rb.UsageError, match="in two"):
+            rb.ask(attack, refused)
+    with pytest.raises(rb.UsageError, match="has no mean"):
+        rb.expect(attack, "size")
+
+
+FILES = {
+    "both": ("{expect: known}", "{expect: known, target: named=yes}", "stands beside target"),
+    "neither": ("{expect: known}", "{story: none}", "has neither target nor expect"),
+    "words": ("{expect: known}", "{expect: luck}", "the states of luck are no numbers"),
+    "no node": ("{expect: known}", "{expect: knwon}", 'did you mean "known"?'),
+    "an event": ("how_many>=2", "how_may>=2", 'did you mean "how_many"?'),
+    "evidence": ('known: ">=2"', 'known: ">=few"', "say how many"),
+    "an event given": ("luck=high or how_many=3", "luck=hihg or how_many=3", "hihg"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "said"), FILES.values(), ids=list(FILES))
+def test_a_slip_in_a_files_question_is_told_with_its_line(old, new, said):
+    assert old in MODEL
+    with pytest.raises(rb.ModelError) as caught:
+        rb.loads(MODEL.replace(old, new))
+    assert said in str(caught.value)
+    assert all(problem.line for problem in caught.value.problems)
+
+
+def test_an_event_of_forty_nodes_is_answered_in_steps():
+    import json
+
+    nodes = {f"n{i}": {"cpd": {"kind": "probability", "p": 0.1}, "source": "me"} for i in range(40)}
+    attack = rb.loads(json.dumps({"schema_version": 1, "name": "wide", "nodes": nodes}))
+    event = " or ".join(f"n{i}=yes" for i in range(40))
+    assert float(rb.ask(attack, event)) == pytest.approx(1 - 0.9**40, abs=1e-12)
+    assert float(rb.ask(attack, f"not ({event})")) == pytest.approx(0.9**40, abs=1e-12)
+
+
+def test_people_one_by_one():
+    people = rb.read_table(rb.datasets.synthetic_patients(300, seed=1),
+                           quasi_identifiers=["age", "sex", "state"])  # fmt: skip
+    attack = rb.load("prosecutor")
+    group = next(iter(attack.groups))
+    found = rb.assess(attack, people, known={"age": 0.5, "sex": 0.5, "state": 0.5})
+    means = rb.expect(found, group)
+    assert len(means.people) == 300
+    assert float(means) == pytest.approx(means.people["mean"].mean())
+    assert float(means) == pytest.approx(1.5)
+    event = next(iter(attack.questions.values())).target
+    some_known = rb.expect(found, group, given=f"{group}>=1").people["mean"]
+    assert np.allclose(some_known, 1.5 / (1 - 0.125), rtol=0, atol=1e-12)
+    some = rb.sweep(found, f"{group}>=2 or {event}", [{}])
+    assert 0.5 < some["mean"][0] < 1
+    named = attack.replace(questions=[
+        *attack.questions.values(),
+        rb.Question("either", f"{group}>=2 or {event}"),
+        rb.Question("number", expect=group),
+    ])  # fmt: skip
+    both = rb.assess(named, people, known={"age": 0.5, "sex": 0.5, "state": 0.5})
+    assert both.risk("either").mean() == pytest.approx(some["mean"][0], abs=1e-12)
+    assert float(rb.expect(both, "number")) == pytest.approx(1.5)
+    assert both.crosscheck.passed
+
+
+def test_the_shell_asks_for_means_and_events(tmp_path):
+    path = tmp_path / "found.yaml"
+    path.write_text(MODEL)
+    run = CliRunner().invoke
+    told = run(reidbn, ["ask", str(path), "count"])
+    assert "how_many is 2.25 on average" in told.output, told.output
+    data = json.loads(run(reidbn, ["ask", str(path), "count", "--json"]).output)
+    assert data["mean"] == 2.25
+    assert data["distribution"] == {"0": 0, "1": 0.25, "2": 0.25, "3": 0.5}
+    either = run(reidbn, ["ask", str(path), "named=yes or how_many>=2", "--given", "known>=1"])
+    assert "named=yes or how_many>=2 has probability" in either.output
+    assert "given that known>=1" in either.output
+    swept = run(reidbn, ["sweep", str(path), "expect known", "--over", "p_known=0,1"])
+    assert swept.exit_code == 0, swept.output
+    assert "mean" in swept.output
