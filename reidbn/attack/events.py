@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reidbn.attack.parts import Node, parse_states
-from reidbn.cpds.event import ALL, ANY, NOT, Event, HowMany, Test
+from reidbn.cpds.arithmetic import Count
+from reidbn.cpds.event import ALL, ANY, NOT, Event, Test
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
 from reidbn.errors import UsageError, did_you_mean
 
@@ -214,16 +215,13 @@ def with_event(attack: Attack, event: Atom | Junction, wanted: str) -> tuple[Att
 
 def with_count(attack: Attack, group: str) -> tuple[Attack, str]:
     """The attack with a node that says how many members of a group are known."""
-    held = next(
-        (n for n in attack.nodes.values() if isinstance(n.cpd, HowMany) and n.parents == (group,)),
-        None,
-    )
-    if held is not None:
-        return attack, held.name
-    name = free_name(attack, f"{group}_count")
     states = tuple(str(i) for i in range(len(attack.groups[group].members) + 1))
+    for node in attack.nodes.values():
+        if isinstance(node.cpd, Count) and (node.parents, node.states) == ((group,), states):
+            return attack, node.name
+    name = free_name(attack, f"{group}_count")
     story = f"How many of {group} are known"
-    return attack.with_node(Node(name, states, HowMany(), (group,), story=story)), name
+    return attack.with_node(Node(name, states, Count(), (group,), story=story)), name
 
 
 def _placed(attack: Attack, event: Atom | Junction, wanted: str) -> tuple[Attack, str]:

@@ -1,4 +1,4 @@
-"""What a question asks for beside the states of nodes: events, counts of a group, means."""
+"""What a question asks for beside the states of nodes: events and means."""
 
 from __future__ import annotations
 
@@ -51,18 +51,6 @@ def passes(variable: Variable, test: Test) -> NDArray[np.bool_]:
     if sign[0] == "<":
         return numbers <= limit if sign == "<=" else numbers < limit
     return numbers >= limit if sign == ">=" else numbers > limit
-
-
-@dataclass(frozen=True)
-class HowMany(CPD):
-    """How many members of its one parent, a group, are known."""
-
-    kind: ClassVar[str] = "how-many"
-
-    def probabilities(self, scope: Scope) -> Array:
-        (group,) = scope.parents
-        count = scope.number(group.name)
-        return np.asarray(count[..., None] == np.arange(len(scope.child.states)), dtype=float)
 
 
 @dataclass(frozen=True)

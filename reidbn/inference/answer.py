@@ -110,7 +110,7 @@ class Expectation:
     engine: str
     attack: Attack
     settings: Mapping[str, Any]
-    rows: int | None = None
+    draws: int | None = None
     interval: tuple[float, float] | None = None  # 95 %, of a sampled mean
     labels: Sequence[Any] | None = None  # of the people, in their order
     cut: Mapping[str, float] = field(default_factory=dict)
@@ -151,8 +151,8 @@ class Expectation:
             "fingerprint": self.attack.fingerprint,
         }
         out |= {} if several else {"distribution": self.distribution}
-        if self.rows:
-            out |= {"rows": self.rows, "interval_95": self.interval}
+        if self.draws:
+            out |= {"draws": self.draws, "interval_95": self.interval}
         if self.cut:
             out["cut"] = dict(self.cut)
         return out

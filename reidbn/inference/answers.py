@@ -114,8 +114,8 @@ def expectation(
     mean = p @ numbers
     sd = np.sqrt((p * (numbers - mean[..., None]) ** 2).sum(axis=-1))
     interval = None
-    if answer.rows:
-        fits = answer.rows * float(answer.evidence_probability)
+    if answer.draws:
+        fits = answer.draws * float(answer.evidence_probability)
         half = 1.96 * float(sd) / float(np.sqrt(fits))
         interval = float(mean) - half, float(mean) + half
     return Expectation(
@@ -128,7 +128,7 @@ def expectation(
         engine=engine,
         attack=attack,
         settings=dict(settings or {}),
-        rows=answer.rows,
+        draws=answer.draws,
         interval=interval,
         cut=answer.cut,
     )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from reidbn.attack.attack import Attack
 from reidbn.attack.modelfile import load
 from reidbn.calls import typed
-from reidbn.cpds.event import Event, HowMany
+from reidbn.cpds.event import Event
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference.answers import joint
 from reidbn.inference.lowering import check_settings, lower
@@ -76,8 +76,8 @@ def most_probable(
     >>> found.case["leaked_class_size"], round(found.posterior, 6)
     ('2', 0.374812)
     """
-    attack = load(attack)
-    attack, query = read_query(attack, {}, given, do)
+    own = load(attack)
+    attack, query = read_query(own, {}, given, do)
     check_settings(attack, set, beyond_range=beyond_range)
     network = lower(attack, set, subject).do(query.do)
     if network.subjects > 1 or network.settings > 1:
@@ -89,7 +89,8 @@ def most_probable(
     case = best_case(network, query.given, summed=chance)
     entries = entries_of(network, case, summed=chance)
     hidden = network.hidden
-    asked = {n.name for n in attack.all_nodes.values() if isinstance(n.cpd, Event | HowMany)}
+    asked = {n for n in query.reports if isinstance(attack.nodes[n].cpd, Event)}
+    asked = {*attack.upstream(asked)} - {*own.all_nodes}
     case = {node: state for node, state in case.items() if node not in hidden | asked}
     evidence = 1.0
     if query.given:
