@@ -76,7 +76,7 @@ def read_event(text: str, find: States, names: Iterable[str] = ()) -> Atom | Jun
     for name in names_in(text):
         if find(name) is None:
             raise UsageError(f'unknown node "{name}"; {did_you_mean(name, names)}')
-    return _Reader(text, find).read()
+    return _EventReader(text, find).read()
 
 
 def read_test(name: str, text: str, find: States) -> Atom | None:
@@ -89,7 +89,7 @@ def read_test(name: str, text: str, find: States) -> Atom | None:
     return _checked(known, sign, value)
 
 
-class _Reader:
+class _EventReader:
     def __init__(self, text: str, find: States) -> None:
         self.text, self.find, self.at = text, find, 0
 
