@@ -6,6 +6,7 @@ checked and nobody has to mend a file one message at a time.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.cells import built
+from reidbn.attack.evidence import Elicited, Evidence, Expert, Measured, Study
 from reidbn.attack.explain import explain
 from reidbn.attack.leaves import Where
 from reidbn.attack.parts import (
@@ -23,10 +25,10 @@ from reidbn.attack.parts import (
     Node,
     Number,
     Parameter,
-    Prior,
     Question,
     SubjectColumn,
 )
+from reidbn.attack.prior import Prior
 from reidbn.attack.schema import FileModel
 from reidbn.attack.yamltext import Document, written
 from reidbn.cpds.protocol import CPD, Array, Scope
@@ -65,7 +67,13 @@ def _shape_problems(data: Any, model: FileModel) -> list[Problem]:
 
 def _choice_problems(document: Document) -> list[Problem]:
     """A node has a cpd or rows, a group a probability or rows; never both, never neither."""
+    parameters = document.data.get("parameters")
     found = []
+    for name, spec in parameters.items() if isinstance(parameters, dict) else ():
+        if isinstance(spec, dict) and "value" in spec and spec["value"] is None:
+            found.append(Problem(("parameters", name, "value"), "is empty; needed: a number"))
+        elif isinstance(spec, dict):
+            found += [Problem(("parameters", name), text) for text in _left_out(spec)]
     for room, (one, other) in _CHOICES.items():
         things = document.data.get(room)
         for name, thing in things.items() if isinstance(things, dict) else ():
@@ -105,9 +113,46 @@ def _attack(
 
 
 def parameter(name: str, spec: Any) -> Parameter:
+    found = [Problem(("parameters", name), text) for text in _left_out(spec.model_dump())]
+    raise_problems(f"parameter {name}", found)
     low, high = spec.range or (None, None)
     prior = Prior(**spec.prior.model_dump()) if spec.prior else None
-    return Parameter(name, spec.value, low, high, spec.unit, spec.source, prior, spec.story)
+    evidence = _evidence(spec)
+    value = math.nan if spec.value is None else spec.value
+    source = evidence.source if evidence and spec.source is None else spec.source
+    return Parameter(
+        name, value, low, high, spec.unit, source, prior, spec.story, evidence=evidence
+    )  # fmt: skip
+
+
+def _left_out(spec: Any) -> list[str]:
+    """What a parameter needs and does not have: a value and a source, or evidence that has both."""
+    said = {key for key, value in spec.items() if value is not None}
+    found = ["has no value"] if not said & {"value", "measured", "elicited"} else []
+    if {"measured", "elicited"} <= said:
+        found.append("is both measured and elicited; keep one of the two")
+    if not said & {"source", "elicited"} and not _names_studies(spec.get("measured")):
+        found.append('has no source (where the number comes from; "assumption" is allowed)')
+    return found
+
+
+def _names_studies(measured: Any) -> bool:
+    """Whether every study says where it stands."""
+    if isinstance(measured, dict):
+        measured = measured.get("studies") or [measured]
+    studies = measured if isinstance(measured, list | tuple) else []
+    return bool(studies) and all(isinstance(s, dict) and s.get("study") for s in studies)
+
+
+def _evidence(spec: Any) -> Evidence | None:
+    if spec.measured is not None:
+        told = spec.measured
+        studies = told.studies if told.studies is not None else (told,)
+        return Measured(tuple(Study(s.hits, s.trials, s.study) for s in studies), told.between)
+    if spec.elicited is not None:
+        experts = (Expert(e.expert, e.quantiles, e.weight) for e in spec.elicited)
+        return Elicited(tuple(experts), spec.pool or "linear", spec.within)
+    return None
 
 
 def _derived(name: str, spec: Any) -> Number:

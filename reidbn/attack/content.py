@@ -11,6 +11,7 @@ from dataclasses import fields, is_dataclass
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
+from reidbn.attack.evidence import Evidence, Measured
 from reidbn.attack.parts import (
     PROBABILITY,
     Group,
@@ -18,10 +19,10 @@ from reidbn.attack.parts import (
     Node,
     Number,
     Parameter,
-    Prior,
     Question,
     SubjectColumn,
 )
+from reidbn.attack.prior import Prior
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, NO, YES, plain
 from reidbn.cpds.rows import Row, Rows
@@ -102,14 +103,51 @@ def _parameter(parameter: Parameter) -> Content:
     if probability:
         ends, value = _number(ends), _number(value)
     default = (0, 1) if probability else (value, value)
+    source: str | None = parameter.source
+    prior = _prior(parameter.prior) if parameter.prior else None
+    behind: Content = {}
+    if parameter.evidence is not None:  # what follows from it is left out
+        alone = Parameter(parameter.name, unit=parameter.unit, evidence=parameter.evidence)
+        default = alone.range
+        behind = _behind(parameter.evidence)
+        value = None if value == alone.value else value
+        prior = None if parameter.prior == alone.prior else prior
+        source = None if source == parameter.evidence.source and _follows(parameter) else source
     return {
-        "value": value,
+        **({} if value is None else {"value": value}),
+        **behind,
         **_kept(range=None if tuple(ends) == default else list(ends)),
         **({} if probability else {"unit": parameter.unit}),
-        **_kept(prior=_prior(parameter.prior) if parameter.prior else None),
-        "source": parameter.source,
-        **_kept(story=parameter.story),
+        **_kept(prior=prior, source=source, story=parameter.story),
     }
+
+
+def _follows(parameter: Parameter) -> bool:
+    """Whether a file may leave the source out: every study or expert has a name."""
+    known = parameter.evidence
+    return not isinstance(known, Measured) or all(s.study for s in known.studies)
+
+
+def _behind(evidence: Evidence) -> Content:
+    """The studies or experts as a file has them."""
+    if isinstance(evidence, Measured):
+        studies = [{"hits": s.hits, "trials": s.trials, **_kept(study=s.study)}
+                   for s in evidence.studies]  # fmt: skip
+        between = _kept(between=_number(evidence.between))
+        if len(studies) == 1 and not between:
+            return {"measured": studies[0]}
+        return {"measured": {"studies": studies, **between} if between else studies}
+    experts = [
+        {
+            "expert": e.expert,
+            "quantiles": {repr(level): _number(x) for level, x in e.quantiles.items()},
+            **({} if e.weight == 1 else {"weight": _number(e.weight)}),
+        }
+        for e in evidence.experts
+    ]
+    pool = evidence.pool if evidence.pool != "linear" else None
+    within = None if evidence.within is None else [_number(x) for x in evidence.within]
+    return {"elicited": experts, **_kept(pool=pool, within=within)}
 
 
 def _prior(prior: Prior) -> Content:

@@ -89,7 +89,7 @@ def _laid_out(value: Any, where: tuple[str | int, ...], *, numerals: bool) -> An
     if isinstance(value, dict):
         out = CommentedMap()
         for name, item in value.items():
-            word = int(name) if _canonical(name) else name
+            word = float(name) if key == "quantiles" else int(name) if _canonical(name) else name
             out[word] = _laid_out(item, (*where, name), numerals=numerals)
         named = bool(value) and len(where) < (3 if where and where[0] in _ROOMS else 2)
         table = any(isinstance(v, list) and _is_table(v) for v in value.values())

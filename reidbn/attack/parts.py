@@ -5,16 +5,16 @@ The parts of an attack: nodes, groups, subject data, questions.
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from reidbn.attack.assumptions import ASSUMPTION, is_assumption
+from reidbn.attack.evidence import Belief, Evidence, Measured, interval
+from reidbn.attack.prior import Prior
 from reidbn.calls import check_fields
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, NO, YES, FrozenDict, Ref, Variable, freeze_fields, frozen
@@ -26,83 +26,43 @@ LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
-class Prior:
-    """What is believed about a parameter: uniform, beta (on its range), triangular or choices.
-
-    >>> p = Prior("beta", a=2, b=3)
-    >>> round(p.mean(0, 1), 3), round(p.sd(0, 1), 3)
-    (0.4, 0.2)
-    """
-
-    kind: str = "uniform"
-    a: float | None = None
-    b: float | None = None
-    mode: float | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    def _frozen(self, low: float, high: float) -> Any:
-        from scipy import stats
-
-        width = high - low
-        if self.kind == "beta":
-            return stats.beta(self.a, self.b, loc=low, scale=width)
-        if self.kind == "triangular":
-            assert self.mode is not None  # noqa: S101 - checked at birth
-            return stats.triang((self.mode - low) / width, loc=low, scale=width)
-        return stats.uniform(low, width)
-
-    def mean(self, low: float, high: float) -> float:
-        return float(self._frozen(low, high).mean())
-
-    def sd(self, low: float, high: float) -> float:
-        return float(self._frozen(low, high).std())
-
-    def quantile(self, u: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-        return np.asarray(self._frozen(low, high).ppf(u), dtype=float)
-
-    def cumulative(
-        self, points: NDArray[np.float64], low: float, high: float
-    ) -> NDArray[np.float64]:
-        """The probability of lying at or under each point."""
-        return np.asarray(self._frozen(low, high).cdf(points), dtype=float)
-
-    def problems(self, low: float, high: float) -> list[str]:
-        if self.kind not in ("uniform", "beta", "triangular"):
-            return [f'"{self.kind}" is not a prior: use uniform, beta or triangular']
-        if self.kind == "beta" and not ((self.a or 0) > 0 and (self.b or 0) > 0):
-            return ["a beta prior needs a > 0 and b > 0"]
-        if self.kind == "triangular" and not (self.mode is not None and low <= self.mode <= high):
-            return [f"a triangular prior needs a mode between {low:.12g} and {high:.12g}"]
-        if not low < high:
-            return [f"a prior needs a range with some width; this one is just {low:.12g}"]
-        wanted = {"uniform": "", "beta": "ab", "triangular": ("mode",)}[self.kind]
-        given = [name for name in ("a", "b", "mode") if getattr(self, name) is not None]
-        return [f"a {self.kind} prior takes no {name}" for name in given if name not in wanted]
-
-
-@dataclass(frozen=True)
 class Parameter:
     """A named number that the author, or a what-if, may change."""
 
     name: str
-    value: float
+    value: float = math.nan  # where it follows from the evidence
     low: float | None = None
     high: float | None = None
     unit: str = PROBABILITY
     source: str = ASSUMPTION
     prior: Prior | None = None
     story: str = ""
+    evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
         check_fields(self, apart=["value", "low", "high"])
         freeze_fields(self)
+        if self.evidence is not None:
+            self._follow(self.evidence)
         probability = self.unit == PROBABILITY
         if self.low is None:
             object.__setattr__(self, "low", 0.0 if probability else self.value)
         if self.high is None:
             object.__setattr__(self, "high", 1.0 if probability else self.value)
+
+    def _follow(self, evidence: Evidence) -> None:
+        """Prior, value and range as far as they are not stated."""
+        new: dict[str, Any] = {}
+        if self.prior is None and not evidence.problems(self.unit):
+            new["prior"] = Belief(evidence=evidence)
+            if math.isnan(self.value):
+                new["value"] = evidence.law.mean
+            if self.low is None or self.high is None:
+                value = new.get("value", self.value)
+                low, high = interval(evidence)
+                new |= {"low": min(low, value), "high": max(high, value)}
+        for name, found in new.items():
+            object.__setattr__(self, name, found)
 
     @property
     def range(self) -> tuple[float, float]:
@@ -122,6 +82,11 @@ class Parameter:
     def problems(self) -> list[Problem]:
         where = ("parameters", self.name)
         low, high = self.range
+        if self.evidence is not None:
+            key = "measured" if isinstance(self.evidence, Measured) else "elicited"
+            found = [Problem((*where, key), text) for text in self.evidence.problems(self.unit)]
+            if found:
+                return found
         for name, number in (("value", self.value), ("range", low), ("range", high)):
             if isinstance(number, bool) or not isinstance(number, int | float):
                 return [Problem((*where, name), f"{number!r} is not a number")]
@@ -131,7 +96,7 @@ class Parameter:
         if not self.source.strip():
             message = 'has no source; write where it comes from, or "assumption"'
             found.append(Problem((*where, "source"), message))
-        if self.prior:
+        if self.prior and not isinstance(self.prior, Belief):
             found += [Problem((*where, "prior"), text) for text in self.prior.problems(low, high)]
         return found
 

@@ -9,7 +9,14 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from reidbn.attack.cells import (
     Evidence,
@@ -20,7 +27,9 @@ from reidbn.attack.cells import (
     State,
     Tag,
     Version,
+    Whole,
     Word,
+    needs,
 )
 from reidbn.attack.content import SCHEMA_VERSION
 from reidbn.attack.explain import explain
@@ -45,16 +54,81 @@ class PriorSpec(FilePart):
     mode: Number | None = Field(None, description="triangular: the most likely value")
 
 
+class StudySpec(FilePart):
+    """So many hits in so many trials."""
+
+    hits: Whole
+    trials: Whole
+    study: Word = Field("", description="where the counts stand")
+
+
+class MeasuredSpec(FilePart):
+    """One study, or several that are pooled; value, prior, range and source follow."""
+
+    hits: Whole | None = None
+    trials: Whole | None = None
+    study: Word = Field("", description="where the counts stand")
+    studies: tuple[StudySpec, ...] | None = None
+    between: Number | None = Field(
+        None,
+        description="scale of the half-normal prior of the sd between studies, in log odds; "
+        "default 0.5 for several",
+    )
+
+    @model_validator(mode="after")
+    def _one_or_several(self) -> MeasuredSpec:
+        if (self.studies is None) == (self.hits is None or self.trials is None):
+            raise needs("{hits: .., trials: .., study: ..}, or a list of such studies")
+        return self
+
+
+def _level(value: Any) -> float:
+    """A key of a mapping, which is text in a file."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise needs("levels such as 0.05, with the value at each") from None
+
+
+Level = Annotated[float, BeforeValidator(_level)]
+
+
+class ExpertSpec(FilePart):
+    """Quantiles that an expert gave."""
+
+    expert: Word
+    quantiles: dict[Level, Number] = Field(description="level: value, such as 0.5: 0.05")
+    weight: Number = Field(1, description="in the pool")
+
+
+def _listed(value: Any) -> Any:
+    return {"studies": value} if isinstance(value, list | tuple) else value
+
+
 class ParameterSpec(FilePart):
     """A named number that a question may change; write $name where it belongs."""
 
-    value: Number
+    value: Number | None = None
+    measured: Annotated[MeasuredSpec, BeforeValidator(_listed)] | None = Field(
+        None, description="counts behind the number, {hits: 241, trials: 579}, or a list of studies"
+    )
+    elicited: tuple[ExpertSpec, ...] | None = Field(
+        None, description="quantiles of experts, {expert: A, quantiles: {0.05: 0.01, 0.95: 0.2}}"
+    )
+    pool: Literal["linear", "logarithmic"] | None = Field(
+        None, description="how experts are pooled; default linear"
+    )
+    within: tuple[Number, Number] | None = Field(
+        None, description="between which ends an elicited number lies; 0 and 1 for a probability"
+    )
     range: tuple[Number, Number] | None = Field(
         None, description="smallest and largest value; left out, 0 to 1 for a probability"
     )
     unit: Word = Field("probability", description="records, people, ...; default probability")
     prior: PriorSpec | None = None
-    source: Word = Field(description='where the number comes from; "assumption" is allowed')
+    source: Word | None = Field(
+        None, description='where the number comes from; "assumption" is allowed'
+    )
     story: Word = Field("", description="what the number means")
 
 

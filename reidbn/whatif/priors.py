@@ -22,7 +22,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from reidbn.attack.parts import Parameter, Prior
+from reidbn.attack.evidence import Belief
+from reidbn.attack.parts import Parameter
+from reidbn.attack.prior import Prior
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
@@ -51,6 +53,7 @@ class PriorMeasure:
     prior: Prior
     integer: bool = False
     is_listed: bool = False  # the points are all the values that there are
+    is_fine: bool = False  # the points stand for evidence, wherever they are cut
 
     def gauss(self, count: int) -> tuple[Array, Array]:
         """Gauss points and weights; the measure's own when it has no more points than that.
@@ -70,7 +73,7 @@ class PriorMeasure:
 
     def part(self, low: float, high: float) -> PriorMeasure:
         """What the prior says of an interval within its range."""
-        if self.is_listed:
+        if self.is_listed or self.is_fine:
             inside = (self.points >= low) & (self.points <= high)
             return replace(self, points=self.points[inside], weights=self.weights[inside])
         if self.integer:  # a whole number stands for all that is rounded to it
@@ -124,10 +127,24 @@ def measure(parameter: Parameter, prior: Prior | None = None) -> PriorMeasure:
     wrong = prior.problems(low, high)
     if wrong:
         raise UsageError(f"{parameter.name}: {wrong[0]}")
+    if isinstance(prior, Belief):
+        return _of_evidence(prior, low, high, integer=parameter.is_integer)
     if parameter.is_integer and high - low < MOST_LISTED:
         return _listed(prior, low, high)
     points, weights = _continuous(prior, low, high, (low, high))
     return PriorMeasure(points, weights, low, high, prior, parameter.is_integer)
+
+
+def _of_evidence(prior: Belief, low: float, high: float, *, integer: bool) -> PriorMeasure:
+    """Counts and experts have laws of their own; a count takes each law rounded."""
+    points, weights = prior.points(low, high)
+    if not integer:
+        return PriorMeasure(points, weights, low, high, prior, is_fine=True)
+    whole, which = np.unique(np.rint(points), return_inverse=True)
+    shares = np.bincount(which, weights=weights).astype(float)
+    return PriorMeasure(
+        np.asarray(whole, dtype=float), shares, low, high, prior, integer=True, is_listed=True
+    )
 
 
 def _listed(prior: Prior, low: float, high: float) -> PriorMeasure:
@@ -209,6 +226,9 @@ def prior_text(parameter: Parameter) -> str:
     """
     low, high = parameter.range
     prior = parameter.prior
+    if isinstance(prior, Belief):
+        cut = "" if (low, high) == prior.ends else f", cut to {low:g} to {high:g}"
+        return f"{prior.words()}{cut}"
     if prior is None:
         return f"uniform {low:g} to {high:g}{NO_PRIOR}"
     shape = {"beta": f"({prior.a:g}, {prior.b:g})" if prior.a and prior.b else "",

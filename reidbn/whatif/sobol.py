@@ -25,8 +25,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from reidbn.attack.evidence import Belief
 from reidbn.attack.limits import with_numbers
-from reidbn.attack.parts import Parameter, Prior
+from reidbn.attack.parts import Parameter
+from reidbn.attack.prior import Prior
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
@@ -369,10 +371,10 @@ def with_ranges(
                 f"{name} is derived ({case.attack.numbers[name].formula}) and has no prior of its "
                 f"own; vary {behind}"
             )
-        low, high = ends or parameter.range
+        prior = (priors or {}).get(name) or parameter.prior
+        low, high = ends or (prior.ends if isinstance(prior, Belief) else parameter.range)
         whole = parameter.is_integer
         low, high = (int(low), int(high)) if whole else (float(low), float(high))
-        prior = (priors or {}).get(name) or parameter.prior
         if low < high:
             value = min(max(parameter.value, low), high)
             out[name] = replace(parameter, value=value, low=low, high=high, prior=prior)

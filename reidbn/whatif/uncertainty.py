@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from reidbn.attack.parts import Prior
+from reidbn.attack.prior import Prior
 from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asking
