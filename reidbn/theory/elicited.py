@@ -31,8 +31,8 @@ LINEAR, LOGARITHMIC = "linear", "logarithmic"
 
 
 @dataclass(frozen=True)
-class Expert:
-    """One expert's quantiles as lines from log odds to normal scores, and a weight in the pool."""
+class Said:
+    """What one expert said, as lines from log odds to normal scores, and a weight in the pool."""
 
     t: Array
     z: Array
@@ -64,7 +64,7 @@ class Expert:
 class Pool:
     """The pooled law of some experts between two ends."""
 
-    experts: tuple[Expert, ...]
+    experts: tuple[Said, ...]
     low: float
     high: float
     kind: str = LINEAR
@@ -178,5 +178,5 @@ def pool(
     for said, share in zip(quantiles, shares.tolist(), strict=True):
         levels = sorted(said)
         x = (np.array([said[u] for u in levels]) - low) / (high - low)
-        experts.append(Expert(np.log(x) - np.log1p(-x), ndtri(np.array(levels)), share))
+        experts.append(Said(np.log(x) - np.log1p(-x), ndtri(np.array(levels)), share))
     return Pool(tuple(experts), low, high, kind)
