@@ -31,7 +31,7 @@ LINEAR, LOGARITHMIC = "linear", "logarithmic"
 
 
 @dataclass(frozen=True)
-class Said:
+class Opinion:
     """What one expert said, as lines from log odds to normal scores, and a weight in the pool."""
 
     t: Array
@@ -64,7 +64,7 @@ class Said:
 class Pool:
     """The pooled law of some experts between two ends."""
 
-    experts: tuple[Said, ...]
+    experts: tuple[Opinion, ...]
     low: float
     high: float
     kind: str = LINEAR
@@ -178,5 +178,5 @@ def pool(
     for said, share in zip(quantiles, shares.tolist(), strict=True):
         levels = sorted(said)
         x = (np.array([said[u] for u in levels]) - low) / (high - low)
-        experts.append(Said(np.log(x) - np.log1p(-x), ndtri(np.array(levels)), share))
+        experts.append(Opinion(np.log(x) - np.log1p(-x), ndtri(np.array(levels)), share))
     return Pool(tuple(experts), low, high, kind)
