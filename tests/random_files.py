@@ -34,6 +34,7 @@ class Writer:
     numbers: dict[str, Any] = field(default_factory=dict)
     states: dict[str, list[str] | str] = field(default_factory=dict)
     yes_no: list[str] = field(default_factory=list)
+    per_subset: set[str] = field(default_factory=set)
 
     # -- small choices -------------------------------------------------------------------------
 
@@ -74,12 +75,14 @@ class Writer:
         name = f"y{len(self.numbers)}"
         more = {"unit": "probability", "source": "assumption"}
         self.numbers[name] = formula if self.chance() else {"is": formula, **more}
+        self.per_subset |= {name} if column else set()
         return name
 
     def _read(self) -> str:
         """What a formula reads: a number, a column, or a parameter."""
-        if self.numbers and self.chance(0.3):
-            return self.pick(list(self.numbers))
+        free = [n for n in self.numbers if n not in self.per_subset]
+        if free and self.chance(0.3):
+            return self.pick(free)
         if self.chance(0.3):
             name = f"c{len(self.subject)}"
             self.subject[name] = {"unit": "probability", "range": [0, 1]}
@@ -122,6 +125,10 @@ class Writer:
         name = f"g{len(self.groups)}"
         members = [f"{name}_{'abc'[j]}" for j in range(self.whole(1, 3))]
         spec: dict[str, Any] = {"members": members, "source": "assumption"}
+        if self.chance(0.4):
+            spec["members"] = self._own_stories(name, members)
+            self._put_group(name, spec)
+            return
         tables = [n for n, s in self.states.items() if isinstance(s, list)]
         parents = self.some(tables, 1) if self.chance(0.6) else []
         if parents:
@@ -133,10 +140,42 @@ class Writer:
             ]
         else:
             spec["probability"] = self._known(name, members)
+        self._put_group(name, spec)
+
+    def _put_group(self, name: str, spec: dict[str, Any]) -> None:
         self.groups[name] = spec
-        for member in members:
+        for member in spec["members"]:
             self.states[member] = ["no", "yes"]
             self.yes_no.append(member)
+
+    def _own_stories(self, group: str, members: list[str]) -> dict[str, Any]:
+        """Members that depend on each other, whichever is written first, and on nodes outside."""
+        order = [members[i] for i in self.rng.permutation(len(members))]
+        found: dict[str, Any] = {}
+        for i, member in enumerate(order):
+            parents = self.some([*order[:i], *self.yes_no], 3)
+            kind = self.pick(["noisy-or", "probability", "rows", "bare", "and", "each"])
+            if kind == "each" and not parents:
+                column = f"c{len(self.subject)}"
+                self.subject[column] = {"each": group, "unit": "probability", "range": [0, 1]}
+                self.example[column] = [self.pick(GRID) for _ in members]
+                found[member] = f"@{column}"
+            elif kind == "rows":
+                tables = [n for n, s in self.states.items() if isinstance(s, list)]
+                parent = self.some(tables, 1)
+                rows = [{"when": {p: self.states[p][-1]}, "p": self.row(["no", "yes"])}
+                        for p in parent]  # fmt: skip
+                found[member] = {"parents": parent, "rows": [*rows, {"p": self.row(["no", "yes"])}]}
+            elif kind == "bare" or not parents:
+                found[member] = self.probability()
+            else:
+                cpd: dict[str, Any] = {"kind": kind if kind != "each" else "or"}
+                if kind == "noisy-or":
+                    cpd["weights"] = {p: self.probability() for p in parents}
+                elif kind == "probability":
+                    cpd |= {"p": self.probability(), "only_if": parents}
+                found[member] = {"parents": parents, "cpd": cpd}
+        return {m: found[m] for m in members}
 
     def _known(self, name: str, members: list[str]) -> Any:
         if self.chance(0.2):

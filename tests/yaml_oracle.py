@@ -77,7 +77,16 @@ class Model:
 
     def parents(self, name: str) -> list[str]:
         group = self.group_of(name)
+        own = self._own(name)
+        if own is not None:
+            return list(own.get("parents", [])) if isinstance(own, Mapping) else []
         return list((self.groups[group] if group else self.nodes[name]).get("parents", []))
+
+    def _own(self, name: str) -> Any:
+        """A member's own story, or its chance; None where the group speaks for it."""
+        group = self.group_of(name)
+        members = self.groups[group]["members"] if group else None
+        return members[name] if isinstance(members, Mapping) else None
 
     def columns_of(self, name: str) -> Any:
         return self.subject.get(name, self.file.get("example", {}).get(name))
@@ -199,10 +208,12 @@ class Model:
 
     def chances(self, name: str, world: World) -> dict[str, Fraction]:
         group = self.group_of(name)
-        if group:
-            p = self._member(group, name, world)
+        node = self._own(name) if group else self.nodes[name]
+        if group and not isinstance(node, Mapping):
+            place = list(self.groups[group]["members"]).index(name)
+            known = node is not None
+            p = self.cell(node, world, place) if known else self._member(group, name, world)
             return {"no": ONE - p, "yes": p}
-        node = self.nodes[name]
         cpd = node.get("cpd") or {"kind": "rows", "rows": node["rows"]}
         return self.story(name, cpd, world)
 

@@ -41,8 +41,7 @@ def assumptions_behind(
     for name in attack.upstream(nodes, cut={*done}):
         node = attack.all_nodes[name]
         group = attack.group_of(name)
-        owner = group or node
-        if is_assumption(owner.source):
-            used.add(owner.name)
+        if is_assumption(node.source):
+            used.add((group or node).name)
         used |= {ref.lstrip("$") for ref in attack.behind(node.cpd)} | {*node.structural}
     return tuple(name for name in attack.assumptions if name in used)

@@ -136,6 +136,7 @@ class Attack:
         for room in _WHAT:
             object.__setattr__(self, room, _catalogue(self.name, room, getattr(self, room)))
         object.__setattr__(self, "nodes", self._with_edges_of_functions(self.nodes))
+        object.__setattr__(self, "groups", self._with_edges_of_members(self.groups))
         object.__setattr__(self, "example", frozen(dict(self.example)))
         object.__setattr__(self, "sources", tuple(self.sources))
         where = (self.where,) if isinstance(self.where, str) else self.where
@@ -158,14 +159,19 @@ class Attack:
         """A function's arguments that are nodes or groups are its node's parents."""
         members = {m for g in self.groups.values() for m in g.members}
         known = set(nodes) | set(self.groups) | members
-        changed = []
-        for node in nodes.values():
-            if isinstance(node.cpd, Function) and not node.parents:
-                parents = tuple(a for a in node.cpd.arguments if a in known)
-                changed.append(replace(node, parents=parents))
+        changed = [n for n in (_with_edges(n, known) for n in nodes.values()) if n is not None]
         if nodes.twice or not changed:
             return nodes
         return nodes.replace(*changed)
+
+    def _with_edges_of_members(self, groups: Catalogue[Group]) -> Catalogue[Group]:
+        """The same for members with stories of their own."""
+        known = set(self.nodes) | {m for g in groups.values() for m in g.members}
+        changed = []
+        for group in groups.values():
+            own = tuple(_with_edges(n, known) or n for n in group.own)
+            changed += [replace(group, own=own)] if own != group.own else []
+        return groups if groups.twice or not changed else groups.replace(*changed)
 
     @property
     def main_question(self) -> Question | None:
@@ -297,9 +303,13 @@ class Attack:
         That is example data of the group, and questions that name a member who is gone.
         """
         old = self.groups[group]
-        rows = old.rows if probability is None else (GroupRow(probability),)
-        parents = old.parents if probability is None else ()
-        new = replace(old, members=tuple(members), rows=rows, parents=parents)
+        members = tuple(members)
+        if probability is None:
+            own = tuple(node for node in old.own if node.name in members)
+            new = replace(old, members=members, own=own)
+        else:
+            rows = (GroupRow(probability),)
+            new = replace(old, members=members, rows=rows, parents=(), own=())
         sized = {c.name for c in self.subject.values() if group in (*c.axes, c.each)}
         kept = {k: v for k, v in self.example.items() if k not in sized}
         if example is None and sized & set(self.example):
@@ -330,6 +340,8 @@ class Attack:
         from reidbn.attack.content import content, identity
 
         text = json.dumps(content(self, cpd=identity), sort_keys=True)
+        ordered = {g.name: g.members for g in self.groups.values() if g.own}  # keys in the content
+        text += json.dumps(ordered, sort_keys=True) if ordered else ""
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -350,12 +362,20 @@ class Attack:
 
         named = [p.name for p in self.parameters.values() if p.is_assumption]
         named += [n.name for n in self.numbers.values() if is_assumed(n)]
-        sourced: list[Node | Group] = [*self.nodes.values(), *self.groups.values()]
-        return (*named, *(n.name for n in sourced if is_assumption(n.source)))
+        named += [n.name for n in self.nodes.values() if is_assumption(n.source)]
+        told = {g.name: [g.source, *(n.source for n in g.own)] for g in self.groups.values()}
+        return (*named, *(name for name, of in told.items() if any(map(is_assumption, of))))
 
     def __repr__(self) -> str:
         counts = (len(self.all_nodes), len(self.parameters), len(self.assumptions))
         return "<Attack {}: {} nodes, {} parameters, {} assumptions>".format(self.name, *counts)
+
+
+def _with_edges(node: Node, known: Container[str]) -> Node | None:
+    """The node with its function's arguments as parents; None where it has its parents."""
+    if not isinstance(node.cpd, Function) or node.parents:
+        return None
+    return replace(node, parents=tuple(a for a in node.cpd.arguments if a in known))
 
 
 def _catalogue(attack: str, room: str, things: Any) -> Catalogue[Any]:

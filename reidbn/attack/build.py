@@ -31,8 +31,8 @@ from reidbn.attack.parts import (
 from reidbn.attack.prior import Prior
 from reidbn.attack.schema import FileModel
 from reidbn.attack.yamltext import Document, written
-from reidbn.cpds.protocol import CPD, Array, Scope
-from reidbn.cpds.rows import Rows
+from reidbn.cpds.protocol import CPD, NO, YES, Array, Scope
+from reidbn.cpds.rows import REST, Row, Rows
 from reidbn.errors import ModelError, Problem, ReidbnError, did_you_mean, raise_problems
 
 _ROOMS = ("parameters", "numbers", "subject", "groups", "nodes", "questions")
@@ -83,11 +83,33 @@ def _choice_problems(document: Document) -> list[Problem]:
                 thing.get(key) is not None or (room, name, key) in document.unread
                 for key in (one, other)
             )
+            if room == "groups" and isinstance(thing.get("members"), dict):
+                found += _own_choices(document, name, thing)
+                continue
             if has_one and has_other:
                 message = f"stands beside {one}; keep one of the two"
                 found.append(Problem((room, name, other), message, at_key=True))
             elif not has_one and not has_other:
                 found.append(Problem((room, name), f"has neither {one} nor {other}; it needs one"))
+    return found
+
+
+def _own_choices(document: Document, group: str, thing: Mapping[str, Any]) -> list[Problem]:
+    """Members with stories of their own need nothing that the group says of all of them."""
+    found = []
+    for key in ("probability", "rows", "parents"):
+        if thing.get(key) is not None:
+            message = "stands beside members that tell their own stories; say it at each of them"
+            found.append(Problem(("groups", group, key), message, at_key=True))
+    for member, story in thing["members"].items():
+        where: Where = ("groups", group, "members", member)
+        told = [key for key in ("cpd", "rows") if isinstance(story, dict) and (
+            story.get(key) is not None or (*where, key) in document.unread)]  # fmt: skip
+        if len(told) > 1:
+            message = "stands beside cpd; keep one of the two"
+            found.append(Problem((*where, "rows"), message, at_key=True))
+        elif isinstance(story, dict) and not told:
+            found.append(Problem(where, "has neither cpd nor rows; it needs one"))
     return found
 
 
@@ -168,8 +190,19 @@ def _column(name: str, spec: Any) -> SubjectColumn:
 
 
 def _group(name: str, spec: Any) -> Group:
+    if isinstance(spec.members, dict):
+        own = tuple(_member(member, story) for member, story in spec.members.items())
+        return Group(name, tuple(spec.members), story=spec.story, source=spec.source, own=own)
     rows = (GroupRow(spec.probability),) if spec.rows is None else built(spec.rows)
     return Group(name, spec.members, rows, spec.parents, spec.story, spec.source)
+
+
+def _member(name: str, spec: Any) -> Node:
+    """A member's own story, or the chance that stands in its place."""
+    if isinstance(spec, int | float | str):
+        return Node(name, (NO, YES), Rows((Row((REST, spec)),)))
+    cpd = Rows(built(spec.rows)) if spec.cpd is None else built(spec.cpd)
+    return Node(name, (NO, YES), cpd, spec.parents, story=spec.story, source=spec.source)
 
 
 def node(name: str, spec: Any) -> Node:
@@ -216,6 +249,12 @@ def _moved(where: Where, document: Document) -> Where:
     head, rest = where[:2], where[2:]
     if head[0] == "nodes" and rest[0] == "cpd" and "rows" in thing:
         return (*head, *(rest[1:] if rest[1:2] != ("kind",) else ("rows",)))
+    if head[0] == "groups" and rest[0] == "members" and isinstance(thing.get("members"), dict):
+        story = thing["members"].get(rest[1]) if len(rest) > 2 else None
+        if not isinstance(story, dict):
+            return where[:4]
+        if rest[2] == "cpd" and "rows" in story:
+            return (*where[:4], *(rest[3:] if rest[3:4] != ("kind",) else ("rows",)))
     if head[0] == "groups" and rest[0] == "rows" and "probability" in thing:
         return (*head, "probability", *rest[3:])
     return where
@@ -270,6 +309,8 @@ def _hides_everything(problem: Problem) -> bool:
 
 def _is_outline(problem: Problem) -> bool:
     key = str(problem.where[2]) if len(problem.where) > 2 else ""
+    if key == "members" and isinstance((*problem.where, 0)[3], str):
+        return False  # a member's own story
     misspelt = problem.at_key and did_you_mean(key, _OUTLINE).endswith("?")
     return key in _OUTLINE or misspelt
 
@@ -314,7 +355,7 @@ def _stand_in(room: str, name: str, thing: Any) -> dict[str, Any]:
         raw = thing.get("cpd", thing.get("rows"))
         return {name: Node(name, states, _Unread(raw), parents, source="?")}
     if room == "groups":
-        members = _list_of_words(thing.get("members"))
+        members = _list_of_words(list(thing.get("members") or ()))
         return {name: Group(name, members, (GroupRow(0.0),), parents)} if members else {}
     if room == "parameters":
         return {name: Parameter(name, 1, 1, 1, "?", "?")}

@@ -81,7 +81,7 @@ def edges(attack: Attack) -> list[Edge]:
     owners: list[Node | Group] = [*attack.nodes.values(), *attack.groups.values()]
     for owner in owners:
         starts: dict[str, list[str]] = {}
-        for parent in owner.parents:
+        for parent in owner.outside if isinstance(owner, Group) else owner.parents:
             group = attack.group_of(parent)
             members = starts.setdefault(group.name if group else parent, [])
             members += [parent] if group else []
@@ -109,13 +109,21 @@ def sources(attack: Attack, values: Values | None = None) -> list[SourceLine]:
         found.append(SourceLine(number.name, value, source))
     owners: list[Node | Group] = [*attack.groups.values(), *attack.nodes.values()]
     for owner in owners:
-        held = owner.rows if isinstance(owner, Group) else owner.cpd
+        held: object = owner.cpd if isinstance(owner, Node) else owner.rows
+        if isinstance(owner, Group) and owner.own:
+            found += _own_sources(owner)
         if owner.source and holds_numbers(held):
             what = "its probabilities" if isinstance(owner, Group) else "its table"
             found.append(SourceLine(owner.name, what, owner.source))
     for column in attack.subject.values():
         found.append(SourceLine(column.name, "per person", "the table of people"))
     return found
+
+
+def _own_sources(group: Group) -> list[SourceLine]:
+    """The numbers of members with stories of their own."""
+    told = ((node, node.source or group.source) for node in group.own)
+    return [SourceLine(n.name, "its table", by) for n, by in told if by and holds_numbers(n.cpd)]
 
 
 def _node_card(attack: Attack, node: Node, values: Values | None) -> Card:
@@ -125,7 +133,7 @@ def _node_card(attack: Attack, node: Node, values: Values | None) -> Card:
 
 def _group_card(attack: Attack, group: Group, values: Values | None) -> Card:
     names = [r.removeprefix("$") for m in group.member_nodes() for r in m.cpd.references()]
-    first = group.rows[0].p
+    first = group.rows[0].p if group.rows else None
     single = len(group.rows) == 1 and isinstance(first, int | float)
     each = f"each known with {first:g}" if single else ""
     return Card(group.name, group.story, each, _numbers(attack, names, values), group.members)

@@ -224,7 +224,7 @@ def _named(attack: Attack) -> Iterator[tuple[tuple[str | int, ...], str]]:
         if room == "groups":
             for group in attack.groups.values():
                 for i, member in enumerate(group.members):
-                    yield ("groups", group.name, "members", i), member
+                    yield ("groups", group.name, "members", member if group.own else i), member
 
 
 def _states(attack: Attack, node: Node) -> Iterator[Problem]:
@@ -271,19 +271,24 @@ def _span_problems(attack: Attack, node: Node) -> Iterator[Problem]:
 
 
 def _parents(attack: Attack, member_of: dict[str, Group], known: set[str]) -> Iterator[Problem]:
-    owners: list[tuple[str, Node | Group]] = [("nodes", n) for n in attack.nodes.values()]
-    owners += [("groups", g) for g in attack.groups.values()]
-    for room, owner in owners:
+    owners: list[tuple[Where, Node | Group]] = [
+        (("nodes", n.name), n) for n in attack.nodes.values()
+    ]
+    for g in attack.groups.values():
+        owners += [(("groups", g.name), g)]
+        owners += [(("groups", g.name, "members", n.name), n) for n in g.own]
+    for place, owner in owners:
         for i, parent in enumerate(owner.parents):
-            where = (room, owner.name, "parents", i)
+            where = (*place, "parents", i)
             group = member_of.get(parent)
             if parent not in known:
                 hint = did_you_mean(parent, known - {owner.name})
                 yield Problem(where, f'unknown node "{parent}"; {hint}')
             elif parent in owner.parents[:i]:
                 yield Problem(where, f'"{parent}" is listed twice')
-            elif parent in attack.groups and room == "groups":
-                yield Problem(where, f'"{parent}" is a group; a group\'s parents must be nodes')
+            elif parent in attack.groups and place[0] == "groups":
+                what = "a group's" if len(place) == 2 else "a member's"
+                yield Problem(where, f'"{parent}" is a group; {what} parents must be nodes')
             elif group is not None and group.name in owner.parents:
                 message = f'"{parent}" is already among the members of {group.name}'
                 yield Problem(where, message)
@@ -299,7 +304,8 @@ def _cycles(facts: _Facts) -> Iterator[Problem]:
     except CycleError as problem:
         circle = list(reversed(problem.args[1]))
         group = facts.member_of.get(circle[0])
-        where = ("groups", group.name) if group else ("nodes", circle[0])
+        where: Where = ("groups", group.name) if group else ("nodes", circle[0])
+        where += ("members", circle[0]) if group and group.own else ()
         message = f"the story goes in a circle: {' -> '.join(circle)}"
         yield Problem((*where, "parents"), message)
 
@@ -310,6 +316,11 @@ def _groups(facts: _Facts) -> Iterator[Problem]:
         if not group.members:
             yield Problem((*where, "members"), "there are no members")
             continue
+        if group.own:
+            yield from _own_stories(facts, group)
+            continue
+        if not group.rows:
+            yield Problem(where, "says nothing of how likely its members are known")
         for i, row in enumerate(group.rows):
             if isinstance(row.p, tuple) and len(row.p) != len(group.members):
                 message = f"has {len(row.p)} probabilities for {len(group.members)} members"
@@ -320,6 +331,20 @@ def _groups(facts: _Facts) -> Iterator[Problem]:
             for p in _cpd_problems(facts, member)
         )
         if not group.source.strip() and holds_numbers(group.rows):
+            yield Problem((*where, "source"), _NO_SOURCE)
+
+
+def _own_stories(facts: _Facts, group: Group) -> Iterator[Problem]:
+    for node in group.own:
+        where: Where = ("groups", group.name, "members", node.name)
+        if node.name not in group.members:
+            yield Problem(where, f"is no member of {group.name}", at_key=True)
+        if node.states != (NO, YES):
+            yield Problem((*where, "states"), "a member is known or not: its states are no and yes")
+            continue
+        for p in _cpd_problems(facts, node):
+            yield replace(p, where=(*where, *p.where[2:]))
+        if not (node.source or group.source).strip() and holds_numbers(node.cpd):
             yield Problem((*where, "source"), _NO_SOURCE)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from reidbn.attack.parts import (
 from reidbn.attack.prior import Prior
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, NO, YES, plain
-from reidbn.cpds.rows import Row, Rows
+from reidbn.cpds.rows import REST, Row, Rows
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
@@ -48,7 +49,7 @@ def content(attack: Attack, *, cpd: Callable[[CPD], Content] = _written) -> Cont
         **_room("numbers", attack.numbers, _derived),
         **_kept(where=list(attack.where)),
         **_room("subject", attack.subject, _column),
-        **_room("groups", attack.groups, _group),
+        **_room("groups", attack.groups, partial(_group, cpd=cpd)),
         "nodes": {name: _node(node, cpd) for name, node in attack.nodes.items()},
         **_room("questions", attack.questions, _question),
         **_kept(example={name: _number(value) for name, value in attack.example.items()}),
@@ -172,7 +173,10 @@ def _column(column: SubjectColumn) -> Content:
                  story=column.story)  # fmt: skip
 
 
-def _group(group: Group) -> Content:
+def _group(group: Group, cpd: Callable[[CPD], Content]) -> Content:
+    if group.own:
+        members = {node.name: _member(node, cpd) for node in group.own}
+        return {**_kept(story=group.story), "members": members, **_kept(source=group.source)}
     rows: Content = {"rows": [_group_row(row) for row in group.rows]}
     if len(group.rows) == 1 and not group.rows[0].when:
         rows = {"probability": _cells(group.rows[0].p)}
@@ -183,6 +187,17 @@ def _group(group: Group) -> Content:
         **rows,
         **_kept(source=group.source),
     }
+
+
+def _member(node: Node, cpd: Callable[[CPD], Content]) -> Any:
+    """A member's own story; the chance alone where there is nothing else to say."""
+    rows = node.cpd.rows if isinstance(node.cpd, Rows) else ()
+    told = _node(node, cpd)
+    if {*told} == {"rows"} and len(rows) == 1 and not rows[0].when:
+        p = rows[0].cells((NO, YES))
+        if p[0] == REST:
+            return _cells(p[1])
+    return told
 
 
 def _group_row(row: GroupRow) -> Content:

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reidbn.attack.assumptions import ASSUMPTION, is_assumption
@@ -263,26 +263,47 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class Group:
-    """Yes/no nodes "the attacker knows attribute j", independent given the outside parents."""
+    """Yes/no nodes "the attacker knows attribute j", independent given the outside parents.
+
+    Or members with stories of their own, `own`: a node each, with parents inside and outside.
+    """
 
     name: str
     members: tuple[str, ...]
-    rows: tuple[GroupRow, ...]
+    rows: tuple[GroupRow, ...] = ()
     parents: tuple[str, ...] = ()
     story: str = ""
     source: str = ""
+    own: tuple[Node, ...] = ()
 
     def __post_init__(self) -> None:
         several = str | Iterable[str]
         rowed = GroupRow | Iterable[GroupRow]
-        check_fields(self, instead={"members": several, "parents": several, "rows": rowed})
+        more = {"members": several, "parents": several, "rows": rowed, "own": Iterable[Node]}
+        check_fields(self, instead=more)
         _several_names(self, "members", "parents")
         rows = (self.rows,) if isinstance(self.rows, GroupRow) else self.rows
         object.__setattr__(self, "rows", tuple(rows))
+        if self.own:  # one of them is all of them: each then says what the rows said of it
+            by_name = {node.name: node for node in self.own}
+            told = [by_name.get(n) or replace(self._member(j), story="", source="")
+                    for j, n in enumerate(self.members)]  # fmt: skip
+            strangers = (n for name, n in by_name.items() if name not in self.members)
+            object.__setattr__(self, "own", (*told, *strangers))
+            object.__setattr__(self, "rows", ())
+            object.__setattr__(self, "parents", ())
 
     def member_nodes(self) -> tuple[Node, ...]:
         """The members as ordinary nodes."""
+        if self.own:
+            return tuple(replace(n, source=n.source or self.source) for n in self.own)
         return tuple(self._member(j) for j in range(len(self.members)))
+
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """The parents of its members that are not members themselves."""
+        found = (p for node in self.own for p in node.parents) if self.own else self.parents
+        return tuple(dict.fromkeys(p for p in found if p not in self.members))
 
     def _member(self, j: int) -> Node:
         rows = []

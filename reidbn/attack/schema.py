@@ -182,11 +182,18 @@ class ColumnSpec(FilePart):
     story: Word = Field("", description="what the value means")
 
 
+class MemberBase(FilePart):
+    """A member of a group with a story of its own."""
+
+    story: Word = Field("", description="how it is learnt")
+    parents: tuple[Word, ...] = Field((), description="nodes and members that it depends on")
+    source: Word = Field("", description="where its numbers come from; else the group's source")
+
+
 class GroupBase(FilePart):
-    """Attributes that are learnt independently: one yes/no node per member."""
+    """Attributes that may be known: one yes/no node per member."""
 
     story: Word = Field("", description="what knowing a member means")
-    members: tuple[Word, ...] = Field(description="names of the yes/no nodes, at most 20")
     parents: tuple[Word, ...] = Field((), description="nodes that decide how likely knowing is")
     probability: Reference | tuple[Reference, ...] | None = Field(
         None, description="P(known): one for all members, or a list"
@@ -282,6 +289,14 @@ def _exactly_one(*keys: str) -> Any:
     return lambda schema: schema.update(oneOf=[{"required": [key]} for key in keys])
 
 
+def _or_own_stories(schema: dict[str, Any]) -> None:
+    """In the JSON Schema: a list of members with probability or rows, or members with stories."""
+    said = [{"required": [key]} for key in ("probability", "rows")]
+    named = {"properties": {"members": {"type": "array"}}}
+    own = {"properties": {"members": {"type": "object"}}, "not": {"anyOf": said}}
+    schema.update(oneOf=[*({**named, **one} for one in said), own])
+
+
 class FileModel:
     """The model of a whole file, for some kinds of CPD."""
 
@@ -289,17 +304,27 @@ class FileModel:
         self.models = Models(kinds)
         group_rows: Any = tuple[self.models.of(GroupRow), ...] | None  # type: ignore[misc]
         node_rows: Any = tuple[self.models.of(Row), ...] | None  # type: ignore[misc]
+        cpd = (self.models.any_cpd | None, Field(None, description="how its chances arise"))
+        member: Any = create_model(
+            "MemberSpec",
+            __base__=_with(MemberBase, _exactly_one("cpd", "rows")),
+            __doc__=MemberBase.__doc__,
+            cpd=cpd,
+            rows=(node_rows, _rows()),
+        )
+        names = Field(description="the yes/no nodes, at most 20: a list, or each with its story")
         group = create_model(
             "GroupSpec",
-            __base__=_with(GroupBase, _exactly_one("probability", "rows")),
+            __base__=_with(GroupBase, _or_own_stories),
             __doc__=GroupBase.__doc__,
+            members=(tuple[Word, ...] | dict[str, Reference | member], names),
             rows=(group_rows, _rows()),
         )
         node = create_model(
             "NodeSpec",
             __base__=_with(NodeBase, _exactly_one("cpd", "rows")),
             __doc__=NodeBase.__doc__,
-            cpd=(self.models.any_cpd | None, Field(None, description="how its chances arise")),
+            cpd=cpd,
             rows=(node_rows, _rows()),
         )
         self.file: type[FileBase] = create_model(

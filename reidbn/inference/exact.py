@@ -17,11 +17,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from reidbn.errors import EngineError, TooLarge
-from reidbn.inference.groups import collapse
+from reidbn.inference.groups import collapse, joint_weights, subset_weights
 from reidbn.inference.layout import Axes, Collapse, collapses
 from reidbn.inference.network import (
     FAULT,
@@ -53,6 +54,7 @@ class Plan:
         self.targets = tuple(targets)
         self.evidence = dict(evidence)
         self._kept: tuple[tuple[Factor, ...], Tensor] | None = None
+        self._kept_weights: dict[tuple[Any, ...], tuple[tuple[Factor, ...], Array]] = {}
 
     def joint(self, network: Network, *, check: bool = True) -> Array:
         """P(targets, evidence): axes subject, setting (length 1 if it matters not), targets.
@@ -100,8 +102,8 @@ class Plan:
         self._refuse_large(network, steps, left, _batch(pool.values()))
         for step in steps:
             tables = [pool.pop(name) for name in step.tables]
-            free = [pool.pop(name) for name in step.free]
-            pool[step.name] = self._message(network, step, tables, free)
+            told = [pool.pop(name) for name in (*step.free, *step.inner)]
+            pool[step.name] = self._message(network, step, tables, told)
         result = self._contract(network, pool)
         observed = [t for t in self.targets if t in self.evidence]
         out = result.ordered([*BATCH, *(t for t in self.targets if t not in observed)])
@@ -118,7 +120,7 @@ class Plan:
         return tensor
 
     def _message(
-        self, network: Network, step: Collapse, tables: Sequence[Tensor], free: Sequence[Tensor]
+        self, network: Network, step: Collapse, tables: Sequence[Tensor], told: Sequence[Tensor]
     ) -> Tensor:
         members = network.groups[step.group]
         fixed = {members.index(m): s for m, s in self.evidence.items() if m in members}
@@ -132,13 +134,38 @@ class Plan:
                 collapse(
                     step.group,
                     [_at_all(t, known) for t in tables],
-                    [_at_all(t, known) for t in free],
+                    self._weights(network, step, [_at_all(t, known) for t in told], sizes, case),
                     step.outside,
                     sizes,
                     bits,
                 )
             )
         return _stack(parts, step.cases, shape)
+
+    def _weights(
+        self,
+        network: Network,
+        step: Collapse,
+        told: Sequence[Tensor],
+        sizes: Sequence[int],
+        case: tuple[int, ...],
+    ) -> Array:
+        """P(subset of the free members | outside): a product, or summed over what leads to them.
+
+        What no subject changes is found once for all blocks.
+        """
+        if step.is_plain:
+            return subset_weights(told, step.outside, sizes)
+        names = (*step.free, *step.inner)
+        source = tuple(network.factors[n] for n in names if n in network.factors)
+        shared = SUBJECT not in step.weights and len(source) == len(names)
+        kept = self._kept_weights.get((step, case)) if shared else None
+        if kept is not None and _same(kept[0], source):
+            return kept[1]
+        found = joint_weights(contract(told, step.weights), step.free, step.outside)
+        if shared:
+            self._kept_weights[step, case] = source, found
+        return found
 
     def _contract(self, network: Network, left: Mapping[str, Tensor]) -> Tensor:
         """Contract, doing what no subject changes first, and once for all blocks."""
@@ -177,11 +204,15 @@ class Plan:
         batch: Mapping[str, int],
     ) -> None:
         """Say no before any work is done, naming what is large."""
-        sizes = {a: network.size(a) for axes in left.values() for a in axes if a not in BATCH}
-        sizes |= {a: network.size(a) for step in steps for a in step.sums}
+        tables = [*left.values(), *(axes for step in steps for axes in (step.sums, *step.told))]
+        sizes = {a: network.size(a) for axes in tables for a in axes if a not in BATCH}
         sizes.update(batch)
         for step in steps:
             refuse_wide(step.axes, sizes, f"What group {step.group} tells the rest")
+            what = f"How likely each subset of group {step.group} is known"
+            refuse_wide(step.weights, sizes, what)
+            if not step.is_plain:
+                refuse_contraction(step.told, step.weights, sizes)
             sums = prod(sizes[a] for a in step.sums)
             if sums > MOST_SUMS:
                 named = ", ".join(step.sums[:12])

@@ -38,33 +38,39 @@ def subset_weights(
     return weights
 
 
+def joint_weights(weights: Tensor, members: Sequence[str], outside: Sequence[str]) -> Array:
+    """P(Y | outside) from a tensor with an axis per member: axes as those of `subset_weights`."""
+    values = weights.ordered([SUBJECT, SETTING, *outside, *reversed(members)])
+    return values.reshape(*values.shape[:2], -1, 1 << len(members))
+
+
 def collapse(
     group: str,
     children: Sequence[Tensor],
-    members: Sequence[Tensor],
+    weights: Array,
     outside: Sequence[str],
     outside_sizes: Sequence[int],
     fixed: Mapping[int, int],
 ) -> Tensor:
     """The message of a group's free members, the members in `fixed` having the given bits.
 
-    `children` are the factors with the group's axis; `members` are P(member | outside) of the free
-    members, lowest bit first.  The result has the axes subject, setting, outside, and every other
-    axis of the children.
+    `children` are the factors with the group's axis; `weights` are P(subset of the free members |
+    outside), the lowest bit fastest.  The result has the axes subject, setting, outside, and every
+    other axis of the children.
     """
-    bits = len(members) + len(fixed)
+    bits = weights.shape[-1].bit_length() - 1 + len(fixed)
     chosen = _subsets(bits, fixed)
     others = tuple(dict.fromkeys(
         a for t in children for a in t.axes if a not in (SUBJECT, SETTING, group)
     ))  # fmt: skip
     sizes = {a: t.size(a) for t in children for a in t.axes}
     tables = [_table(t, group, others, chosen) for t in children]
-    weights = subset_weights(members, outside, outside_sizes)
     subjects = max([weights.shape[0], *(t.shape[0] for t in tables)])
     settings = max([weights.shape[1], *(t.shape[1] for t in tables)])
     shape = tuple(sizes[a] for a in others)
     out = np.empty((subjects, settings, weights.shape[2], *shape))
-    step = max(1, BLOCK // max(1, len(weights[0, 0, 0])))
+    at_once = BLOCK << 4 if _is_product(weights, tables) else BLOCK
+    step = max(1, at_once // max(1, len(weights[0, 0, 0])))
     for start in range(0, subjects, step):
         block = slice(start, start + step)
         part = [t[block] if len(t) > 1 else t for t in tables]
@@ -123,8 +129,16 @@ def _combine(
         if early:
             piece = _slice(tables[-1], case, axes[-1], others)
             out[_where(case, 0)] = np.vecdot(running, piece)
+        elif _is_product(weights, [running]):
+            found = running[:, 0, :] @ weights[0].reshape(-1, weights.shape[-1]).T
+            out[_where(case, slice(None))] = found.reshape(-1, *weights.shape[1:3])
         else:
             out[_where(case, slice(None))] = np.vecdot(running[:, :, None, :], weights)
+
+
+def _is_product(weights: Array, tables: Sequence[Array]) -> bool:
+    """Whether people differ in the tables alone and settings in the weights: one matrix product."""
+    return weights.shape[0] == 1 and all(t.shape[1] == 1 for t in tables)
 
 
 def _where(case: tuple[int, ...], outside: Any) -> Any:

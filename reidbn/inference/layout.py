@@ -2,7 +2,9 @@
 
 Every table is used once.  A group takes all tables with its axis, whether they are a child's own or
 the message of a group that went before, and the tables of its free members: those that nothing else
-sees.  What it leaves behind is one message with all other axes of what it took.
+sees but other free members.  Nodes that lead to the free members alone, such as the sources from
+which attributes are learnt, go with them (`inner`): they are summed out of P(subset) before anybody
+is looked at.  What a group leaves behind is one message with all other axes of what it took.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 from math import prod
 
 from reidbn.inference.network import Network
-from reidbn.inference.tensors import BATCH
+from reidbn.inference.tensors import BATCH, SUBJECT
 
 Axes = tuple[str, ...]
 
@@ -23,12 +25,15 @@ class Collapse:
 
     `cases` are taken one by one: members that something else sees, and nodes that both the free
     members and the tables depend on.  `outside` are the free members' other parents, `others` all
-    other axes of the tables.
+    other axes of the tables.  `inner` are tables that only say more of the free members.
     """
 
     group: str
     tables: tuple[str, ...]
     free: tuple[str, ...]
+    inner: tuple[str, ...]
+    told: tuple[Axes, ...]
+    """The axes of the tables of the free members, and of the inner ones, but for the cases."""
     cases: Axes
     outside: Axes
     others: Axes
@@ -38,6 +43,18 @@ class Collapse:
     def name(self) -> str:
         """Of the message; no node can have it."""
         return f"<{self.group}>"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the free members are independent given what is outside."""
+        own = {*self.free}
+        return not self.inner and all(len(own & {*axes}) == 1 for axes in self.told)
+
+    @property
+    def weights(self) -> Axes:
+        """The axes of P(subset), the first member's varying fastest."""
+        batch = (a for a in BATCH if any(a in axes for axes in self.told))
+        return (*batch, *self.outside, *reversed(self.free))
 
     @property
     def sums(self) -> Axes:
@@ -65,7 +82,7 @@ def collapses(
             return steps, pool
         found = [_collapse(network, group, pool, seen, evidence) for group in waiting]
         best = min(found, key=lambda step: prod(network.size(a) for a in step.sums))
-        for name in (*best.tables, *best.free):
+        for name in (*best.tables, *best.free, *best.inner):
             del pool[name]
         pool[best.name] = best.axes
         steps.append(best)
@@ -80,26 +97,77 @@ def _collapse(
 ) -> Collapse:
     members = network.groups[group]
     tables = tuple(name for name, axes in pool.items() if group in axes)
-    elsewhere = {a for name, axes in pool.items() for a in axes if a != name}
-    free = tuple(
-        m for m in members
-        if m not in seen and m not in elsewhere and m in pool and m not in tables
-    )  # fmt: skip
+    touched = {a for name in tables for a in pool[name]}
+    free, inner = _free(network, group, pool, seen | touched)
     kept = [m for m in members if m not in free and m not in evidence]
     own = {*BATCH, group, *free, *kept}
-    around = _apart([pool[m] for m in free], own)
-    touched = _apart([pool[name] for name in tables], own)
+    left = {a for name, axes in pool.items() if name not in (*free, *inner) for a in axes}
+    around = [a for a in _apart([pool[n] for n in (*free, *inner)], own) if a in seen | left]
+    rest = _apart([pool[name] for name in tables], own)
     shared = [a for a in around if a in touched]
-    everything = {a for name in (*tables, *free) for a in pool[name]}
+    cases = (*kept, *shared)
+    everything = {a for name in (*tables, *free, *inner) for a in pool[name]}
     return Collapse(
         group,
         tables,
         free,
-        cases=(*kept, *shared),
+        inner,
+        told=tuple(tuple(a for a in pool[n] if a not in cases) for n in (*free, *inner)),
+        cases=cases,
         outside=tuple(a for a in around if a not in shared),
-        others=tuple(a for a in touched if a not in shared),
+        others=tuple(a for a in rest if a not in shared),
         batch=tuple(a for a in BATCH if a in everything),
     )
+
+
+def _free(
+    network: Network, group: str, pool: Mapping[str, Axes], blocked: set[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The members that nothing else sees, and the tables that only say more of them."""
+    about: dict[str, list[str]] = {}
+    for name, axes in pool.items():
+        for axis in axes:
+            about.setdefault(axis, []).append(name)
+    members = {m for g, own in network.groups.items() if g in about for m in own}
+    free = [m for m in network.groups[group] if m in pool and m not in blocked]
+    while True:
+        own = {a for m in free for a in pool[m]}
+        apart = {*network.groups} | ({SUBJECT} - own)
+        inner: set[str] = set()
+        for axis in own - members - blocked - {*BATCH}:
+            inner |= _leading(axis, pool, about, own | blocked | members, own, apart) - {*free}
+        within = own | {a for name in inner for a in pool[name]}
+        for m in free:  # such as what was seen of a member that hangs on this one
+            inner |= {n for n in about[m] if within.issuperset(pool[n]) and n not in free}
+        strays = [m for m in free if not {*about[m]} <= {*free} | inner]
+        if not strays:
+            return tuple(free), tuple(n for n in pool if n in inner)
+        free = [m for m in free if m not in strays]
+
+
+def _leading(
+    axis: str,
+    pool: Mapping[str, Axes],
+    about: Mapping[str, list[str]],
+    ends: set[str],
+    own: set[str],
+    apart: set[str],
+) -> set[str]:
+    """The tables that hang on an axis, where they lead nowhere else; else none."""
+    found: set[str] = set()
+    todo, met = [axis], {axis}
+    while todo:
+        for name in about[todo.pop()]:
+            if not apart.isdisjoint(pool[name]):
+                return set()
+            found.add(name)
+            for other in {*pool[name]} - met - {*BATCH}:
+                met.add(other)
+                if other not in ends:
+                    todo.append(other)
+                elif other not in own:
+                    return set()
+    return found
 
 
 def _apart(axes: Sequence[Axes], own: set[str]) -> list[str]:
