@@ -229,7 +229,7 @@ SLIPS = {
     "a name that is there": ("  any:", "  in_sister:", 'makes "in_sister", which is made by "in_['),
     "nothing that fits": ("via_*_", "vai_*_", 'no other node has a name such as "vai_*_mother"'),
     "a circle": ('["in_[relative]", "via_*', '["any", "via_*', "the story goes in a circle: any"),
-    "a misspelt repeat": ("repeat:", "repeats:", 'unknown key; did you mean "repeat"?'),
+    "a misspelt repeat": ("repeat:", "repeats:", 'is no key here; did you mean "repeat"?'),
     "far too many": ("[mother, father, sister]", "1..1000000", "stands for more than 50,000"),
     "a mapping": ("[mother, father, sister]", "{a: b}", "needed: text or a list"),
 }

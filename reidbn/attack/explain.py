@@ -233,7 +233,7 @@ def _fields(model: type[BaseModel], where: Where, data: Any) -> dict[str, Any]:
     models = [hint for outer in hints for hint in _flat(outer) if _is_model(hint)]
     kind = data.get("kind") if isinstance(data, dict) else None
     named = [m for m in models if kind in get_args(_annotation(m, "kind"))]
-    return {name: f for m in named or models for name, f in m.model_fields.items()}
+    return {f.alias or name: f for m in named or models for name, f in m.model_fields.items()}
 
 
 def _annotation(model: Any, name: str) -> Any:

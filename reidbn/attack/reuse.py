@@ -25,6 +25,7 @@ Content = dict[str, Any]
 _ROOMS = ("parameters", "numbers", "subject", "groups", "nodes", "questions", "example")
 _LISTS = ("where",)
 _HEAD = ("schema_version", "name", "title", "story", "sources", "shelf", "excluded", "takes")
+_RECORDS = ("", "cpd", "rows", "p")
 _NO_NAMES = ("kind", "name", "to", "story", "source", "linddun", "panoptic")
 # Kinds that read nothing of parents which their fields do not name.
 _DEAF = ("rows", "probability", "one-over", "unique", "share", "hypergeometric-leak",
@@ -346,8 +347,9 @@ class _Part:
             return value
         if isinstance(value, dict):
             out = {}
+            fixed = key in _RECORDS or "kind" in value  # its keys are no names
             for k, v in value.items():
-                name = self.to[k] if key != "p" and k in self.nodes else k
+                name = self.to[k] if not fixed and k in self.nodes else k
                 out[name] = v if key == "when" else self._value(v, k)
             return out
         if isinstance(value, list):

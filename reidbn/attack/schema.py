@@ -349,7 +349,7 @@ def head_problems(data: Mapping[str, Any]) -> list[Problem]:
     words = {"use", "extends", "repeat"}
     for key in {*data} - {*FileBase.model_fields, "groups", "nodes"}:
         if get_close_matches(key, words, n=1):
-            return [Problem((key,), f"unknown key; {did_you_mean(key, words)}", at_key=True)]
+            return [Problem((key,), f"is no key here; {did_you_mean(key, words)}", at_key=True)]
     head = {key: data[key] for key in words & {*data}}
     try:
         ShortForm.model_validate(head)

@@ -1,0 +1,232 @@
+"""A model as a part of another one, and a variant of one: what comes out, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from tests.random_files import random_file
+from tests.yaml_oracle import read_target
+
+LEAK = """\
+schema_version: 1
+name: with-a-leak
+subject:
+  class_size: {per: known, unit: records, range: [1, 20]}
+parameters:
+  p_tries: {value: 0.5, source: assumption}
+groups:
+  known: {members: [knows_age, knows_sex], probability: 0.5, source: assumption}
+use:
+  - {model: leak-single, as: leak, with: {class_size: "@class_size"}, give: {identified: leak_identified}}
+nodes:
+  tries: {cpd: {kind: probability, p: $p_tries}}
+  both: {parents: [tries, leak_identified], cpd: {kind: and}}
+questions:
+  risk: {target: both=yes}
+example: {class_size: [20, 5, 3, 1]}
+"""  # noqa: E501
+
+
+def renamed(states, prefix):
+    return {f"{prefix}_{node}": state for node, state in states.items()}
+
+
+@pytest.mark.parametrize("name", rb.models())
+def test_a_shipped_model_answers_as_a_part_as_it_does_alone(name):
+    own = rb.load(name)
+    words = {"schema_version": 1, "name": "whole", "use": [{"model": name, "as": "part"}],
+             "nodes": {"n": {"cpd": {"kind": "uniform"}}}}  # fmt: skip
+    whole = rb.loads(json.dumps(words))
+    assert {*whole.all_nodes} == {"n", *(f"part_{n}" for n in own.all_nodes)}
+    for question in own.questions.values():
+        target = read_target(question.target)
+        given = {n: s for n, s in question.given.items() if isinstance(s, str)}
+        expected = float(rb.ask(own, target, given=given))
+        found = rb.ask(whole, renamed(target, "part"), given=renamed(given, "part"))
+        assert float(found) == expected
+    assert not [p for p in rb.check(whole) if "never used" in p.message]
+
+
+@pytest.mark.parametrize("name", rb.models())
+def test_a_variant_that_says_nothing_is_the_model(name):
+    words = json.dumps({"schema_version": 1, "name": name, "extends": name})
+    variant = rb.loads(words)
+    assert variant == rb.load(name)
+    text = rb.attack.dumps(variant)
+    assert f"extends: {name}" in text
+    assert rb.loads(text) == variant
+
+
+def test_random_models_answer_as_parts_as_they_do_alone(tmp_path):
+    rng = np.random.default_rng(20261122)
+    for i in range(15):
+        words, writer = random_file(rng)
+        path = tmp_path / f"r{i}.yaml"
+        path.write_text(words)
+        own = rb.load(path)
+        outer = tmp_path / "outer.yaml"
+        outer.write_text(json.dumps({
+            "schema_version": 1, "name": "outer", "extends": f"r{i}",
+            "use": [{"model": f"r{i}", "as": "a"}, {"model": f"r{i}", "as": "b"}],
+        }))  # fmt: skip
+        whole = rb.load(outer)
+        assert rb.loads(rb.attack.dumps(whole, expanded=True)) == whole
+        rb.save(whole, tmp_path / "again.yaml")
+        assert "extends:" in (tmp_path / "again.yaml").read_text()
+        assert rb.load(tmp_path / "again.yaml") == whole
+        (tmp_path / "far").mkdir(exist_ok=True)
+        rb.save(whole, tmp_path / "far" / "again.yaml")  # where no such model stands: in full
+        assert rb.load(tmp_path / "far" / "again.yaml") == whole
+        states = {n: own.variable(n, {p: own.parameters[p].value for p in own.structural}).states
+                  for n in own.all_nodes}  # fmt: skip
+        for _ in range(3):
+            target, given, _ = writer.question({n: [*s] for n, s in states.items()})
+            for prefix in ("a", "b"):
+                try:
+                    expected = float(rb.ask(own, target, given=given))
+                except rb.ImpossibleEvidence:
+                    continue
+                other = renamed(target, prefix), renamed(given, prefix)
+                assert float(rb.ask(whole, other[0], given=other[1])) == pytest.approx(
+                    expected, abs=1e-12
+                )
+                assert float(rb.ask(whole, target, given=given)) == pytest.approx(
+                    expected, abs=1e-12
+                )
+
+
+def test_a_column_stands_for_a_number_that_sizes_states():
+    attack = rb.loads(LEAK)
+    assert attack.nodes["leak_leaked_class_size"].states == "0..20"
+    assert attack.nodes["leak_in_leak"].parents == ("leak_leaked_class_size", "known")
+    assert "leak_class_size" not in attack.parameters
+    by_size = [float(rb.ask("leak-single", set={"class_size": k})) for k in (20, 5, 3, 1)]
+    assert float(rb.ask(attack)) == pytest.approx(0.5 * np.mean(by_size), abs=1e-12)
+    assert rb.crosscheck(attack, draws=20_000, seed=1).passed
+    assert rb.loads(rb.attack.dumps(attack)) == attack
+    assert "use:" in rb.attack.dumps(attack)
+    assert rb.loads(rb.attack.dumps(attack, expanded=True)) == attack
+
+
+def test_a_part_is_repeated_like_anything_else():
+    words = LEAK.replace("subject:", "repeat: {who: [first, second]}\nsubject:", 1)
+    words = words.replace("as: leak,", 'as: "[who]",').replace(
+        "give: {identified: leak_identified}", 'give: {identified: "leak_[who]"}'
+    )
+    words = words.replace("[tries, leak_identified]", '[tries, "leak_[who]"]')
+    attack = rb.loads(words)
+    assert attack.nodes["both"].parents == ("tries", "leak_first", "leak_second")
+    assert {"first_in_leak", "second_in_leak"} <= {*attack.nodes}
+    assert rb.loads(rb.attack.dumps(attack)) == attack
+
+
+def test_a_node_of_the_file_stands_for_one_of_the_part(tmp_path):
+    (tmp_path / "inner.yaml").write_text("""\
+schema_version: 1
+name: inner
+nodes:
+  motive: {states: [low, high], cpd: {kind: uniform}}
+  acts:
+    parents: [motive]
+    rows: [{when: {motive: high}, p: [0, 1]}, {p: [1, 0]}]
+""")
+    outer = tmp_path / "outer.yaml"
+    words = """\
+schema_version: 1
+name: outer
+use: [{model: inner, as: i, with: {motive: why}}]
+nodes:
+  why: {states: [low, high], rows: [{p: [0.75, 0.25]}], source: me}
+"""
+    outer.write_text(words)
+    attack = rb.load(outer)
+    assert [*attack.nodes] == ["i_acts", "why"]
+    assert float(rb.ask(attack, "i_acts=yes")) == 0.25
+    outer.write_text(words.replace("[low, high], rows", "[high, low], rows"))
+    with pytest.raises(rb.ModelError, match="needed, in this order: low, high"):
+        rb.load(outer)
+    outer.write_text(words.replace("motive: why", "motive: wyh"))
+    with pytest.raises(rb.ModelError, match='did you mean "why"'):
+        rb.load(outer)
+
+
+def test_a_variant_replaces_things_as_a_whole():
+    words = """\
+schema_version: 1
+name: bolder
+extends: leak-single
+parameters:
+  leaked: {value: 9000, range: [0, 10000], unit: records, source: assumption}
+questions:
+  both: {target: "identified=yes or in_leak=yes"}
+"""
+    attack, base = rb.loads(words), rb.load("leak-single")
+    assert float(rb.ask(attack, "risk")) == float(rb.ask(base, "risk", set={"leaked": 9000}))
+    assert attack.parameters["leaked"].source == "assumption"
+    assert attack.title == base.title
+    assert attack.where == base.where
+    assert {*attack.questions} == {"risk", "both"}
+    text = rb.attack.dumps(attack.with_values({"leaked": 100}))
+    assert "extends: leak-single" in text
+    assert rb.loads(text) == attack.with_values({"leaked": 100})
+    odd = words.replace("{value: 9000, range: [0, 10000], unit: records, source: assumption}",
+                        "{value: 9000}")  # fmt: skip
+    with pytest.raises(rb.ModelError, match="source"):  # the old one is not kept for a new number
+        rb.loads(odd)
+
+
+REFUSED = {
+    "no such model": ("model: leak-single", "model: leak-singel", 'did you mean "leak-single"?'),
+    "out of the folder": ("model: leak-single", "model: ../x", "leads out of the folder"),
+    "an absolute path": ("model: leak-single", "model: /x.yaml", "leads out of the folder"),
+    "no such number": ("{class_size:", "{class_sise:", 'did you mean "class_size"?'),
+    "no such node": ("{identified:", "{identifid:", 'did you mean "identified"?'),
+    "a bare word": ('"@class_size"}', "class_size}", "$parameter, or @column"),
+    "no such column": ('"@class_size"}', '"@class_sise"}', 'no subject column "class_sise"'),
+    "another unit": ('"@class_size"}', "$p_tries}", "$p_tries is in probability, and class_size"),
+    "a name that is there": ("leak_identified}", "tries}", 'brings a node "tries", and one is'),
+    "a key": ("as: leak", "az: leak", "known: as, give, model, with"),
+    "no model": ("model: leak-single, ", "", "has no model"),
+    "a number": ("{class_size: ", '{leaked: "5", class_size: ', "$parameter, or @column"),
+    "a condition": ("{class_size: ", '{leaked: "@class_size", class_size: ', "always holds there"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "said"), REFUSED.values(), ids=list(REFUSED))
+def test_a_slip_in_a_part_points_to_its_line(old, new, said):
+    assert old in LEAK
+    with pytest.raises(rb.ModelError) as caught:
+        rb.loads(LEAK.replace(old, new, 1))
+    assert said in str(caught.value), str(caught.value)
+    assert all(problem.line for problem in caught.value.problems)
+
+
+def test_models_that_use_each_other_are_refused_by_name(tmp_path):
+    for name, other in (("one", "two"), ("two", "one")):
+        (tmp_path / f"{name}.yaml").write_text(
+            f"schema_version: 1\nname: {name}\nextends: {other}\n"
+            "nodes: {n: {cpd: {kind: uniform}}}\n"
+        )
+    with pytest.raises(rb.ModelError, match=r"in a circle: one.yaml -> two.yaml -> one.yaml"):
+        rb.load(tmp_path / "one.yaml")
+
+
+def test_what_is_wrong_in_the_other_file_is_told_with_its_line(tmp_path):
+    (tmp_path / "inner.yaml").write_text("schema_version: 1\nname: i\nnodes: {n: {cpd: {kind: o}}}")
+    path = tmp_path / "outer.yaml"
+    path.write_text("schema_version: 1\nname: outer\nextends: inner\n")
+    with pytest.raises(rb.ModelError) as caught:
+        rb.load(path)
+    assert "outer.yaml:3:10: extends:" in str(caught.value)
+    assert "inner.yaml:3:" in str(caught.value)
+
+
+def test_an_assessment_takes_a_variant():
+    people = rb.read_table(rb.datasets.synthetic_patients(200, seed=1),
+                           quasi_identifiers=["age", "sex"])  # fmt: skip
+    variant = rb.loads("schema_version: 1\nname: v\nextends: prosecutor\n")
+    known = {"age": 0.5, "sex": 0.5}
+    one, two = (rb.assess(a, people, known=known).risk() for a in (variant, "prosecutor"))
+    assert np.array_equal(one, two)
