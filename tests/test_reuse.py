@@ -230,3 +230,62 @@ def test_an_assessment_takes_a_variant():
     known = {"age": 0.5, "sex": 0.5}
     one, two = (rb.assess(a, people, known=known).risk() for a in (variant, "prosecutor"))
     assert np.array_equal(one, two)
+
+
+TAKES = """\
+schema_version: 1
+name: takes
+takes: [attacker]
+subject: {class_size: {per: known, unit: records}}
+groups:
+  known: {members: [knows_age], probability: 0.5, source: assumption}
+nodes:
+  attacker: {states: [neighbour, stranger], cpd: {kind: uniform}, story: Who it is}
+  tries:
+    parents: [attacker]
+    rows: [{when: {attacker: stranger}, p: [1, 0]}, {p: [0, 1]}]
+  right: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+  named: {parents: [tries, right], cpd: {kind: and}}
+questions: {risk: {target: named=yes}}
+example: {class_size: [4, 2]}
+"""
+
+
+def test_a_model_says_which_nodes_of_a_scenario_it_takes(tmp_path):
+    attack = rb.loads(TAKES)
+    assert rb.loads(rb.attack.dumps(attack)) == attack
+    scenario = tmp_path / "who.yaml"
+    words = """\
+schema_version: 1
+kind: scenario
+name: who
+knows:
+  profile: {node: attacker, weights: {neighbour: 0.25, stranger: 0.75}, source: me}
+  attributes: {age: {by_profile: {neighbour: 1, stranger: 0.5}, source: me}}
+"""
+    scenario.write_text(words)
+    table = rb.datasets.synthetic_patients(100, seed=1)
+    people = rb.read_table(table, quasi_identifiers=["age"])
+    found = rb.assess(attack, people, scenario=scenario)
+    sizes = table.groupby("age")["age"].transform("size").to_numpy()
+    assert np.allclose(found.risk(), 0.25 / sizes, rtol=0, atol=1e-12)
+    assert found.crosscheck.passed
+    own = rb.loads(TAKES.replace("takes: [attacker]\n", ""))
+    with pytest.raises(rb.UsageError, match=r'"attacker", and takes has one of its own'):
+        rb.assess(own, people, scenario=scenario)
+    scenario.write_text(words.replace("neighbour: 0.25, stranger: 0.75", "a: 0.5, b: 0.5")
+                        .replace("neighbour: 1, stranger: 0.5", "a: 1, b: 1"))  # fmt: skip
+    with pytest.raises(rb.UsageError, match="with the states neighbour, stranger, in this order"):
+        rb.assess(attack, people, scenario=scenario)
+    with pytest.raises(rb.ModelError, match='no node "atacker"; did you mean "attacker"'):
+        rb.loads(TAKES.replace("takes: [attacker]", "takes: [atacker]"))
+
+
+def test_what_a_model_does_not_take_is_refused():
+    attack = rb.loads(TAKES)
+    node = rb.Node("tries", ("no", "yes"), rb.Uniform())
+    brings = rb.Scenario("brings", nodes=(node,))
+    with pytest.raises(rb.UsageError, match="scenario brings brings a node"):
+        brings.on(attack)
+    assert brings.on(attack.replace(takes=("attacker", "tries"))).nodes["tries"] == node
+    assert brings.on(attack.replace(takes=())).nodes["tries"] == node

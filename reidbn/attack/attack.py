@@ -127,18 +127,26 @@ class Attack:
     """Conditions that parameters always satisfy, such as "leaked <= records"."""
     numbers: Catalogue[Number] = field(default_factory=Catalogue)
     """Numbers derived from parameters and subject columns by formulas."""
+    takes: tuple[str, ...] = ()
+    """Nodes that a scenario may bring: its node of that name then stands for the attack's own."""
     template: Mapping[str, Any] | None = field(default=None, repr=False)
     """What the file says, where it is shorter than the attack: with plates, or another model."""
 
     def __post_init__(self) -> None:
         several = str | Iterable[str]
-        check_fields(self, apart=["name", *_WHAT], instead={"sources": several, "where": several})
+        check_fields(
+            self,
+            apart=["name", *_WHAT],
+            instead={"sources": several, "where": several, "takes": several},
+        )
         for room in _WHAT:
             object.__setattr__(self, room, _catalogue(self.name, room, getattr(self, room)))
         object.__setattr__(self, "nodes", self._with_edges_of_functions(self.nodes))
         object.__setattr__(self, "groups", self._with_edges_of_members(self.groups))
         object.__setattr__(self, "example", frozen(dict(self.example)))
         object.__setattr__(self, "sources", tuple(self.sources))
+        takes = (self.takes,) if isinstance(self.takes, str) else self.takes
+        object.__setattr__(self, "takes", tuple(map(str, takes)))
         where = (self.where,) if isinstance(self.where, str) else self.where
         object.__setattr__(self, "where", tuple(map(str, where)))
         from reidbn.attack.check import problems
@@ -284,6 +292,27 @@ class Attack:
         refuse_beyond_range(self.parameters, values, beyond_range=beyond_range)
         changed = [_moved(self.parameters[name], value) for name, value in values.items()]
         return replace(self, parameters=self.parameters.replace(*changed))
+
+    def taking(self, nodes: Iterable[Node], who: str, *, free: bool) -> tuple[Node, ...]:
+        """The attack's nodes with those of a scenario, which stand for its own where it takes them.
+
+        `free` lets them stand for any, where the attack does not say which it takes.
+        """
+        new = {node.name: node for node in nodes}
+        for name in [n for n in new if n in self.nodes]:
+            if name not in self.takes and not (free and not self.takes):
+                raise UsageError(
+                    f'{who} brings a node "{name}", and {self.name} has one of its '
+                    f"own; takes: [{name}] in the model lets the other stand for it"
+                )
+            own, other = self.nodes[name].states, new[name].states
+            if name in self.takes and own != other:
+                said = [s if isinstance(s, str) else ", ".join(s) for s in (own, other)]
+                raise UsageError(
+                    f"{self.name} takes {name} with the states {said[0]}, in this order; "
+                    f"{who} brings {said[1]}"
+                )
+        return (*(new.pop(n.name, n) for n in self.nodes.values()), *new.values())
 
     def with_node(self, *nodes: Node) -> Attack:
         """A copy with nodes added or replaced."""

@@ -130,7 +130,10 @@ def _attack(
     for room, things in (stand_ins or {}).items():
         parts[room] |= things
     rooms: dict[str, Any] = {room: tuple(things.values()) for room, things in parts.items()}
-    words = {key: getattr(file, key) for key in ("title", "story", "sources", "where", "example")}
+    words = {
+        key: getattr(file, key)
+        for key in ("title", "story", "sources", "where", "example", "takes")
+    }
     return Attack(file.name, **words, **rooms, template=template)
 
 

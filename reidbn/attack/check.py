@@ -206,6 +206,10 @@ def _names(attack: Attack) -> Iterator[Problem]:
     for room in (*_ROOMS, "questions"):
         for name in getattr(attack, room).twice:
             yield Problem((room, name), "is declared twice", at_key=True)
+    for i, name in enumerate(attack.takes):
+        if name not in attack.nodes:
+            hint = did_you_mean(name, attack.nodes)
+            yield Problem(("takes", i), f'no node "{name}"; {hint}')
     seen: dict[str, str] = {}
     for where, name in _named(attack):
         if not NAME.match(str(name)):

@@ -44,7 +44,7 @@ def content(attack: Attack, *, cpd: Callable[[CPD], Content] = _written) -> Cont
     return {
         "schema_version": SCHEMA_VERSION,
         **_kept(name=attack.name, title=attack.title, story=attack.story),
-        **_kept(sources=list(attack.sources)),
+        **_kept(sources=list(attack.sources), takes=list(attack.takes)),
         **_room("parameters", attack.parameters, _parameter),
         **_room("numbers", attack.numbers, _derived),
         **_kept(where=list(attack.where)),

@@ -235,7 +235,11 @@ class Scenario:
             return attack
         return attack.replace(
             parameters=attack.parameters.replace(*self.parameters),
-            nodes=attack.nodes.replace(*(self._placed(node, attack) for node in self.nodes)),
+            nodes=attack.taking(
+                [self._placed(node, attack) for node in self.nodes],
+                f"scenario {self.name}",
+                free=True,
+            ),
             questions=attack.questions.replace(*self.questions),
         )
 

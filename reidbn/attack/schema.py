@@ -268,6 +268,9 @@ class FileBase(ShortForm):
     title: Word = ""
     story: Word = Field("", description="the attack, told to somebody who does not know it")
     sources: tuple[Word, ...] = Field((), description="papers, notices, people")
+    takes: tuple[Word, ...] = Field(
+        (), description="nodes for which a scenario's node of the same name stands, if it has one"
+    )
     parameters: dict[str, ParameterSpec] = Field(
         {}, description="numbers that questions may change"
     )

@@ -234,7 +234,7 @@ def attach(
             groups=attack.groups.replace(new),
             parameters=[*_still_used(attack, name), *parameters],
             subject=[*(c for c in attack.subject.values() if c.name not in used), *columns],
-            nodes=[*attack.nodes.values(), *nodes],
+            nodes=attack.taking(nodes, "what is known", free=False),
             questions=questions,
             example={},
         ),
