@@ -56,6 +56,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "compare": ("whatif", "a question before and after some changes; or two result files"),
         "sobol": ("whatif", "whose uncertainty makes an answer uncertain"),
         "uncertainty": ("whatif", "the distribution of an answer under priors"),
+        "learn": ("learn", "what attempts on the real thing teach about the parameters"),
     },
 }
 COMMANDS = {name: where for group in GROUPS.values() for name, where in group.items()}

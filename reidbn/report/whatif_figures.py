@@ -13,6 +13,7 @@ import numpy as np
 
 from reidbn.errors import UsageError
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, blank, save, titled
+from reidbn.whatif.learn import Learned
 from reidbn.whatif.sobol import Sobol
 from reidbn.whatif.tornado import Bar, Tornado
 from reidbn.whatif.uncertainty import Uncertainty
@@ -131,6 +132,23 @@ def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
     axes.set_xlabel(f"share of the variance of {sobol.question} (sd {sobol.sd:.3g})")
     titled(axes, f"{sobol.attack}: whose uncertainty matters")
     axes.legend(fontsize=8, frameon=False, loc="lower right")
+    return save(figure, path)
+
+
+def draw_learned(learned: Learned, path: str | Path | None = None) -> Figure:
+    """Every parameter before and after, as its mean and two standard deviations around it."""
+    rows = list(reversed(learned.parameters))
+    figure, (axes,) = blank(6.4, 1.3 + 0.5 * len(rows))
+    at = np.arange(len(rows))
+    for shift, mean, sd, colour, label in (
+        (0.14, [u.mean_before for u in rows], [u.sd_before for u in rows], "#BBD7E8", "before"),
+        (-0.14, [u.mean for u in rows], [u.sd for u in rows], LOW, "after"),
+    ):
+        axes.errorbar(mean, at + shift, xerr=2 * np.array(sd), fmt="o", color=colour, label=label)
+    axes.set_yticks(at, [f"{u.parameter}{' *' if u.is_assumption else ''}" for u in rows])
+    axes.set_xlabel("value: mean and two standard deviations")
+    titled(axes, f"{learned.name}: what {len(learned.tests)} test(s) taught")
+    axes.legend(fontsize=8, frameon=False)
     return save(figure, path)
 
 

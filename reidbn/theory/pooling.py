@@ -65,8 +65,8 @@ class BetaMixture:
     def points(self) -> tuple[Array, Array]:
         """Points and weights that integrate smooth functions over the law."""
         if len(self.a) == 1:
-            return _gauss_beta(self.a, self.b, 4 * INNER, self.weights)
-        return _gauss_beta(self.a, self.b, INNER, self.weights)
+            return gauss_beta(self.a, self.b, 4 * INNER, self.weights)
+        return gauss_beta(self.a, self.b, INNER, self.weights)
 
 
 def beta(a: float, b: float) -> BetaMixture:
@@ -153,7 +153,7 @@ def _concentration(m: Array, rest: Array, sd: float) -> Array:
     return np.asarray(np.exp(log_k))
 
 
-def _gauss_beta(a: Array, b: Array, count: int, shares: Array) -> tuple[Array, Array]:
+def gauss_beta(a: Array, b: Array, count: int, shares: Array) -> tuple[Array, Array]:
     """Gauss points of every beta law at once, from its Jacobi matrix [GolubWelsch69]."""
     n = np.arange(count)[:, None]
     c = 2 * n + a + b
@@ -164,6 +164,11 @@ def _gauss_beta(a: Array, b: Array, count: int, shares: Array) -> tuple[Array, A
         beside = square / ((c - 1) * (c - 2) ** 2 * (c - 3))
         first = a * b / ((a + b) ** 2 * (a + b + 1))
         beside = np.where(n == 1, first, beside)
+    if len(a) == 1:
+        from scipy.linalg import eigh_tridiagonal
+
+        x, vectors = eigh_tridiagonal(middle[:, 0], np.sqrt(beside[1:, 0]))
+        return np.clip(x, 0.0, 1.0), shares[0] * vectors[0] ** 2
     matrix = np.zeros((len(a), count, count))
     here = np.arange(count)
     matrix[:, here, here] = middle.T

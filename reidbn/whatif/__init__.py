@@ -6,6 +6,7 @@ __getattr__ = face(
     __name__,
     {
         "compare": "Comparison compare",
+        "learn": "Learned learn",
         "expected": "expect",
         "slopes": "derivative derivatives",
         "sobol": "Sobol sobol",

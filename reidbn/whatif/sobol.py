@@ -229,6 +229,15 @@ class Grid:
             out[:, rows] = as_probability(part, lost)
         return out
 
+    def over(self, points: Mapping[str, Array]) -> Array:
+        """The mean answer over subjects on the product of some points of every axis."""
+        matrices: list[Array | None] = [a.basis(points[a.name]) for a in self.axes]
+        top = _along(self.numerator, matrices)
+        if self.evidence is not None:
+            top = top / _along(self.evidence, matrices)
+        found = np.tensordot(self.shares, top, axes=1)
+        return as_probability(found, np.inf if strays(found).any() else 0.0)
+
     def _lost(self, top: Array, below: Array | None, basis: Array) -> Array:
         """By how much interpolation may have moved the answers.
 

@@ -1,0 +1,463 @@
+"""What attempts on the real thing teach about the parameters of an attack.
+
+So many of T attempts succeeded.  Where R(p) is the chance of success, the priors are weighed with
+
+    L(p) = prod over tests of R(p)^h (1 - R(p))^(T - h)                                         (1)
+
+R is a polynomial of degree d in each parameter where nothing is given, so L has degree d T, and
+ceil((d T + 1) / 2) Gauss points of a parameter's prior sum it exactly [GolubWelsch69]; one or two
+more do so for the means and variances after it.  Anything else is summed on finer and finer points
+until nothing moves, and what still moved is stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from math import prod
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.evidence import Belief, Measured
+from reidbn.attack.parts import Parameter
+from reidbn.attack.prior import Prior
+from reidbn.calls import typed
+from reidbn.errors import TooLarge, UsageError, did_you_mean
+from reidbn.inference.asked import Asked, Asking
+from reidbn.inference.network import Array
+from reidbn.late import late
+from reidbn.theory.pooling import gauss_beta
+from reidbn.whatif.cases import What, case_of
+from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.whatif.priors import measure, prior_text
+from reidbn.whatif.sensitivity import Over, spans
+from reidbn.whatif.sobol import Grid, with_ranges
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_CELLS = 1 << 22  # combinations of points
+MOST_POINTS = 1_024  # of one parameter
+FIRST = 16  # points of a parameter that is summed on finer and finer ones
+CLOSE = 1e-8  # sds that a mean or an sd may still move
+COARSE = 0.05  # sds beyond which nothing is said
+FINE = 801  # points of a parameter for its interval
+REACH = 10.0  # sds around the mean that they span
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """So many hits in so many attempts at a target, and under which circumstances."""
+
+    target: str
+    hits: int
+    trials: int
+    given: Mapping[str, Any] = field(default_factory=dict)
+    do: Mapping[str, Any] = field(default_factory=dict)
+    set: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        return f"{self.target}: {self.hits:,} of {self.trials:,}"
+
+
+@dataclass(frozen=True)
+class Update:
+    """One parameter before and after; the interval after is central, and of itself alone."""
+
+    parameter: str
+    prior: str
+    mean_before: float
+    sd_before: float
+    mean: float
+    sd: float
+    low: float
+    high: float
+    source: str
+    is_assumption: bool
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the attack expected of a test before and after it, as a chance of one attempt."""
+
+    test: str
+    hits: int
+    trials: int
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What tests taught: parameters and chances before and after.
+
+    `method` is "exact", or "quadrature" with the `error` that is left, in standard deviations.
+    `attack` has the new values and priors: beta laws with the same means and sds, taken as
+    independent, while `correlation` holds the largest of the correlations that the tests left.
+    """
+
+    name: str
+    tests: tuple[Expected, ...]
+    parameters: tuple[Update, ...]
+    method: str
+    error: float
+    settings: int
+    log_evidence: float
+    correlation: float
+    attack: Attack = field(repr=False)
+    filled_in: tuple[str, ...] = ()
+
+    def __getitem__(self, parameter: str) -> Update:
+        for update in self.parameters:
+            if update.parameter == parameter:
+                return update
+        names = [update.parameter for update in self.parameters]
+        raise UsageError(f'nothing was learnt of "{parameter}"; {did_you_mean(parameter, names)}')
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per parameter, before and after."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(update) for update in self.parameters])
+
+    def to_dict(self) -> dict[str, Any]:
+        plain = {k: getattr(self, k) for k in self.__dataclass_fields__ if k != "attack"}
+        return {
+            **plain,
+            "tests": [asdict(test) for test in self.tests],
+            "parameters": [asdict(update) for update in self.parameters],
+            "attack": self.attack.to_dict(),
+        }
+
+    plot = late("reidbn.report.whatif_figures:draw_learned")
+
+    def __str__(self) -> str:
+        exact = self.method == "exact"
+        how = "exact" if exact else f"{self.method}, measured error {self.error:.1g} sd"
+        lines = [f"{self.name}: learnt from {len(self.tests)} test(s) ({how})"]
+        for t in self.tests:
+            before, after = t.before * t.trials, t.after * t.trials
+            lines.append(f"  {t.test}; expected {before:.4g} before, {after:.4g} after")
+        width = max(len(u.parameter) for u in self.parameters)
+        for u in self.parameters:
+            lines.append(
+                f"  {u.parameter:<{width}}  {u.mean_before:.4g} (sd {u.sd_before:.2g}) -> "
+                f"{u.mean:.4g} (sd {u.sd:.2g}), 95 % from {u.low:.4g} to {u.high:.4g}"
+            )
+        if self.filled_in:
+            lines.append(f"  no prior given, taken as uniform: {', '.join(self.filled_in)}")
+        if len(self.parameters) > 1:
+            lines.append(f"  largest correlation between two of them: {self.correlation:.2f}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+@typed
+def learn(
+    what: What,
+    tests: Iterable[Mapping[str, Any]],
+    *,
+    over: Over = None,
+    priors: Mapping[str, Prior] | None = None,
+    **asked: Unpack[Asking],
+) -> Learned:
+    """Priors brought up to date by attempts: {"target": "identified=yes", "hits": 3, "trials": 40}.
+
+    A test may have its own given, do and set.  Parameters without a prior count as uniform over
+    their ranges, and the result says so; those that no test depends on, and whole numbers, stay.
+    `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
+
+    `what` is an attack, a name or file of one, or a result; `over` names the parameters to learn
+    about, and `priors` gives some of them other priors.
+
+    >>> from reidbn.attack.modelfile import load
+    >>> found = learn("marketer", [{"target": "reidentified=yes", "hits": 0, "trials": 20}])
+    >>> found.method, found["p_c"].mean < found["p_c"].mean_before
+    ('exact', True)
+    """
+    attempts = [_attempts(i, test) for i, test in enumerate(tests)]
+    if not attempts:
+        raise UsageError('name a test: {"target": "identified=yes", "hits": 3, "trials": 40}')
+    cases = [_case(what, a, asked) for a in attempts]
+    names = _names(cases, attempts, over, priors)
+    varied = with_ranges(cases[0], names, priors)
+    free = [[n for n in varied if n not in a.set] for a in attempts]
+    grids = [Grid(c, {n: varied[n] for n in own}) for c, own in zip(cases, free, strict=True)]
+    work = _Weighing(varied, attempts, grids)
+    return work.learned(cases[0])
+
+
+def _attempts(i: int, test: Mapping[str, Any]) -> Attempts:
+    known = Attempts.__dataclass_fields__
+    for name in test:
+        if name not in known:
+            raise UsageError(f'test {i + 1} has no key "{name}"; {did_you_mean(name, known)}')
+    for name in ("target", "hits", "trials"):
+        if name not in test:
+            raise UsageError(f"test {i + 1} says no {name}; a test has target, hits and trials")
+    hits, trials = test["hits"], test["trials"]
+    if not all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in (hits, trials)):
+        raise UsageError(f"test {i + 1}: hits and trials are whole numbers")
+    if not 0 <= hits <= trials or trials < 1:
+        raise UsageError(f"test {i + 1} has {hits} hits in {trials} trials")
+    return Attempts(**{**test, "hits": int(hits), "trials": int(trials)})
+
+
+def _case(what: What, attempts: Attempts, asked: Asking) -> Asked:
+    told: dict[str, Any] = dict(asked)
+    for key in ("given", "do", "set"):
+        told[key] = {**(told.get(key) or {}), **getattr(attempts, key)}
+    return case_of(what, attempts.target, **told)
+
+
+def _names(
+    cases: Sequence[Asked], attempts: Sequence[Attempts], over: Over, priors: Any
+) -> dict[str, tuple[float, float] | None]:
+    """What there is to be learnt about."""
+    found = spans(cases[0], over)
+    if over is not None:
+        whole = [n for n in found if takes_whole_numbers(cases[0], n)]
+        if whole:
+            raise UsageError(f"{whole[0]} is a whole number, and only real numbers are learnt")
+        return found
+    pairs = list(zip(cases, attempts, strict=True))
+    held = {*cases[0].settings} - {n for a in attempts for n in a.set}
+    kept = {
+        n: ends
+        for n, ends in found.items()
+        if not takes_whole_numbers(cases[0], n)
+        and n not in held
+        and (cases[0].parameter(n).range[0] < cases[0].parameter(n).range[1] or n in (priors or {}))
+        and any(case.matters(n) and n not in a.set for case, a in pairs)
+    }
+    if not kept:
+        raise UsageError(
+            f"{cases[0].attack.name}: no parameter with a range matters to these tests"
+        )
+    return kept
+
+
+class _Weighing:
+    """The priors on Gauss points, weighed with what was seen."""
+
+    def __init__(
+        self, varied: Mapping[str, Parameter], attempts: Sequence[Attempts], grids: Sequence[Grid]
+    ) -> None:
+        self.varied, self.attempts, self.grids = dict(varied), attempts, grids
+        self.names = list(varied)
+        counts = [self._needed(n) for n in self.names]
+        known = [c for c in counts if c is not None]
+        self.is_exact = len(known) == len(counts) and prod(known) <= MOST_CELLS
+        self.error = 0.0
+        if self.is_exact:
+            self._weigh(known)
+        else:
+            self._refine()
+
+    def _needed(self, name: str) -> int | None:
+        """Gauss points that make everything exact for a parameter; None when none do."""
+        if _shapes(self.varied[name]) is None:
+            return None
+        total, largest = 0, 2  # the variance needs two degrees more, a chance after it d
+        for grid, seen in zip(self.grids, self.attempts, strict=True):
+            axis = next((a for a in grid.axes if a.name == name), None)
+            if not grid.is_exact:
+                return None
+            deep = 0 if axis is None else len(axis.points) - 1
+            total, largest = total + deep * seen.trials, max(largest, deep)
+        count = -(-(total + largest + 1) // 2)
+        return count if count <= MOST_POINTS else None
+
+    def _refine(self) -> None:
+        """Finer and finer points until means and sds stay."""
+        before: Array | None = None
+        count = FIRST
+        while True:
+            self._weigh([count] * len(self.names))
+            now = np.array([self._moments(i) for i in range(len(self.names))])
+            if before is not None:
+                self.error = float((np.abs(now - before) / np.maximum(now[:, 1:], 1e-300)).max())
+                if self.error <= CLOSE:
+                    return
+            before, count = now, 2 * count
+            if count > MOST_POINTS or count ** len(self.names) > MOST_CELLS:
+                break
+        if self.error > COARSE or before is None:
+            raise TooLarge(
+                f"{len(self.names)} parameters are too many to learn about at once from so many "
+                f"attempts: name fewer in over=, or give the others narrower priors"
+            )
+
+    def _weigh(self, counts: Sequence[int]) -> None:
+        pairs = [_points(self.varied[n], c) for n, c in zip(self.names, counts, strict=True)]
+        self.points = {n: x for n, (x, _) in zip(self.names, pairs, strict=True)}
+        self.prior = [w for _, w in pairs]
+        logs = self.log_likelihood(self.points)
+        for i, weights in enumerate(self.prior):
+            with np.errstate(divide="ignore"):
+                logs = logs + self._along(i, np.log(weights))
+        top = float(logs.max())
+        if top == -np.inf:
+            seen = "; ".join(a.words for a in self.attempts)
+            raise UsageError(f"what was seen cannot be under these priors ({seen}): widen them")
+        weights = np.exp(logs - top)
+        self.total = float(weights.sum())
+        self.log_evidence = top + float(np.log(self.total))
+        self.posterior = weights / self.total
+        self.top = top
+
+    def _along(self, i: int, values: Array) -> Array:
+        shape = [1] * len(self.names)
+        shape[i] = -1
+        return values.reshape(shape)
+
+    def rate(self, j: int, points: Mapping[str, Array]) -> Array:
+        """The chance of test j on the product of the points, over all parameters."""
+        grid = self.grids[j]
+        found = grid.over(points)
+        order = [self.names.index(a.name) for a in grid.axes]
+        found = np.transpose(found, np.argsort(order))
+        shape = [len(points[n]) if i in order else 1 for i, n in enumerate(self.names)]
+        return found.reshape(shape)
+
+    def log_likelihood(self, points: Mapping[str, Array]) -> Array:
+        """The log of equation (1)."""
+        from scipy.special import xlog1py, xlogy
+
+        total = np.zeros([len(points[n]) for n in self.names])
+        for j, seen in enumerate(self.attempts):
+            p = self.rate(j, points)
+            total = total + xlogy(seen.hits, p) + xlog1py(seen.trials - seen.hits, -p)
+        return np.asarray(total)
+
+    def marginal(self, i: int) -> Array:
+        others = tuple(j for j in range(len(self.names)) if j != i)
+        return np.asarray(self.posterior.sum(axis=others))
+
+    def _moments(self, i: int) -> tuple[float, float]:
+        return _mean_and_sd(self.points[self.names[i]], self.marginal(i))
+
+    # -- what is told ----------------------------------------------------------------------
+
+    def learned(self, case: Asked) -> Learned:
+        updates = [self._update(i) for i in range(len(self.names))]
+        parameters = [self._parameter(u) for u in updates]
+        attack = case.attack.replace(parameters=case.attack.parameters.replace(*parameters))
+        return Learned(
+            name=case.attack.name,
+            tests=tuple(self._expected(j) for j in range(len(self.attempts))),
+            parameters=tuple(updates),
+            method="exact" if self.is_exact else "quadrature",
+            error=self.error,
+            settings=self.posterior.size,
+            log_evidence=self.log_evidence,
+            correlation=self._correlation(),
+            attack=attack,
+            filled_in=tuple(n for n, p in self.varied.items() if p.prior is None),
+        )
+
+    def _update(self, i: int) -> Update:
+        name = self.names[i]
+        parameter = self.varied[name]
+        before = _mean_and_sd(self.points[name], self.prior[i])
+        mean, sd = self._moments(i)
+        low, high = self._interval(i, mean, sd)
+        return Update(
+            name, prior_text(parameter), *before, mean, sd, low, high,
+            source=parameter.source, is_assumption=parameter.is_assumption,
+        )  # fmt: skip
+
+    def _interval(self, i: int, mean: float, sd: float) -> tuple[float, float]:
+        """The central interval: the prior's shares of short pieces, weighed in their middles."""
+        name = self.names[i]
+        known = measure(self.varied[name])
+        edges = np.linspace(
+            max(known.low, mean - REACH * sd), min(known.high, mean + REACH * sd), FINE + 1
+        )
+        shares = np.diff(known.prior.cumulative(edges, known.low, known.high))
+        middles = (edges[1:] + edges[:-1]) / 2
+        weights = np.empty(FINE)
+        step = max(1, MOST_CELLS // max(1, self.posterior.size // len(self.points[name])))
+        others = [(j, w) for j, w in enumerate(self.prior) if j != i]
+        for start in range(0, FINE, step):
+            part = slice(start, start + step)
+            held = np.exp(self.log_likelihood({**self.points, name: middles[part]}) - self.top)
+            for j, prior in others:
+                held = held * self._along(j, prior)
+            weights[part] = held.sum(axis=tuple(j for j, _ in others))
+        mass = np.append(0.0, np.cumsum(shares * weights))
+        tail = (1 - LEVEL) / 2
+        low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, edges)
+        return float(low), float(high)
+
+    def _expected(self, j: int) -> Expected:
+        rates = self.rate(j, self.points)
+        before: Array = rates
+        for i, weights in enumerate(self.prior):
+            if before.shape[i] > 1:
+                before = (before * self._along(i, weights)).sum(axis=i, keepdims=True)
+        after = float((self.posterior * rates).sum())
+        seen = self.attempts[j]
+        return Expected(seen.words, seen.hits, seen.trials, float(before.flat[0]), after)
+
+    def _correlation(self) -> float:
+        """The largest correlation between two parameters."""
+        found = 0.0
+        means = [self._moments(i) for i in range(len(self.names))]
+        for i in range(len(self.names)):
+            for j in range(i):
+                others = tuple(k for k in range(len(self.names)) if k not in (i, j))
+                both = self.posterior.sum(axis=others)
+                x, y = (self.points[self.names[k]] - means[k][0] for k in (j, i))
+                sds = means[i][1] * means[j][1]
+                found = max(found, abs(float(x @ both @ y)) / sds if sds else 0.0)
+        return found
+
+    def _parameter(self, update: Update) -> Parameter:
+        """The parameter with a beta prior of the same mean and sd."""
+        old = self.varied[update.parameter]
+        known = measure(old)
+        width = known.high - known.low
+        m, v = (update.mean - known.low) / width, (update.sd / width) ** 2
+        n = m * (1 - m) / v - 1
+        seen = "; ".join(a.words for a in self.attempts)
+        prior = Prior("beta", a=m * n, b=(1 - m) * n)
+        return replace(
+            old, value=update.mean, low=known.low, high=known.high, prior=prior, evidence=None,
+            source=f"{old.source}; brought up to date by {seen}",
+        )  # fmt: skip
+
+
+def _mean_and_sd(x: Array, weights: Array) -> tuple[float, float]:
+    mean = float(weights @ x)
+    return mean, float(np.sqrt(max(float(weights @ (x - mean) ** 2), 0.0)))
+
+
+def _shapes(parameter: Parameter) -> tuple[float, float] | None:
+    """The shapes of a beta prior on the parameter's range; None for any other prior."""
+    prior = parameter.prior
+    if prior is None or prior.kind == "uniform":
+        return 1.0, 1.0
+    if isinstance(prior, Belief):
+        known = prior.known
+        whole = parameter.range == prior.ends
+        if not (whole and isinstance(known, Measured) and known.scale is None):
+            return None
+        (one,) = known.studies
+        return one.hits + 0.5, one.trials - one.hits + 0.5
+    return (prior.a, prior.b) if prior.kind == "beta" and prior.a and prior.b else None
+
+
+def _points(parameter: Parameter, count: int) -> tuple[Array, Array]:
+    """Gauss points of a prior and their weights."""
+    shapes = _shapes(parameter)
+    if shapes is None:
+        return measure(parameter).gauss(count)
+    low, high = parameter.range
+    x, weights = gauss_beta(np.array([shapes[0]]), np.array([shapes[1]]), count, np.ones(1))
+    return low + (high - low) * x, weights
