@@ -106,6 +106,7 @@ DOORS = {
         "reidbn.report.page:write_plot",
         "reidbn.report.page:write_report",
     },
+    "whatif/learn.py": {"reidbn.report.whatif_figures:draw_learned"},
     "whatif/tornado.py": {"reidbn.report.whatif_figures:draw_tornado"},
     "whatif/uncertainty.py": {"reidbn.report.whatif_figures:draw_uncertainty"},
     "whatif/sobol.py": {"reidbn.report.whatif_figures:draw_sobol"},
