@@ -81,7 +81,7 @@ class Update:
 
 
 @dataclass(frozen=True)
-class Expected:
+class SeenTest:
     """What the attack expected of a test before and after it, as a chance of one attempt."""
 
     test: str
@@ -101,7 +101,7 @@ class Learned:
     """
 
     name: str
-    tests: tuple[Expected, ...]
+    tests: tuple[SeenTest, ...]
     parameters: tuple[Update, ...]
     method: str
     error: float
@@ -395,7 +395,7 @@ class _Weighing:
         low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, edges)
         return float(low), float(high)
 
-    def _expected(self, j: int) -> Expected:
+    def _expected(self, j: int) -> SeenTest:
         rates = self.rate(j, self.points)
         before: Array = rates
         for i, weights in enumerate(self.prior):
@@ -403,7 +403,7 @@ class _Weighing:
                 before = (before * self._along(i, weights)).sum(axis=i, keepdims=True)
         after = float((self.posterior * rates).sum())
         seen = self.attempts[j]
-        return Expected(seen.words, seen.hits, seen.trials, float(before.flat[0]), after)
+        return SeenTest(seen.words, seen.hits, seen.trials, float(before.flat[0]), after)
 
     def _correlation(self) -> float:
         """The largest correlation between two parameters."""
