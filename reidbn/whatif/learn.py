@@ -168,7 +168,7 @@ def learn(
 ) -> Learned:
     """Priors brought up to date by attempts: {"target": "identified=yes", "hits": 3, "trials": 40}.
 
-    A test may have its own given, do and set.  Parameters without a prior count as uniform over
+    `tests` are such mappings; each may have its own given, do and set.  Parameters without a prior count as uniform over
     their ranges, and the result says so; those that no test depends on, and whole numbers, stay.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
