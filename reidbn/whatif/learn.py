@@ -168,8 +168,9 @@ def learn(
 ) -> Learned:
     """Priors brought up to date by attempts: {"target": "identified=yes", "hits": 3, "trials": 40}.
 
-    `tests` are such mappings; each may have its own given, do and set.  Parameters without a prior count as uniform over
-    their ranges, and the result says so; those that no test depends on, and whole numbers, stay.
+    `tests` are such mappings; each may have its own given, do and set.  Parameters without a prior
+    count as uniform over their ranges, and the result says so; those that no test depends on, and
+    whole numbers, stay.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     `what` is an attack, a name or file of one, or a result; `over` names the parameters to learn
