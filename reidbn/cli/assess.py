@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--scenario",
     metavar="NAME|FILE",
-    help="A whole scenario, or register:FILE.csv [default: worst-case].",
+    help="A whole scenario, or register:FILE.csv [default: worst-case; or as the model tells].",
 )
 @known_option
 @click.option(
@@ -107,8 +107,10 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     known = read_known(options["known"])
     if known is not None and options["scenario"]:
         raise UsageError("--known and --scenario both say what is known; choose one")
-    scenario = None if known is not None else load_scenario(options["scenario"] or "worst-case")
+    scenario = load_scenario(options["scenario"]) if options["scenario"] else None
     if options["together"] is not None:
+        if known is None and scenario is None:
+            scenario = load_scenario("worst-case")
         if scenario is None and not isinstance(known, str):
             raise UsageError("--together and --apart are about a scenario's list; name a scenario")
         scenario = scenario or load_scenario(known)

@@ -70,6 +70,8 @@ def _each(result: Assessment, i: int) -> NDArray[np.float64]:
     if isinstance(parent, Profile):
         weights = np.array(list(parent.weights.values()))
         return np.full(len(result), float(placed.p[:, 0] @ weights))
+    if any(placed.member in group.members for group in result.attack.groups.values() if group.own):
+        return np.broadcast_to(placed.p, len(result))
     chosen = result.inputs.set  # stands above what the scenario says
     p = chosen.get(f"p_{placed.member}", placed.p)
     if parent is not None and result.groups.parent_p is not None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import reidbn
 from reidbn.attack.attack import Attack
-from reidbn.attack.parts import parse_given, parse_states
+from reidbn.attack.parts import Group, parse_given, parse_states
 from reidbn.attack.scenario import Knows, Scenario
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.routes.arguments import (
@@ -49,6 +49,7 @@ from reidbn.attacks.routes.subject_data import (
     with_records,
 )
 from reidbn.attacks.routes.summed import are_many, summed
+from reidbn.attacks.routes.told import AS_TOLD, as_told, attach_told, set_aside, told_group
 from reidbn.calls import renamed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack
@@ -100,6 +101,8 @@ def assess(
     chance}, {name: (columns, chance)}, a scenario; it fills the attack's group, and columns of
     which no chance is said are known.  `scenario` names a whole scenario, with its parameters and
     nodes; the worst case is the default, and all that an attack without a group is asked about.
+    Where the members of the attack's group tell how they are learnt, that is the default, and each
+    is the table's column of its name (`columns` says of which other).
     `population_model` names the model of rb.population.fit
     that says who is unique in the population (docs/population.md).
     Every quasi-identifier of the table is one that the scenario speaks of, or is named in
@@ -122,9 +125,12 @@ def assess(
     population = check_population(population, people)
     model_for(people, population_model)
     _check_ids(people, histories=truth(histories, "histories"))
-    chosen = chosen_scenario(people, scenario, known) or load_scenario("worst-case")
+    read = load_attack(attack)
+    chosen = chosen_scenario(people, scenario, known)
+    if chosen is None:
+        chosen = AS_TOLD if told_group(read) else load_scenario("worst-case")
     inputs = Inputs(
-        attack=load_attack(attack),
+        attack=read,
         people=people,
         scenario=chosen,
         population=population,
@@ -222,7 +228,9 @@ def _check_ids(people: People, *, histories: bool) -> None:
 
 def run(inputs: Inputs) -> Assessment:
     """Do what the inputs say."""
-    scenario = inputs.scenario.renamed(inputs.columns).without(inputs.without)
+    told = told_group(inputs.attack) if inputs.scenario.knows is None else None
+    spoken = inputs.scenario if told is None else replace(inputs.scenario, knows=as_told(told))
+    scenario = spoken.renamed(inputs.columns).without(inputs.without)
     knows = scenario.knows or Knows((), every_column=True)  # silent: the worst case
     inputs = replace(inputs, set={**scenario.set, **inputs.said})
     group_to_fill(inputs.attack, knows.group)
@@ -230,24 +238,24 @@ def run(inputs: Inputs) -> Assessment:
     filled = group_to_fill(base, knows.group)
     cells, counts = _entries(inputs.people)
     where = (knows, cells, scenario.facts)
-    whole = filled is not None and base.counts_members(filled.name)
+    whole = filled is not None and (told is not None or base.counts_members(filled.name))
     groups = place(*where, apart=inputs.apart, unknown=inputs.unknown, whole=whole)
     if _named_alone(base, inputs, scenario) & {*groups.joined}:
         groups = place(*where, apart=True, unknown=inputs.unknown, whole=whole)
     said = refuse_unnamed(
         inputs.people,
-        inputs.scenario.renamed(inputs.columns),
+        spoken.renamed(inputs.columns),
         groups,
         without=inputs.without,
         unknown=inputs.unknown,
     )
-    attack, own, notes = attach(base, groups, filled, inputs.people)
+    attack, own, groups, notes = _attached(base, groups, filled, inputs, told)
     seen = groups.seen(cells)
     classes = subset_classes(seen, groups.columns, inputs.individuals, counts=counts)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
     if on_population(attack):
-        inputs, told = _with_weights(inputs)
-        notes += told
+        inputs, weighted = _with_weights(inputs)
+        notes += weighted
     population = None
     if inputs.population is not None and inputs.people.share_kept < 1:
         notes.append(SUPPRESSED)
@@ -296,6 +304,17 @@ def run(inputs: Inputs) -> Assessment:
         risks=risks,
         provenance=_provenance(inputs, attack),
     )
+
+
+def _attached(
+    base: Attack, groups: Groups, filled: Group | None, inputs: Inputs, told: Group | None
+) -> tuple[Attack, dict[str, Array], Groups, list[str]]:
+    """The attack on the table's attributes, the columns that it needs, what is known, and notes."""
+    if told is not None:
+        attack, groups, notes = attach_told(base, groups, base.groups[told.name], inputs)
+        return attack, {}, groups, notes
+    attack, own, notes = attach(base, groups, filled, inputs.people)
+    return attack, own, groups, notes + set_aside(filled, inputs.scenario)
 
 
 def _entries(people: People) -> tuple[People, NDArray[np.int64] | None]:

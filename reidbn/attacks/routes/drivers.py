@@ -70,7 +70,7 @@ def shapley_values(
     None for attacks of another shape, and where the exact engine says otherwise of some people.
     """
     found = None if query.given else shape_by_person(attack, table)
-    if found is None or {*query.targets} & {*found[0].members, *found[0].parents}:
+    if found is None or {*query.targets} & attack.upstream(found[0].members):
         return None
     group, constant, own = found
     sizes = np.unique(np.concatenate(classes.occurring))

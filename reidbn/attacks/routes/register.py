@@ -61,7 +61,8 @@ def assumed(result: Assessment, measure: str | None = None) -> tuple[str, ...]:
 
 def _entries(result: Assessment) -> Iterator[Entry]:
     parent = result.inputs.scenario.knows.parent if result.inputs.scenario.knows else None
-    known = {f"p_{placed.member}" for placed in result.groups.placed}
+    told = {m for group in result.attack.groups.values() if group.own for m in group.members}
+    known = {f"p_{placed.member}" for placed in result.groups.placed if placed.member not in told}
     known |= {f"p_{parent.node}"} if parent else set()
     for p in result.attack.parameters.values():
         if p.name not in known:
@@ -72,10 +73,13 @@ def _entries(result: Assessment) -> Iterator[Entry]:
             yield Entry(p.name, what, f"{value:g} {p.unit}", f"{low:g} to {high:g}", source)
     for placed in result.groups.placed:
         flat = np.ravel(placed.p)
-        chance = result.inputs.set.get(f"p_{placed.member}", flat[0])
+        own = f"p_{placed.member}" in known
+        chance = result.inputs.set.get(f"p_{placed.member}", flat[0]) if own else flat[0]
         text = f"{chance:g}" if flat.size == 1 else BY_PERSON
         what = f"The attacker knows {placed.label}"
-        source = _source(result, f"p_{placed.member}", float(flat[0]), placed.source)
+        source = placed.source
+        if own:
+            source = _source(result, f"p_{placed.member}", float(flat[0]), placed.source)
         yield Entry(placed.label, what, text, "0 to 1", source)
     if isinstance(parent, Listed):
         what = "The person is on the list, or has the account"

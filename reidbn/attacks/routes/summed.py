@@ -34,6 +34,7 @@ from reidbn.errors import ModelError, UsageError
 from reidbn.inference import exact
 from reidbn.inference.answers import joint, positions
 from reidbn.inference.lowering import Lowering
+from reidbn.inference.network import Network
 from reidbn.inference.query import Query
 from reidbn.inference.tensors import SETTING, SUBJECT, batched
 from reidbn.microdata.lattice import Gather, Walk
@@ -143,7 +144,7 @@ def shape_by_person(
             return None
     if attack.counts_members(group.name):  # (1) holds where a class is all that is seen of a subset
         return None
-    apart = {*group.members, *group.parents}
+    apart = attack.upstream(group.members)
     alone = any(apart & {*node.parents} for node in attack.nodes.values() if node.name not in apart)
     if alone or CLASS_SIZE not in attack.subject:
         return None
@@ -152,7 +153,7 @@ def shape_by_person(
 
 def _of_group(attack: Attack, group: Group) -> set[str]:
     """The columns that only the group's members, and what lies above them, ask for."""
-    above = set(group.members).union(*(_above(attack, parent) for parent in group.parents))
+    above = attack.upstream(group.members)
     asked: dict[bool, set[str]] = {True: set(), False: set()}
     for node in attack.all_nodes.values():
         names = {ref[1:] for ref in node.cpd.references() if ref.startswith("@")}
@@ -170,7 +171,7 @@ def as_sums(
     constant: Mapping[str, Any],
 ) -> tuple[SubsetSum, SubsetSum | None] | None:
     """The question's numerator, and its denominator where something is given."""
-    if {*query.targets} & {*group.members, *group.parents}:
+    if {*query.targets} & attack.upstream(group.members):
         return None
     weights = _weights(attack, query, settings, group)
     if weights is None:
@@ -192,7 +193,7 @@ def curves(
     constant: Mapping[str, Any],
 ) -> list[tuple[Array, float]] | None:
     """What is wanted, and what is given, as g of (1): a(f) of every class size, and b."""
-    apart = {*group.members, *group.parents}
+    apart = attack.upstream(group.members)
     rest = Query(
         query.targets,
         query.wanted,
@@ -247,6 +248,27 @@ def _weights(
     attack: Attack, query: Query, settings: Mapping[str, float], group: Group
 ) -> Array | None:
     """P(Y, what is given of members) for every subset Y; None where more than members is given."""
+    weights = _subset_chances(attack, query, settings, group)
+    if weights is None:
+        return None
+    masks = np.arange(weights.size)
+    for member, state in query.given.items():
+        if member in group.members:
+            known = (masks >> group.members.index(member)) & 1 == 1
+            weights = np.where(known == (state == YES), weights, 0.0)
+    return weights
+
+
+def _subset_chances(
+    attack: Attack, query: Query, settings: Mapping[str, float], group: Group
+) -> Array | None:
+    """P(Y) of every subset, the first member's bit fastest."""
+    if group.own:  # members may lead to each other: P(Y) is no product
+        network = _above_members(attack, query, settings, group, {})
+        if network is None:
+            return None
+        joint = exact.joint(network, group.members, {})[0, 0]
+        return np.asarray(joint.transpose().reshape(-1))
     found = member_chances(attack, query, settings, group, {})
     if found is None:
         return None
@@ -255,13 +277,25 @@ def _weights(
     for j in range(len(group.members)):
         p = members[0, :, j]
         weights = np.concatenate([weights * p[:, :1], weights * p[:, 1:]], axis=-1)
-    weights = np.asarray(chance[0] @ weights)
-    masks = np.arange(weights.size)
-    for member, state in query.given.items():
-        if member in group.members:
-            known = (masks >> group.members.index(member)) & 1 == 1
-            weights = np.where(known == (state == YES), weights, 0.0)
-    return weights
+    return np.asarray(chance[0] @ weights)
+
+
+def _above_members(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, float],
+    group: Group,
+    columns: Mapping[str, Any],
+) -> Network | None:
+    """The members and all that leads to them; None where any of that is given, or not there."""
+    names = attack.upstream(group.members)
+    if {*query.given} & (names - {*group.members}):
+        return None
+    try:
+        network = Lowering(attack, settings, nodes=names).network(columns)
+    except (KeyError, ModelError):  # somebody's own column is asked for
+        return None
+    return network.do({n: s for n, s in query.do.items() if n in names})
 
 
 def member_chances(
@@ -274,17 +308,10 @@ def member_chances(
     """P(o) of the states o of the group's parents, and P(no or yes | o) of every member.
 
     Subject x o, and subject x o x member x 2; one row where all subjects are alike.  None where
-    a parent is given, or a column is asked for that is not there.
+    a parent is given, a column is asked for that is not there, or members tell of each other.
     """
-    if {*query.given} & {*group.parents}:
-        return None
-    names = {*group.members, *group.parents}
-    for parent in group.parents:
-        names |= _above(attack, parent)
-    lowering = Lowering(attack, settings, nodes=names)
-    try:
-        network = lowering.network(columns).do({n: s for n, s in query.do.items() if n in names})
-    except (KeyError, ModelError):  # somebody's own column is asked for
+    network = None if group.own else _above_members(attack, query, settings, group, columns)
+    if network is None:
         return None
     factors = [network.factors[m] for m in group.members]
     outside = tuple(p for p in group.parents if any(p in f.parents for f in factors))
@@ -301,17 +328,6 @@ def member_chances(
         full = np.broadcast_to(table, (*table.shape[:2], *shape, 2))
         members.append(full[:, 0].reshape(len(full), chance.shape[1], 2))
     return chance, np.stack(np.broadcast_arrays(*members), axis=2)
-
-
-def _above(attack: Attack, node: str) -> set[str]:
-    found: set[str] = set()
-    todo = [node]
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += attack.parent_nodes(attack.all_nodes[name])
-    return found
 
 
 # -- the sums --------------------------------------------------------------------------------------

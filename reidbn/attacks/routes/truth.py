@@ -31,6 +31,7 @@ from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Array, Assessment
 from reidbn.attacks.routes.population import DEFAULT_MODEL
+from reidbn.attacks.routes.told import drawn_as_told
 from reidbn.calls import older, renamed
 from reidbn.errors import UsageError
 from reidbn.inference.compared import Cell
@@ -122,6 +123,9 @@ def draw_known(
     result: Assessment, who: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """The groups known in each attempt, drawn from the scenario."""
+    told = drawn_as_told(result, who, rng)
+    if told is not None:
+        return told
     groups = result.groups
     rows = np.arange(len(who))
     masks = np.zeros(len(who), dtype=np.intp)

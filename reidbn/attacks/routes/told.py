@@ -1,0 +1,133 @@
+"""An attack whose group tells itself how its members are learnt, for the people of a table.
+
+Each member is a column of the table: `knows_age` or `age` is the column age.  What leads to the
+members stays as the model tells it, so that parameters of a source move every attribute it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.parts import Group
+from reidbn.attack.scenario import Known, Knows, Scenario
+from reidbn.attacks.routes.assessment import Array, Assessment, Inputs
+from reidbn.attacks.routes.subject_data import CLASS_SIZE
+from reidbn.errors import UsageError
+from reidbn.inference import exact
+from reidbn.inference.lowering import Lowering
+from reidbn.inference.sampling import forward
+from reidbn.microdata.placing import Groups
+
+AS_TOLD = Scenario("as-told", title="What the model itself tells of how attributes are learnt")
+KNOWS = "knows_"
+
+
+def told_group(attack: Attack) -> Group | None:
+    """The group whose members tell how they are learnt; of several, that of the class sizes."""
+    found = [group for group in attack.groups.values() if group.own]
+    if len(found) > 1 and CLASS_SIZE in attack.subject:
+        found = [group for group in found if group.name in attack.subject[CLASS_SIZE].axes]
+    return found[0] if len(found) == 1 else None
+
+
+def as_told(group: Group) -> Knows:
+    """The members as attributes of a table; how likely each is known is the model's own matter."""
+    known = tuple(
+        Known(_label(node.name), (_label(node.name),), (1.0,), source=node.source or "the model")
+        for node in group.member_nodes()
+    )
+    return Knows(known, group=group.name)
+
+
+def set_aside(filled: Group | None, scenario: Scenario) -> list[str]:
+    """A note where a scenario says what is known in place of the model."""
+    if filled is None or not filled.own:
+        return []
+    return [
+        f"how the model tells that {filled.name} is learnt is set aside: scenario {scenario.name} "
+        f"says what is known"
+    ]
+
+
+def _label(member: str) -> str:
+    return member.removeprefix(KNOWS)
+
+
+def attach_told(
+    attack: Attack, groups: Groups, told: Group, inputs: Inputs
+) -> tuple[Attack, Groups, list[str]]:
+    """The attack with the members that the table has, what is known of them, and notes.
+
+    A member that was left out may still tell others: it is then a node like any other.
+    """
+    names = {_label(member): member for member in told.members}
+    members = tuple(names[placed.label] for placed in groups.placed)
+    left = [member for member in told.members if member not in members]
+    if left and (attack.counts_members(told.name) or _has_each(attack, told)):
+        raise UsageError(
+            f"{attack.name} looks at all members of {told.name}, so none can be left out "
+            f"(without={[_label(m) for m in left]})"
+        )
+    own = tuple(node for node in told.own if node.name in members)
+    apart = [node for node in told.member_nodes() if node.name in left]
+    attack = attack.replace(
+        groups=attack.groups.replace(replace(told, members=members, own=own)),
+        nodes=[*attack.nodes.values(), *apart],
+        example={},
+    )
+    chances = _chances(attack, members, inputs)
+    placed = tuple(
+        replace(one, member=member, p=p)
+        for one, member, p in zip(groups.placed, members, chances, strict=True)
+    )
+    notes = [f"{_label(m)}: may be learnt, and is not matched in the table" for m in left]
+    return attack, replace(groups, placed=placed, joined={}), notes
+
+
+def _has_each(attack: Attack, group: Group) -> bool:
+    return any(column.each == group.name for column in attack.subject.values())
+
+
+def _chances(attack: Attack, members: tuple[str, ...], inputs: Inputs) -> list[Array]:
+    """P(known) of every member: for everybody, or for each where columns of the call lead to it."""
+    columns = {name: np.asarray(v, dtype=float) for name, v in inputs.subject.items()}
+    found = []
+    for member in members:
+        lowering = Lowering(attack, inputs.set, nodes=attack.upstream([member]))
+        network = lowering.network(columns).do(_done(attack.upstream([member]), inputs))
+        found.append(exact.joint(network, [member], {})[:, 0, 1])
+    return found
+
+
+def _done(nodes: set[str], inputs: Inputs) -> dict[str, str]:
+    done = {**inputs.scenario.do, **inputs.do}
+    return {node: state for node, state in done.items() if node in nodes}
+
+
+def drawn_as_told(
+    result: Assessment, who: NDArray[np.intp], rng: np.random.Generator
+) -> NDArray[np.intp] | None:
+    """The subset known in each attempt, every story acted out; None where a scenario says it."""
+    group = told_group(result.attack)
+    if group is None:
+        return None
+    needed = result.attack.upstream(group.members)
+    lowering = Lowering(result.attack, result.inputs.set, tables=False)
+    columns: Mapping[str, Any] = {
+        name: np.asarray(result.subject_table.columns[name])
+        for name in result.attack.subject
+        if any(f"@{name}" in result.attack.all_nodes[n].cpd.references() for n in needed)
+    }
+    network = lowering.network(columns).do(_done(needed, result.inputs))
+    subject = result.subject_table.of_person[who]
+    states = forward(network, len(who), rng, subject=subject, wanted=group.members)
+    masks = np.zeros(len(who), dtype=np.intp)
+    for j, member in enumerate(group.members):
+        masks |= np.broadcast_to(states[member], len(who)) << j
+    return masks
