@@ -32,6 +32,7 @@ from reidbn.attack.cells import (
     needs,
 )
 from reidbn.attack.content import SCHEMA_VERSION
+from reidbn.attack.editor import stricter
 from reidbn.attack.explain import explain
 from reidbn.attack.parts import GroupRow
 from reidbn.cpds.protocol import CPD
@@ -376,7 +377,7 @@ def json_schema(kinds: Mapping[str, type[CPD]] | None = None) -> dict[str, Any]:
     from reidbn.cpds.registry import shipped_kinds
 
     schema = FileModel({**shipped_kinds(), **(kinds or {})}).file.model_json_schema()
-    return {"$schema": _SCHEMA, **_tidy(schema)}
+    return {"$schema": _SCHEMA, **stricter(_tidy(schema))}
 
 
 def _tidy(schema: Any) -> Any:

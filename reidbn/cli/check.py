@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,17 +13,39 @@ import click
 from reidbn.cli._options import output_options, print_json
 from reidbn.errors import UsageError
 
+PAUSE = 0.5  # seconds between two looks at the files
+
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @click.option("--strict", is_flag=True, help="Warnings count: exit 3 for them too.")
+@click.option("--draw", metavar="FILE", help="The picture of the one model, when it is sound.")
+@click.option("--watch", is_flag=True, help="Again after every change, until Ctrl-C.")
 @output_options
-def check(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool) -> int:
+def check(
+    files: tuple[str, ...], strict: bool, draw: str | None, watch: bool, as_json: bool, quiet: bool
+) -> int:
     """Check models and scenarios, by file or by shipped name: all problems of all at once.
 
     Every table is built at the ends of every range.  Problems exit with 3; warnings, about what can
-    be meant but rarely is, are printed and exit with 0 unless --strict.
+    be meant but rarely is, are printed and exit with 0 unless --strict.  With --watch all of it is
+    done again, the picture too, when one of the files changes, or another model in its folder.
     """
+    if draw and len(files) != 1:
+        raise UsageError(f"--draw is the picture of one model, and {len(files)} files are named")
+    if watch and as_json:
+        raise UsageError("--watch is for people, and --json for programs: give one of the two")
+
+    def look() -> int:
+        code = _look(files, strict=strict, as_json=as_json, quiet=quiet)
+        if draw and not code:
+            click.echo(f"drawn: {_drawn(files[0], draw)}")
+        return code
+
+    return _watched(files, look) if watch else look()
+
+
+def _look(files: tuple[str, ...], *, strict: bool, as_json: bool, quiet: bool) -> int:
     results = [_checked(name, strict=strict) for name in files]
     if as_json:
         print_json(results)
@@ -33,6 +59,39 @@ def check(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool) -> i
     if count > 1 and not as_json:
         click.echo(f"{_some(count, 'problem')} in {_some(len(wrong), 'file')}", err=True)
     return 3 if wrong else 0
+
+
+def _drawn(name: str, path: str) -> str:
+    import reidbn as rb
+
+    return str(rb.draw(rb.load(name)).save(path))
+
+
+def _watched(files: tuple[str, ...], look: Callable[[], int]) -> int:
+    """Look again after every change; Ctrl-C ends with what was found last."""
+    code, seen = 0, None
+    try:
+        while True:
+            now = _times(files)
+            if now != seen:
+                seen = now
+                click.clear()
+                code = look()
+                click.echo(f"{time.strftime('%H:%M:%S')} watching; Ctrl-C ends it", err=True)
+            time.sleep(PAUSE)
+    except KeyboardInterrupt:
+        return code
+
+
+def _times(files: tuple[str, ...]) -> dict[str, int]:
+    """When the files, and the models beside them, were last written."""
+    found = {}
+    for name in files:
+        path = Path(name)
+        for one in {path, *path.parent.glob("*.y*ml")} if path.suffix else ():
+            with suppress(OSError):  # gone between two looks, or being written
+                found[str(one)] = one.stat().st_mtime_ns
+    return found
 
 
 def _checked(name: str, *, strict: bool) -> dict[str, Any]:
