@@ -195,8 +195,29 @@ def test_what_cannot_be_proved_warns_and_is_refused_where_it_leaves_its_range():
     bar = rb.tornado(attack, "risk")["p"]
     assert bar.high == pytest.approx(0.75)
     assert "range ends at 0.75" in bar.notes[0]
-    with pytest.raises(rb.UsageError, match="no answer is"):
+    with pytest.raises(rb.UsageError, match="cannot be shown to keep its range"):
         rb.uncertainty(attack, "risk", over=["p", "q"], draws=10)
+
+
+HUMP = small({"n": "4.1 * p * (1 - p) + 0 * r"}).replace(
+    "[{p: {yes: $n, no: rest}}]}", "[{p: {yes: $n, no: rest}}]}\n"
+    "  both: {parents: [event], cpd: {kind: probability, p: $q, only_if: [event]}}",
+)  # fmt: skip
+
+
+def test_a_number_that_leaves_its_range_in_the_middle_is_found():
+    """At both ends all is well, and times q = 1/4 no answer shows it."""
+    attack = rb.loads(HUMP)
+    bar = rb.tornado(attack, "both=yes")["p"]
+    assert bar.high == pytest.approx(0.5 - np.sqrt(0.25 - 1 / 4.1), abs=1e-6)
+    assert bar.highest == pytest.approx(0.25, abs=1e-6)
+    assert "range ends at" in bar.notes[0]
+    for over in (["p"], ["p", "q"]):
+        with pytest.raises(rb.errors.UsageError, match="cannot be shown to keep its range"):
+            rb.whatif.uncertainty(attack, "both=yes", over=over, draws=10)
+    assert rb.whatif.uncertainty(attack, "both=yes", over={"p": (0.1, 0.3)}, draws=10)
+    with pytest.raises(rb.ModelError, match=r"n = .* is 1\.025, which is no probability at p=0\.5"):
+        rb.sweep(attack, "both=yes", {"p": [0.4, 0.5]})
 
 
 def test_a_condition_between_parameters_proves_a_share():
@@ -262,6 +283,10 @@ def test_degrees_multiply_through_and_what_if_is_exact():
     bars = rb.tornado(attack, "risk")
     assert {b.parameter for b in bars} == {"p", "q", "twice", "deep"}
     assert {b.method for b in bars} == {"exact polynomial"}
+    for b in bars:
+        for end, told in ((b.low, b.at_low), (b.high, b.at_high)):
+            asked = rb.ask(attack, "risk", set={b.parameter: end})
+            assert told == pytest.approx(float(asked), abs=1e-13)
     for name in ("p", "q"):
         response = rb.whatif.responses(case, [name])[name]
         for x in (Fraction(1, 7), Fraction(9, 11)):

@@ -8,7 +8,7 @@ never refused for its last digit; what cannot be proved is checked wherever it i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
@@ -166,24 +166,34 @@ class Derived:
         for column in self.attack.subject.values():
             low = -math.inf if column.low is None else column.low
             base[column.name] = low, math.inf if column.high is None else column.high
+        return self.reach_over(base)
+
+    def reach_over(self, base: Mapping[str, Interval]) -> dict[str, Interval]:
+        """The same over other ranges; a number that has one is taken to vary by itself."""
+        held = {name: base[name] for name in self.order if name in base}
+        base = {name: ends for name, ends in base.items() if name not in held}
+        terms = {name: term for name, term in self.terms.items() if name not in held}
         ordered = frozenset(pair for c in self.attack.conditions if (pair := c.ordered))
         found: dict[str, Interval] = {}
         steps: dict[str, int] = {}
         for name in self.order:
+            if name in held:
+                found[name] = held[name]
+                continue
             term = self.terms[name]
             steps[name] = sum(steps.get(step.name, 1) for step in term.walk())
             low, high = enclosure(term, base | found, ordered)
             if steps[name] <= MOST_STEPS:
-                below, above = enclosure(inlined(term, self.terms), base, ordered)
+                below, above = enclosure(inlined(term, terms), {**base, **held}, ordered)
                 low, high = max(low, below), min(high, above)
             found[name] = low, high
         return found
 
-    def is_proved(self, name: str) -> bool:
+    def is_proved(self, name: str, reach: Mapping[str, Interval] | None = None) -> bool:
         """Whether a number has a value within its range at every setting within the ranges."""
-        (low, high), (least, most) = self.reach[name], self.allowed(name)
-        reach = HAIR * max(1.0, *(abs(x) for x in (least, most) if math.isfinite(x)), 0.0)
-        return math.isfinite(low + high) and least - reach <= low and high <= most + reach
+        (low, high), (least, most) = (reach or self.reach)[name], self.allowed(name)
+        hair = HAIR * max(1.0, *(abs(x) for x in (least, most) if math.isfinite(x)), 0.0)
+        return math.isfinite(low + high) and least - hair <= low and high <= most + hair
 
     @cached_property
     def settable(self) -> dict[str, Parameter]:
@@ -206,7 +216,7 @@ class Derived:
 
     # -- degrees ---------------------------------------------------------------------------
 
-    def degrees(self, parameter: str, fixed: Mapping[str, Any]) -> dict[str, int | None]:
+    def degrees(self, parameter: str, fixed: Container[str]) -> dict[str, int | None]:
         """The degree of every number in a parameter (or in another number); None: no polynomial.
 
         What is fixed does not follow.  Exponents count with the largest value in their range.
@@ -239,7 +249,7 @@ class Derived:
 
 
 def table_degree(
-    attack: Attack, cpd: CPD, name: str, parents: Any, fixed: Mapping[str, Any]
+    attack: Attack, cpd: CPD, name: str, parents: Any, fixed: Container[str]
 ) -> int | None:
     """How often an entry of a node's table multiplies a parameter with itself; None: not known.
 

@@ -199,6 +199,33 @@ class Asked:
             total += degree
         return total
 
+    def unproved(self, box: Mapping[str, tuple[float, float]]) -> list[str]:
+        """Derived numbers that may leave their ranges in a box of parameters, the others staying.
+
+        So may those without a range of their own that are no straight lines in it.
+        """
+        derived = self.attack.derived
+        read = {r.removeprefix("$") for n in self.relevant for r in
+                self._read_by(self.attack.all_nodes[n].cpd)} & {*derived.order}  # fmt: skip
+        if not read:
+            return []
+        ranges = {n: (self.base(n), self.base(n)) for n in self.parameters} | dict(box)
+        ranges |= {n: (v, v) for n, v in self.settings.items() if n not in box}
+        for name, values in subject_values(self.attack, self.subject).items():
+            ranges[name] = float(values.min()), float(values.max())
+        reach = derived.reach_over(ranges)
+        held = {*self.settings, *box}
+        degrees = {n: derived.degrees(n, held) for n in box}
+        found = []
+        for name in derived.order:
+            bounded = max(map(abs, derived.allowed(name))) < np.inf
+            straight = all(degrees[n][name] in (0, 1) for n in box)
+            if name in read and name not in held and not (
+                derived.is_proved(name, reach) and (bounded or straight)
+            ):  # fmt: skip
+                found.append(name)
+        return found
+
     # -- asking ----------------------------------------------------------------------------
 
     def evaluate(self, changes: Settings, *, validate: bool = True) -> Values:

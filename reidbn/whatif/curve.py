@@ -252,6 +252,7 @@ EXACT = (AFFINE, POLYNOMIAL, RATIO)
 CHECKS = 3  # random interior points at which a curve must hold
 CLOSE = 1e-11  # of the largest value: how well it must hold there
 MOST_DEGREE = 160  # beyond this a tied parameter is treated as a smooth formula
+LOOKED = 65  # values on either side at which derived numbers without a proof are checked
 TRIES = (8, 16, 32, 64, 128)  # degrees tried for a smooth formula
 SEED = 20250101
 
@@ -428,7 +429,19 @@ def _polynomials(case: Asked, degrees: Mapping[str, int]) -> dict[str, tuple[Cur
 def one_at_a_time(
     case: Asked, points: Mapping[str, Array], *, validate: bool = True
 ) -> dict[str, Values]:
-    """The answers where each parameter in turn takes its points and all others stay."""
+    """The answers where each parameter in turn takes its points and all others stay.
+
+    A derived number is asked by itself: held at its base, it would not follow the others.
+    """
+    numbers = {n: p for n, p in points.items() if n in case.attack.numbers}
+    found = _in_turn(case, {n: p for n, p in points.items() if n not in numbers}, validate=validate)
+    for name, at in numbers.items():
+        found |= _in_turn(case, {name: at}, validate=validate)
+    return {name: found[name] for name in points}
+
+
+def _in_turn(case: Asked, points: Mapping[str, Array], *, validate: bool) -> dict[str, Values]:
+    """The same from one contraction."""
     starts = np.cumsum([0, *(len(p) for p in points.values())])
     changes = {}
     for i, name in enumerate(points):
@@ -499,7 +512,32 @@ def allowed_range(
         else:
             ends.append(_last_allowed(case, name, base, end, evidence=evidence))
             notes += (f"range ends at {ends[-1]:.6g}, since at {end:g} {problem}",)
+    if ends[0] < ends[1] and case.unproved({name: (ends[0], ends[1])}):
+        return _between(case, name, base, ends, notes)
     return (ends[0], ends[1]), notes
+
+
+def _between(
+    case: Asked, name: str, base: float, ends: Sequence[float], notes: tuple[str, ...]
+) -> tuple[Range, tuple[str, ...]]:
+    """The part of a range on which derived numbers were seen to keep theirs, around the base."""
+    whole, kept = takes_whole_numbers(case, name), []
+    for end in ends:
+        points = np.linspace(base, end, LOOKED)
+        points = np.unique(np.rint(points)) if whole else points
+        points = points if end >= base else points[::-1] if whole else points
+        bad = [x for x in points.tolist() if _refusal(case, name, x, evidence=False) is not None]
+        if not bad:
+            kept.append(end)
+            continue
+        before = points[points.tolist().index(bad[0]) - 1]
+        kept.append(_last_allowed(case, name, float(before), bad[0], evidence=False))
+        problem = _refusal(case, name, bad[0], evidence=False)
+        notes += (f"range ends at {kept[-1]:.6g}, since at {bad[0]:g} {problem}",)
+    return (kept[0], kept[1]), (
+        *notes,
+        f"{name}: derived numbers were checked at {2 * LOOKED} values",
+    )
 
 
 def _refusal(case: Asked, name: str, value: float, *, evidence: bool = True) -> str | None:

@@ -317,6 +317,7 @@ def _blocks(count: int, step: int) -> Iterator[slice]:
 def _check_box(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
     """Parameters that share a table must leave it a table at every corner of their ranges."""
     _check_conditions(case, box)
+    _check_numbers(case, box)
     together = {tuple(n for n in box if node in case.holders([n])) for node in case.holders([*box])}
     for names in sorted(together):
         if len(names) > MOST_TOGETHER:
@@ -350,6 +351,16 @@ def _check_conditions(case: Asked, box: Mapping[str, tuple[float, float]]) -> No
         if not condition.is_proved(case.attack, case.settings, dict(zip(names, ends, strict=True))):
             said = f"{condition} cannot be shown to hold everywhere between its corners"
             raise _narrow(case, names, said)
+
+
+def _check_numbers(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
+    """Derived numbers have to keep their ranges everywhere in the box."""
+    for name in case.unproved({n: ends for n, ends in box.items() if case.matters(n)}):
+        reads = [r[1:] for r in case.attack.derived.behind(name) if r[1:] in box]
+        formula = case.attack.numbers[name].formula
+        raise _narrow(
+            case, reads or [name], f"{name} = {formula} cannot be shown to keep its range"
+        )
 
 
 def _own(case: Asked) -> dict[str, float]:

@@ -78,7 +78,7 @@ def what_if(
         own = inputs.attack.nodes
         done = {node: state for node, state in inputs.do.items() if node in own}
         seen = {node: state for node, state in inputs.given.items() if node in own}
-        kept = {name: v for name, v in inputs.said.items() if name in inputs.attack.parameters}
+        kept = {name: v for name, v in inputs.said.items() if name in inputs.attack.settable}
         inputs = replace(inputs, do=done, given=seen, said=kept)
     if together is not None:
         chosen = chosen.shared(together=truth(together, "together"))

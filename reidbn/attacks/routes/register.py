@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reidbn.attack.assumptions import is_assumption
+from reidbn.attack.numbers import is_assumed
 from reidbn.attack.scenario import ByPerson, Chance, FactLookup, Listed, Profile
 from reidbn.attacks.routes.assessment import Assessment
 
@@ -55,7 +56,7 @@ def assumed(result: Assessment, measure: str | None = None) -> tuple[str, ...]:
         for name in found
         if name in every
         or members.get(name, name) in case.relevant
-        or (name in case.parameters and case.matters(name))
+        or ((name in case.parameters or name in case.attack.numbers) and case.matters(name))
     )
 
 
@@ -71,6 +72,17 @@ def _entries(result: Assessment) -> Iterator[Entry]:
             what = f"{p.story or p.name} ({p.name})"
             source = _source(result, p.name, p.value, p.source)
             yield Entry(p.name, what, f"{value:g} {p.unit}", f"{low:g} to {high:g}", source)
+    for number in result.attack.numbers.values():
+        text, model = BY_PERSON, 0.0
+        if number.name in result.attack.settable:
+            text = f"{result.whatif_case().base(number.name):g}"
+            model = result.attack.settable[number.name].value
+        what = f"{number.story or number.name} ({number.name})"
+        own = number.source or ("assumption: a number in it" if is_assumed(number) else "")
+        source = "; ".join(filter(None, [f"derived: {number.formula}", own]))
+        source = _source(result, number.name, model, source)
+        unit = result.attack.derived.units[number.name]
+        yield Entry(number.name, what, f"{text} {unit}".strip(), "follows", source)
     for placed in result.groups.placed:
         flat = np.ravel(placed.p)
         own = f"p_{placed.member}" in known
