@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import reidbn as rb
 from reidbn.attack import enclosure, evaluate, parse
+from reidbn.attacks import register
 from tests.yaml_oracle import Model
 
 NAMES = ("p", "q", "r")
@@ -429,6 +430,9 @@ def test_an_assessment_works_a_number_out_for_everybody():
         numbers=[number], nodes=attack.nodes.replace(node), questions=[attack.questions["risk"]]
     )
     one, two = (rb.assess(a, people, population=1000) for a in (attack, other))
+    entry = next(e for e in register(two) if e.name == "right")
+    assert entry.source == "derived: 1 / class_size"
+    assert entry.value == "differs by person probability"
     risks = one.people["overall"].to_numpy()
     assert two.people["overall"].to_numpy() == pytest.approx(risks, abs=1e-12)
 

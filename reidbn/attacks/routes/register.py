@@ -72,17 +72,7 @@ def _entries(result: Assessment) -> Iterator[Entry]:
             what = f"{p.story or p.name} ({p.name})"
             source = _source(result, p.name, p.value, p.source)
             yield Entry(p.name, what, f"{value:g} {p.unit}", f"{low:g} to {high:g}", source)
-    for number in result.attack.numbers.values():
-        text, model = BY_PERSON, 0.0
-        if number.name in result.attack.settable:
-            text = f"{result.whatif_case().base(number.name):g}"
-            model = result.attack.settable[number.name].value
-        what = f"{number.story or number.name} ({number.name})"
-        own = number.source or ("assumption: a number in it" if is_assumed(number) else "")
-        source = "; ".join(filter(None, [f"derived: {number.formula}", own]))
-        source = _source(result, number.name, model, source)
-        unit = result.attack.derived.units[number.name]
-        yield Entry(number.name, what, f"{text} {unit}".strip(), "follows", source)
+    yield from _derived(result)
     for placed in result.groups.placed:
         flat = np.ravel(placed.p)
         own = f"p_{placed.member}" in known
@@ -109,6 +99,25 @@ def _entries(result: Assessment) -> Iterator[Entry]:
             yield Entry(
                 node.name, node.story or node.name, "table of the node", "fixed", node.source
             )
+
+
+def _derived(result: Assessment) -> Iterator[Entry]:
+    """What follows from other numbers, and whose word the numbers in its formula are."""
+    for number in result.attack.numbers.values():
+        text, model = BY_PERSON, 0.0
+        if number.name in result.attack.settable:
+            text = f"{result.whatif_case().base(number.name):g}"
+            model = result.attack.settable[number.name].value
+        said = number.source or ("assumption: a number in it" if is_assumed(number) else "")
+        source = "; ".join(filter(None, [f"derived: {number.formula}", said]))
+        unit = result.attack.derived.units[number.name]
+        yield Entry(
+            number.name,
+            f"{number.story or number.name} ({number.name})",
+            f"{text} {unit}".strip(),
+            "follows",
+            _source(result, number.name, model, source),
+        )
 
 
 def _source(result: Assessment, name: str, own: float, source: str) -> str:
