@@ -116,25 +116,87 @@ def test_columns_of_ones_own_are_left_to_the_exact_engine(monkeypatch):
 
 def test_what_was_summed_wrongly_is_not_told(monkeypatch):
     """A sum that differs from the exact engine for somebody is dropped, and the engine's told."""
-    real = inside(summed)._values
-    monkeypatch.setattr(inside(summed), "_values", lambda *a: [v * (1 + 1e-9) for v in real(*a)])
+    sums = inside(summed).Sums
+    real = sums.values
+    monkeypatch.setattr(sums, "values", lambda *a: [v * (1 + 1e-9) for v in real(*a)])
     found, whole = both(monkeypatch, "adversary-routes", patients(), scenario=HALF,
                         population=2_000)  # fmt: skip
     agree(found, whole)
     assert not was_summed(found)
+    one, other = (rb.sweep(r, {"p_m": [0.1, 0.9]}) for r in (found, whole))
+    np.testing.assert_allclose(one["mean"], other["mean"], atol=1e-12)
 
 
-def test_whatif_uncertainty_and_crosscheck_follow_a_sum(monkeypatch):
+def test_uncertainty_and_crosscheck_follow_a_sum(monkeypatch):
     found, whole = both(monkeypatch, "adversary-routes", patients(150), scenario=HALF,
                         population=2_000)  # fmt: skip
     agree(rb.what_if(found, scenario=PAIRS), rb.what_if(whole, scenario=PAIRS))
-    one, other = (rb.sweep(r, {"p_m": [0.1, 0.9]}) for r in (found, whole))
-    np.testing.assert_allclose(one["mean"], other["mean"], atol=1e-12)
     ends = [r.population_uncertainty() for r in (found, whole)]
     for name in ends[0].low:
         np.testing.assert_allclose(ends[0].low[name], ends[1].low[name], atol=1e-12)
         np.testing.assert_allclose(ends[0].high[name], ends[1].high[name], atol=1e-12)
     assert found.keep_crosscheck(draws=20_000).passed
+
+
+def numbers(frame):
+    return frame.select_dtypes("number").to_numpy(dtype=float)
+
+
+WHAT_IFS = {
+    "sweep": lambda r: numbers(rb.sweep(r, {"p_m": [0.1, 0.9], "p_knows_age": 5})),
+    "sweep of each person": lambda r: numbers(rb.sweep(r, {"p_cu": 3}, per_person=True)),
+    "sweep, given": lambda r: numbers(
+        rb.sweep(r, {"p_m": 4, "p_knows_sex": [0.2, 0.3]},
+                 given={"claims": "yes", "knows_age": "no"})
+    ),
+    "sweep, done": lambda r: numbers(rb.sweep(r, {"p_fm": 3}, do={"knows_state": "yes"})),
+    "sweep of changes": lambda r: numbers(
+        rb.sweep(r, {"sure": {"do": {"claims": "yes"}}, "as it is": {}, "some": {"p_m": 0.5}})
+    ),
+    "tornado": lambda r: numbers(rb.tornado(r, threshold=0.1).to_frame()),
+    "tornado of the largest": lambda r: numbers(rb.tornado(r, statistic="max").to_frame()),
+    "solve": lambda r: [rb.solve(r, None, "p_m", 0.25).smallest,
+                        rb.solve(r, None, "p_c", 0.3, statistic="q95").smallest],
+    "sobol": lambda r: numbers(rb.sobol(r).to_frame()),
+    "derivatives": lambda r: numbers(rb.derivatives(r)),
+    "uncertainty": lambda r: numbers(rb.uncertainty(r, draws=500).to_frame()),
+    "uncertainty of each person": lambda r: numbers(
+        rb.whatif.subject_uncertainty(r, draws=50, over=["p_m", "p_knows_age"])
+    ),
+    "compare": lambda r: numbers(
+        rb.compare(r, None, {}, {"set": {"p_m": 0.4}, "do": {"claims": "no"}}).to_frame()
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WHAT_IFS)
+def test_what_ifs_of_many_people_are_those_of_the_whole_table(monkeypatch, name):
+    found, whole = both(monkeypatch, "adversary-routes", patients(150), scenario=HALF,
+                        population=2_000)  # fmt: skip
+    one, other = WHAT_IFS[name](found), WHAT_IFS[name](whole)
+    np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    assert was_summed(found), "no number per person and subset is made on the way"
+
+
+@pytest.mark.parametrize("attack", ["journalist", "marketer", "prosecutor"])
+def test_every_shipped_attack_is_varied_alike(monkeypatch, attack):
+    found, whole = both(monkeypatch, attack, patients(150), scenario=PAIRS, population=2_000)
+    for name in found.attack.parameters:
+        one, other = (numbers(rb.sweep(r, {name: 4})) for r in (found, whole))
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    assert was_summed(found)
+
+
+def test_a_setting_that_makes_no_table_is_refused_alike(monkeypatch):
+    found, whole = both(monkeypatch, "adversary-routes", patients(150), scenario=HALF,
+                        population=2_000)  # fmt: skip
+    said = []
+    for result in (found, whole):
+        with pytest.raises(rb.errors.ReidbnError) as problem:
+            rb.tornado(result, over={"p_m": (0.1, 1.5)}, beyond_range=True)
+        said.append(str(problem.value))
+    assert said[0] == said[1]
+    assert was_summed(found)
 
 
 def test_tiles_hold_the_class_size_of_every_row_on_every_subset(monkeypatch):

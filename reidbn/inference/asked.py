@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,28 @@ class Values:
         return np.where(self.possible, self.numerator / safe, np.nan)
 
 
+class ManyPeople(Protocol):
+    """Answers about people who are too many for a table of them all."""
+
+    @property
+    def subjects(self) -> int: ...
+
+    @property
+    def kinds(self) -> int:
+        """How many numbers a setting takes, beside one per subject."""
+
+    def joint(
+        self, attack: Attack, query: Query, settings: Settings, *, validate: bool, averaged: bool
+    ) -> tuple[Array, Array] | None:
+        """P(target, evidence) and P(evidence), subject x setting; None: ask the engine.
+
+        `averaged`: their means over people, as one subject.
+        """
+
+    def checked(self, attack: Attack, settings: Settings, nodes: set[str]) -> bool:
+        """Raise what is wrong with these nodes' tables; False: look at the engine's."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """An attack, a question, base settings and subjects.
@@ -87,6 +109,8 @@ class Asked:
     labels: Sequence[Any] | None = None  # of the people (or subjects), in their order
     people: NDArray[np.intp] | None = None  # the subject of every person, when people share them
     beyond_range: bool = False  # values outside the declared ranges were asked for
+    many: ManyPeople | None = None  # where the subjects are many
+    averaged: bool = False  # the mean over people is asked for, as if it were one subject's answer
 
     def __post_init__(self) -> None:
         check_settings(self.attack, self.settings, beyond_range=self.beyond_range)
@@ -100,24 +124,35 @@ class Asked:
 
     @cached_property
     def subjects(self) -> int:
+        """How many answers there are at a setting."""
+        return 1 if self.averaged else self._distinct
+
+    @cached_property
+    def _distinct(self) -> int:
+        if self.many is not None:
+            return self.many.subjects
         columns = subject_values(self.attack, self.subject)
         return max((len(v) for v in columns.values()), default=1)
 
     @cached_property
     def weights(self) -> Array | None:
         """How many people each subject stands for; None when every subject is one."""
+        return None if self.averaged else self._shares
+
+    @cached_property
+    def _shares(self) -> Array | None:
         if self.people is None:
             return None
-        return np.bincount(self.people, minlength=self.subjects).astype(float)
+        return np.bincount(self.people, minlength=self._distinct).astype(float)
 
     @property
     def count(self) -> int:
         """How many people there are."""
-        return self.subjects if self.people is None else len(self.people)
+        return self._distinct if self.people is None else len(self.people)
 
     def each(self, values: Array) -> Array:
         """Values of the subjects (axis 0) as values of the people."""
-        return values if self.people is None else values[self.people]
+        return values if self.people is None or self.averaged else values[self.people]
 
     def names(self, count: int) -> list[Any]:
         """Labels of the people, or their numbers; `count` subjects have values."""
@@ -241,7 +276,7 @@ class Asked:
         count = max((len(v) for v in arrays.values()), default=1)
         arrays = {n: np.broadcast_to(v, count) for n, v in arrays.items()}
         numerator = np.full((self.subjects, count), np.nan)
-        evidence = np.full((self.subjects, count), np.nan)
+        evidence = np.full(numerator.shape, np.nan) if self.is_conditional else None
         self._refuse_unknown_states(arrays)
         allowed = self._allowed(arrays, count) if validate else np.ones(count, dtype=bool)
         for block in self._blocks(arrays, count):
@@ -250,12 +285,10 @@ class Asked:
                 continue
             part = {n: self._shortest(n, v[rows]) for n, v in arrays.items()}
             found = self._ask({**self.settings, **part}, validate=validate)
-            numerator[:, rows], evidence[:, rows] = (0.0, 0.0) if found is None else found
-        return Values(
-            numerator,
-            evidence if self.is_conditional else None,
-            None if allowed.all() else allowed,
-        )
+            numerator[:, rows] = 0.0 if found is None else found[0]
+            if evidence is not None:
+                evidence[:, rows] = 0.0 if found is None else found[1]
+        return Values(numerator, evidence, None if allowed.all() else allowed)
 
     def _allowed(self, arrays: Mapping[str, Array], count: int) -> NDArray[np.bool_]:
         """Where every condition between parameters holds."""
@@ -289,7 +322,9 @@ class Asked:
     def _step(self, names: Sequence[str]) -> int:
         """Settings per block, from the size of the tables that these parameters change."""
         sizes = {n: self.base(n) for n in self.attack.structural}
-        largest = self.subjects
+        largest = self.subjects if self.many else self._distinct
+        if self.many is not None:
+            largest = max(largest, 8 * self.many.kinds)
         for holder in self.holders([n for n in names if not self.is_structural(n)]):
             node = self.attack.all_nodes[holder]
             family = {n: self.attack.variable(n, sizes) for n in (holder, *node.parents)}
@@ -311,12 +346,21 @@ class Asked:
         states = self._states(settings)
         if any(s not in states[n] for n, s in self.query.given.items()):
             return None
+        if self.many is not None and all(s in states[n] for n, s in self.query.wanted.items()):
+            found = self.many.joint(
+                self.attack, self.query, settings, validate=validate, averaged=self.averaged
+            )
+            if found is not None:
+                return found
         values = joint(self.attack, self.query, settings, self.subject, validate=validate)
         evidence = values.sum(axis=tuple(range(2, values.ndim)))
         if any(s not in states[n] for n, s in self.query.wanted.items()):
             return np.zeros_like(evidence), evidence
         index: Any = tuple(states[n].index(s) for n, s in self.query.wanted.items())
-        return values[(slice(None), slice(None), *index)], evidence
+        wanted: Array = values[(slice(None), slice(None), *index)]
+        if self.averaged:
+            wanted = np.average(wanted, axis=0, weights=self._shares)[None]
+        return wanted, evidence
 
     def _refuse_unknown_states(self, arrays: Mapping[str, Array]) -> None:
         """A state that its node has at none of the settings must be a slip."""
@@ -364,10 +408,12 @@ class Asked:
         nodes = self.holders(names)
         if broken or not nodes:
             return broken
-        columns = subject_values(self.attack, self.subject)
         try:
+            if self.many is not None and self.many.checked(self.attack, values, nodes):
+                return None
+            columns = subject_values(self.attack, self.subject)
             lowering = Lowering(self.attack, values, nodes=nodes)
-            for start in range(0, self.subjects, 1024):
+            for start in range(0, self._distinct, 1024):
                 lowering.network({n: v[start : start + 1024] if len(v) > 1 else v
                                   for n, v in columns.items()})  # fmt: skip
         except (ModelError, UsageError) as problem:
@@ -379,6 +425,13 @@ class Asked:
     def at(self, settings: Settings) -> Asked:
         """The same question at other base settings."""
         return replace(self, settings={**self.settings, **settings})
+
+    def as_mean(self, statistic: str = "mean") -> Asked:
+        """The mean over people asked for alone, where it is wanted: without evidence it is a
+        polynomial as each answer is, and nobody's own answer is needed for it.
+        """
+        wanted = statistic == "mean" and not self.is_conditional and self.count > 1
+        return replace(self, averaged=True) if wanted else self
 
     def wanting(self, state: str) -> Asked:
         """The same question about another state of its one target; "" changes nothing."""

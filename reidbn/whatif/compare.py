@@ -232,13 +232,12 @@ def _mixed(first: Asked, second: Asked, taken: Sequence[Item]) -> Asked:
         kept = {n: s for n, s in getattr(query, kind).items() if n not in took}
         mixed = kept | {n: two[n] for n in took if n in two}
         query = replace(query, given=mixed) if kind == "given" else replace(query, do=mixed)
-    subject = second.subject if "subjects" in kinds else first.subject
     settings = {n: (first if n in first.parameters else second).base(n) for n in source.parameters}
     held = second if "attack" in kinds else first
     settings |= {n: v for n, v in held.settings.items() if n in source.attack.numbers}
-    people = second.people if "subjects" in kinds else first.people
-    return replace(first, attack=source.attack, query=query, subject=subject, settings=settings,
-                   people=people)  # fmt: skip
+    whose = second if "subjects" in kinds else first
+    return replace(first, attack=source.attack, query=query, settings=settings,
+                   subject=whose.subject, people=whose.people, many=whose.many)  # fmt: skip
 
 
 def _steps(first: Asked, second: Asked, statistic: str) -> tuple[Step, ...]:

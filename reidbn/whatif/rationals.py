@@ -54,7 +54,7 @@ def rational_parts(case: Asked, name: str) -> tuple[Whole, Whole] | None:
     E is a number when nothing is given.
     """
     degree = case.degree(name)
-    if degree is None or degree > MOST_DEGREE or case.subjects != 1:
+    if degree is None or degree > MOST_DEGREE or case.count != 1:
         return None
     at_zero = _network(case, name, 0.0)
     if sum(f.table.size for f in at_zero.factors.values()) > MOST_ENTRIES:

@@ -152,9 +152,12 @@ class Line:
                 return as_probability(found)
             response = self._read  # which tells lost digits from a fault, for every subject
         step = max(1, MOST_NUMBERS // response.case.subjects)
-        parts = [response.values(points[i : i + step]) for i in range(0, len(points), step)]
-        weights = self.response.case.weights
-        return np.asarray(np.concatenate([self._summary(part, weights) for part in parts]))
+        weights = response.case.weights
+        parts = [
+            self._summary(response.values(points[i : i + step]), weights)
+            for i in range(0, len(points), step)
+        ]
+        return np.asarray(np.concatenate(parts))
 
     @property
     def method(self) -> str:

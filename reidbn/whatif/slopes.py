@@ -50,7 +50,7 @@ def derivatives(
                     "parameter": s.parameter, "value": s.value, "answer": s.answer,
                     "derivative": s.slope, "elasticity": s.elasticity, "method": s.method,
                 }
-                for s in slopes(case, names)
+                for s in slopes(case.as_mean(), names)
             ]
         )  # fmt: skip
     answers = base_answers(case)

@@ -16,7 +16,6 @@ Sobol's indices: whose uncertainty makes the answer uncertain [Sobol01].
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 CHECKS = 24  # random settings at which the interpolated answer is compared with the engine's
 ROUNDING = 1e-11  # an exact answer differs by no more than this at a random setting
 MOST_CELLS = 1 << 18  # settings of the full grid
+MOST_KEPT = 1 << 27  # answers of all distinct people on the full grid
 MOST_TOGETHER = 12  # parameters of one table: their ranges have 2^12 corners to check
 MOST_FINE = 1 << 20  # cells of the finer grid on which ratios are taken
 MOST_NODES = 24  # per parameter
@@ -117,11 +117,14 @@ class Grid:
         return by_theory and self.distance <= ROUNDING
 
     def _evaluate(self) -> tuple[Array, Array | None]:
-        """P(target, evidence) and P(evidence): subjects x points of every axis.
-
-        When nothing is given the mean over subjects is all that is needed for the mean answer, but
-        subjects stay apart: their own spread is asked for as well.
-        """
+        """P(target, evidence) and P(evidence): subjects x points of every axis."""
+        numbers = self.case.subjects * prod(self.shape)
+        if numbers > MOST_KEPT:
+            raise TooLarge(
+                f"{prod(self.shape):,} settings of {self.case.subjects:,} distinct people need "
+                f"{numbers * 8 / 2**30:.1f} GB: vary fewer parameters, ask without evidence, or "
+                f"assess some of the people (individuals=1000)"
+            )
         mesh = np.meshgrid(*(a.points for a in self.axes), indexing="ij")
         changes = {a.name: m.reshape(-1) for a, m in zip(self.axes, mesh, strict=True)}
         found = self.case.evaluate(changes)
@@ -195,15 +198,6 @@ class Grid:
             total += np.tensordot(self.shares[start : start + len(values)], values, axes=1)
             start += len(values)
         return total
-
-    def averaged(self) -> Grid:
-        """The grid of the mean answer over subjects; a polynomial's, when nothing is given."""
-        if self.evidence is not None:
-            raise ValueError("a mean of ratios is no ratio of two polynomials")
-        other = copy(self)
-        other.numerator = np.tensordot(self.shares, self.numerator, axes=1)[None]
-        other.shares = np.ones(1)
-        return other
 
     # -- anywhere between the points ---------------------------------------------------------
 
@@ -522,7 +516,7 @@ def sobol(
     """
     case = case_of(what, target, means=True, **asked)
     varied = with_ranges(case, spans(case, over), priors)
-    grid = Grid(case, varied)
+    grid = Grid(case.as_mean(), varied)
     spread = grid.spread()
     scale = case.query.scale
     if scale is not None:  # the share of a range, in the units of that range

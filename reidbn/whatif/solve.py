@@ -402,7 +402,7 @@ def solve(
         question, parameter = None, question
     if parameter is None:
         raise UsageError("name the parameter to solve for")
-    case = case_of(what, question, means=True, **asked)
+    case = case_of(what, question, means=True, **asked).as_mean(statistic)
     scale = case.query.scale
     if scale is not None:
         target = check_mean(scale, statistic, target, "target")

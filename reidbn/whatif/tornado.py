@@ -175,7 +175,7 @@ def tornado(
     >>> [bar.parameter for bar in t], t["class_size"].crossings
     (['class_size', 'leaked', 'records'], (12.0,))
     """
-    case = case_of(what, target, means=True, **asked)
+    case = case_of(what, target, means=True, **asked).as_mean(statistic)
     scale = case.query.scale
     if scale is None:
         _check_threshold(threshold)
@@ -201,7 +201,7 @@ def tornado(
         bars=tuple(sorted(bars, key=lambda b: -b.swing)),
         fixed=tuple(n for n in wanted if n not in found),
         statistic=statistic,
-        subjects=len(case.each(answers)),
+        subjects=case.count,
         threshold=threshold,
     )
     return found_tornado if scale is None else _in_units(found_tornado, scale)

@@ -130,7 +130,7 @@ def uncertainty(
     case = case_of(what, target, means=True, **asked)
     scale = case.query.scale
     varied = with_ranges(case, spans(case, over), priors)
-    grid = Grid(case, varied)
+    grid = Grid(case.as_mean(), varied)
     spread = grid.spread()
     drawn = np.sort(_mean_draws(grid, draws, seed))
     mean, sd = spread.mean, spread.sd
@@ -161,15 +161,13 @@ def uncertainty(
 def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
     """The mean answer over subjects at seeded draws of the priors."""
     check_samples(samples, seed)
-    cells = grid.numerator.size if grid.evidence is not None else grid.numerator[0].size
+    cells = grid.numerator.size
     if samples * cells > MOST_WORK:
         raise TooLarge(
             f"{samples:,} draws of an answer with {cells:,} grid cells are too many; take "
             f"draws={max(1, MOST_WORK // cells):,}, or vary fewer parameters"
         )
     draws = grid.draws(np.random.default_rng(seed), samples)
-    if grid.evidence is None:
-        return np.asarray(grid.averaged().at(draws)[0])
     total = np.zeros(samples)
     step = max(1, MOST_NUMBERS // samples)
     for start in range(0, len(grid.numerator), step):

@@ -21,6 +21,7 @@ from reidbn.attacks.routes.counts import SubsetClasses
 from reidbn.attacks.routes.expected_match import COLUMN, match_column, match_question
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.subject_data import SubjectTable
+from reidbn.attacks.routes.summed import summed_people
 from reidbn.calls import older, renamed
 from reidbn.errors import EngineError, UsageError, did_you_mean
 from reidbn.inference.asked import Asked
@@ -342,6 +343,7 @@ class Assessment(Result):
             labels=None if ids is None else ids.tolist(),
             people=self.subject_table.of_person,
             beyond_range=self.inputs.beyond_range,
+            many=summed_people(self.classes, self.population, self.subject_table),
         )
 
     uncertainty = late("reidbn.whatif.uncertainty:uncertainty")

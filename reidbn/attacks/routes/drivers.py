@@ -80,7 +80,7 @@ def shapley_values(
     )  # a class is all that g sees, whoever is meant
     if told is None:
         return None
-    base, gain = told[0]
+    base, gain = told[0][0, 0], told[1][0, 0]
     b = len(group.members)
     half = sum(1 << j for j in range(0, b, 2))
     wanted = np.column_stack((_shares(b), np.eye(1 << b)[:, [0, half, -1]]))

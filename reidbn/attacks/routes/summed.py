@@ -8,7 +8,8 @@ person's class on Y and whether it is one person of the population.  So, by tota
 
 with one g for everybody: the exact engine is asked once for every class size that occurs.  The sum
 of a(f) is a walk over the lattice of subsets (microdata/lattice.py), in which people who are alone
-cost nothing more; that of u is `SubsetPopulation.expected`.
+cost nothing more; that of u is `SubsetPopulation.expected`.  Both are linear in P(Y) and in a, so
+what-ifs at many settings are answered from few walks (`Sums`, `SummedPeople`).
 
 An attack of another shape (a column of one's own or one that the call gave, a node that hangs on a
 single member) is not summed so; nor is one whose sum differs from the exact engine's answer for
@@ -18,7 +19,6 @@ some of the people.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from reidbn.attack.parts import Group
 from reidbn.attacks.routes.counts import SubsetClasses
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.subject_data import CLASS_SIZE, P_UNIQUE, SubjectTable, Told, filled
+from reidbn.attacks.routes.sums import ROUNDING, Means, SubsetSum, Sums
 from reidbn.cpds.protocol import YES
 from reidbn.errors import ModelError, UsageError
 from reidbn.inference import exact
@@ -37,22 +38,11 @@ from reidbn.inference.lowering import Lowering
 from reidbn.inference.network import Network
 from reidbn.inference.query import Query
 from reidbn.inference.tensors import SETTING, SUBJECT, batched
-from reidbn.microdata.lattice import Gather, Walk
 
 Array = NDArray[np.float64]
 FROM = 1 << 20  # people x subsets from which risks are summed
 COMPARED = 16  # people whose sum is held against the exact engine's answer
-ROUNDING = 1e-13
-DENSE = 1 << 22  # class sizes up to which a number each is looked up directly
-
-
-@dataclass(frozen=True, eq=False)
-class SubsetSum:
-    """One question as (1): weights of the subsets, a(f) of every class size that occurs, and b."""
-
-    weights: Array
-    base: Array
-    gain: float
+AGREES = 1e-12
 
 
 def summed(
@@ -75,32 +65,43 @@ def summed(
     if shape is None:
         return None
     group, constant = shape
-    sizes = np.unique(np.concatenate(classes.occurring))
+    made = Sums(classes, population)
     sums: dict[str, tuple[SubsetSum, SubsetSum | None]] = {}
     for name, query in questions.items():
-        found = as_sums(attack, query, settings, group, sizes, classes.records, constant)
+        found = as_sums(attack, query, settings, group, made.sizes, classes.records, constant)
         if found is not None:
-            sums[name] = found
+            sums[name] = found[0]
     plain = None if match is None else _weights(attack, match, settings, group)
     if not sums or (match is not None and plain is None):
         return None
     each = [one for pair in sums.values() for one in pair if one is not None]
-    values = _values(classes, population, sizes, each, plain)
+    values = made.values(each, None if plain is None else plain[0])
     told = dict(zip(map(id, each), values, strict=False))
     risks = {}
     for name, (top, below) in sums.items():
         given = np.ones(1) if below is None else told[id(below)]
         if (given > 0).all():  # else the engine says of whom it is impossible
             risks[name] = told[id(top)] / given
-    told_of = Told(classes, population, few=True)
 
     def columns(some: NDArray[np.intp]) -> dict[str, Any]:
-        mine = [name for name in attack.subject if name not in constant]
-        return {**constant, **{name: filled(attack, name, told_of, some) for name in mine}}
+        return _columns_of(some, attack, classes, population, constant)
 
     if not agrees(attack, {n: questions[n] for n in risks}, settings, columns, risks):
         return None
     return risks if plain is None else {**risks, "": values[-1]}
+
+
+def _columns_of(
+    some: NDArray[np.intp],
+    attack: Attack,
+    classes: SubsetClasses,
+    population: SubsetPopulation | None,
+    constant: Mapping[str, Any],
+) -> dict[str, Any]:
+    """All columns of some distinct rows."""
+    told = Told(classes, population, few=True)
+    mine = [name for name in attack.subject if name not in constant]
+    return {**constant, **{name: filled(attack, name, told, some) for name in mine}}
 
 
 def are_many(classes: SubsetClasses) -> bool:
@@ -164,35 +165,45 @@ def _of_group(attack: Attack, group: Group) -> set[str]:
 def as_sums(
     attack: Attack,
     query: Query,
-    settings: Mapping[str, float],
+    settings: Mapping[str, Any],
     group: Group,
     sizes: NDArray[np.int64],
     records: int,
     constant: Mapping[str, Any],
-) -> tuple[SubsetSum, SubsetSum | None] | None:
-    """The question's numerator, and its denominator where something is given."""
+    *,
+    validate: bool = True,
+) -> list[tuple[SubsetSum, SubsetSum | None]] | None:
+    """The question's numerator, and its denominator where something is given, at every setting."""
     if {*query.targets} & attack.upstream(group.members):
         return None
-    weights = _weights(attack, query, settings, group)
+    weights = _weights(attack, query, settings, group, validate=validate)
     if weights is None:
         return None
-    found = curves(attack, query, settings, group, sizes, records, constant)
+    found = curves(attack, query, settings, group, sizes, records, constant, validate=validate)
     if found is None:
         return None
-    top, below = (SubsetSum(weights, base, gain) for base, gain in found)
-    return top, below if query.given else None
+    base, gain = found
+    count = max(len(weights), gain.shape[1])
+    weights = np.broadcast_to(weights, (count, weights.shape[1]))
+    base, gain = np.broadcast_to(base, (2, count, sizes.size)), np.broadcast_to(gain, (2, count))
+    top, below = (
+        [SubsetSum(weights[t], base[i, t], float(gain[i, t])) for t in range(count)] for i in (0, 1)
+    )
+    return list(zip(top, below if query.given else [None] * count, strict=True))
 
 
 def curves(
     attack: Attack,
     query: Query,
-    settings: Mapping[str, float],
+    settings: Mapping[str, Any],
     group: Group,
     sizes: NDArray[np.int64],
     records: int,
     constant: Mapping[str, Any],
-) -> list[tuple[Array, float]] | None:
-    """What is wanted, and what is given, as g of (1): a(f) of every class size, and b."""
+    *,
+    validate: bool = True,
+) -> tuple[Array, Array] | None:
+    """What is wanted, and what is given, as g of (1): a(f), two x setting x class size, and b."""
     apart = attack.upstream(group.members)
     rest = Query(
         query.targets,
@@ -201,57 +212,78 @@ def curves(
         {n: s for n, s in query.do.items() if n not in apart},
     )
     try:
-        one = attack.with_members(group.name, group.members[:1], probability=1.0)
-        told = {n: v for n, v in settings.items() if n in one.settable}
-        low, high = (_asked(one, rest, told, sizes, records, u, constant) for u in (0.0, 1.0))
-        between = [
-            (u, _asked(one, rest, told, sizes[:1], records, u, constant)) for u in (0.5, 0.3)
-        ]
+        one, told, columns = _seen_whole(attack, group, settings, sizes, records, constant)
+        low, high, *between = (
+            _joint(one, rest, told, columns(u), validate=validate) for u in (0.0, 1.0, 0.5, 0.3)
+        )
     except (ModelError, UsageError):
         return None
-    gains = [high[i] - low[i] for i in (0, 1)]
-    straight = all(
-        abs(found[i][0] - (low[i][0] + u * gains[i][0])) <= ROUNDING
-        for u, found in between
-        for i in (0, 1)
-    )
-    if not straight or any(gain[sizes > 1].any() for gain in gains):
+    gains = high - low
+    for u, found in zip((0.5, 0.3), between, strict=True):
+        off = np.abs(found[..., 0] - (low + u * gains)[..., 0])
+        if not (off <= ROUNDING * _scale(high[..., 0])).all():
+            return None
+    if gains[..., sizes > 1].any():
         return None
-    alone = sizes[0] == 1
-    return [(low[i], float(gains[i][0]) if alone else 0.0) for i in (0, 1)]
+    return low, gains[..., 0] if sizes[0] == 1 else np.zeros(gains.shape[:2])
 
 
-def _asked(
+def _seen_whole(
     attack: Attack,
-    query: Query,
-    settings: Mapping[str, float],
+    group: Group,
+    settings: Mapping[str, Any],
     sizes: NDArray[np.int64],
     records: int,
-    unique: float,
     constant: Mapping[str, Any],
-) -> tuple[Array, Array]:
-    """P(wanted, given) and P(given) in a class of each of these sizes."""
-    columns: dict[str, Any] = dict(constant)
-    columns[CLASS_SIZE] = np.stack((np.full(sizes.size, records), sizes), axis=1)
-    if P_UNIQUE in attack.subject:
-        columns[P_UNIQUE] = np.array([[0.0, unique]])
-    values = joint(attack, query, settings, columns)[:, 0]
-    given = values.sum(axis=tuple(range(1, values.ndim)))
-    wanted: Any = (slice(None), *positions(attack, query, settings))
-    return (
-        np.broadcast_to(values[wanted], sizes.shape).copy(),
-        np.broadcast_to(given, sizes.shape).copy(),
-    )
+) -> tuple[Attack, dict[str, Any], Callable[[float], dict[str, Any]]]:
+    """G of (1) as an attack whose one member is known, its settings, and its columns for each u."""
+    one = attack.with_members(group.name, group.members[:1], probability=1.0)
+    columns = {**constant, CLASS_SIZE: np.stack((np.full(sizes.size, records), sizes), axis=1)}
+
+    def unique(u: float) -> dict[str, Any]:
+        if P_UNIQUE not in attack.subject:
+            return columns
+        return {**columns, P_UNIQUE: np.array([[0.0, u]])}
+
+    return one, {n: v for n, v in settings.items() if n in one.settable}, unique
+
+
+def _joint(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, Any],
+    columns: Mapping[str, Any],
+    *,
+    validate: bool = True,
+) -> Array:
+    """P(wanted, given) and P(given): two x setting x subject."""
+    values = joint(attack, query, settings, columns, validate=validate)
+    given = values.sum(axis=tuple(range(2, values.ndim)))
+    wanted: Any = (slice(None), slice(None), *positions(attack, query, settings))
+    subjects = max(len(v) for v in columns.values())
+    both = [np.broadcast_to(v, (subjects, v.shape[1])).T for v in (values[wanted], given)]
+    return np.asarray(np.stack(both))
+
+
+def _scale(values: Array) -> Array:
+    """What rounding is measured in: beyond a parameter's range numbers are no probabilities."""
+    return np.asarray(np.maximum(np.abs(values), 1.0))
 
 
 def _weights(
-    attack: Attack, query: Query, settings: Mapping[str, float], group: Group
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, Any],
+    group: Group,
+    *,
+    validate: bool = True,
 ) -> Array | None:
-    """P(Y, what is given of members) for every subset Y; None where more than members is given."""
-    weights = _subset_chances(attack, query, settings, group)
-    if weights is None:
+    """P(Y, what is given of members), setting x subset; None where more than members is given."""
+    network = _above_members(attack, query, settings, group, {}, validate=validate)
+    if network is None:
         return None
-    masks = np.arange(weights.size)
+    weights = _subset_chances(network, group, validate=validate)
+    masks = np.arange(weights.shape[1])
     for member, state in query.given.items():
         if member in group.members:
             known = (masks >> group.members.index(member)) & 1 == 1
@@ -259,40 +291,35 @@ def _weights(
     return weights
 
 
-def _subset_chances(
-    attack: Attack, query: Query, settings: Mapping[str, float], group: Group
-) -> Array | None:
-    """P(Y) of every subset, the first member's bit fastest."""
+def _subset_chances(network: Network, group: Group, *, validate: bool) -> Array:
+    """P(Y), setting x subset, the first member's bit fastest."""
     if group.own:  # members may lead to each other: P(Y) is no product
-        network = _above_members(attack, query, settings, group, {})
-        if network is None:
-            return None
-        joint = exact.joint(network, group.members, {})[0, 0]
-        return np.asarray(joint.transpose().reshape(-1))
-    found = member_chances(attack, query, settings, group, {})
-    if found is None:
-        return None
-    chance, members = found
-    weights: Array = np.ones((members.shape[1], 1))
+        found = exact.Plan(group.members, {}).joint(network, check=validate)[0]
+        last_first = (0, *range(len(group.members), 0, -1))
+        return np.asarray(found.transpose(last_first).reshape(len(found), -1))
+    chance, members = _chances(network, group, validate=validate)
+    weights: Array = np.ones((*members.shape[1:3], 1))
     for j in range(len(group.members)):
-        p = members[0, :, j]
-        weights = np.concatenate([weights * p[:, :1], weights * p[:, 1:]], axis=-1)
-    return np.asarray(chance[0] @ weights)
+        p = members[0, :, :, j]
+        weights = np.concatenate([weights * p[..., :1], weights * p[..., 1:]], axis=-1)
+    return np.asarray((chance[0][:, None] @ weights)[:, 0])
 
 
 def _above_members(
     attack: Attack,
     query: Query,
-    settings: Mapping[str, float],
+    settings: Mapping[str, Any],
     group: Group,
     columns: Mapping[str, Any],
+    *,
+    validate: bool = True,
 ) -> Network | None:
     """The members and all that leads to them; None where any of that is given, or not there."""
     names = attack.upstream(group.members)
     if {*query.given} & (names - {*group.members}):
         return None
     try:
-        network = Lowering(attack, settings, nodes=names).network(columns)
+        network = Lowering(attack, settings, nodes=names, validate=validate).network(columns)
     except (KeyError, ModelError):  # somebody's own column is asked for
         return None
     return network.do({n: s for n, s in query.do.items() if n in names})
@@ -313,12 +340,18 @@ def member_chances(
     network = None if group.own else _above_members(attack, query, settings, group, columns)
     if network is None:
         return None
+    chance, members = _chances(network, group)
+    return chance[:, 0], members[:, 0]
+
+
+def _chances(network: Network, group: Group, *, validate: bool = True) -> tuple[Array, Array]:
+    """`member_chances` at every setting: subject x setting x o, and so on."""
     factors = [network.factors[m] for m in group.members]
     outside = tuple(p for p in group.parents if any(p in f.parents for f in factors))
-    chance: Array = np.ones((1, 1))
+    chance: Array = np.ones((1, 1, 1))
     if outside:
-        known = exact.joint(network, outside, {})[:, 0]
-        chance = known.reshape(len(known), -1)
+        known = exact.Plan(outside, {}).joint(network, check=validate)
+        chance = known.reshape(*known.shape[:2], -1)
     shape = [network.size(p) for p in outside]
     members = []
     for f in factors:
@@ -326,100 +359,8 @@ def member_chances(
             [SUBJECT, SETTING, *outside, f.child]
         )
         full = np.broadcast_to(table, (*table.shape[:2], *shape, 2))
-        members.append(full[:, 0].reshape(len(full), chance.shape[1], 2))
-    return chance, np.stack(np.broadcast_arrays(*members), axis=2)
-
-
-# -- the sums --------------------------------------------------------------------------------------
-
-
-def _values(
-    classes: SubsetClasses,
-    population: SubsetPopulation | None,
-    sizes: NDArray[np.int64],
-    sums: Sequence[SubsetSum],
-    match: Array | None,
-) -> list[Array]:
-    """The sum of every distinct row; last, with `match`, that of E[1/F]."""
-    kinds = _different([s.weights for s in sums] if match is None else
-                       [match, *(s.weights for s in sums)])  # fmt: skip
-    out = [np.zeros(classes.rows) for _ in sums]
-    for weights in kinds:
-        mine = [i for i, s in enumerate(sums) if np.array_equal(s.weights, weights)]
-        for i, found in zip(
-            mine, _walked(classes, sizes, weights, [sums[i].base for i in mine]), strict=True
-        ):
-            out[i] = found
-    rising = [i for i, s in enumerate(sums) if s.gain]
-    if population is None or (not rising and match is None):
-        return out
-    unique, matched = population.expected(np.stack(kinds), match=match is not None)
-    for i in rising:
-        at = next(j for j, w in enumerate(kinds) if np.array_equal(w, sums[i].weights))
-        out[i] = out[i] + sums[i].gain * unique[at]
-    return out if match is None else [*out, matched]
-
-
-def _different(arrays: Sequence[Array]) -> list[Array]:
-    found: list[Array] = []
-    for array in arrays:
-        if not any(np.array_equal(array, other) for other in found):
-            found.append(array)
-    return found
-
-
-def _walked(
-    classes: SubsetClasses, sizes: NDArray[np.int64], weights: Array, bases: Sequence[Array]
-) -> list[Array]:
-    """sum_Y weights[Y] a(size on Y) of every row, for several a: as few walks as they span."""
-    assert classes.distinct is not None  # noqa: S101 - looked at before
-    own, shares = _spanned(bases)
-    alike = replace(classes.distinct, of_record=np.arange(classes.distinct.rows))
-    gathers = [_gather(sizes, base, weights) for base in own]
-    found = Walk(alike, gathers).run() if gathers else []
-    if classes.followed is not None:
-        found = [values[classes.followed] for values in found]
-    total = float(weights.sum())
-    out = []
-    for share in shares:
-        values = np.full(classes.rows, share[0] * total)
-        for part, each in zip(share[1:], found, strict=True):
-            if part:
-                values += part * each
-        out.append(values)
-    return out
-
-
-def _spanned(bases: Sequence[Array]) -> tuple[list[Array], list[Array]]:
-    """Some of the functions, and each as a number and multiples of these."""
-    own: list[Array] = []
-    shares: list[Array] = []
-    for base in bases:
-        span = np.stack([np.ones(base.size), *own], axis=1)
-        share = np.linalg.lstsq(span, base, rcond=None)[0]
-        if np.abs(span @ share - base).max() > ROUNDING / 10:
-            share = np.zeros(len(own) + 2)
-            share[-1] = 1.0
-            own.append(base)
-        shares.append(np.asarray(share, dtype=np.float64))
-    return own, [np.concatenate((s, np.zeros(len(own) + 1 - s.size))) for s in shares]
-
-
-def _gather(sizes: NDArray[np.int64], base: Array, weights: Array) -> Gather:
-    """The values of one function of class size."""
-    largest = int(sizes[-1])
-    dense = np.zeros(largest + 1) if largest <= DENSE else None
-    if dense is not None:
-        dense[sizes] = base
-
-    def values(block: Any) -> Array:
-        if dense is not None:
-            found = dense.take(block.cells)
-        else:
-            found = base.take(np.minimum(np.searchsorted(sizes, block.cells), sizes.size - 1))
-        return np.asarray(found * weights[block.masks][:, None])
-
-    return Gather(values, weights * (base[0] if sizes[0] == 1 else 0.0))
+        members.append(full.reshape(*full.shape[:2], chance.shape[2], 2))
+    return chance, np.stack(np.broadcast_arrays(*members), axis=3)
 
 
 def agrees(
@@ -435,10 +376,103 @@ def agrees(
     some = np.sort(np.random.default_rng(0).choice(subjects, count, replace=False))
     own = columns(some) if count else {}
     for name, query in questions.items():
-        values = joint(attack, query, settings, own)[:, 0]
-        given = values.sum(axis=tuple(range(1, values.ndim)))
-        wanted: Any = (slice(None), *positions(attack, query, settings))
-        gap = np.abs(values[wanted] / given - risks[name][some])
-        if not (gap <= 1e-12).all():
+        top, given = _joint(attack, query, settings, own)[:, 0]
+        if not (np.abs(top / given - risks[name][some]) <= AGREES).all():
             return False
     return True
+
+
+# -- what-ifs --------------------------------------------------------------------------------------
+
+
+class SummedPeople:
+    """The people of an assessment, for what-ifs: sums at any settings, and no table of them all."""
+
+    def __init__(
+        self, classes: SubsetClasses, population: SubsetPopulation | None, table: SubjectTable
+    ) -> None:
+        self.subjects = table.subjects
+        self._sums, self._table = Sums(classes, population), table
+        self.kinds = int(self._sums.sizes.size)
+        self._means = Means(classes, population, self._sums.sizes)
+        self._people: tuple[Attack | None, Any] = None, None
+
+    def joint(
+        self,
+        attack: Attack,
+        query: Query,
+        settings: Mapping[str, Any],
+        *,
+        validate: bool,
+        averaged: bool,
+    ) -> tuple[Array, Array] | None:
+        """P(wanted, given) and P(given), subject x setting; None where these are no such sums."""
+        classes, population = self._sums.classes, self._sums.population
+        shape = self._shape(attack)
+        if shape is None:
+            return None
+        group, constant = shape
+        found = as_sums(attack, query, settings, group, self._sums.sizes, classes.records,
+                        constant, validate=validate)  # fmt: skip
+        if found is None:
+            return None
+        count = min(COMPARED, classes.rows)
+        some = np.sort(np.random.default_rng(0).choice(classes.rows, count, replace=False))
+        if self._people[0] is not attack:
+            self._people = attack, _columns_of(some, attack, classes, population, constant)
+        columns = self._people[1]
+        wanted = _joint(attack, query, settings, columns, validate=validate)
+        parts = [[top for top, _ in found], [below for _, below in found if below is not None]]
+        made = self._means if averaged and self._means.are_known else self._sums
+        out = [np.stack(made.values(part)) if part else np.ones((1, 1)) for part in parts]
+        for told, part, true in zip(out, parts, wanted, strict=True):
+            if not part:
+                continue
+            mine = told[:, some] if made is self._sums else self._one_by_one(part, columns)
+            if not (np.abs(mine - true) <= AGREES * _scale(true)).all():
+                return None
+        if made is self._sums and averaged:
+            counts = self._table.counts
+            out = [np.average(told, axis=1, weights=counts)[:, None] for told in out]
+        return out[0].T, out[1].T
+
+    def _one_by_one(self, sums: Sequence[SubsetSum], columns: Mapping[str, Any]) -> Array:
+        """The sums of some rows, from all their class sizes: setting x row."""
+        sizes = np.asarray(columns[CLASS_SIZE])
+        at, unique = np.searchsorted(self._sums.sizes, sizes), columns.get(P_UNIQUE, 0.0)
+        alone = (sizes == 1) * unique
+        return np.stack([(s.base[at] + s.gain * alone) @ s.weights for s in sums])
+
+    def checked(self, attack: Attack, settings: Mapping[str, Any], nodes: set[str]) -> bool:
+        """Raise what is wrong with the tables of these nodes; False where that is not known here.
+
+        All class sizes that occur are looked at, with anybody's chance to be unique.
+        """
+        shape = self._shape(attack)
+        if shape is None:
+            return False
+        group, constant = shape
+        sizes, records = self._sums.sizes, self._sums.classes.records
+        try:
+            one, told, columns = _seen_whole(attack, group, settings, sizes, records, constant)
+        except (ModelError, UsageError):
+            return False
+        Lowering(attack, settings, nodes=nodes & {*group.members}).network(constant)
+        for u in (0.0, 1.0):
+            Lowering(one, told, nodes=nodes - {*group.members}).network(columns(u))
+        return True
+
+    def _shape(self, attack: Attack) -> tuple[Group, dict[str, Any]] | None:
+        if {*attack.subject} - {*self._table.columns}:
+            return None
+        return shape_of(attack, self._sums.classes, self._table)
+
+
+def summed_people(
+    classes: SubsetClasses, population: SubsetPopulation | None, table: SubjectTable
+) -> SummedPeople | None:
+    """What-ifs of people so many that their risks are summed; None for fewer."""
+    can = population is None or population.can_sum
+    if classes.distinct is None or not (can and are_many(classes)):
+        return None
+    return SummedPeople(classes, population, table)
