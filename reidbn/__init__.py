@@ -11,7 +11,7 @@ __getattr__ = face(
     {
         "errors": "ReidbnError",
         "result": "Result",
-        "attack": "Attack Node Parameter Scenario load load_scenario models scenarios",
+        "attack": "Attack Node Parameter Scenario coverage load load_scenario models scenarios",
         "inference": "Answer Asked ask check crosscheck most_probable",
         "inference.interchange": "export import_network",
         "microdata": "People candidates contingency read_table subsets suda",

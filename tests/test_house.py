@@ -68,6 +68,7 @@ DOORS = {
         "reidbn.attack.modelfile:save",
         "reidbn.inference.pgmpy_bridge:attack_to_pgmpy",
     },
+    "attack/coverage.py": {"reidbn.report.coverage_figure:draw_coverage"},
     "attacks/routes/assessment.py": {
         "reidbn.attacks.routes.changes:compare_assessments",
         "reidbn.attacks.routes.readings:population_uncertainty",

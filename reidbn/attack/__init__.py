@@ -6,6 +6,7 @@ __getattr__ = face(
     __name__,
     {
         "attack": "Attack",
+        "coverage": "Coverage coverage",
         "evidence": "Elicited Expert Measured Study",
         "modelfile": "dumps load loads models save",
         "parts": "Group GroupRow Node Number Parameter Question SubjectColumn",
@@ -18,7 +19,6 @@ __getattr__ = face(
         "assumptions": "assumptions_behind",
         "bounds": "enclosure",
         "cells": "LINDDUN",
-        "check": "is_threat_type",
         "evidence": "interval",
         "formula": "evaluate parse",
         "modelfile": "WIDTH layout models_folder",
@@ -27,6 +27,7 @@ __getattr__ = face(
         "scenario": "FactLookup InBands Known Knows Listed Profile",
         "scenariofile": "scenarios_folder",
         "schema": "json_schema json_schema_text",
+        "threats": "is_threat_type",
         "yamltext": "read_yaml scalar",
     },
 )

@@ -129,6 +129,10 @@ class Attack:
     """Numbers derived from parameters and subject columns by formulas."""
     takes: tuple[str, ...] = ()
     """Nodes that a scenario may bring: its node of that name then stands for the attack's own."""
+    excluded: Mapping[str, str] = field(default_factory=dict)
+    """Threats that the attack is not about, each with the reason."""
+    shelf: str = ""
+    """The group of models that it stands with, such as "insiders"."""
     template: Mapping[str, Any] | None = field(default=None, repr=False)
     """What the file says, where it is shorter than the attack: with plates, or another model."""
 
@@ -144,6 +148,7 @@ class Attack:
         object.__setattr__(self, "nodes", self._with_edges_of_functions(self.nodes))
         object.__setattr__(self, "groups", self._with_edges_of_members(self.groups))
         object.__setattr__(self, "example", frozen(dict(self.example)))
+        object.__setattr__(self, "excluded", frozen(dict(self.excluded)))
         object.__setattr__(self, "sources", tuple(self.sources))
         takes = (self.takes,) if isinstance(self.takes, str) else self.takes
         object.__setattr__(self, "takes", tuple(map(str, takes)))

@@ -132,7 +132,7 @@ def _attack(
     rooms: dict[str, Any] = {room: tuple(things.values()) for room, things in parts.items()}
     words = {
         key: getattr(file, key)
-        for key in ("title", "story", "sources", "where", "example", "takes")
+        for key in ("title", "story", "sources", "where", "example", "takes", "excluded", "shelf")
     }
     return Attack(file.name, **words, **rooms, template=template)
 
@@ -225,6 +225,8 @@ def node(name: str, spec: Any) -> Node:
         source=spec.source,
         linddun=spec.linddun,
         panoptic=spec.panoptic,
+        wp216=spec.wp216,
+        five_safes=spec.five_safes,
     )
 
 

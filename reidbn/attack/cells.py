@@ -39,6 +39,8 @@ LINDDUN = (
     "Unawareness and unintervenability",
     "Non-compliance",
 )
+WP216 = ("Singling out", "Linkability", "Inference")
+FIVE_SAFES = ("Safe projects", "Safe people", "Safe settings", "Safe data", "Safe outputs")
 
 
 def needs(what: str) -> PydanticCustomError:
@@ -122,11 +124,16 @@ Reference = Annotated[
     BeforeValidator(_reference),
     WithJsonSchema({"type": ["number", "string"], "description": REFERENCE}),
 ]
-Tag = Annotated[
-    str,
-    BeforeValidator(_word),
-    WithJsonSchema({"anyOf": [{"enum": list(LINDDUN)}, {"type": "string"}]}),
-]
+
+
+def _one_of(words: tuple[str, ...]) -> WithJsonSchema:
+    """These are offered; other names of the same are understood."""
+    return WithJsonSchema({"anyOf": [{"enum": list(words)}, {"type": "string"}]})
+
+
+Tag = Annotated[str, BeforeValidator(_word), _one_of(LINDDUN)]
+OfThree = Annotated[str, BeforeValidator(_word), _one_of(WP216)]
+Safe = Annotated[str, BeforeValidator(_word), _one_of(FIVE_SAFES)]
 
 
 # -- cpd kinds as pydantic models, made from the fields of their frozen dat ------------------------

@@ -8,7 +8,6 @@ none is reported twice.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
@@ -16,13 +15,13 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
-from reidbn.attack.cells import LINDDUN
 from reidbn.attack.columns import column_problems, example_problems, use_problems
 from reidbn.attack.leaves import Where, address_of, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.numbers import number_problems, number_values
 from reidbn.attack.parts import NAME, Group, Node
 from reidbn.attack.questions import question_problems
+from reidbn.attack.threats import threat_problems
 from reidbn.cpds.function import Function
 from reidbn.cpds.logic import Mixture
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
@@ -33,35 +32,11 @@ if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
 
 
-_TREE = re.compile(r"(L|I|Nr?|D|DD|U|Nc?)(\.\d+)*\Z")  # of the threat trees, such as I.2.1
-# Other names of the threat types: earlier editions of LINDDUN, and common forms of the words.
-_SYNONYMS = {
-    "linkability": "Linking",
-    "linkable": "Linking",
-    "identifiability": "Identifying",
-    "identification": "Identifying",
-    "nonrepudiation": "Non-repudiation",
-    "detectability": "Detecting",
-    "disclosureofinformation": "Data disclosure",
-    "informationdisclosure": "Data disclosure",
-    "disclosure": "Data disclosure",
-    "unawareness": "Unawareness and unintervenability",
-    "contentunawareness": "Unawareness and unintervenability",
-    "unintervenability": "Unawareness and unintervenability",
-    "unawarenessunintervenability": "Unawareness and unintervenability",
-    "noncompliance": "Non-compliance",
-    "policyandconsentnoncompliance": "Non-compliance",
-}
-
-
 def slips(attack: Attack) -> Iterator[Problem]:
     """Everything in an attack that is probably not what its author meant."""
     for node in attack.nodes.values():
         yield from _lists(node.cpd, node, ("nodes", node.name, "cpd"))
-        for i, tag in enumerate(node.linddun):
-            if not is_threat_type(tag):
-                message = f'"{tag}" is no LINDDUN threat type; {_nearest(tag)}'
-                yield Problem(("nodes", node.name, "linddun", i), message, level=WARNING)
+    yield from threat_problems(attack)
 
 
 # -- lists whose order is easily mistaken ---------------------------------------------------------
@@ -87,32 +62,6 @@ def _lists(cpd: Any, node: Node, where: Where) -> Iterator[Problem]:
 
 def _cell(cell: Any) -> str:
     return cell if isinstance(cell, str) else f"{cell:.12g}"
-
-
-# -- LINDDUN --------------------------------------------------------------------------------------
-
-
-def is_threat_type(tag: str) -> bool:
-    """True for a LINDDUN threat type, by any of its names or its place in the threat trees.
-
-    >>> is_threat_type("identifiability"), is_threat_type("I.2.1"), is_threat_type("Identifing")
-    (True, True, False)
-    """
-    return _bare(tag) in _KNOWN or _TREE.match(tag) is not None
-
-
-def _bare(tag: str) -> str:
-    return re.sub(r"[^a-z]", "", tag.lower())
-
-
-_KNOWN = {_bare(name): name for name in LINDDUN} | _SYNONYMS
-
-
-def _nearest(tag: str) -> str:
-    near = get_close_matches(_bare(tag), _KNOWN, n=1)
-    if near:
-        return f'did you mean "{_KNOWN[near[0]]}"?'
-    return f"known: {', '.join(LINDDUN)}"
 
 
 # -- everything that can be wrong with an attack, found at once, each with  ------------------------
@@ -206,6 +155,10 @@ def _names(attack: Attack) -> Iterator[Problem]:
     for room in (*_ROOMS, "questions"):
         for name in getattr(attack, room).twice:
             yield Problem((room, name), "is declared twice", at_key=True)
+    for name, reason in attack.excluded.items():
+        if not reason.strip():
+            message = "is excluded without a reason; say because of what"
+            yield Problem(("excluded", name), message)
     for i, name in enumerate(attack.takes):
         if name not in attack.nodes:
             hint = did_you_mean(name, attack.nodes)

@@ -44,7 +44,8 @@ def content(attack: Attack, *, cpd: Callable[[CPD], Content] = _written) -> Cont
     return {
         "schema_version": SCHEMA_VERSION,
         **_kept(name=attack.name, title=attack.title, story=attack.story),
-        **_kept(sources=list(attack.sources), takes=list(attack.takes)),
+        **_kept(shelf=attack.shelf, sources=list(attack.sources)),
+        **_kept(excluded=dict(attack.excluded), takes=list(attack.takes)),
         **_room("parameters", attack.parameters, _parameter),
         **_room("numbers", attack.numbers, _derived),
         **_kept(where=list(attack.where)),
@@ -213,7 +214,8 @@ def _node(node: Node, cpd: Callable[[CPD], Content]) -> Content:
         out["rows"] = [_row(row) for row in node.cpd.rows]
     else:
         out["cpd"] = _number(cpd(node.cpd))
-    return out | _kept(source=node.source, linddun=list(node.linddun), panoptic=list(node.panoptic))
+    tags = {key: list(getattr(node, key)) for key in ("linddun", "panoptic", "wp216", "five_safes")}
+    return out | _kept(source=node.source, **tags)
 
 
 def _row(row: Row) -> Content:

@@ -166,15 +166,17 @@ class Node:
     source: str = ""
     linddun: tuple[str, ...] = ()
     panoptic: tuple[str, ...] = ()
+    wp216: tuple[str, ...] = ()
+    five_safes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         several = str | Iterable[str]
         more = {"states": str | Iterable[Any], "parents": several, "linddun": several,
-                "panoptic": several}  # fmt: skip
+                "panoptic": several, "wp216": several, "five_safes": several}  # fmt: skip
         check_fields(self, apart=["cpd"], instead=more)
         if not isinstance(self.states, str):
             object.__setattr__(self, "states", tuple(str(s) for s in self.states))
-        _several_names(self, "parents", "linddun", "panoptic")
+        _several_names(self, "parents", "linddun", "panoptic", "wp216", "five_safes")
         if isinstance(self.cpd, CPD):
             object.__setattr__(self, "cpd", self.cpd.named(self.parents))
 

@@ -25,7 +25,8 @@ MOST = 50_000  # things that one file may stand for
 _WORD = re.compile(r"\[(\w+)(?:\.(\w+))?\]")
 _PAIR = re.compile(r"(\w+)\s*>\s*(\w+)\Z")
 _SPAN = re.compile(r"(\d+)\.\.(\d+)\Z")
-_TEXT = ("story", "title", "source", "sources", "name", "unit", "linddun", "panoptic")
+_TEXT = ("story", "title", "source", "sources", "name", "unit", "linddun", "panoptic", "wp216",
+         "five_safes", "excluded")  # fmt: skip
 _NAMES = ("parents", "members")
 
 Element = Mapping[str, str]  # what [plate] ("") or [plate.from] and [plate.to] stand for

@@ -26,7 +26,7 @@ _ROOMS = ("parameters", "numbers", "subject", "groups", "nodes", "questions", "e
 _LISTS = ("where",)
 _HEAD = ("schema_version", "name", "title", "story", "sources", "shelf", "excluded", "takes")
 _RECORDS = ("", "cpd", "rows", "p")
-_NO_NAMES = ("kind", "name", "to", "story", "source", "linddun", "panoptic")
+_NO_NAMES = ("kind", "name", "to", "story", "source", "linddun", "panoptic", "wp216", "five_safes")
 # Kinds that read nothing of parents which their fields do not name.
 _DEAF = ("rows", "probability", "one-over", "unique", "share", "hypergeometric-leak",
          "pitman-uniqueness", "pitman-match", "pitman-class-size", "survey-class-size")  # fmt: skip

@@ -23,7 +23,9 @@ from reidbn.attack.cells import (
     FilePart,
     Models,
     Number,
+    OfThree,
     Reference,
+    Safe,
     State,
     Tag,
     Version,
@@ -213,6 +215,8 @@ class NodeBase(FilePart):
     source: Word = Field("", description="where the numbers in this node come from")
     linddun: tuple[Tag, ...] = Field((), description="LINDDUN threat types")
     panoptic: tuple[Word, ...] = Field((), description="MITRE PANOPTIC privacy activities")
+    wp216: tuple[OfThree, ...] = Field((), description="the risks of Working Party opinion 216")
+    five_safes: tuple[Safe, ...] = Field((), description="which of the five safes it is about")
 
 
 class QuestionSpec(FilePart):
@@ -269,6 +273,10 @@ class FileBase(ShortForm):
     title: Word = ""
     story: Word = Field("", description="the attack, told to somebody who does not know it")
     sources: tuple[Word, ...] = Field((), description="papers, notices, people")
+    excluded: dict[str, Word] = Field(
+        {}, description="threats that the attack is not about, each with the reason"
+    )
+    shelf: Word = Field("", description="the group of models that it stands with, such as insiders")
     takes: tuple[Word, ...] = Field(
         (), description="nodes for which a scenario's node of the same name stands, if it has one"
     )

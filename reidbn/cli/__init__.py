@@ -39,6 +39,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Models": {
         "models": ("models", "list the models that come with reidbn"),
+        "coverage": ("coverage", "which threats models are about, and which they exclude and why"),
         "show": ("models", "a model file; --expanded: with everything that it stands for"),
         "new": ("models", "write a commented model to start from"),
         "ask": ("ask", "one question: the chance, what it is given, the assumptions used"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,11 +22,15 @@ def models(as_json: bool) -> None:
     from reidbn.attack.modelfile import load
     from reidbn.attack.modelfile import models as names
 
-    rows = []
-    for attack in map(load, names()):
+    columns: tuple[str, ...] = ("name", "title", "nodes", "parameters", "assumptions")
+    rows: list[tuple[Any, ...]] = []
+    attacks = sorted(map(load, names()), key=lambda a: a.shelf or "~")  # no shelf: last
+    for attack in attacks:
         counts = (len(attack.all_nodes), len(attack.parameters), len(attack.assumptions))
         rows.append((attack.name, attack.title, *counts))
-    columns = ("name", "title", "nodes", "parameters", "assumptions")
+    if any(attack.shelf for attack in attacks):
+        columns = ("shelf", *columns)
+        rows = [(attack.shelf, *row) for attack, row in zip(attacks, rows, strict=True)]
     if as_json:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
     else:
