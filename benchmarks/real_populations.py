@@ -1,248 +1,338 @@
-"""Population uniqueness on real tables, whose populations are known.
+"""Population uniqueness on seven real tables whose populations are known: every model.
 
-    python -m benchmarks.real_populations           # three minutes
+    python -m benchmarks.real_populations           # a quarter of an hour
+    python -m benchmarks.real_populations --quick   # two minutes, fewer cases
     python -m benchmarks.real_populations --keep    # also writes results/real_populations.md
 
-Populations: Adult (30,162 people, 7 attributes, all 127 subsets) and ATUS-CPS (181,335 people, 10
-attributes, 100 random subsets), from the folder REIDBN_DATA or ../shared/data.  Of each, simple
-random samples; a case is a subset and a sampling fraction with at least 50 population uniques.
-error: median |log2(estimate/truth)|; 2x: share of cases within a factor of two; low, high: cases
-more than ten times too low or too high.  "log-linear" is its variant "predictive"; "log-linear
-default" takes the table's shares of values as they are.  held: share of cases whose 95 % prediction interval holds
-the truth.  Adult's samples at 1, 10 and 50 % are those on which ARX's recommended value (Dankar's
-rule, with its own Pitman, Zayatz and SNB) was ten times too low in 19 of 282 cases and its error
-was 1.45, 0.42 and 0.05, with 33, 78 and 94 of 94 within 2x.
+Populations: Adult, ATUS-CPS, Diabetes-130 (first encounters), the Minnesota breast cancer families,
+NHANES 2013-14 and 2017-18, and the cervical cancer table, from the folder REIDBN_DATA or
+../shared/data.  A case is a random subset of a table's attributes, of each size in turn, and a
+simple random sample of its people at a fraction that gives at least 100 (20 of the small table).
+
+error: median |log2(estimate/truth)| over cases with at least 50 true uniques; 2x, 10x: cases off by
+more than that factor; held: cases whose 95 % prediction interval holds the truth, where a model has
+one.  Cases with fewer true uniques are told apart: mean |estimate - truth|, and held.
+
+"structured" is held with the structural constants (s0, c) of its interval fitted on the other
+tables; "as shipped" is what a user gets.  Coverage is tested against 95 % with cases of one table
+(of one subset, within a table) taken as alike as they turned out: binomial tails of the misses over
+the design effect, Holm's correction over all tables and fractions.  Brier: of P(F = 1 | f = 1) per
+person, against the best constant of each case, which nobody knows beforehand.
 """
 
 import os
 import sys
+import time
 from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import minimize
+from scipy.stats import binom
 
 from reidbn import population
-from reidbn.errors import UsageError
+from reidbn.errors import ReidbnError
 from reidbn.microdata import People
 
 DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 RESULTS = Path(__file__).parent / "results" / "real_populations.md"
-FRACTIONS = {
-    "Adult": (0.005, 0.01, 0.05, 0.1, 0.25, 0.4, 0.5, 0.75),
-    "ATUS": (0.005, 0.01, 0.05, 0.1, 0.25, 0.4, 0.5),
-}
-MODELS = ("pitman", "pitman-bayes", "ewens", "zayatz", "snb", "dankar", "log-linear",
-          "log-linear default")  # fmt: skip
-RECORD = ("pitman-bayes", "dankar", "log-linear")  # between which the recommendation chooses
-MATCHED = ("pitman", "pitman-bayes", "log-linear")  # models with an E[1/F | f]
-ADULT = ["sex", "age", "race", "marital_status", "education", "native_country", "workclass"]
-ATUS = ["age", "sex", "state", "race", "hispanic", "edu", "marital", "tenure", "famincome",
+FRACTIONS = (0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
+MODELS = ("structured", "log-linear", "pitman-bayes", "pitman", "ewens", "zayatz", "snb", "dankar")
+S = MODELS[0]
+LADDER = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Structural standard deviations at which each interval is taken; others lie between."""
+BIG, MANY = 50, 100
+Q_CUTS = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.001)
+F_CUTS = (1, 2, 3, 4, 6, 11, 31, 101, np.inf)
+
+
+def tables():
+    """Name, people, attributes."""
+    yield "Adult", pd.read_csv(DATA / "adult" / "adult_data.csv.gz").dropna(), [
+        "sex", "age", "race", "marital_status", "education", "native_country", "workclass",
+        "occupation", "hours_per_week"]  # fmt: skip
+    yield "ATUS", pd.read_parquet(DATA / "atus_cps" / "atus_cps_2003_2016.parquet"), [
+        "age", "sex", "state", "race", "hispanic", "edu", "marital", "tenure", "famincome",
         "occupation"]  # fmt: skip
+    encounters = pd.read_parquet(DATA / "diabetes130" / "diabetes130.parquet")
+    yield "Diabetes", encounters.drop_duplicates("patient"), [
+        "age", "gender", "race", "admission_type_id", "discharge_disposition_id",
+        "admission_source_id", "time_in_hospital", "payer_code", "medical_specialty",
+        "num_lab_procedures", "number_diagnoses"]  # fmt: skip
+    families = pd.read_csv(DATA / "minnbreast" / "minnbreast.csv.gz")
+    yield "Minnesota", families.assign(endage=families["endage"].round()), [
+        "sex", "yob", "endage", "education", "marstat", "everpreg", "parity", "cancer", "nbreast",
+        "bcpc"]  # fmt: skip
+    for year in ("2013_2014", "2017_2018"):
+        name = f"nhanes_{year}"
+        yield f"NHANES {year[2:4]}", pd.read_parquet(DATA / name / f"{name}.parquet"), [
+            "RIDAGEYR", "RIAGENDR", "RIDRETH3", "DMDBORN4", "DMDEDUC2", "DMDMARTL", "DMDHHSIZ",
+            "INDHHIN2", "DMDCITZN"]  # fmt: skip
+    cervical = pd.read_csv(DATA / "kroes" / "cervical.csv.gz")
+    yield "Cervical", cervical, list(cervical.columns)
 
 
-def adult():
-    frame = pd.read_csv(DATA / "adult" / "adult_data.csv.gz").dropna()
-    return coded(frame, ADULT), subsets(len(ADULT), None)
+def cases(quick):
+    per, fractions = (1, (0.01, 0.1, 0.5)) if quick else (3, FRACTIONS)
+    for name, frame, columns in tables():
+        codes = [pd.factorize(frame[c], use_na_sentinel=False)[0] for c in columns]
+        people = People.from_codes(np.column_stack(codes), columns)
+        least = MANY if len(people) > 10 * MANY else MANY // 5
+        for size in range(1, len(columns) + 1):
+            if quick and size % 2:
+                continue
+            every = list(combinations(columns, size))
+            rng = np.random.default_rng([7, size, len(people)])
+            for at in sorted(rng.choice(len(every), min(per, len(every)), replace=False)):
+                wanted = [f for f in fractions if round(f * len(people)) >= least]
+                yield from samples(name, people, list(every[at]), wanted)
 
 
-def atus():
-    frame = pd.read_parquet(DATA / "atus_cps" / "atus_cps_2003_2016.parquet")
-    return coded(frame, ATUS), subsets(len(ATUS), 100)
+def samples(name, people, columns, fractions):
+    F = people.class_sizes(columns)
+    at = "+".join(columns)
+    for fraction in fractions:
+        rng = np.random.default_rng([99, int(fraction * 1000), *map(ord, at)])
+        picked = rng.choice(len(people), round(fraction * len(people)), replace=False)
+        row = {"table": name, "fraction": fraction, "subset": at, "attributes": len(columns),
+               "truth": int((F == 1).sum()), "n": len(picked)}  # fmt: skip
+        yield row | one(people.take(picked), columns, len(people), F[picked])
 
 
-def coded(frame, columns):
-    codes = [pd.factorize(frame[c], use_na_sentinel=False)[0] for c in columns]
-    return People.from_codes(np.column_stack(codes), columns)
-
-
-def subsets(columns, number):
-    every = [s for k in range(1, columns + 1) for s in combinations(range(columns), k)]
-    if number is None:
-        return every
-    chosen = np.random.default_rng(7).choice(len(every), number, replace=False)
-    return [every[i] for i in sorted(chosen)]
-
-
-def cases(name, people, wanted):
-    rows = []
-    for positions in wanted:
-        columns = [people.quasi_identifiers[j] for j in positions]
-        sizes = people.class_sizes(columns)
-        truth = int((sizes == 1).sum())
-        if truth < 50:
-            continue
-        for fraction in FRACTIONS[name]:
-            rng = np.random.default_rng([99, int(fraction * 1000), *positions])
-            picked = rng.choice(len(people), round(fraction * len(people)), replace=False)
-            rows.append(one(people.take(picked), columns, len(people), truth, sizes[picked]))
-            rows[-1] |= {"table": name, "fraction": fraction}
-    return rows
-
-
-def one(table, columns, N, truth, F):
-    row = {"truth": truth, "attributes": len(columns)}
+def one(table, columns, N, F):
+    row = {"true match": (1 / F).mean()}
     for model in MODELS:
-        name, _, variant = model.partition(" ")
-        options = {"variant": variant} if variant else {}
-        fit = population.fit(table, columns, population=N, model=name, **options)
-        try:
-            row[model] = fit.expected_uniques
-        except UsageError:
-            row[model] = np.nan
-        if model in MATCHED:
-            row[f"match {model}"] = fit.expected_match
-        if model == "pitman-bayes":
-            low, high = fit.prediction_interval()
-            row |= {"low": low, "high": high, "status": fit.status}
-            row |= {"share": fit.sample.domain_share}
-            row |= {"median": fit.realised.quantile(0.5), "wide": high / max(low, 1)}
-            row["rehearsal"] = rehearsed(fit)
-    row["true match"] = (1 / F).mean()
-    return row | {"held": row["low"] <= truth <= row["high"]}
+        start = time.process_time()
+        fit = population.fit(table, columns, population=N, model=model)
+        row[model] = asked(lambda fit=fit: fit.expected_uniques)
+        row[f"low {model}"], row[f"high {model}"] = asked(fit.prediction_interval, (np.nan, np.nan))
+        row[f"seconds {model}"] = time.process_time() - start
+        if model == S:
+            row |= of_persons(fit, F) | of_parts(fit)
+    return row
 
 
-def rehearsed(fit):
+def asked(what, without=np.nan):
     try:
-        return fit.rehearse(draws=3).ratio if fit.uniques >= 20 else np.nan
-    except UsageError:
-        return np.nan
+        return what()
+    except ReidbnError:
+        return without
 
 
-def error(part, model):
-    known = part[model].notna()
-    estimate = part.loc[known, model].astype(float)
-    return np.log2(np.maximum(estimate, 1e-9) / part.loc[known, "truth"])
+def of_persons(fit, F):
+    """Scores and reliability of what is said of each person."""
+    each = fit.people
+    q, match, f = (each[c].to_numpy() for c in ("p_unique", "mean_inverse", "class_size"))
+    alone, happened = f == 1, F[f == 1] == 1
+    q = q[alone]
+    share = happened.mean() if len(q) else 0.0
+    return {
+        "status": fit.status, "alone": len(q), "match": match.mean(),
+        "brier": ((q - happened) ** 2).sum(), "constant": len(q) * share * (1 - share),
+        "q": told(q, q, happened, Q_CUTS), "f": told(f, match, 1 / F, F_CUTS),
+    }  # fmt: skip
 
 
-def told(part, model):
-    e = error(part, model)
-    low, high = int((e < -np.log2(10)).sum()), int((e > np.log2(10)).sum())
-    return [f"{abs(e).median():.2f}", f"{(abs(e) <= 1).mean():.0%}", str(low), str(high)]
+def told(of, predicted, happened, cuts):
+    at = np.digitize(of, cuts) - 1
+    return np.stack([np.bincount(at, weights=w, minlength=len(cuts) - 1)
+                     for w in (np.ones(len(of)), predicted, happened)])  # fmt: skip
 
 
-def by_model(frame):
-    head = "| table | fraction | cases | model | error | 2x | low | high |"
-    lines = [head, "|---|---:|---:|---|---:|---:|---:|---:|"]
-    for (name, fraction), part in frame.groupby(["table", "fraction"]):
-        for model in MODELS:
-            solved = (
-                f" ({int(part[model].notna().sum())} solved)" if part[model].isna().any() else ""
-            )
-            cells = [name, f"{fraction:.1%}", str(len(part)), model + solved, *told(part, model)]
-            lines.append("| " + " | ".join(cells) + " |")
-    return lines
+def of_parts(fit):
+    if not hasattr(fit, "parts"):
+        return {}
+    pi = fit.sampling_fraction
+    fixed = [(sd / np.sqrt(1 - pi), 0.0) for sd in LADDER]
+    ends = np.array([fit.prediction_interval(spread=spread) for spread in fixed])
+    return {"parts": fit.parts, "a": fit.layer.mean[0], "b": fit.layer.mean[1],
+            "s": fit.layer.mean[2], "ladder": ends}  # fmt: skip
 
 
-def by_part(frame, name, parts):
-    lines = [f"| {name} | cases | held | error | too high | E[1/F] error |", "|---|" + "---:|" * 5]
-    for label, part in parts:
-        e = error(part, "pitman-bayes")
-        match = match_error(part, "pitman-bayes")
+# -- the structural constants, each table's from the others ----------------------------------------
+
+
+def spread_of(frame):
+    """s0 and c of the largest Gaussian likelihood of the log errors."""
+    known = frame[frame["parts"].notna()]
+    pi = known["fraction"].to_numpy()
+    parts = known["parts"]
+    own = np.array([p.layer**2 + p.sampling**2 for p in parts])
+    apart = np.array([p.apart for p in parts])
+    missed = np.log(known["truth"] + 0.5 / pi) - np.log(known[S].astype(float) + 0.5 / pi)
+
+    def cost(at):
+        variance = own + at[0] ** 2 * (1 - pi) + (at[1] * apart) ** 2 + 1e-8
+        return float((missed**2 / variance + np.log(variance)).sum())
+
+    return np.abs(minimize(cost, (0.05, 0.8), method="Nelder-Mead").x)
+
+
+def left_out(frame):
+    """Intervals with the constants of the other tables; and those constants."""
+    frame, constants = frame.copy(), {}
+    frame["low shipped"], frame["high shipped"] = frame[f"low {S}"], frame[f"high {S}"]
+    for name in frame["table"].unique():
+        constants[name] = spread_of(frame[frame["table"] != name])
+        for i in frame.index[(frame["table"] == name) & frame["parts"].notna()]:
+            row = frame.loc[i]
+            fixed, apart = constants[name]
+            sd = np.hypot(fixed * np.sqrt(1 - row["fraction"]), apart * row["parts"].apart)
+            for j, end in enumerate(("low", "high")):
+                frame.loc[i, f"{end} {S}"] = np.round(np.interp(sd, LADDER, row["ladder"][:, j]))
+    return frame, constants | {"all": spread_of(frame)}
+
+
+# -- coverage --------------------------------------------------------------------------------------
+
+
+def held(part, model):
+    known = part[part[f"low {model}"].notna()]
+    return (known[f"low {model}"] <= known["truth"]) & (known["truth"] <= known[f"high {model}"])
+
+
+def rejected_at(missed, cluster):
+    """Two-sided level at which 95 % is rejected, misses of one cluster being alike."""
+    n, expected = len(missed), 0.05
+    beyond = (missed - expected).groupby(cluster).sum()
+    design = max(1.0, float((beyond**2).sum()) / (n * expected * (1 - expected)))
+    trials, misses = round(n / design), round(missed.sum() / design)
+    tail = min(binom.cdf(misses, trials, expected), binom.sf(misses - 1, trials, expected))
+    return min(1.0, 2 * tail), n / design
+
+
+def coverage(frame):
+    rows = []
+    for name, part in frame.groupby("table"):
+        rows.append((name, part, *rejected_at(1.0 - held(part, S), part["subset"])))
+    for fraction, part in frame.groupby("fraction"):
+        rows.append((f"{fraction:.1%}", part, *rejected_at(1.0 - held(part, S), part["table"])))
+    order = np.argsort([level for _, _, level, _ in rows])
+    holm, worst = {}, 0.0
+    for place, i in enumerate(order):
+        worst = max(worst, min(1.0, rows[i][2] * (len(rows) - place)))
+        holm[i] = worst
+    lines = ["| cases of | cases | held | as shipped | as many as | level | Holm |",
+             "|---|---:|---:|---:|---:|---:|---:|"]  # fmt: skip
+    for i, (name, part, level, size) in enumerate(rows):
         lines.append(
-            f"| {label} | {len(part)} | {part['held'].mean():.0%} | {abs(e).median():.2f} | "
-            f"{(e > 0).mean():.0%} | {match:.2f} |"
+            f"| {name} | {len(part)} | {held(part, S).mean():.1%} | "
+            f"{held(part, 'shipped').mean():.1%} | {size:.0f} | {level:.3f} | {holm[i]:.3f} |"
         )
     return lines
 
 
-def record(frame, name, parts):
-    """Error and cases more than a factor of two off, of the models that can be recommended."""
-    heads = [f"{m}: error | >2x | match" for m in RECORD]
-    lines = [f"| {name} | cases | " + " | ".join(heads) + " |", "|---|" + "---:|" * 10]
-    for label, part in parts:
-        cells = [label, str(len(part))]
-        for model in RECORD:
-            e = abs(error(part, model))
-            match = "" if f"match {model}" not in part else f"{match_error(part, model):.2f}"
-            cells += [f"{e.median():.2f}", str(int((e > 1).sum())), match]
-        lines.append("| " + " | ".join(cells) + " |")
+# -- pages -----------------------------------------------------------------------------------------
+
+
+def error(part, model):
+    known = part[part[model].notna() & (part["truth"] >= BIG)]
+    return np.log2(np.maximum(known[model].astype(float), 1e-9) / known["truth"])
+
+
+def percent(value):
+    return "" if np.isnan(value) else f"{value:.1%}"
+
+
+def by(frame, key, name, models=MODELS):
+    lines = [f"| {name} | model | cases | error | bias | 2x | 10x | held | fewer than 50: cases | "
+             "mean distance | held |", "|---|---|" + "---:|" * 9]  # fmt: skip
+    groups = [("all", frame)] if key is None else list(frame.groupby(key))
+    for label, part in groups:
+        small = part[part["truth"] < BIG]
+        for model in models:
+            e, large = error(part, model), part[part["truth"] >= BIG]
+            off = (small[model].astype(float) - small["truth"]).abs().mean()
+            label = f"{label:.1%}" if isinstance(label, float) else label
+            lines.append(
+                f"| {label} | {model} | {len(e)} | {e.abs().median():.2f} | {e.median():+.2f} | "
+                f"{(e.abs() > 1).sum()} | {(e.abs() > np.log2(10)).sum()} | "
+                f"{percent(held(large, model).mean())} | {len(small)} | {off:.1f} | "
+                f"{percent(held(small, model).mean())} |"
+            )
     return lines
 
 
-def match_error(part, model):
-    return np.log2(part[f"match {model}"] / part["true match"]).abs().median()
-
-
-def by_status_and_share(frame):
-    """Of one fit both can be said; together they say one thing."""
-    models = ("pitman", "pitman-bayes", "ewens")
-    heads = " | ".join(f"{m}: too high | error" for m in models)
+def brier(frame):
     lines = [
-        f"| status | combinations in use | cases | {heads} | held |",
-        "|---|---|" + "---:|" * 8,
+        "| table | fraction | unique people | Brier | best constant |",
+        "|---|---:|---:|---:|---:|",
     ]
-    for status, part in frame.groupby("status"):
-        for label, some in bands(part, "share", (0, 0.1, 0.3, 1.01), lambda x: f"{min(x, 1):.0%}"):
-            cells = [status, label, str(len(some))]
-            for model in models:
-                e = error(some, model)
-                cells += [f"{(e > 0).mean():.0%}", f"{abs(e).median():.2f}"]
-            lines.append("| " + " | ".join([*cells, f"{some['held'].mean():.0%}"]) + " |")
+    for (name, fraction), part in frame[frame["truth"] >= BIG].groupby(["table", "fraction"]):
+        people = part["alone"].sum()
+        if people:
+            lines.append(f"| {name} | {fraction:.1%} | {people:,.0f} | "
+                         f"{part['brier'].sum() / people:.4f} | "
+                         f"{part['constant'].sum() / people:.4f} |")  # fmt: skip
     return lines
 
 
-def bands(frame, column, cuts, show):
-    for low, high in pairwise(cuts):
-        part = frame[(frame[column] >= low) & (frame[column] < high)]
-        if len(part):
-            yield f"{show(low)} to {show(high)}", part
-
-
-def arx(frame):
-    part = frame[(frame["table"] == "Adult") & frame["fraction"].isin([0.01, 0.1, 0.5])]
-    lines = ["| model | more than ten times too low | within 2x |", "|---|---:|---:|"]
-    lines.append("| ARX, recommended value | 19 of 282 | 205 of 282 |")
-    for model in MODELS:
-        e = error(part, model)
-        low = f"{int((e < -np.log2(10)).sum())} of {len(e)}"
-        lines.append(f"| {model} | {low} | {int((abs(e) <= 1).sum())} of {len(e)} |")
+def reliability(frame, column, cuts, name):
+    lines = [f"| {name} | " + " | ".join(f"{f:.1%}" for f in FRACTIONS) + " |",
+             "|---|" + "---:|" * len(FRACTIONS)]  # fmt: skip
+    sums = {f: part[column].sum() for f, part in frame.groupby("fraction")}
+    for i, (low, high) in enumerate(pairwise(cuts)):
+        cells = []
+        for fraction in FRACTIONS:
+            people, predicted, happened = sums.get(fraction, np.zeros((3, len(cuts))))[:, i]
+            cells.append(
+                f"{predicted / people:.3f} / {happened / people:.3f}" if people > 30 else ""
+            )
+        lines.append(f"| {low:g} to {high:g} | " + " | ".join(cells) + " |")
     return lines
 
 
-def rehearsals(frame):
-    lines = ["| fraction | cases | correlation of the two misses |", "|---|---:|---:|"]
-    for label, part in bands(frame, "fraction", (0, 0.03, 0.2, 0.3, 1.01), lambda x: f"{x:.0%}"):
-        part = part[part["rehearsal"] > 0]
-        missed = error(part, "pitman-bayes").corr(np.log2(part["rehearsal"]))
-        lines.append(f"| {label} | {len(part)} | {missed:.2f} |")
+def layers(frame):
+    lines = ["| fraction | a | b | s |", "|---|---:|---:|---:|"]
+    for fraction, part in frame.groupby("fraction"):
+        cells = [f"{part[v].median():.2f} ({part[v].quantile(.25):.2f} to "
+                 f"{part[v].quantile(.75):.2f})" for v in "abs"]  # fmt: skip
+        lines.append(f"| {fraction:.1%} | " + " | ".join(cells) + " |")
     return lines
+
+
+def page(frame, constants):
+    large = frame[frame["truth"] >= BIG]
+    e = error(frame, S).abs()
+    head = [
+        f"{len(frame):,} cases, {len(large):,} of them with at least {BIG} true uniques.",
+        f"structured: median error {e.median():.3f}, more than a factor of two off in "
+        f"{(e > 1).sum()} ({(e > 1).mean():.1%}), of ten in {(e > np.log2(10)).sum()}; interval "
+        f"held in {held(large, S).mean():.1%} (as shipped {held(large, 'shipped').mean():.1%}), "
+        f"of small truths in {held(frame[frame['truth'] < BIG], S).mean():.1%}.",
+    ]
+    spread = ["| left out | s0 | c |", "|---|---:|---:|"]
+    spread += [f"| {name} | {s0:.3f} | {c:.3f} |" for name, (s0, c) in constants.items()]
+    matched = np.log2(frame["match"] / frame["true match"]).abs().median()
+    sections = {
+        "Every model": by(frame, None, "cases"),
+        "By sampling fraction": by(frame, "fraction", "sampled", MODELS[:3] + MODELS[-1:]),
+        "By table (structured)": by(frame, "table", "table", MODELS[:1]),
+        "By number of attributes (structured)": by(frame, "attributes", "attributes", MODELS[:1]),
+        "Structural constants, each from the other tables": spread,
+        "Coverage of the 95 % prediction interval (structured)": coverage(frame),
+        "Brier score per person against the best constant": brier(frame),
+        "Predicted and happened, by P(F = 1 | f = 1)": reliability(frame, "q", Q_CUTS, "predicted"),
+        f"Predicted and happened, E[1/F] by class size in the table (median error of a case's "
+        f"mean {matched:.3f})": reliability(frame, "f", F_CUTS, "class size"),
+        "The layer's parameters, median and quartiles": layers(frame),
+        "CPU seconds of one case": [f"{m}: {frame[f'seconds {m}'].mean():.2f} mean, "
+                                    f"{frame[f'seconds {m}'].max():.2f} most\n" for m in MODELS],
+    }  # fmt: skip
+    text = "\n\n".join(f"## {title}\n\n" + "\n".join(lines) for title, lines in sections.items())
+    return "\n\n".join([*head, text])
 
 
 def main():
-    rows = []
-    for name, make in (("Adult", adult), ("ATUS", atus)):
-        people, wanted = make()
-        rows += cases(name, people, wanted)
-    frame = pd.DataFrame(rows)
-    percent = "{:.3g} %".format
-    sections = {
-        "Every model": by_model(frame),
-        "The models that can be recommended, by sampling fraction": record(
-            frame, "sampled", [(f"{f:.1%}", p) for f, p in frame.groupby("fraction")]
-            + [("at most 10 %", frame[frame["fraction"] <= 0.1])]),
-        "The same, at most 10 % sampled, by number of attributes": record(
-            frame, "attributes", [(str(k), p) for k, p in
-                                  frame[frame["fraction"] <= 0.1].groupby("attributes")]),
-        "The same Adult samples as ARX": arx(frame),
-        "By sampling fraction (pitman-bayes)": by_part(
-            frame, "fraction", [(f"{n}, {f:.1%}", p) for (n, f), p in
-                                frame.groupby(["table", "fraction"])]),
-        "By share of the value combinations in use": by_part(
-            frame, "share", bands(frame, "share", (0, 0.002, 0.01, 0.03, 0.1, 0.3, 1.01),
-                                  lambda x: percent(100 * x))),
-        "By status of the likelihood and share of the combinations": by_status_and_share(frame),
-        "By status of the likelihood": by_part(frame, "status", frame.groupby("status")),
-        "By width of the interval, upper end / lower end": by_part(
-            frame, "width", bands(frame, "wide", (1, 1.2, 1.5, 3, 10, 1e9), "{:g}".format)),
-        "Rehearsal: does the miss on the table foretell the miss on the population?":
-            rehearsals(frame),
-    }  # fmt: skip
-    text = "\n\n".join(f"## {title}\n\n" + "\n".join(lines) for title, lines in sections.items())
+    if not (DATA / "atus_cps").is_dir():
+        sys.exit("the real tables are not here: set REIDBN_DATA to their folder")
+    frame, constants = left_out(pd.DataFrame(cases("--quick" in sys.argv)))
+    text = page(frame, constants)
     print(text)
     if "--keep" in sys.argv:
         head = f"# Population uniqueness on real tables\n\n{__doc__.strip()}\n\n"
-        RESULTS.write_text(f"{head}{len(frame):,} cases.\n\n{text}\n", encoding="utf-8")
+        RESULTS.write_text(f"{head}{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

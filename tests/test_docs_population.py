@@ -25,7 +25,7 @@ def test_every_model_is_in_the_table_of_models():
 
 def test_the_page_quotes_the_results_that_were_measured():
     page = PAGE.read_text(encoding="utf-8")
-    measured = (ROOT / "benchmarks" / "results" / "real_populations.md").read_text(encoding="utf-8")
+    measured = (ROOT / "benchmarks" / "results" / "two_populations.md").read_text(encoding="utf-8")
     shares = measured.split("## By share of the value combinations in use")[1].split("##")[0]
     rows = re.findall(r"\| (\d+) \| (\d+ ?%) \| ([\d.]+) \| (\d+ ?%)", shares)
     quoted = page.split("What foretells it")[1].split("Few attributes")[0]

@@ -340,7 +340,7 @@ def test_remarks_on_one_fit_never_say_too_low_and_too_high():
 
 
 def test_the_measured_shares_in_the_remarks_are_those_of_the_benchmark():
-    text = (Path(__file__).parents[1] / "benchmarks/results/real_populations.md").read_text()
+    text = (Path(__file__).parents[1] / "benchmarks/results/two_populations.md").read_text()
     part = text.split("## By status of the likelihood and share")[1].split("##")[0]
     rows = {tuple(c.strip() for c in line.split("|")[1:3]): line.split("|")[3:-1]
             for line in part.splitlines() if line.startswith("| ")}  # fmt: skip

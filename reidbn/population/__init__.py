@@ -16,6 +16,7 @@ __getattr__ = face(
     {
         "coherence": "falls_within raise_to_parts",
         "margins": "share_alike",
+        "structured": "distinct_rows",
         "subsets": "fit_tables",
     },
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LARGE_FRACTION = 0.25
 """Sampling fractions from which Dankar's rule is recommended: it was off by more than a factor of
-two in 1 of 637 real cases, the log-linear model in 11 (benchmarks/results/real_populations.md)."""
+two in 1 of 637 real cases, the log-linear model in 11 (benchmarks/results/two_populations.md)."""
 
 
 def compare(

@@ -17,10 +17,10 @@ from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.table import People
 from reidbn.population.matched import fit_loglinear, fit_survey, fit_truth
 from reidbn.population.pitman import PITMAN_MODELS, fit_pitman
-from reidbn.population.result import Array, Uniqueness, number_or_none
+from reidbn.population.result import Chosen, Uniqueness, number_or_none
 from reidbn.population.sample import Sample, sample_of
 from reidbn.population.strata import StratifiedFit
-from reidbn.theory.class_law import ClassSizePosterior
+from reidbn.population.structured import fit_structured
 from reidbn.theory.pitman_fit import INTERIOR
 from reidbn.theory.species import CLASSES, SNB, solve_snb, zayatz
 
@@ -103,7 +103,7 @@ class SNBFit(Uniqueness):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DankarFit(Uniqueness):
+class DankarFit(Chosen):
     """Dankar's rule: which estimator to believe at this sampling fraction [Dankar12].
 
     At most 10 % sampled: Pitman where its maximum is interior, else Zayatz.  Above: the smaller of
@@ -111,44 +111,9 @@ class DankarFit(Uniqueness):
     ARX tool, whose SNB never returns a value, so that it always falls back.)
     """
 
-    chosen: Uniqueness
-
     @property
     def model(self) -> str:
         return "dankar"
-
-    @property
-    def status(self) -> str:
-        return f"{self.chosen.model}: {self.chosen.status}"
-
-    @property
-    def p_unique(self) -> float:
-        return self.chosen.p_unique
-
-    @property
-    def expected_uniques(self) -> float:
-        return self.chosen.expected_uniques
-
-    @property
-    def law(self) -> Uniqueness:
-        return self.chosen
-
-    def class_size_posterior(self, class_size: int) -> ClassSizePosterior:
-        return self.chosen.class_size_posterior(class_size)
-
-    def interval(
-        self, quantity: str = "expected_uniques", *, level: float = 0.95
-    ) -> tuple[float, float]:
-        return self.chosen.interval(quantity, level=level)
-
-    def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
-        return self.chosen.prediction_interval(level=level)
-
-    def _each(self) -> dict[str, Array]:
-        return self.chosen._each()
-
-    def _remarks(self) -> list[str]:
-        return self.chosen._remarks()
 
 
 def fit_zayatz(sample: Sample) -> ZayatzFit:
@@ -182,10 +147,15 @@ _OTHERS: Mapping[str, Callable[..., Uniqueness]] = {
     "dankar": fit_dankar,
     "benedetti-franconi": fit_survey,
     "log-linear": fit_loglinear,
+    "structured": fit_structured,
     "truth": fit_truth,
 }
 MODELS = (*PITMAN_MODELS, *_OTHERS)
-_OPTIONS = {"snb": ("classes",), "log-linear": ("variant", "interactions", "effects")}
+_OPTIONS = {
+    "snb": ("classes",),
+    "log-linear": ("variant", "interactions", "effects"),
+    "structured": ("spread",),
+}
 
 
 def fit(

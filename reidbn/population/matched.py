@@ -26,7 +26,7 @@ from reidbn.written import agree, counted
 PREDICTIVE = "predictive"
 WITHIN_TWO = ((0.0, 88), (0.0075, 92), (0.03, 95), (0.08, 96), (0.2, 98), (0.6, 100))
 """By sampling fraction, from: % of the estimates on real tables that were within a factor of two
-(benchmarks/results/real_populations.md)."""
+(benchmarks/results/two_populations.md)."""
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

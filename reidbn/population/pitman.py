@@ -234,6 +234,13 @@ class PitmanFit(Uniqueness):
         law: Realised = getattr(self, laws[quantity])
         return law.quantile((1 - level) / 2), law.quantile((1 + level) / 2)
 
+    def _drawn(self, rng: np.random.Generator, draws: int, *, realised: bool) -> Floats:
+        if realised:
+            return np.asarray(self.realised.sample(rng, draws), dtype=np.float64)
+        nodes = self.posterior
+        values = self._quantity("expected_uniques")(nodes.theta, nodes.alpha)
+        return np.asarray(rng.choice(values, size=draws, p=nodes.weight))
+
     rehearse = late("reidbn.population.rehearsal:rehearse")
 
     def _quantity(self, name: str, class_size: int = 1) -> Callable[[Floats, Floats], Floats]:

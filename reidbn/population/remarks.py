@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CROWDED = ((0.01, 47, 72), (0.03, 33, 86), (0.1, 18, 97), (0.3, 9, 100))
 """By share of the value combinations in use, from: on real tables, % of prediction intervals that
-held the truth and % of estimates that were too high (benchmarks/results/real_populations.md)."""
+held the truth and % of estimates that were too high (benchmarks/results/two_populations.md)."""
 ROOM = 0.1
 """Share of the value combinations in use from which boundary fits were too high, not too low."""
 EWENS = ((0.0, 97), (0.1, 89))

@@ -112,6 +112,10 @@ class Uniqueness(Result, ABC):
         """An interval for the number of population uniques there will turn out to be."""
         raise UsageError(f'{self.model} has no prediction interval; fit with model="pitman"')
 
+    def _drawn(self, rng: np.random.Generator, draws: int, *, realised: bool) -> Array:
+        """Draws of the expected population uniques, or of how many there will turn out to be."""
+        raise UsageError(f'{self.model} has no interval; fit with model="pitman"')
+
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What to bear in mind about this estimate."""
@@ -263,6 +267,49 @@ class Uniqueness(Result, ABC):
         share = number_or_none(self, "p_unique")
         told = "no estimate" if share is None else f"p_unique={share:.4g}{total}"
         return f"<{self.model} ({self.status}): {told}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chosen(Uniqueness):
+    """An estimate that another model was chosen to make."""
+
+    chosen: Uniqueness
+
+    @property
+    def status(self) -> str:
+        return f"{self.chosen.model}: {self.chosen.status}"
+
+    @property
+    def p_unique(self) -> float:
+        return self.chosen.p_unique
+
+    @property
+    def expected_uniques(self) -> float:
+        return self.chosen.expected_uniques
+
+    @property
+    def law(self) -> Uniqueness:
+        return self.chosen
+
+    def class_size_posterior(self, class_size: int) -> ClassSizePosterior:
+        return self.chosen.class_size_posterior(class_size)
+
+    def interval(
+        self, quantity: str = "expected_uniques", *, level: float = 0.95
+    ) -> tuple[float, float]:
+        return self.chosen.interval(quantity, level=level)
+
+    def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
+        return self.chosen.prediction_interval(level=level)
+
+    def _drawn(self, rng: np.random.Generator, draws: int, *, realised: bool) -> Array:
+        return self.chosen._drawn(rng, draws, realised=realised)
+
+    def _each(self) -> dict[str, Array]:
+        return self.chosen._each()
+
+    def _remarks(self) -> list[str]:
+        return self.chosen._remarks()
 
 
 def number_or_none(fit: Uniqueness, name: str) -> float | None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
-from reidbn.population.pitman import PitmanFit, check_level
+from reidbn.population.pitman import check_level
 from reidbn.population.result import Uniqueness
 from reidbn.theory.class_law import ClassSizePosterior
 
@@ -73,22 +73,19 @@ class StratifiedFit(Uniqueness):
         check_level(level)
         if quantity != "expected_uniques":
             raise UsageError("over strata only expected_uniques has an interval; ask the parts")
-        totals = np.zeros(_DRAWS)
-        rng = np.random.default_rng(self.seed)
-        for part in self._fits():
-            nodes = part.posterior
-            values = part._quantity(quantity)(nodes.theta, nodes.alpha)
-            totals += rng.choice(values, size=_DRAWS, p=nodes.weight)
-        low, high = np.quantile(totals, [(1 - level) / 2, (1 + level) / 2])
-        return float(low), float(high)
+        return self._quantiles(level, realised=False)
 
     def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
         """From draws of each stratum's predictive law (a fixed seed), summed."""
         check_level(level)
-        rng = np.random.default_rng(self.seed)
-        totals = sum(part.realised.sample(rng, _DRAWS) for part in self._fits())
-        low, high = np.quantile(np.asarray(totals), [(1 - level) / 2, (1 + level) / 2])
+        low, high = self._quantiles(level, realised=True)
         return int(np.floor(low)), int(np.ceil(high))
+
+    def _quantiles(self, level: float, *, realised: bool) -> tuple[float, float]:
+        rng = np.random.default_rng(self.seed)
+        totals = sum(part._drawn(rng, _DRAWS, realised=realised) for part in self.parts.values())
+        low, high = np.quantile(np.asarray(totals), [(1 - level) / 2, (1 + level) / 2])
+        return float(low), float(high)
 
     def _each(self) -> dict[str, Floats]:
         """Each stratum's fit speaks of its own people."""
@@ -105,12 +102,6 @@ class StratifiedFit(Uniqueness):
             for name, values in self.parts[label]._each().items():
                 found.setdefault(name, np.full(len(people), np.nan))[rows] = values
         return found
-
-    def _fits(self) -> list[PitmanFit]:
-        fits = [part for part in self.parts.values() if isinstance(part, PitmanFit)]
-        if len(fits) < len(self.parts):
-            raise UsageError(f'{self.model} has no interval; fit with model="pitman"')
-        return fits
 
     def _remarks(self) -> list[str]:
         said: dict[str, list[str]] = {}

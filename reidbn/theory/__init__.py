@@ -14,6 +14,7 @@ __getattr__ = face(
         "generalisation": "best_partitions equal_width_options partition_value",
         "hypergeometric": "identified leaked_pmf log_none_leaked mean_touched none_leaked "
         "touched_pmf",
+        "layer": "CalibratedLayer common_layer fit_layer mean_inverse_common",
         "leak_by_paper": "act_out log_recursion",
         "loglinear": "VARIANTS Cells expected_counts mean_inverse_beside proportional_fit risk",
         "number_identified": "log_number_identified missed seconds_of_law support",
@@ -27,6 +28,8 @@ __getattr__ = face(
         "region": "Nodes Region posterior posteriors",
         "similar_sizes": "Levelled level_steps levelled",
         "species": "CLASSES classes_in_population solve_snb zayatz",
+        "structure": "Distinct LatentClasses by_classes by_forest determined forest "
+        "latent_classes together",
         "survey": "individual_risk individual_risk_approximate",
         "targets": "log_all_identified",
     },

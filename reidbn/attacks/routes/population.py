@@ -456,6 +456,11 @@ def check_model(model: str) -> None:
         raise UsageError(f"population_model is a {type(model).__name__}; name a model: {known[0]}")
     if model in known:
         return
+    if model == "structured":
+        raise UsageError(
+            'population_model="structured" has no answer for every subset of what may be known; '
+            f'choose one of {", ".join(known)}, or ask rb.population.fit(..., model="structured")'
+        )
     if model in MODELS:
         raise UsageError(
             f'population_model="{model}" needs more than the number of people in the population, '

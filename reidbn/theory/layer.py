@@ -1,0 +1,198 @@
+"""From a model's share of a row to how many people of the population are in it: a calibrated layer.
+
+Models say that a row has the share H of the population (structure.py).  Seen from a person of the
+row the other n - 1 of the table fall in it independently, each with the row's own chance p.  With
+x = log(nH),
+
+    f - 1 ~ Poisson((n - 1) p),    log(n p) = a + b x + e                                    (1)
+
+at *record level*: nothing is truncated, since the person is there.  e is normal, of variance s^2
+for nine rows in ten and s^2 + 1.5^2 for one of which the models know nothing.  What the rows of one
+to three people say of (a, b, s), given that they have one to three, is the likelihood
+
+    L = prod_x P(f_x | f_x <= 3)^(f_x m)                                                     (2)
+
+with the same m for all rows, that together they count once per row.  The prior is a - s^2/2 ~
+N(.15, .3), b ~ N(.95, .12), ln s ~ N(ln .2, .8): its middle is where real tables put it
+(benchmarks/results/real_populations.md).  Of a person in a class of f,
+
+    P(F = 1 | f = 1) = E[(1-p)^(n-1) (1-p)^(N-n)] / E[(1-p)^(n-1)]                           (3)
+    E[1/F | f]       = E[p^(f-1) (1-p)^(n-f) J_f((N-n)p)] / E[p^(f-1) (1-p)^(n-f)]           (4)
+
+where J_f(v) is the mean of 1/(f + X) for a Poisson X of mean v, and E is over e and the posterior.
+Classes of four and more have a layer of their own, fitted on classes of four to thirty: what holds
+of rare rows says little of common ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from reidbn.theory.loglinear import mean_inverse_beside
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+FEW = 3
+"""The largest class that (2) looks at."""
+COMMON = 30
+"""The largest class that the layer of larger classes is fitted on."""
+UNKNOWN, UNKNOWN_SD = 0.1, 1.5
+"""Share of the rows of which the models know nothing, and how far off they are."""
+MID_A, SD_A, MID_B, SD_B, MID_S, SD_S = 0.15, 0.3, 0.95, 0.12, float(np.log(0.2)), 0.8
+BINS = 40  # of x, so that the cost does not grow with the table
+GRID = (13, 7, 7)
+LOW, HIGH = np.array([-1.4, 0.55, np.log(0.02)]), np.array([1.8, 1.35, np.log(2.0)])
+KEPT = 1e-5  # of the posterior, that a grid point is kept for
+LARGEST = 1 - 1e-6  # a row has less than everybody
+_Z, _W = hermegauss(11)
+_W = _W / _W.sum()
+_BOTH = np.concatenate(((1 - UNKNOWN) * _W, UNKNOWN * _W))
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedLayer:
+    """The posterior of (a, b, s) on grid points, and what it says of persons."""
+
+    n: float
+    a: Floats
+    b: Floats
+    s: Floats
+    weight: Floats
+
+    @property
+    def mean(self) -> tuple[float, float, float]:
+        """The posterior means of a, b and s."""
+        a, b, s = (float(self.weight @ v) for v in (self.a, self.b, self.s))
+        return a, b, s
+
+    def p_unique(self, x: Floats, N: float) -> Floats:
+        """Equation (3): axes grid point, x."""
+        stay = np.log1p(-self._p(x))
+        weight = _BOTH * np.exp((self.n - 1) * stay)
+        told = (weight * np.exp((N - self.n) * stay)).sum(axis=2)
+        return np.asarray(told / weight.sum(axis=2))
+
+    def mean_inverse(self, f: int, x: Floats, N: float) -> Floats:
+        """Equation (4) for a class size of at most `FEW`: axes grid point, x."""
+        p = self._p(x)
+        weight = _BOTH * (self.n * p) ** (f - 1) * np.exp((self.n - f) * np.log1p(-p))
+        told = mean_inverse_beside(np.full(p.shape, f), (N - self.n) * p)
+        return np.asarray((weight * told).sum(axis=2) / weight.sum(axis=2))
+
+    def _p(self, x: Floats) -> Floats:
+        log_p = self.a[:, None] + self.b[:, None] * x - np.log(self.n)
+        return np.asarray(np.minimum(np.exp(log_p[:, :, None] + _errors(self.s)), LARGEST))
+
+
+def _errors(s: Floats) -> Floats:
+    """Nodes of e: axes grid point, one, node."""
+    s = s[:, None, None]
+    return np.concatenate([s * _Z, np.sqrt(s**2 + UNKNOWN_SD**2) * _Z], axis=2)
+
+
+def fit_layer(x: Floats, f: Ints, n: float) -> CalibratedLayer:
+    """The posterior of (a, b, s) from the rows of one to three people.
+
+    First on a wide grid, then on one over three standard deviations around its mean.
+    """
+    few = f <= FEW
+    seen = _binned(x[few], f[few], 1, FEW)
+    low, high = LOW, HIGH
+    points, weight = _posterior(low, high, seen, n, 1)
+    middle = points @ weight
+    spread = np.sqrt(np.maximum((points - middle[:, None]) ** 2 @ weight, 0))
+    spread = np.maximum(spread, (HIGH - LOW) / (np.array(GRID) - 1) / 3)
+    low, high = np.maximum(LOW, middle - 3 * spread), np.minimum(HIGH, middle + 3 * spread)
+    points, weight = _posterior(low, high, seen, n, 1)
+    keep = weight > KEPT
+    a, b, log_s = points[:, keep]
+    return CalibratedLayer(n, a, b, np.exp(log_s), weight[keep] / weight[keep].sum())
+
+
+def _posterior(
+    low: Floats, high: Floats, seen: tuple[Floats, Floats], n: float, smallest: int
+) -> tuple[Floats, Floats]:
+    """Points (a, b, ln s) of a grid, and their weights."""
+    axes = [np.linspace(*ends) for ends in zip(low, high, GRID, strict=True)]
+    points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")])
+    a, b, log_s = points
+    s = np.exp(log_s)
+    off = ((a - s**2 / 2 - MID_A) / SD_A) ** 2 + ((b - MID_B) / SD_B) ** 2
+    told = _log_likelihood(a, b, s, seen, n, smallest) - (off + ((log_s - MID_S) / SD_S) ** 2) / 2
+    weight = np.exp(told - told.max())
+    return points, weight / weight.sum()
+
+
+def _binned(x: Floats, f: Ints, low: int, high: int) -> tuple[Floats, Floats]:
+    """Mean x of each bin, and people by bin and class size, that sum to the number of rows."""
+    if not len(x):
+        return np.zeros(1), np.zeros((1, high - low + 1))
+    start = float(x.min())
+    width = max((float(x.max()) - start) / BINS, 1e-9)
+    at = np.minimum(((x - start) / width).astype(np.int64), BINS - 1)
+    sizes = high - low + 1
+    people = np.bincount(at * sizes + f - low, weights=f, minlength=BINS * sizes)
+    people = people.reshape(BINS, sizes)
+    held = people.sum(axis=1)
+    some = held > 0
+    centres = np.bincount(at, weights=x * f, minlength=BINS)[some] / held[some]
+    return centres, people[some] * (len(x) / people.sum())
+
+
+def _log_likelihood(
+    a: Floats, b: Floats, s: Floats, seen: tuple[Floats, Floats], n: float, low: int
+) -> Floats:
+    """Log of (2) for class sizes from `low` on, by point."""
+    x, people = seen
+    log_mean = np.minimum((a[:, None] + b[:, None] * x)[:, :, None] + _errors(s), np.log(n))
+    mean = np.exp(log_mean) * ((n - 1) / n)
+    part = np.exp((low - 1) * log_mean - mean - gammaln(low))
+    law = np.empty((people.shape[1], *mean.shape[:2]))
+    for k in range(people.shape[1]):
+        law[k] = part @ _BOTH
+        part *= mean / (low + k)
+    np.maximum(law, 1e-300, out=law)
+    return np.asarray(np.einsum("kgx,xk->g", np.log(law / law.sum(axis=0)), people))
+
+
+# -- classes of four and more ----------------------------------------------------------------------
+
+
+def common_layer(x: Floats, f: Ints, n: float) -> tuple[float, float, float]:
+    """(a, b, s) of the classes of four to thirty people: the best point under the same prior."""
+    some = (f > FEW) & (f <= COMMON)
+    points, weight = _posterior(LOW, HIGH, _binned(x[some], f[some], FEW + 1, COMMON), n, FEW + 1)
+    a, b, log_s = points[:, int(np.argmax(weight))]
+    return float(a), float(b), float(np.exp(log_s))
+
+
+def mean_inverse_common(
+    f: Floats, x: Floats, n: float, N: float, layer: tuple[float, float, float]
+) -> Floats:
+    """Equation (4) for classes of any size, by class, with one (a, b, s) and e normal.
+
+    The posterior of t = log(np) is narrow where f is large, so the nodes are laid around its mode,
+    which solves f - 1 = e^t + (t - a - bx)/s^2 and which Newton's steps find.
+    """
+    a, b, s = layer
+    middle, precision = a + b * x, 1 / s**2
+    t = np.log(np.maximum(f - 1, 0.5))
+    for _ in range(30):
+        grown = np.exp(t)
+        slope = (grown + precision * (t - middle) - (f - 1)) / (grown + precision)
+        t -= np.clip(slope, -2, 2)
+    width = 1 / np.sqrt(np.exp(t) + precision)
+    at = t[:, None] + width[:, None] * _Z
+    log_weight = (f[:, None] - 1) * at - np.exp(at) - precision / 2 * (at - middle[:, None]) ** 2
+    log_weight += _Z**2 / 2  # the nodes' own weight has it already
+    weight = _W * np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    outside = (N - n) * np.minimum(np.exp(at) / n, LARGEST)
+    told = mean_inverse_beside(np.repeat(f[:, None], at.shape[1], axis=1), outside)
+    return np.asarray((weight * told).sum(axis=1) / weight.sum(axis=1))

@@ -1,0 +1,314 @@
+"""How likely each combination of values is, from a forest of pairs and from latent classes.
+
+A table of n people has distinct rows x with f_x people each.  Both models say the share H(x) of
+the population in the row x *without the people of that row*: a row must not vouch for itself,
+or every row looks as common as the people who happen to be in it.
+
+Forest [ChowLiu68]: the spanning forest of the largest mutual information, bias taken off, with
+
+    H(x) = prod_roots (c - f + 1/2)/(n - f + V/2)
+           prod_edges (n_pc - f + k m_c)/(n_p - f + k)                                      (1)
+
+c, n_p, n_pc the people with the root's value, the parent's, and both; V the values of the root; m_c
+the child's own share as of a root; and k, for each edge, of the largest leave-one-out likelihood.
+
+Latent classes [Goodman74]: people fall into classes h of weight w_h, within which attributes are
+independent, fitted by expectation-maximisation with the table's shares as prior.  With r_xh the
+chance that row x is in class h, N_h the people of the class and C_jh(v) those with value v,
+
+    H(x) = sum_h (N_h - f r_xh + a)/(n - f + K a)
+                 prod_j (C_jh(x_j) - f r_xh + g m_j(x_j))/(N_h - f r_xh + g)                (2)
+
+Together: the mean of both, less where the forest says less, since classes lend each other values
+that nobody of theirs has,
+
+    log H = log((H_forest + H_classes)/2) + .2 min(log H_forest - log H_classes, 0)          (3)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+STRENGTHS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
+"""Candidates of k, in people."""
+MOST_CLASSES, PEOPLE_A_CLASS = 30, 15
+FITTED_ON = 6_000  # people; more say little more of so few classes
+STEPS, STARTS = 40, 2
+SPARSE = 0.5  # people a class loses at each step: classes of nobody vanish
+PRIOR = 2.0  # g: people with the table's shares that each class starts with
+CLASS_PRIOR = 0.5  # a
+LEAN = 0.2
+SHOWN = 20.0  # people who should differ, were an attribute no function of others
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """The distinct rows of a table and how many people each has."""
+
+    codes: Ints
+    """Axes: row, attribute; each attribute's codes are 0, 1, ..., all in use."""
+    counts: Floats
+
+    @cached_property
+    def n(self) -> float:
+        """People."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def values(self) -> tuple[int, ...]:
+        """Values in use, by attribute."""
+        return tuple(int(v) + 1 for v in self.codes.max(axis=0))
+
+    @cached_property
+    def people(self) -> tuple[Floats, ...]:
+        """People with each value, by attribute."""
+        return tuple(
+            np.bincount(self.codes[:, j], weights=self.counts, minlength=v).astype(np.float64)
+            for j, v in enumerate(self.values)
+        )
+
+    def shares_without(self, j: int) -> Floats:
+        """Each row's share of its value of attribute j, the row's own people left out."""
+        left = self.n - self.counts
+        return np.asarray(
+            (self.people[j][self.codes[:, j]] - self.counts + 0.5) / (left + 0.5 * self.values[j])
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TwoTogether:
+    """Two attributes together."""
+
+    first: int
+    second: int
+    of_row: Ints
+    """Which pair of values each row has."""
+    people: Floats
+    """People with each pair of values that occurs."""
+    values: tuple[Ints, Ints]
+    """The pair's two values."""
+    information: float
+    """Mutual information in nats, bias taken off."""
+
+
+def pair(rows: Distinct, a: int, b: int) -> TwoTogether:
+    """Count two attributes together."""
+    width = rows.values[b]
+    joint = rows.codes[:, a] * width + rows.codes[:, b]
+    if rows.values[a] * width <= max(1 << 16, 4 * len(joint)):
+        held = np.bincount(joint, weights=rows.counts)
+        used = np.flatnonzero(held)
+        place = np.empty(len(held), dtype=np.int64)
+        place[used] = np.arange(len(used))
+        of_row, people = place[joint], held[used]
+    else:
+        used, of_row = np.unique(joint, return_inverse=True)
+        people = np.bincount(of_row, weights=rows.counts)
+    one, other = used // width, used % width
+    expected = rows.people[a][one] * rows.people[b][other] / rows.n
+    raw = float(people @ np.log(people / expected)) / rows.n
+    bias = (len(used) - rows.values[a] - width + 1) / (2 * rows.n)
+    return TwoTogether(
+        a, b, np.asarray(of_row), np.asarray(people, dtype=np.float64), (one, other), raw - bias
+    )
+
+
+def forest(rows: Distinct) -> tuple[TwoTogether, ...]:
+    """The pairs of the spanning forest of the largest mutual information, largest first."""
+    every = [pair(rows, a, b) for a, b in combinations(range(len(rows.values)), 2)]
+    every.sort(key=lambda p: -p.information)
+    tree, chosen = list(range(len(rows.values))), []
+    for edge in every:
+        if edge.information > 0 and tree[edge.first] != tree[edge.second]:
+            old, new = tree[edge.second], tree[edge.first]
+            tree = [new if t == old else t for t in tree]
+            chosen.append(edge)
+    return tuple(chosen)
+
+
+def strength(rows: Distinct, edge: TwoTogether, *, parent: int) -> float:
+    """The k of the largest leave-one-out likelihood of the child given the parent."""
+    side = 0 if edge.first == parent else 1
+    child = edge.second if side == 0 else edge.first
+    above = rows.people[parent][edge.values[side]]
+    below = rows.people[child][edge.values[1 - side]]
+    share = (below - 0.5) / (rows.n - 1 + 0.5 * rows.values[child])
+    k = np.array(STRENGTHS)[:, None]
+    told = np.log((edge.people - 1 + k * share) / (above - 1 + k)) @ edge.people
+    return STRENGTHS[int(np.argmax(told))]
+
+
+def by_forest(rows: Distinct, edges: tuple[TwoTogether, ...] | None = None) -> Floats:
+    """Log H of equation (1), by row."""
+    edges = forest(rows) if edges is None else edges
+    total = np.zeros(len(rows.counts))
+    todo, reached = list(edges), set[int]()
+    while len(reached) < len(rows.values):
+        grown = next((e for e in todo if (e.first in reached) != (e.second in reached)), None)
+        if grown is None:
+            root = next(j for j in _roots(rows, todo) if j not in reached)
+            reached.add(root)
+            total += np.log(rows.shares_without(root))
+            continue
+        todo.remove(grown)
+        parent, child = grown.first, grown.second
+        if parent not in reached:
+            parent, child = child, parent
+        reached.add(child)
+        k = strength(rows, grown, parent=parent)
+        both = grown.people[grown.of_row] - rows.counts
+        above = rows.people[parent][rows.codes[:, parent]] - rows.counts
+        total += np.log((both + k * rows.shares_without(child)) / (above + k))
+    return total
+
+
+def _roots(rows: Distinct, edges: list[TwoTogether]) -> list[int]:
+    """Attributes, those with most pairs first."""
+    ends = [j for edge in edges for j in (edge.first, edge.second)]
+    return sorted(range(len(rows.values)), key=lambda j: (-ends.count(j), j))
+
+
+# -- latent classes --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class LatentClasses:
+    """What (2) needs: weights and shares that say in which class a row is, and people by class."""
+
+    log_weight: Floats
+    log_shares: tuple[Floats, ...]
+    """By attribute: axes value, class."""
+    held: Floats
+    """People by class."""
+    tables: tuple[Floats, ...]
+    """By attribute, people: axes value, class."""
+    prior: tuple[Floats, ...]
+    """By attribute: the table's share of each value."""
+
+    def log_share(self, rows: Distinct) -> Floats:
+        """Log H of equation (2), by row."""
+        scores = np.tile(self.log_weight, (len(rows.counts), 1))
+        for j, shares in enumerate(self.log_shares):
+            scores += shares[rows.codes[:, j]]
+        own = _chances(scores) * rows.counts[:, None]
+        left = np.maximum(self.held - own, 0.0)
+        people = rows.n - rows.counts + CLASS_PRIOR * len(self.held)
+        total = np.log(left + CLASS_PRIOR) - np.log(people)[:, None]
+        left = np.log(left + PRIOR)
+        for j, table in enumerate(self.tables):
+            held = np.maximum(table[rows.codes[:, j]] - own, 0.0)
+            total += np.log(held + PRIOR * rows.shares_without(j)[:, None]) - left
+        return np.asarray(np.logaddexp.reduce(total, axis=1))
+
+
+def latent_classes(rows: Distinct, rng: np.random.Generator) -> LatentClasses:
+    """Fit by expectation-maximisation from some rows drawn as first members of the classes."""
+    hot = _one_hot(rows)
+    prior = np.concatenate(rows.people) / rows.n
+    part, weight = hot, rows.counts
+    if rows.n > FITTED_ON:
+        drawn = rng.multinomial(FITTED_ON, rows.counts / rows.n).astype(np.float64)
+        some = np.flatnonzero(drawn)
+        part, weight = hot[some], drawn[some]
+    K = int(np.clip(rows.n // PEOPLE_A_CLASS, 1, min(MOST_CLASSES, part.shape[0])))
+    seeds = rng.choice(part.shape[0], size=K, p=weight / weight.sum(), replace=False)
+    first = PRIOR * (part[seeds].T.toarray() + prior[:, None])
+    log_weight, log_shares = np.full(K, -np.log(K)), np.log(first / (2 * PRIOR))
+    for _ in range(STEPS):
+        people = _chances(part @ log_shares + log_weight) * weight[:, None]
+        log_weight, log_shares = _maximise(part, people[:, people.sum(axis=0) > SPARSE], prior)
+    if part is not hot:  # once over everybody
+        people = _chances(hot @ log_shares + log_weight) * rows.counts[:, None]
+        log_weight, log_shares = _maximise(hot, people, prior)
+    people = _chances(hot @ log_shares + log_weight) * rows.counts[:, None]
+    cuts = np.cumsum(rows.values)[:-1]
+    return LatentClasses(
+        log_weight=log_weight,
+        log_shares=tuple(np.split(log_shares, cuts)),
+        held=people.sum(axis=0),
+        tables=tuple(np.split(hot.T @ people, cuts)),
+        prior=tuple(np.split(prior, cuts)),
+    )
+
+
+def _maximise(hot: csr_array, people: Floats, prior: Floats) -> tuple[Floats, Floats]:
+    """Log weights of the classes and log shares of the values within each."""
+    held = people.sum(axis=0)
+    weight = np.maximum(held - SPARSE, 1e-9)
+    shares = (hot.T @ people + PRIOR * prior[:, None]) / (held + PRIOR)
+    return np.log(weight / weight.sum()), np.log(shares)
+
+
+def _one_hot(rows: Distinct) -> csr_array:
+    """Distinct by values of all attributes: one where the row has the value."""
+    start = np.cumsum((0, *rows.values[:-1]))
+    count, attributes = rows.codes.shape
+    ones = np.ones(count * attributes)
+    ends = np.arange(0, count * attributes + 1, attributes)
+    return csr_array((ones, (rows.codes + start).ravel(), ends), (count, sum(rows.values)))
+
+
+def _chances(scores: Floats) -> Floats:
+    """Each row's chance to be in each class, from log scores; in place."""
+    scores -= scores.max(axis=1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=1, keepdims=True)
+    return scores
+
+
+def by_classes(rows: Distinct, rng: np.random.Generator) -> Floats:
+    """Log H of equation (2), by row: the mean of H over some starts."""
+    found = [latent_classes(rows, rng).log_share(rows) for _ in range(STARTS)]
+    return np.asarray(np.logaddexp.reduce(found, axis=0) - np.log(STARTS))
+
+
+def together(forest: Floats, classes: Floats) -> Floats:
+    """Log H of equation (3)."""
+    mixed = np.logaddexp(forest, classes) - np.log(2)
+    return np.asarray(mixed + LEAN * np.minimum(forest - classes, 0.0))
+
+
+# -- attributes that say nothing of their own ------------------------------------------------------
+
+
+def determined(codes: Ints, counts: Floats) -> list[int]:
+    """Attributes that the others determine, as far as the table can show; coarsest first.
+
+    An attribute is measured to be a function of one other, or of all others, where no two people
+    who agree on those differ in it, although `SHOWN` such people would, were it independent.
+    """
+    rows, n = Distinct(codes, counts), counts.sum()
+    kept, found = list(range(codes.shape[1])), []
+    for j in sorted(kept, key=lambda j: rows.values[j]):
+        split = 1 - float(((rows.people[j] / n) ** 2).sum())
+        others = [i for i in kept if i != j]
+        if any(_follows(rows, j, some, split) for some in [*([i] for i in others), others] if some):
+            kept.remove(j)
+            found.append(j)
+    return found
+
+
+def _follows(rows: Distinct, j: int, others: list[int], split: float) -> bool:
+    alone = _classes(rows.codes[:, others])
+    agreeing = rows.n - alone
+    return agreeing * split >= SHOWN and _classes(rows.codes[:, [*others, j]]) == alone
+
+
+def _classes(codes: Ints) -> int:
+    """How many distinct rows there are."""
+    key = np.zeros(len(codes), dtype=np.int64)
+    for column in codes.T:
+        key = key * (int(column.max()) + 1) + column
+        if key.max() > 2**40:
+            key = np.unique(key, return_inverse=True)[1]
+    return int(np.unique(key).size)

@@ -1,0 +1,408 @@
+"""The structured estimator of population uniqueness: formulas by hand, guards, promises."""
+
+import json
+from collections import Counter
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn import population
+from reidbn.errors import UsageError
+from reidbn.population import distinct_rows
+from reidbn.theory import (
+    CalibratedLayer,
+    Distinct,
+    by_forest,
+    determined,
+    forest,
+    latent_classes,
+    mean_inverse_common,
+)
+
+NAMES = ["age", "job", "home", "sex"]
+
+
+def drawn(rng, n):
+    """People of whom age tells the job and the home: the truth is a tree of pairs."""
+    age = rng.integers(18, 80, n)
+    job = np.clip(age // 6 + rng.poisson(2, n), 0, 18)
+    home = (age * 7 % 30) // 3 + rng.integers(0, 6, n)
+    return np.column_stack([age - 18, job, home, rng.integers(0, 2, n)])
+
+
+@pytest.fixture(scope="module")
+def everybody():
+    return rb.People.from_codes(drawn(np.random.default_rng(71), 20_000), NAMES)
+
+
+@pytest.fixture(scope="module")
+def table(everybody):
+    picked = np.random.default_rng(72).choice(len(everybody), 2_000, replace=False)
+    return everybody.take(picked)
+
+
+@pytest.fixture(scope="module")
+def fit(table, everybody):
+    return population.fit(table, population=len(everybody), model="structured")
+
+
+# -- the layer against integrals -------------------------------------------------------------------
+
+
+def expectation(g, *, a, b, s, x, n):
+    """E[g(p)] over equation (1) of theory/layer.py, by quadrature of the density itself."""
+
+    def density(e):
+        wide = mp.sqrt(s**2 + mp.mpf("2.25"))
+        return mp.mpf("0.9") * mp.npdf(e, 0, s) + mp.mpf("0.1") * mp.npdf(e, 0, wide)
+
+    def integrand(e):
+        p = min(mp.exp(a + b * x + e) / n, mp.mpf("0.999999"))
+        return density(e) * g(p)
+
+    return mp.quad(integrand, [-9, -4, -1, -0.3, 0, 0.3, 1, 4, 9], maxdegree=4)
+
+
+@pytest.mark.parametrize(("x", "s"), [(-1.0, 0.3), (1.5, 0.5)])
+def test_the_chances_of_the_layer_are_the_integrals_they_stand_for(x, s):
+    n, N, a, b = 300, 3_000, 0.2, 0.9
+    layer = CalibratedLayer(n, *(np.array([v]) for v in (a, b, s, 1.0)))
+    at = {"a": a, "b": b, "s": s, "x": x, "n": n}
+    mp.mp.dps = 20
+    stay = expectation(lambda p: (1 - p) ** (N - 1), **at)
+    here = expectation(lambda p: (1 - p) ** (n - 1), **at)
+    assert layer.p_unique(np.array([x]), N)[0, 0] == pytest.approx(float(stay / here), abs=2e-3)
+    for f in (1, 2, 3):
+
+        def weight(p, f=f):
+            return p ** (f - 1) * (1 - p) ** (n - f)
+
+        def inverse(p, f=f):  # E[1/(f + X)] of a Poisson X: (1 - e^-v)/v, and by parts from there
+            v = (N - n) * p
+            told = (1 - mp.exp(-v)) / v
+            for k in range(1, f):
+                told = (1 - k * told) / v
+            return weight(p) * told
+
+        exact = expectation(inverse, **at) / expectation(weight, **at)
+        got = layer.mean_inverse(f, np.array([x]), N)[0, 0]
+        assert got == pytest.approx(float(exact), rel=0.03)
+
+
+@pytest.mark.parametrize(("f", "x"), [(4, 1.0), (9, 3.0), (200, 5.0)])
+def test_large_classes_are_integrated_around_their_mode(f, x):
+    n, N, (a, b, s) = 1_000, 20_000, (0.1, 1.0, 0.4)
+
+    def posterior(t, v):
+        return mp.exp((f - 1) * t - mp.exp(t) - (t - a - b * x) ** 2 / (2 * s**2)) * v
+
+    middle = float(np.log(f))
+    ends = [middle + d for d in (-3, -1, -0.3, -0.1, 0, 0.1, 0.3, 1, 3)]
+    share = [
+        mp.quad(lambda t, k=k: posterior(t, 1 / (f + (N - n) / n * mp.exp(t)) if k else 1), ends)
+        for k in (1, 0)
+    ]
+    got = mean_inverse_common(np.array([float(f)]), np.array([x]), n, N, (a, b, s))[0]
+    # 1/(f + v) is below the mean of 1/(f + X) by about v/(f + v)^2 of it.
+    assert float(share[0] / share[1]) <= got <= float(share[0] / share[1]) * (1 + 1 / f)
+
+
+# -- the structures against counting ---------------------------------------------------------------
+
+
+def test_the_forest_says_what_counting_without_the_row_says():
+    rng = np.random.default_rng(73)
+    people = drawn(rng, 400)[:, :3]
+    rows = Counter(map(tuple, people.tolist()))
+    codes = np.array(sorted(rows))
+    compact = np.column_stack([np.unique(c, return_inverse=True)[1] for c in codes.T])
+    known = Distinct(compact, np.array([float(rows[tuple(r)]) for r in codes.tolist()]))
+    edges = forest(known)
+    assert [{e.first, e.second} for e in edges] == [{0, 2}, {0, 1}] or len(edges) == 2
+    got = by_forest(known, edges)
+    values = [len(np.unique(c)) for c in codes.T]
+    for i in (0, 57, len(codes) - 1):
+        others = [r for r in people.tolist() if r != codes[i].tolist()]
+        best = np.inf
+        for root in range(3):  # the root is one of the attributes, k one of the candidates
+            for k1 in (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500):
+                for k2 in (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500):
+                    told = by_hand(codes[i], others, edges, root, (k1, k2), values)
+                    best = min(best, abs(told - got[i]))
+        assert best < 1e-9
+
+
+def by_hand(row, others, edges, root, strengths, values):
+    """Equation (1) for one row, from the other people listed one by one."""
+    n = len(others)
+
+    def share(j):
+        return (sum(o[j] == row[j] for o in others) + 0.5) / (n + 0.5 * values[j])
+
+    total, reached = np.log(share(root)), {root}
+    for _ in edges:
+        for edge, k in zip(edges, strengths, strict=True):
+            ends = {edge.first, edge.second}
+            if len(ends & reached) == 1:
+                (parent,), (child,) = ends & reached, ends - reached
+                above = [o for o in others if o[parent] == row[parent]]
+                both = sum(o[child] == row[child] for o in above)
+                total += np.log((both + k * share(child)) / (len(above) + k))
+                reached |= {child}
+    return total
+
+
+def test_latent_classes_say_what_their_formula_says():
+    rng = np.random.default_rng(74)
+    codes = np.unique(np.column_stack([np.unique(c, return_inverse=True)[1]
+                                       for c in drawn(rng, 300).T]), axis=0)  # fmt: skip
+    counts = rng.integers(1, 4, len(codes)).astype(float)
+    known = Distinct(codes, counts)
+    classes = latent_classes(known, np.random.default_rng(75))
+    got = classes.log_share(known)
+    for i in (0, len(codes) // 2):
+        score = classes.log_weight + sum(
+            t[v] for t, v in zip(classes.log_shares, codes[i], strict=True)
+        )
+        own = counts[i] * np.exp(score - score.max()) / np.exp(score - score.max()).sum()
+        left = classes.held - own
+        total = (left + 0.5) / (counts.sum() - counts[i] + 0.5 * len(left))
+        for j, v in enumerate(codes[i]):
+            alike = counts[codes[:, j] == v].sum() - counts[i]
+            m = (alike + 0.5) / (counts.sum() - counts[i] + 0.5 * (codes[:, j].max() + 1))
+            total = total * (classes.tables[j][v] - own + 2 * m) / (left + 2)
+        assert got[i] == pytest.approx(np.log(total.sum()), abs=1e-9)
+
+
+def test_columns_that_are_functions_of_others_are_found():
+    rng = np.random.default_rng(76)
+    town, age = rng.integers(0, 40, 500), rng.integers(0, 60, 500)
+    together = town // 10 + age // 20
+    noisy = np.where(rng.random(500) < 0.1, 9, town % 5)
+    codes, place = np.unique(np.column_stack([town, age, town // 8, together, noisy]), axis=0,
+                             return_inverse=True)  # fmt: skip
+    codes = np.column_stack([np.unique(c, return_inverse=True)[1] for c in codes.T])
+    assert sorted(determined(codes, np.bincount(place.ravel()).astype(float))) == [2, 3]
+    alone = np.column_stack([np.arange(60), np.arange(60) % 2])  # nobody agrees on anything
+    assert determined(alone, np.ones(60)) == []
+
+
+# -- the promises of a fit -------------------------------------------------------------------------
+
+
+def test_scalars_are_what_people_add_up_to(fit, table):
+    each = fit.people
+    alone = table.class_sizes() == 1
+    assert (each["class_size"] == table.class_sizes()).all()
+    assert (each.loc[~alone, "p_unique"] == 0).all()
+    assert fit.p_unique == pytest.approx(each.loc[alone, "p_unique"].mean())
+    assert fit.expected_uniques == pytest.approx(each["p_unique"].sum() * 10)
+    assert fit.expected_match == pytest.approx(each["mean_inverse"].mean())
+    assert (each["p_unique"] <= each["mean_inverse"] + 1e-12).all()
+    assert (each["mean_inverse"] <= 1 / each["class_size"] + 1e-12).all()
+    for f in (1, 2, 3):
+        wanted = each.loc[each["class_size"] == f, "mean_inverse"].mean()
+        assert fit.mean_inverse(f) == pytest.approx(wanted)
+    assert fit.mean_inverse([1, 2]).shape == (2,)
+    with pytest.raises(UsageError, match="no class of 997"):
+        fit.mean_inverse([1, 997])
+
+
+def test_the_order_of_people_and_columns_changes_nothing_that_matters(fit, table, everybody):
+    order = np.random.default_rng(77).permutation(len(table))
+    other = population.fit(table.take(order), population=len(everybody), model="structured")
+    assert other.expected_uniques == pytest.approx(fit.expected_uniques, rel=1e-12)
+    assert other.prediction_interval() == fit.prediction_interval()
+    mine, theirs = fit.people["p_unique"], other.people["p_unique"]
+    assert np.allclose(mine.to_numpy()[order], theirs)
+    turned = population.fit(table, NAMES[::-1], population=len(everybody), model="structured")
+    assert turned.expected_uniques == pytest.approx(fit.expected_uniques, rel=0.15)
+
+
+def test_intervals_are_nested_and_their_parts_are_told(fit):
+    low, high = fit.prediction_interval()
+    assert isinstance(low, int)
+    assert fit.prediction_interval(level=0.5)[0] > low
+    assert fit.prediction_interval(level=0.99)[1] > high
+    assert low <= fit.expected_uniques <= high
+    for quantity in ("expected_uniques", "expected_uniques_in_table", "p_unique"):
+        first, last = fit.interval(quantity)
+        assert first <= getattr(fit, quantity) <= last
+    wide, narrow = (
+        fit.prediction_interval(spread=(1.0, 1.0)),
+        fit.prediction_interval(spread=(0, 0)),
+    )
+    assert wide[0] < low
+    assert wide[1] > high
+    assert high - low >= narrow[1] - narrow[0]
+    assert sum(fit.parts.shares) == pytest.approx(1)
+    assert fit.parts.calibrated == pytest.approx(fit.expected_uniques)
+    assert fit.parts.disagreement >= 1
+    words = fit.explain()
+    assert "structures disagree by a factor" in words
+    assert "latent classes" in words
+    assert json.loads(json.dumps(fit.to_dict()))["parts"]["forest"] == fit.parts.forest
+    with pytest.raises(UsageError, match="expected_uniques"):
+        fit.interval("expected_unique")
+
+
+def made_up(rng, kind, N=20_000):
+    """Populations of a known make: a tree of pairs, latent classes, or attributes on their own."""
+    values = (24, 12, 9, 6)
+    if kind == "alone":
+        columns = [rng.choice(v, N, p=rng.dirichlet(np.full(v, 0.7))) for v in values]
+    elif kind == "classes":
+        member = rng.choice(10, N, p=rng.dirichlet(np.ones(10)))
+        columns = [picked(rng, rng.dirichlet(np.full(v, 0.4), 10), member) for v in values]
+    else:
+        columns = [rng.choice(24, N, p=rng.dirichlet(np.ones(24)))]
+        columns += [picked(rng, rng.dirichlet(np.full(v, 0.3), 24), columns[0]) for v in values[1:]]
+    return rb.People.from_codes(np.column_stack(columns), NAMES)
+
+
+def picked(rng, shares, given):
+    """A value for everybody, from the shares of the row that is given."""
+    found = (rng.random(len(given))[:, None] > shares.cumsum(axis=1)[given]).sum(axis=1)
+    return np.minimum(found, shares.shape[1] - 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["tree", "classes", "alone"])
+def test_the_truth_is_where_it_is_said_to_be(kind):
+    """24 tables of 12 populations with fixed seeds, so that nothing here is left to chance.
+
+    18 or fewer of 24 true 95 % intervals hold with probability 1e-3.
+    """
+    held, ratio, brier, constant = 0, [], 0.0, 0.0
+    for seed in range(12):
+        rng = np.random.default_rng([78, seed])
+        people = made_up(rng, kind)
+        F = people.class_sizes()
+        truth = int((F == 1).sum())
+        for n in (400, 4_000):
+            rows = rng.choice(len(people), n, replace=False)
+            found = population.fit(people.take(rows), population=20_000, model="structured")
+            low, high = found.prediction_interval()
+            held += low <= truth <= high
+            ratio.append((found.expected_uniques + 1) / (truth + 1))
+            alone = found.sample.class_sizes == 1
+            happened = F[rows][alone] == 1
+            brier += float(((found.people["p_unique"][alone] - happened) ** 2).sum())
+            constant += len(happened) * happened.mean() * (1 - happened.mean())
+    assert held > 18
+    assert 0.8 < np.median(ratio) < 1.25
+    assert brier < constant
+
+
+# -- where there is no structure -------------------------------------------------------------------
+
+
+def test_one_attribute_is_left_to_pitman(table, everybody):
+    one = population.fit(table, ["age"], population=20_000, model="structured")
+    other = population.fit(table, ["age"], population=20_000, model="pitman-bayes")
+    assert one.model == "structured"
+    assert one.status == f"pitman-bayes: {other.status}"
+    assert one.expected_uniques == other.expected_uniques
+    assert one.prediction_interval() == other.prediction_interval()
+    assert one.mean_inverse(2) == other.mean_inverse(2)
+    assert "one attribute" in one.explain()
+    assert any("one attribute" in w for w in one.warnings)
+    assert one.people["p_unique"].tolist() == other.people["p_unique"].tolist()
+
+
+def test_a_small_table_is_left_to_pitman(table):
+    small = population.fit(table.take(np.arange(60)), population=20_000, model="structured")
+    assert "60 people are too few" in small.explain()
+    low, high = small.prediction_interval()
+    assert high > 10 * low
+
+
+def test_a_complete_table_is_counted(table):
+    whole = population.fit(table, population=len(table), model="structured")
+    assert whole.expected_uniques == pytest.approx(whole.uniques)
+    assert whole.p_unique == pytest.approx(1)
+    assert whole.prediction_interval() == (whole.uniques, whole.uniques)
+
+
+def test_a_column_that_says_nothing_of_its_own_changes_no_number(table, fit):
+    codes = table.codes(NAMES)
+    decade, constant = codes[:, 0] // 10, np.zeros(len(table), dtype=int)
+    more = rb.People.from_codes(
+        np.column_stack([codes, decade, constant]), [*NAMES, "decade", "here"]
+    )
+    found = population.fit(more, population=20_000, model="structured")
+    assert found.dropped == ("decade",)
+    assert any("decade" in w for w in found.warnings)
+    assert found.expected_uniques == pytest.approx(fit.expected_uniques, rel=1e-9)
+
+
+def test_the_same_attribute_twice_is_one_attribute():
+    rng = np.random.default_rng(79)
+    town = rng.integers(0, 500, 20_000)  # 40 people each: nobody is unique
+    picked = rng.choice(20_000, 400, replace=False)
+    people = rb.People.from_codes(np.column_stack([town, town])[picked], ["town", "again"])
+    found = population.fit(people, population=20_000, model="structured")
+    assert "one attribute" in found.explain()
+    other = population.fit(people, ["town"], population=20_000, model="pitman-bayes")
+    assert found.prediction_interval() == other.prediction_interval()
+
+
+@pytest.mark.parametrize("n", [300, 3_000])
+def test_independent_uniform_attributes_have_no_structure_to_find(n):
+    rng = np.random.default_rng([80, n])
+    codes = rng.integers(0, 40, (30_000, 3))
+    people = rb.People.from_codes(codes, ["a", "b", "c"])
+    truth = int((people.class_sizes() == 1).sum())
+    picked = rng.choice(30_000, n, replace=False)
+    found = population.fit(people.take(picked), population=30_000, model="structured")
+    low, high = found.prediction_interval()
+    assert low <= truth <= high
+    assert high < 3 * low
+
+
+def test_everybody_alike_and_nobody_unique():
+    alike = rb.People.from_codes(np.zeros((200, 2), dtype=int), ["a", "b"])
+    found = population.fit(alike, population=9_000, model="structured")
+    assert found.expected_uniques < 1
+    pairs = np.repeat(np.random.default_rng(81).integers(0, 4, (150, 3)), 8, axis=0)
+    none = population.fit(
+        rb.People.from_codes(pairs, ["a", "b", "c"]), population=9_000, model="structured"
+    )
+    assert none.uniques == 0
+    assert none.status == "no uniques"
+    assert none.expected_uniques == 0
+    assert none.prediction_interval()[1] >= 1
+    assert any("no proof" in w for w in none.warnings)
+
+
+def test_class_sizes_alone_are_refused(table):
+    with pytest.raises(UsageError, match="table of people"):
+        population.fit(sizes=[1, 2], counts=[900, 50], population=20_000, model="structured")
+    with pytest.raises(UsageError, match='no option "variant"'):
+        population.fit(table, population=20_000, model="structured", variant="CE")
+    with pytest.raises(UsageError, match="log-linear"):
+        rb.assess("adversary-routes", table, population=20_000, population_model="structured")
+
+
+def test_strata_add_up_and_err_alike(table):
+    sizes = {0: 9_000, 1: 11_000}
+    both = population.fit(
+        table, NAMES[:3], population=sizes, strata="sex", model="structured"
+    )  # fmt: skip
+    assert both.expected_uniques == pytest.approx(
+        sum(part.expected_uniques for part in both.parts.values())
+    )
+    low, high = both.prediction_interval()
+    assert low <= both.expected_uniques <= high
+    widths = [np.diff(part.interval())[0] for part in both.parts.values()]
+    assert np.diff(both.interval())[0] > np.hypot(*widths)
+
+
+def test_a_page_and_the_command_line_have_it(fit, table, tmp_path):
+    fit.report(tmp_path / "page.html")
+    assert "structured" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    ids, codes, counts = distinct_rows(table, tuple(NAMES))
+    assert (codes[ids] == table.codes(NAMES) - table.codes(NAMES).min(axis=0)).all()
+    assert counts.sum() == len(table)
