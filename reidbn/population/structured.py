@@ -60,16 +60,12 @@ class StructuredParts:
     calibrated: float
     apart: float
     """D: standard deviation of the four log answers."""
+    disagreement: float
+    """Largest over smallest answer, half a row of the table added to both; 1 where they agree."""
     layer: float
     """Standard deviation of the log estimate from the layer's parameters alone."""
     sampling: float
     structure: float
-
-    @property
-    def disagreement(self) -> float:
-        """Largest over smallest answer; 1 where structures agree."""
-        told = (self.forest, self.latent_classes, self.mixture, self.calibrated)
-        return (max(told) + 1) / (min(told) + 1)
 
     @property
     def shares(self) -> tuple[float, float, float]:
@@ -280,7 +276,15 @@ class StructuredFit(Uniqueness):
         mean = float(self.layer.weight @ by_point)
         layer = np.sqrt(float(self.layer.weight @ (by_point - mean) ** 2)) / middle
         chance = np.sqrt(float((q**2).sum() * (1 - pi) / pi**2 + (q * (1 - q)).sum() / pi))
-        told = (*self._answers, self._apart, layer, chance / middle, self._structure())
+        ends = self._answers.max() + UNSEEN / pi, self._answers.min() + UNSEEN / pi
+        told = (
+            *self._answers,
+            self._apart,
+            ends[0] / ends[1],
+            layer,
+            chance / middle,
+            self._structure(),
+        )
         return StructuredParts(*(float(v) for v in told))
 
     def explain(self) -> str:
@@ -323,7 +327,7 @@ class StructuredFit(Uniqueness):
         return {
             **super().to_dict(),
             "prediction_interval": list(self.prediction_interval()),
-            "parts": {**asdict(self.parts), "disagreement": self.parts.disagreement},
+            "parts": asdict(self.parts),
         }
 
 
