@@ -13,6 +13,7 @@ new one gives nobody away.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import UsageError
+from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.late import late
 
 if TYPE_CHECKING:
@@ -140,6 +141,11 @@ class Result:
 
         _sections: Any
 
+    @property
+    def about(self) -> str:
+        """The event or the quantity that the measures are of: only such are compared."""
+        return self.kind
+
     def _measures(self) -> dict[str, Measure]:
         raise NotImplementedError
 
@@ -192,6 +198,7 @@ class Result:
         """Every measure and remark as plain numbers and words; exact, for the custodian."""
         return {
             "result": self.kind,
+            "about": self.about,
             "question": None if self.question is None else str(self.question),
             "measures": {name: m.to_dict() for name, m in self.measures.items()},
             "remarks": list(self.remarks()),
@@ -200,7 +207,9 @@ class Result:
     def compare(self, other: Result) -> pd.DataFrame:
         """The measures of two results of one kind side by side, and what lies between them.
 
-        `difference` is the other's value minus this one's, where both have the measure.
+        `difference` is the other's value minus this one's, where both have the measure.  Other
+        events (another secret, another attack) are refused; another question about one event is
+        compared with a word.
         """
         import pandas as pd
 
@@ -210,6 +219,14 @@ class Result:
             raise UsageError(
                 f"a {self.kind} is compared with another {self.kind}, not with a {other.kind}: "
                 "their measures mean different things"
+            )
+        if other.about != self.about:
+            raise UsageError(other_events(self.about, other.about))
+        if str(other.question) != str(self.question):
+            warnings.warn(
+                f"the two answer different questions: {self.question} | {other.question}",
+                ReidbnWarning,
+                stacklevel=2,
             )
         names = list(dict.fromkeys([*self.measures, *other.measures]))
         values = [[r.measures[n].value if n in r.measures else None for n in names]
@@ -248,6 +265,14 @@ class Result:
         from html import escape
 
         return f"<p>{escape(repr(self))}</p>{self.frame().to_html()}"
+
+
+def other_events(first: str, second: str) -> str:
+    """Why two results are not compared."""
+    return (
+        f"these are numbers of different events: {first} | {second}. The difference of the two "
+        f"says nothing; compare results about one event, or read each by itself"
+    )
 
 
 def by_person(

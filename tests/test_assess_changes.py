@@ -267,3 +267,46 @@ def test_individuals_drawn_by_other_seeds_are_not_compared():
         rb.compare(some, others)
     again = rb.assess("marketer", people, individuals=5, seed=1)
     assert rb.compare(some, again).table["q3"].eq(0).all()
+
+
+def test_tables_that_were_read_apart_are_not_compared_row_by_row():
+    """Unless a subject id, or the very same content, says who is who."""
+    frame = rb.datasets.synthetic_patients(60, seed=1)
+    frame["person"] = np.arange(60)
+    shuffled = frame.sample(frac=1, random_state=1)
+
+    def assessed(frame, **named):
+        return rb.assess("marketer", rb.read_table(frame, quasi_identifiers=["age"], **named))
+
+    one, other = assessed(frame), assessed(shuffled)
+    with pytest.raises(UsageError, match="subject_id="):
+        rb.compare(one, other)
+    with pytest.raises(UsageError, match="same ones in the same order"):  # ids say: another order
+        rb.compare(assessed(frame, subject_id="person"), assessed(shuffled, subject_id="person"))
+    assert one.compare(other).loc["overall", "difference"] == pytest.approx(0, abs=1e-15)
+    assert rb.risk_utility({"a": one, "b": other}).table["information_lost"].isna()["b"]
+    assert rb.compare(one, assessed(frame)).table["q3"].eq(0).all()
+    apart = rb.compare(one, rb.assess("marketer", one.table.select(["age"])))
+    assert apart.table["q3"].eq(0).all()
+
+
+def test_assessments_of_other_events_are_not_compared():
+    people = rb.read_table(rb.datasets.synthetic_patients(60, seed=1), quasi_identifiers=["age"])
+    routes = rb.assess("adversary-routes", people, population=1000)
+    prosecutor = rb.assess("prosecutor", people)
+    for compared in (rb.compare, rb.assess("prosecutor", people).__class__.compare):
+        with pytest.raises(UsageError, match="different events: adversary-routes"):
+            compared(routes, prosecutor)
+
+
+def test_a_comparison_says_what_differs_and_calls_no_evidence_a_reduction():
+    people = rb.read_table(rb.datasets.synthetic_patients(60, seed=1), quasi_identifiers=["age"])
+    routes = rb.assess("adversary-routes", people, population=1000)
+    learnt = rb.compare(routes, rb.what_if(routes, given={"claims": "yes"}))
+    assert "reduction" not in str(learnt)
+    assert "  given claims: nothing -> yes" in str(learnt)
+    told = rb.compare(routes, rb.what_if(routes, set={"p_c": 0.1}))
+    assert "reduction of the risk" in str(told)
+    assert "  p_c: 0.5 -> 0.1" in str(told)
+    coarse = rb.what_if(routes, generalise={"age": 1}, hierarchies={"age": rb.Bands(10)})
+    assert rb.compare(routes, coarse).differs == ("the table as it is released",)

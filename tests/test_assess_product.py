@@ -390,3 +390,55 @@ def test_the_worst_case_beside_a_fixed_attacker_is_the_whole_worst_case(
     assert quiet.inputs.do == {"claims": "no"}
     fixed.keep_crosscheck(draws=20_000)
     assert fixed.to_html(tmp_path / "r.html").exists()
+
+
+# -- what a function alone reads -------------------------------------------------------------------
+
+
+@rb.cpd.cpd_function("looks-when-some-is-known")
+def looks_when_some_is_known(known, p_looks):
+    return p_looks * (known >= 1)
+
+
+@rb.cpd.cpd_function("alone-in-the-population")
+def alone_in_the_population(known, p_unique, class_size):
+    return p_unique * (class_size == 1) + 0.0 * known
+
+
+READ_BY_A_FUNCTION = """
+schema_version: 1
+name: visitor
+title: t
+story: s
+sources: [x]
+parameters:
+  p_looks: {value: 0.5, range: [0, 1], source: x}
+subject:
+  class_size: {per: known, unit: records, range: [1, 1000000], story: s}
+  p_unique: {per: known, unit: probability, range: [0, 1], story: s}
+groups:
+  known: {story: s, members: [a, b], probability: 0.5, source: x}
+nodes:
+  right: {story: s, parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+  looks: {story: s, parents: [known], cpd: {kind: function, name: looks-when-some-is-known}}
+  alone: {story: s, parents: [known], cpd: {kind: function, name: alone-in-the-population}}
+  named: {story: s, parents: [right, looks], cpd: {kind: and}}
+  found: {story: s, parents: [alone, looks], cpd: {kind: and}}
+questions:
+  risk: {target: named=yes}
+  population: {target: found=yes}
+"""
+
+
+def test_what_only_a_function_reads_is_there_when_a_scenario_is_placed(tmp_path):
+    (tmp_path / "visitor.yaml").write_text(READ_BY_A_FUNCTION)
+    table = rb.read_table(
+        {"age": [1, 1, 2, 3], "sex": list("fmff")}, quasi_identifiers=["age", "sex"]
+    )
+    found = rb.assess(
+        tmp_path / "visitor.yaml", table, known={"age": 0.5, "sex": 0.5}, population=40
+    )
+    # nothing known: no look; age, sex, both, each with chance 1/4: 1 of 2, 1 of 3 and 1 of 1 alike
+    assert found.risk()[0] == pytest.approx((1 / 2 + 1 / 3 + 1) / 4 / 2, abs=1e-15)
+    assert rb.what_if(found, set={"p_looks": 0.1}).risk() == pytest.approx(found.risk() / 5)
+    assert "population" in str(found.population_uncertainty())

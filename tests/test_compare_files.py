@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import reidbn as rb
 from reidbn.cli import reidbn
-from reidbn.errors import UsageError
+from reidbn.errors import ReidbnWarning, UsageError
 
 PEOPLE = rb.datasets.synthetic_patients(300, seed=2)
 
@@ -31,8 +31,11 @@ def files(tmp_path):
 
 def test_two_files_give_the_numbers_of_the_two_results(files):
     results, paths = files
-    rows = json.loads(run("compare", paths["few"], paths["many"], "--json").stdout)
-    frame = results["few"].compare(results["many"])
+    done = run("compare", paths["few"], paths["many"], "--json")
+    assert "another question: 20 of the people leak" in done.stderr
+    rows = json.loads(done.stdout)
+    with pytest.warns(ReidbnWarning, match="20 of the people leak.* 60 of the people leak"):
+        frame = results["few"].compare(results["many"])
     assert {row["measure"] for row in rows} == set(frame.index)
     for row in rows:
         told = frame.loc[row["measure"]]
@@ -41,6 +44,7 @@ def test_two_files_give_the_numbers_of_the_two_results(files):
         assert row["difference"] == pytest.approx(told["difference"], abs=1e-15)
     said = run("compare", paths["few"], paths["many"]).stdout
     assert "Leak: " in said
+    assert "another question: 20 of the people leak" in said
     assert "rounded" not in said
 
 
@@ -69,3 +73,37 @@ def test_what_cannot_be_compared_is_refused(files, tmp_path):
         done = run("compare", *words)
         assert isinstance(done.exception, UsageError)
         assert says in str(done.exception)
+
+
+def test_files_about_other_events_or_for_other_readers_are_refused(files, tmp_path):
+    table = rb.read_table(PEOPLE, quasi_identifiers=["age", "sex"], sensitive=["income"])
+    found = {
+        "income": rb.disclosure(table, "income"),
+        "routes": rb.assess("adversary-routes", table, population=10_000),
+        "prosecutor": rb.assess("prosecutor", table),
+    }
+    for name, result in found.items():
+        result.report(tmp_path / f"{name}.json", custodian=True)
+    files[0]["secret"].report(tmp_path / "outward.json")
+    cases = {
+        "disclosure of diagnosis | disclosure of income": ("secret", "income"),
+        r"adversary-routes, P\(reidentified=yes\) \| prosecutor": ("routes", "prosecutor"),
+        "rounded for others": ("secret", "outward"),
+    }
+    for says, pair in cases.items():
+        done = run("compare", *(tmp_path / f"{name}.json" for name in pair))
+        with pytest.raises(UsageError, match=says):
+            raise done.exception
+
+
+def test_assessments_of_other_people_and_populations_say_so(tmp_path):
+    for name, rows, population in (("a", 300, 10_000), ("b", 200, 20_000)):
+        people = rb.read_table(PEOPLE[:rows], quasi_identifiers=["age", "sex"])
+        result = rb.assess("adversary-routes", people, population=population)
+        result.report(tmp_path / f"{name}.json", custodian=True)
+    said = run("compare", tmp_path / "a.json", tmp_path / "b.json").stdout.splitlines()[:8]
+    assert "  another people: 300 | 200" in said
+    assert "  another population: 10,000 | 20,000" in said
+    assert "  another table" in said
+    same = run("compare", tmp_path / "a.json", tmp_path / "a.json").stdout
+    assert "another" not in same

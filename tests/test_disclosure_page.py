@@ -320,7 +320,7 @@ def test_a_part_with_another_question_says_so_in_its_heading():
     other = [heading for heading in headings if "another question" in heading]
     assert other == [
         "Every variable as the secret - another question: diagnosis given age, job known; p = 0",
-        "If age were coarser - another question: age, job known; p = 0",
+        "If age were coarser - another question: diagnosis given age, job known; p = 0",
     ]
     assert "ranges of 5" in page
 

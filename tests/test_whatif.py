@@ -385,6 +385,12 @@ def test_a_result_brings_its_own_question_setting_and_subjects(subjects):
     assert [s.change for s in found.steps] == ["p_c: 0.3 -> 0.9"]
     with pytest.raises(UsageError, match="brings its own subjects"):
         rb.sweep(result, {"p_m": [0.1]}, subject=subjects)
+    assert set(found.reduction) == {"q1", "median", "q3"}
+    strangers = {name: np.asarray(values)[::-1] for name, values in subjects.items()}
+    one, other = (
+        make_case(routes(3), "reidentified=yes", subject=s) for s in (subjects, strangers)
+    )
+    assert rb.compare(one, other).reduction == {}  # nothing says that row i is one person
 
 
 def test_a_result_that_compares_itself_is_asked_to():

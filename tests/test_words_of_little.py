@@ -32,7 +32,7 @@ def test_one_subset_is_one_subset_in_the_status_of_the_fits(result):
 def test_a_reduction_of_nobody_is_a_dash_and_no_nan(result):
     said = str(rb.compare(result, rb.what_if(result, set={"p_c": 0.1})))
     assert "nan" not in said
-    assert said.splitlines()[2].split() == ["prosecutor", "-", "-", "-", "0", "->", "0"]
+    assert said.splitlines()[3].split() == ["prosecutor", "-", "-", "-", "0", "->", "0"]
 
 
 def test_a_chance_under_rounding_is_not_written_out_in_a_summary():

@@ -243,12 +243,20 @@ class Attack:
         return {**self.parameters, **self.derived.settable} if self.numbers else self.parameters
 
     def behind(self, cpd: CPD) -> tuple[str, ...]:
-        """Every reference of a CPD, and what the derived numbers among them stand on."""
-        refs = cpd.references()
+        """Every reference of a CPD, and what the derived numbers among them stand on.
+
+        A function names what it reads without a sign: here it has the one of a model file.
+        """
+        refs = tuple(map(self._signed, cpd.references()))
         if not self.numbers:
             return refs
         found = [r for ref in refs for r in (ref, *self._stands_on(ref.removeprefix("$")))]
         return tuple(dict.fromkeys(found))
+
+    def _signed(self, ref: str) -> str:
+        if ref in self.parameters or ref in self.numbers:
+            return f"${ref}"
+        return f"@{ref}" if ref in self.subject else ref
 
     def _stands_on(self, name: str) -> tuple[str, ...]:
         return self.derived.behind(name) if name in self.derived else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 
 from reidbn.cli._options import print_json, print_table
 from reidbn.errors import UsageError
+from reidbn.result import other_events
 
 WRITERS = "write them with --json-report FILE, or result.report('file.json')"
 
@@ -21,28 +23,79 @@ def are_results(*names: str | None) -> bool:
 
 def compare_files(first: str, second: str, *, as_json: bool) -> None:
     """Every number of two results of one kind, and what lies between them."""
-    (kind, before, own), (other, after, others) = _read(first), _read(second)
+    (kind, before, one), (other, after, two) = _read(first), _read(second)
     if kind != other:
         raise UsageError(
             f"{first} is of {kind} and {second} of {other}: their numbers mean different things"
         )
+    own = _refuse_what_is_not_alike(one, two)
+    differs = _differences(one, two)
     rows = [
         (name, before.get(name), after.get(name), _difference(before.get(name), after.get(name)))
         for name in dict.fromkeys([*before, *after])
     ]
     if as_json:
         names = ("measure", "first", "second", "difference")
+        for line in differs:
+            click.echo(f"reidbn: note: {line}", err=True)
         print_json([dict(zip(names, row, strict=True)) for row in rows])
         return
     click.echo(f"{kind}: {first} against {second}")
+    for line in differs:
+        click.echo(f"  {line}")
     table = [(name, _text(a), _text(b), _text(d, signed=True)) for name, a, b, d in rows]
     print_table(("measure", Path(first).name, Path(second).name, "difference"), table)
-    if not (own and others):
+    if not own:
         click.echo("Numbers of a report that may leave the house are rounded, and so is this.")
 
 
-def _read(name: str) -> tuple[str, dict[str, Any], bool]:
-    """The kind of result, its numbers by name, and whether they are the custodian's exact ones."""
+def _refuse_what_is_not_alike(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
+    """Raise for numbers of other events, or told otherwise; whether they are exact."""
+    about = one.get("about"), two.get("about")
+    if None not in about and about[0] != about[1]:
+        raise UsageError(other_events(*map(str, about)))
+    own = [bool(content.get("custodians_own_copy")) for content in (one, two)]
+    if own[0] != own[1]:
+        raise UsageError(
+            "one file is the custodian's own copy and the other is rounded for others: what lies "
+            "between them is rounding. Write both for the same reader"
+        )
+    return own[0]
+
+
+def _differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[str]:
+    """In what the two differ, beside their numbers."""
+    found = [
+        "an older file does not say what its numbers are of"
+        for content in (one, two)
+        if "about" not in content
+    ][:1]
+    sides = [{k: c.get(k) for k in ("question", "table", "people", "release")} for c in (one, two)]
+    for side, content in zip(sides, (one, two), strict=True):
+        made = content.get("provenance") or {}
+        side |= {k: v for k, v in made.items() if k not in ("people", "attack", "scenario", "seed")}
+        if side["people"] is None:
+            side["people"] = content["measures"].get("people", {}).get("value")
+    for key in dict.fromkeys([*sides[0], *sides[1]]):
+        first, second = sides[0].get(key), sides[1].get(key)
+        if first != second:
+            words = (
+                ""
+                if "fingerprint" in key or key == "table"
+                else f": {_told(first)} | {_told(second)}"
+            )
+            found.append(f"another {key.replace('_fingerprint', '').replace('_', ' ')}{words}")
+    return list(dict.fromkeys(found))
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,.12g}"
+    return "nothing" if value is None else str(value)
+
+
+def _read(name: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """The kind of result, its numbers by name, and all that the file holds."""
     try:
         content = json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as problem:
@@ -62,8 +115,7 @@ def _read(name: str) -> tuple[str, dict[str, Any], bool]:
             numbers |= {f"{measure}, {part}": value for part, value in told.items()}
     if "verdict" in content:
         numbers = {"verdict": content["verdict"], **numbers}
-    exact = bool(content.get("custodians_own_copy"))
-    return str(content.get("result", "Assessment")), numbers, exact
+    return str(content.get("result", "Assessment")), numbers, content
 
 
 def _difference(first: Any, second: Any) -> float | None:

@@ -251,7 +251,7 @@ class Lowering:
         empty = [v.name for v in (self.variables[name], *parents) if v.size == 0]
         if empty:
             return [Problem((), f"has to do with {empty[0]}, which has no states then")]
-        names = [ref[1:] for ref in node.cpd.references() if ref[1:] in self.attack.subject]
+        names = [ref[1:] for ref in self.attack.behind(node.cpd) if ref[:1] == "@"]
         for column in map(self.attack.subject.__getitem__, names):
             for axis in (*column.axes, *column.last):
                 sized = self.attack.all_nodes.get(axis)

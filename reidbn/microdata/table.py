@@ -58,6 +58,8 @@ class People:
     """The same people as they were read, where values were generalised since."""
     share_kept: float = 1.0
     """The share that suppress() left of the people, or of all for whom they stand by weight."""
+    reading: object = field(default_factory=object)
+    """One thing for all tables that were made from one reading."""
 
     def __post_init__(self) -> None:
         names = (*self.quasi_identifiers, *self.sensitive)
@@ -205,14 +207,17 @@ class People:
     def has_the_people_of(self, other: People) -> bool:
         """Whether both hold the same people in the same order.
 
-        By their subject ids where both have them, else by the rows they were read from.
+        By their subject ids where both have them, else by the rows they were read from in one
+        reading, or in two of the same content.  Row i of one table is not row i of another.
         """
         if len(self) != len(other):
             return False
         if self.subject_ids is not None and other.subject_ids is not None:
             return np.array_equal(self.subject_ids, other.subject_ids)
-        own, others = (np.arange(len(p)) if p.origin is None else p.origin for p in (self, other))
-        return np.array_equal(own, others)
+        if not np.array_equal(self.rows_read, other.rows_read):
+            return False
+        one = self.reading is other.reading
+        return one or self.as_read.fingerprint == other.as_read.fingerprint
 
     def drop(self, rows: ArrayLike) -> People:
         """Everybody but these rows (numbers or a mask)."""

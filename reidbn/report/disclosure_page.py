@@ -310,7 +310,7 @@ def _every(d: Disclosure, every: DisclosureAll, said: Telling) -> Section:
         ]
     else:
         one = every[d.secret] if d.secret in every else next(iter(every.values()))
-        title += f" - another question: {one.secret} given {said.rounded(str(one.question))}"
+        title += f" - another question: {said.rounded(str(one.question))}"
         text = [_otherwise(d, said)]
     if {len(x) for x in every.values()} != {len(d)}:
         text.append("Secrets that some people lack are counted among the others.")
@@ -382,7 +382,7 @@ def _origin(d: Disclosure, said: Telling) -> list[str]:
     return [
         f"reidbn {reidbn.__version__}; measures of Kroes et al. 2021, counted exactly over all "
         f"{2 ** len(d.known) - 1:,} non-empty subsets of {len(d.known)} auxiliaries.",
-        f"Asked: {d.secret} given {said.rounded(str(d.question))}; q = {d.q:g}.",
+        f"Asked: {said.rounded(str(d.question))}; q = {d.q:g}.",
         f"Table: {said.counted(len(d.table))} people"
         + (f", SHA-256 {d.table.fingerprint}." if said.custodian else "."),
     ]

@@ -192,8 +192,10 @@ def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
     remarks = [telling.noted(remark) for remark in result.remarks()]
     return {
         "result": result.kind,
+        "about": result.about,
         "question": asked,
         "custodians_own_copy": custodian,
+        "table": result.table.fingerprint if custodian and result.table is not None else None,
         "measures": found,
         "remarks": [r for r in remarks if r],
     }

@@ -123,6 +123,8 @@ class Summary:
         limit, result = self.rule.limit, self.result
         provenance = told_provenance(result, telling)
         return {
+            "about": result.about,
+            "question": telling.rounded(result.question),
             "verdict": self.told_verdict(telling),
             "passes": self.passes,
             "release": self.rule.release,

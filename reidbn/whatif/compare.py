@@ -148,7 +148,10 @@ def _comparison(first: Asked, second: Asked, names: tuple[str, str], statistic: 
     summed = [
         float(summary(statistic)(v[:, None], w)[0]) for v, w in zip(each, weights, strict=True)
     ]
-    reduction, without_risk = _reduction(first.each(each[0]), second.each(each[1]))
+    reduction: dict[str, float] = {}
+    without_risk = 0
+    if _same_subjects(first, second):
+        reduction, without_risk = _reduction(first.each(each[0]), second.each(each[1]))
     return Comparison(
         attack=first.attack.name,
         question=_question(first.query, second.query),
@@ -167,6 +170,16 @@ def _comparison(first: Asked, second: Asked, names: tuple[str, str], statistic: 
 def _question(first: Query, second: Query) -> str:
     one, two = first.describe(), second.describe()
     return one if one == two else f"{one} against {two}"
+
+
+def _same_subjects(first: Asked, second: Asked) -> bool:
+    """Whether row i of both is one subject: by their labels, else by what is said of them."""
+    if first.labels is not None and second.labels is not None:
+        return list(first.labels) == list(second.labels)
+    if first.subject is second.subject:
+        return True
+    one, two = first.subject or {}, second.subject or {}
+    return set(one) == set(two) and all(np.array_equal(one[n], two[n]) for n in one)
 
 
 def _reduction(before: Array, after: Array) -> tuple[dict[str, float], int]:

@@ -134,6 +134,16 @@ class Assessment(Result):
         asked = self.questions[OVERALL].describe()
         return f"{self.inputs.attack.name} under {told_name(self.inputs.scenario)}: {asked}"
 
+    @property
+    def about(self) -> str:
+        """The attack, and the event whose chance the overall risk is."""
+        return f"{self.inputs.attack.name}, {self.event()}"
+
+    def event(self, measure: str = OVERALL) -> str:
+        """What happens, whatever was learnt or brought about before."""
+        asked = self.questions[measure]
+        return replace(asked, given={}, do={}).describe()
+
     def _people(self) -> pd.DataFrame:
         """One column per measure; of people counted as cells a row per cell."""
         if isinstance(self.table, TalliedPeople):

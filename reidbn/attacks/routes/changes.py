@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from reidbn.microdata.generalise import released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
+from reidbn.result import other_events
 from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
@@ -164,10 +165,13 @@ class AssessmentsCompared:
                     "with people of the same cells; before.compare(after) compares the means"
                 )
             raise UsageError(
-                f"the two assessments are about {len(self.before):,} people each, and not about "
-                f"the same ones in the same order: compare two assessments of the same people "
-                f"(tables that were read apart are told by their subject_id=)"
+                f"the two assessments are about {len(self.before):,} people each, and nothing says "
+                f"that they are the same ones in the same order. Tables that were read apart say "
+                f"so by subject_id=, the column that names each person; before.compare(after) "
+                f"compares the means alone"
             )
+        if self.before.about != self.after.about:
+            raise UsageError(other_events(self.before.about, self.after.about))
 
     def reduction(self, measure: str = OVERALL) -> Array:
         """1 - after/before of every person whose risk was above zero, in record order."""
@@ -185,7 +189,7 @@ class AssessmentsCompared:
 
         rows = []
         for measure in self.before.measures:
-            if measure not in self.after.measures:
+            if measure not in self.after.measures or not self._is_one_event(measure):
                 continue
             reduction = 100 * self.reduction(measure)
             q = np.quantile(reduction, [0.25, 0.5, 0.75]) if reduction.size else [np.nan] * 3
@@ -211,19 +215,55 @@ class AssessmentsCompared:
             first, second = (f"{one.name} ({one.fingerprint[:8]})" for one in both)
         return first, second
 
+    def _is_one_event(self, measure: str) -> bool:
+        """Whether both mean the same by a measure; a changed model may ask something else."""
+        asked = [r for r in (self.before, self.after) if measure in r.questions]
+        return len({r.event(measure) for r in asked}) < 2
+
+    @cached_property
+    def differs(self) -> tuple[str, ...]:
+        """In what the two differ, beside the scenario."""
+        both = self.before.inputs, self.after.inputs
+        one, two = both
+        found = [] if one.attack == two.attack else [f"the model {one.attack.name} was changed"]
+        first, second = (_settings(r, {**one.said, **two.said}) for r in (self.before, self.after))
+        found += [f"{n}: {_said(v)} -> {_said(second[n])}"
+                  for n, v in first.items() if v != second[n]]  # fmt: skip
+        for word in ("given", "do"):
+            given, then = getattr(one, word), getattr(two, word)
+            names = [n for n in {**given, **then} if given.get(n) != then.get(n)]
+            found += [f"{word} {n}: {_said(given.get(n))} -> {_said(then.get(n))}" for n in names]
+        if one.people.fingerprint != two.people.fingerprint:
+            found.append("the table as it is released")
+        for word in ("population", "population_model", "method"):
+            if getattr(one, word) != getattr(two, word):
+                found.append(f"{word.replace('_', ' ')}: {_said(getattr(one, word))} -> "
+                             f"{_said(getattr(two, word))}")  # fmt: skip
+        return tuple(found)
+
+    @property
+    def is_reduction(self) -> bool:
+        """Whether what lies between them is done to the risk, and not learnt or assumed anew."""
+        one, two = self.before.inputs, self.after.inputs
+        return (one.attack, one.given, one.population_model, one.method) == (
+            two.attack, two.given, two.population_model, two.method)  # fmt: skip
+
     def to_dict(self) -> dict[str, Any]:
         table = self.table.astype(object).where(self.table.notna(), None)
         return {
             "before": self.names[0],
             "after": self.names[1],
             "people": len(self.before),
+            "differs": list(self.differs),
             "reduction_percent": table.to_dict(orient="index"),
         }
 
     def __str__(self) -> str:
+        what = "reduction of the risk" if self.is_reduction else "how much lower the second is"
         lines = [
             f"{self.names[1]} against {self.names[0]}, "
-            f"{counted(len(self.before), 'person')}: reduction of the risk in percent",
+            f"{counted(len(self.before), 'person')}: {what} in percent",
+            *(f"  {text}" for text in self.differs),
             f"  {'':18}{'Q1':>8}{'median':>8}{'Q3':>8}   mean risk",
         ]
 
@@ -238,6 +278,18 @@ class AssessmentsCompared:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def _settings(result: Assessment, names: Iterable[str]) -> dict[str, Any]:
+    """The values at which an assessment has these parameters."""
+    own = result.attack.parameters
+    return {n: result.inputs.set.get(n, own[n].value if n in own else None) for n in names}
+
+
+def _said(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    return f"{value:,.12g}" if isinstance(value, int | float) else str(value)
 
 
 def _same_people(before: Inputs, after: Inputs) -> bool:

@@ -157,7 +157,7 @@ def _of_group(attack: Attack, group: Group) -> set[str]:
     above = attack.upstream(group.members)
     asked: dict[bool, set[str]] = {True: set(), False: set()}
     for node in attack.all_nodes.values():
-        names = {ref[1:] for ref in node.cpd.references() if ref.startswith("@")}
+        names = {ref[1:] for ref in attack.behind(node.cpd) if ref.startswith("@")}
         asked[node.name in above] |= names
     return asked[True] - asked[False]
 

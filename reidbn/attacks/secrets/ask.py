@@ -327,7 +327,7 @@ def _found(
         notes=notes,
         origin=wanted.origin,
         drawn_from=wanted.drawn_from,
-        question=DisclosureQuestion(others, at, words, individuals),
+        question=DisclosureQuestion(others, at, words, individuals, names[secret]),
     )
     return replace(found, q=found.joint_q() if q == "joint" else threshold("q", q))
 

@@ -398,9 +398,7 @@ class AlternativesLeftOut:
 
 @dataclass(frozen=True)
 class DisclosureQuestion:
-    """What was asked, beside the secret: two numbers on one page are about the same question, or
-    say so.
-    """
+    """What was asked: two numbers on one page are about the same question, or say so."""
 
     known: tuple[str, ...]
     p: float
@@ -408,12 +406,15 @@ class DisclosureQuestion:
     """Ranges, tolerances, near guesses and the attacker who knows nothing, in words."""
     individuals: tuple[int, int] | None = None
     """How many were asked about, and the sum of their row numbers; None for everybody."""
+    secret: str = ""
+    """What is to be learnt; empty where whoever asks says it."""
 
     def __str__(self) -> str:
         words = [f"p = {self.p:g}", *self.blurred]
         if self.individuals is not None:
             words.append(counted(self.individuals[0], "individual"))
-        return f"{', '.join(self.known)} known; " + "; ".join(words)
+        known = f"{', '.join(self.known)} known; " + "; ".join(words)
+        return f"{self.secret} given {known}" if self.secret else known
 
 
 def kept(*counts: Ints) -> Kept:

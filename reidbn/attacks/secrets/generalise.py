@@ -303,7 +303,7 @@ def worth_of_intervals(
     held = np.bincount(place, weights=cells.people, minlength=len(present)).astype(np.int64)
     individuals = None if chosen is None else (int(chosen.size), int(chosen.sum()))
     words = Blur(ranges or {}, {}, None).words(names, empty=empty)
-    question = DisclosureQuestion(tuple(names), p, words, individuals)
+    question = DisclosureQuestion(tuple(names), p, words, individuals, sensitive)
     return OrderedValues(present, worth, float(each[rows].sum()), held, question)
 
 

@@ -76,6 +76,11 @@ class Disclosure(Result):
         return len(self.table) if self.rows is None else int(self.rows.size)
 
     @property
+    def about(self) -> str:
+        """Whose values are guarded."""
+        return f"disclosure of {self.secret}"
+
+    @property
     def known(self) -> tuple[str, ...]:
         """The auxiliaries: what may be known."""
         return tuple(self.names[j] for j in self.source.others(self.column))
