@@ -10,10 +10,17 @@ from inside import inside
 
 import reidbn as rb
 from reidbn.attack import FactLookup, Known, Knows, Listed, Scenario, load_scenario, read_facts
-from reidbn.attacks import risks
+from reidbn.attacks import act_out, risks
 from reidbn.cli import main
 from reidbn.cpds import yes_no
-from reidbn.errors import CrosscheckFailed, EngineError, ModelError, ReidbnWarning
+from reidbn.errors import (
+    CrosscheckFailed,
+    EngineError,
+    ImpossibleEvidence,
+    ModelError,
+    ReidbnWarning,
+    UsageError,
+)
 from reidbn.microdata import People
 
 
@@ -271,3 +278,39 @@ def test_a_table_of_facts_that_cannot_be_read_one_way_is_refused(text, message, 
     (tmp_path / "lists.csv").write_bytes(text)
     with pytest.raises(ModelError, match=message):
         load_scenario(tmp_path / "s.yaml")
+
+
+# -- what is given, of many people -----------------------------------------------------------------
+
+HALF_KNOWN = {"age": 0.5, "race": 0.5, "sex": 0.5}
+
+
+@pytest.mark.parametrize(
+    "given", [{"claims": "yes"}, {"right_guess": "no"}, {"claims": {"yes": 0.8, "no": 0.3}}]
+)
+def test_risks_of_who_has_learnt_something_are_cross_checked(given):
+    """False alarm: one in a million a check."""
+    result = assessed(known=HALF_KNOWN, given=given)
+    check = result.check(draws=20_000, subjects=3)
+    assert check.passed
+    assert check.compared.is_all
+    assert any("where the evidence fits" in cell.what for cell in check.cells)
+    wrong = replace(result, risks={**result.risks, "overall": 0.05 + 0.7 * result.risks["overall"]})
+    found = wrong.keep_crosscheck(draws=20_000)
+    assert found.compared.differing > 0
+    assert found.disagreements  # the sample alone sees it, too
+    with pytest.raises(CrosscheckFailed):
+        wrong.check(draws=20_000, subjects=3)
+
+
+def test_a_report_on_what_cannot_be_learnt_in_the_worst_case_is_written(tmp_path):
+    result = assessed(known=HALF_KNOWN, given={"right_guess": "no"})
+    result.keep_crosscheck(draws=20_000)
+    with pytest.raises(ImpossibleEvidence):
+        rb.what_if(result, scenario="worst-case")
+    page = result.report(tmp_path / "page.md").read_text()
+    assert "The worst case is not beside it" in page
+    assert "run forward" in page
+    assert "many subjects" not in page
+    with pytest.raises(UsageError, match="forward, without evidence"):
+        act_out(result)

@@ -137,8 +137,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     )
     if result.is_part:
         return _say_part(people, result, options, as_json=as_json, quiet=quiet)
-    if not result.inputs.given:
-        result.keep_crosscheck(draws=options["check_draws"], seed=options["seed"])
+    result.keep_crosscheck(draws=options["check_draws"], seed=options["seed"])
     summary = result.summary(options["threshold"], options["release"])
     if as_json:
         print_json(summary.to_dict())

@@ -45,7 +45,7 @@ from reidbn.inference.lowering import Lowering, check_settings, parameter_values
 from reidbn.inference.network import Array, Network
 from reidbn.inference.query import Query, read_query
 from reidbn.inference.rare import count_rare
-from reidbn.inference.sampling import States, forward, matching
+from reidbn.inference.sampling import forward, matching
 from reidbn.progress import progress
 from reidbn.written import agree, counted
 
@@ -433,37 +433,37 @@ def _many_subjects(
 ) -> tuple[list[_Counted], dict[str, float], _OneByOne]:
     from reidbn.inference.answers import joint
 
-    if query.given:
-        raise UsageError("cross-check many subjects without evidence, or one subject with it")
     wanted = dict(query.wanted) or {query.targets[0]: attack.all_nodes[query.targets[0]].states[-1]}
     values = joint(attack, query, settings, columns)
     network = Lowering(attack, settings, tables=False).network(columns).do(query.do)
     where: Any = (slice(None), 0, *_index(network, wanted))
-    risk = np.broadcast_to(values[where], network.subjects)
+    likely = np.ones(1)  # without evidence there is nothing to divide by
+    if query.given:
+        likely = values[:, 0].sum(axis=tuple(range(1, values.ndim - 1)))
+    if not (likely > 0).all():
+        raise ImpossibleEvidence(
+            "the evidence is impossible for some subjects: there is nothing to cross-check"
+        )
+    likely = np.broadcast_to(likely, network.subjects)
+    risk = np.broadcast_to(values[where], network.subjects) / likely
     gaps = {}
     if printed is not None:
         gaps[PRINTED] = float(np.abs(printed - risk).max())
         risk = printed
-    one_by_one = _OneByOne(attack, query, settings, columns, wanted, risk)
+    one_by_one = _OneByOne(attack, query, settings, columns, wanted, risk, likely)
     counted = _strata(network, one_by_one, people, rows, rng)
     chosen = _chosen(risk, subjects, rng)
     gap = 0.0
     for label, i in progress(chosen, "cross-check, subject by subject"):
-        hits = sum(
-            int(matching(network, _acted(network, wanted, batch, rng, int(i)), wanted).sum())
-            for batch in batches(rows)
-        )
+        hits = fits = 0
+        for batch in batches(rows):
+            fit, hit = one_by_one.acted(network, np.full(batch, i, dtype=np.intp), rng)
+            fits, hits = fits + int(fit.sum()), hits + int(hit.sum())
         what = f"risk of a subject ({label})"
         again = partial(one_by_one.again, what, np.array([i]))
-        counted.append(_Counted(Counted(what, float(risk[i]), hits, rows), again))
+        counted.append(_Counted(Counted(what, float(risk[i]), hits, fits), again))
         gap = max(gap, one_by_one.pgmpy_gap(i, values[i if len(values) > 1 else 0, 0]))
     return counted, {**gaps, f"pgmpy on {len(chosen)} subjects": gap}, one_by_one
-
-
-def _acted(
-    network: Network, wanted: Mapping[str, str], rows: int, rng: np.random.Generator, who: int
-) -> dict[str, States]:
-    return forward(network, rows, rng, subject=np.full(rows, who, dtype=np.intp), wanted=wanted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -476,6 +476,17 @@ class _OneByOne:
     columns: Mapping[str, Array]
     wanted: dict[str, str]
     risk: Array
+    likely: Array
+    """P(evidence) of each subject."""
+
+    def acted(
+        self, network: Network, who: NDArray[np.intp], rng: np.random.Generator
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Rows of these subjects acted out: where the evidence fits, and the event with it."""
+        given = dict(self.query.given)
+        states = forward(network, len(who), rng, subject=who, wanted=[*self.wanted, *given])
+        fit = np.broadcast_to(matching(network, states, given), len(who))
+        return fit, fit & matching(network, states, self.wanted)
 
     def network(self, i: int) -> Network:
         one = {n: v[i : i + 1] if len(v) > 1 else v for n, v in self.columns.items()}
@@ -485,20 +496,26 @@ class _OneByOne:
         from reidbn.inference import pgmpy_bridge
 
         model = pgmpy_bridge.network_to_pgmpy(self.network(i))
-        theirs = pgmpy_bridge.joint(model, self.query.targets, {})
+        theirs = pgmpy_bridge.joint(model, self.query.targets, self.query.given)
         return float(np.abs(theirs - ours).max())
 
     def again(
         self, what: str, who: NDArray[np.intp], rows: int, rng: np.random.Generator
     ) -> Counted | None:
-        """The mean risk of these subjects (of some, where they are many), where it is not rare."""
+        """The mean risk of these subjects (of some, where they are many), where it is not rare.
+
+        With evidence it is the chance of both, which is the risk times that of the evidence.
+        """
         some = rng.choice(who, SUBJECTS_RARE, replace=False) if len(who) > SUBJECTS_RARE else who
-        found = count_rare([self.network(int(i)) for i in some], self.wanted, rows, rng)
+        both = {**self.query.given, **self.wanted}
+        found = count_rare([self.network(int(i)) for i in some], both, rows, rng)
         if found is None:
             return None
+        if self.query.given:
+            what = f"{what}, with the evidence"
         if len(some) < len(who):
             what = f"{what}: {len(some)} drawn from it"
-        exact = float(self.risk[some].mean())
+        exact = float((self.risk[some] * self.likely[some]).mean())
         return Counted(what, exact, found.hits, found.rows, found.scale)
 
 
@@ -511,9 +528,11 @@ def _strata(
 ) -> list[_Counted]:
     """The mean risk, and the mean risk in each tenth of the people ordered by risk.
 
-    The person of a row is drawn at random, so hits in a tenth are binomial with its mean risk.
+    The person of a row is drawn at random, so hits in a tenth are binomial with its mean risk; of
+    the rows in which the evidence fits, with the mean in which each person weighs as much as the
+    evidence is likely.
     """
-    wanted, risk = one_by_one.wanted, one_by_one.risk[people]
+    risk, likely = one_by_one.risk[people], one_by_one.likely[people]
     order = np.argsort(risk, kind="stable")
     parts = min(10, len(risk))
     stratum = np.empty(len(risk), dtype=np.intp)
@@ -522,15 +541,19 @@ def _strata(
     drawn = np.zeros(parts, dtype=int)
     for batch in batches(rows):
         who = rng.integers(len(risk), size=batch)
-        states = forward(network, batch, rng, subject=people[who], wanted=wanted)
-        hit = np.broadcast_to(matching(network, states, wanted), batch)
-        drawn += np.bincount(stratum[who], minlength=parts)
+        fit, hit = one_by_one.acted(network, people[who], rng)
+        drawn += np.bincount(stratum[who[fit]], minlength=parts)
         hits += np.bincount(stratum[who[hit]], minlength=parts)
-    means = np.bincount(stratum, weights=risk) / np.bincount(stratum)
-    whole = Counted("mean risk of all people", float(risk.mean()), int(hits.sum()), rows)
-    out = [_Counted(whole, partial(one_by_one.again, whole.what, people))]
+    means = np.bincount(stratum, weights=risk * likely) / np.bincount(stratum, weights=likely)
+    mean, fits = float(np.average(risk, weights=likely)), int(drawn.sum())
+    which = ", where the evidence fits" if one_by_one.query.given else ""
+    whole = Counted(f"mean risk of all people{which}", mean, int(hits.sum()), fits)
+    out = [_Counted(whole, partial(one_by_one.again, "mean risk of all people", people))]
+    if which:
+        seen = Counted("chance of the evidence, mean", float(likely.mean()), fits, rows)
+        out.append(_Counted(seen, lambda rows, rng: None))
     for j in range(parts):
-        name = f"mean risk of tenth {j + 1} of {parts} of the people, by risk"
+        name = f"mean risk of tenth {j + 1} of {parts} of the people, by risk{which}"
         cell = Counted(name, float(means[j]), int(hits[j]), int(drawn[j]))
         again = partial(one_by_one.again, name, people[stratum == j])
         out.append(_Counted(cell, again))

@@ -15,6 +15,7 @@ from typing import Any
 from reidbn.attack.scenariofile import is_shipped
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
+from reidbn.errors import ImpossibleEvidence
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
@@ -40,7 +41,8 @@ class Request:
 
     result: Assessment
     summary: Summary
-    worst: Assessment
+    worst: Assessment | None
+    """None where what is given cannot happen when everything is known."""
     options: Mapping[str, Assessment] = field(default_factory=dict)
     context: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
@@ -96,9 +98,12 @@ def report(
     `options` are other assessments to compare (other releases, scenarios or controls); `context`
     says who receives the data and how: recipient, purpose, environment, controls, agreement.
     """
-    worst = result
+    worst: Assessment | None = result
     if not is_shipped(result.inputs.scenario, "worst-case"):
-        worst = what_if(result, scenario="worst-case", columns={}, without=())
+        try:
+            worst = what_if(result, scenario="worst-case", columns={}, without=())
+        except ImpossibleEvidence:
+            worst = None
     telling = Telling(custodian=custodian)
     summary = summarise(result, threshold, release)
     rule = summary.rule
@@ -223,12 +228,10 @@ def _provenance(asked: Request) -> Section:
     about |= {name: version(name) for name in ("numpy", "scipy", "pandas", "pgmpy")}
     rows = [[k.replace("_", " "), f"{v:,.0f}" if isinstance(v, float) else str(v)]
             for k, v in about.items() if v is not None]  # fmt: skip
-    details, checks = [], []
     text = ["Anyone with the table, the model and the scenario can make these numbers again."]
-    if not result.inputs.given:
-        first, *checks = told_check(result.crosscheck, telling)
-        text.append(f"{first[:1].upper()}{first[1:]}.")
-        details.append(_cells(result.crosscheck, telling))
+    first, *checks = told_check(result.crosscheck, telling)
+    text.append(f"{first[:1].upper()}{first[1:]}.")
+    details = [_cells(result.crosscheck, telling)]
     return Section(
         "Provenance and cross-check",
         text=text,

@@ -88,11 +88,18 @@ def _values(result: Assessment, name: str, telling: Telling) -> str:
     return f"{int((counts >= BASE).sum()):,}"
 
 
-def results(result: Assessment, worst: Assessment, summary: Summary, telling: Telling) -> Section:
+def results(
+    result: Assessment, worst: Assessment | None, summary: Summary, telling: Telling
+) -> Section:
     """Distribution by route, counts above levels, worst case beside scenario, subgroups."""
     text = []
     parts = [curves(result, telling), _bands(result, telling)]
-    if worst is not result:
+    if worst is None:
+        text.append(
+            "The worst case is not beside it: what is given cannot happen for some people when "
+            "everything is known."
+        )
+    elif worst is not result:
         parts.append(_heat_map(result, worst, telling))
         text.append(
             "The worst case, in which everything is known, is the initial risk; the scenario's is "
@@ -364,12 +371,20 @@ NOT_ACTED = (
 )
 
 
+NOT_ACTED_GIVEN = (
+    "Not acted out: attacks on the table run forward, and these risks are those of who has learnt "
+    "something. The cross-check acts out what was learnt, too."
+)
+
+
 def adversarial_test(result: Assessment, telling: Telling) -> Section:
     """The attack acted out on the table, beside what the model predicts."""
     if not {"marketer", "prosecutor"} <= set(result.risks):
         return Section("Adversarial test", text=["This attack has no match that can be acted out."])
     if not result.groups.seen(result.inputs.people).is_partition:
         return Section("Adversarial test", text=[NOT_ACTED])
+    if result.questions["marketer"].given:
+        return Section("Adversarial test", text=[NOT_ACTED_GIVEN])
     acted = act_out(result)
     rows = []
     for c, measure in zip(acted.cells, ("marketer", "prosecutor"), strict=True):

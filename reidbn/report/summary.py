@@ -74,7 +74,7 @@ class Summary:
     @cached_property
     def failure(self) -> str:
         """Why these numbers cannot be used: the cross-check disagrees.  Empty otherwise."""
-        if self.result.inputs.given or not self.result.crosscheck.failed:
+        if not self.result.crosscheck.failed:
             return ""
         return (
             "THE CROSS-CHECK FAILED: an exact number disagrees with the attack acted out or with "
@@ -280,9 +280,7 @@ def told_provenance(result: Assessment, telling: Telling) -> dict[str, Any]:
     return found
 
 
-def _crosscheck(result: Assessment, telling: Telling) -> dict[str, Any] | None:
-    if result.inputs.given:
-        return None
+def _crosscheck(result: Assessment, telling: Telling) -> dict[str, Any]:
     found = result.crosscheck.to_dict()
     if not telling.custodian:
         found.pop("cells")
@@ -333,8 +331,6 @@ def told_people(check: CrossCheck) -> str | None:
 
 
 def _crosscheck_lines(result: Assessment) -> list[str]:
-    if result.inputs.given:
-        return ["  Not cross-checked: many subjects with evidence."]
     return ["", *("  " + line for line in str(result.crosscheck).splitlines())]
 
 

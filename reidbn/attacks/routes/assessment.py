@@ -368,8 +368,7 @@ class Assessment(Result):
 
     def refuse_what_is_wrong(self) -> None:
         """Raise where the cross-check fails."""
-        if not self.inputs.given:
-            self.crosscheck.raise_on_failure()
+        self.crosscheck.raise_on_failure()
 
     to_html = late("reidbn.report.assessment_report:write_html")
     to_markdown = late("reidbn.report.assessment_report:write_markdown")

@@ -86,6 +86,8 @@ def act_out(result: Assessment, *, draws: int = 20_000, seed: int = 0) -> ActedO
     for measure in ("marketer", "prosecutor"):
         if measure not in result.risks:
             raise UsageError(f"this attack has no question {measure} to compare a match with")
+    if result.questions["marketer"].given:
+        raise UsageError("attacks are acted out forward, without evidence: leave given= out")
     whole_number(draws, "draws", least=1)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
     who = rng.integers(len(result), size=draws)
