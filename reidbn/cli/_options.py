@@ -121,7 +121,7 @@ def _precedent(text: str) -> RiskLimit | None:
     return PRESETS.get(text.strip().lower())
 
 
-class NewFile(click.ParamType[str]):
+class NewFile(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
     """A file that will be written: where it cannot be, the command says so before it works."""
 
     name = "file"
@@ -155,7 +155,7 @@ FILE = NewFile()
 PICTURE = NewFile(".svg", ".png", ".pdf")
 
 
-class Written(click.ParamType[Number]):
+class Written(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
     """The type of an option that takes a number: 300,000, 300k, 0.05 or 5%."""
 
     name = "number"
