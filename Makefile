@@ -14,6 +14,12 @@ demo: setup  ## assess a shipped example and write a readable report
 test: setup  ## run the default test suite
 	@python3 bootstrap.py test
 
+lowest:  ## the tests with the oldest versions that are allowed
+	@python3 bootstrap.py lowest
+
+newest:  ## the tests with the newest Python and the newest versions
+	@python3 bootstrap.py newest
+
 format: setup  ## format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
@@ -51,6 +57,6 @@ sbom: setup  ## what the installed product is made of, as CycloneDX (sbom.json)
 	$(BIN)/python tests/sbom.py
 
 clean:  ## remove what the tools made
-	rm -rf .venv dist build demo sbom.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-newest dist build demo sbom.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test format lint wheel check notebooks notebooks-check golden schema bench lock sbom clean
+.PHONY: help setup demo test lowest newest format lint wheel check notebooks notebooks-check golden schema bench lock sbom clean

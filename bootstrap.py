@@ -1,12 +1,17 @@
 """Set up .venv and run the demonstration or the tests, with nothing but Python.
 
-    python3 bootstrap.py setup | demo | test
+    python3 bootstrap.py setup | demo | test | lowest | newest
+
+`lowest` runs the tests with the oldest versions that pyproject.toml allows, `newest` with the newest
+Python of this machine and the newest versions; each in an environment of its own.
 
 The Makefile calls this file too, so that the set-up is written down once.
 """
 
 import hashlib
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -62,8 +67,40 @@ def test() -> int:
     return subprocess.run(tests, check=False, cwd=ROOT).returncode
 
 
+def lowest() -> int:
+    import tomllib  # not in a Python that is told what is needed
+
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    pins = [re.sub(r">=([\d.]+).*", r"==\1", need) for need in found]
+    return apart(".venv-lowest", sys.executable, pins)
+
+
+def newest() -> int:
+    names = (f"python3.{minor}" for minor in range(19, 10, -1))
+    python = next((p for p in map(shutil.which, names) if p and runs(p)), sys.executable)
+    return apart(".venv-newest", python, [])
+
+
+def runs(python: str) -> bool:
+    done = subprocess.run([python, "-c", "import venv"], check=False, capture_output=True)
+    return done.returncode == 0
+
+
+def apart(name: str, python: str, pins: list[str]) -> int:
+    """The tests in an environment of their own; what other packages announce is not ours."""
+    venv = ROOT / name
+    own = venv / PYTHON.relative_to(VENV)
+    subprocess.run([python, "-m", "venv", "--clear", str(venv)], check=True)
+    pip = [str(own), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "-e", f"{ROOT}[dev]", *pins], check=True)
+    print(f"reidbn: tests with {own.parent.parent.name}, {python}", file=sys.stderr)
+    quiet = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"]
+    tests = [str(own), "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *quiet]
+    return subprocess.run(tests, check=False, cwd=ROOT).returncode
+
+
 def main(argv: list[str]) -> int:
-    commands = {"setup": setup, "demo": demo, "test": test}
+    commands = {f.__name__: f for f in (setup, demo, test, lowest, newest)}
     if len(argv) != 1 or argv[0] not in commands:
         print(__doc__, file=sys.stderr)
         return 2

@@ -33,7 +33,7 @@ QI = ["sex", "age", "zip", "income", "born", "veteran"]
 def duckdb_relation(frame):
     import duckdb
 
-    return duckdb.connect().from_df(frame)
+    return duckdb.from_df(frame)  # of the connection that stays
 
 
 def parquet(frame, folder):
@@ -243,7 +243,7 @@ def test_types_of_duckdb_without_a_like_in_numpy_are_read_as_they_are_written():
     cells = "1.10::DECIMAL(4,2) AS price, 'UNION [x]'::ENUM('BIT', 'UNION [x]') AS kind, "
     cells += "'10:30:00'::TIME AS hour, 12::HUGEINT AS big, 9::UBIGINT AS long"
     people = rb.read_table(
-        duckdb.connect().sql(f"SELECT {cells}"),
+        duckdb.sql(f"SELECT {cells}"),
         quasi_identifiers=["price", "kind", "hour", "big", "long"],
     )
     assert [people.labels(c)[0] for c in people.columns] == [1.1, "UNION [x]", "10:30:00", 12, 9]
@@ -252,7 +252,7 @@ def test_types_of_duckdb_without_a_like_in_numpy_are_read_as_they_are_written():
 def test_a_relation_that_fails_says_so_without_its_cells():
     import duckdb
 
-    relation = duckdb.connect().values([PRIVATE]).project("col0::INTEGER AS x")
+    relation = duckdb.values([PRIVATE]).project("col0::INTEGER AS x")
     with pytest.raises(DataError, match="ConversionException") as caught:
         rb.read_table(relation, quasi_identifiers="x")
     assert PRIVATE not in str(caught.value)
