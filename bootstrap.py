@@ -2,8 +2,8 @@
 
     python3 bootstrap.py setup | demo | test | lowest | newest
 
-`lowest` runs the tests with the oldest versions that pyproject.toml allows, `newest` with the newest
-Python of this machine and the newest versions; each in an environment of its own.
+`lowest` runs the tests with the oldest versions that pyproject.toml allows, `newest` with the
+newest Python of this machine and the newest versions; each in an environment of its own.
 
 The Makefile calls this file too, so that the set-up is written down once.
 """
