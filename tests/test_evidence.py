@@ -189,6 +189,19 @@ def test_a_number_that_is_no_probability_lies_within_its_ends():
         small("value: 0.5, source: x", f"  fine: {{{told}}}\n")
 
 
+def test_experts_may_speak_of_a_count():
+    told = "elicited: [{expert: A, quantiles: {0.05: 10, 0.95: 40}}], within: [0, 100]"
+    more = "value: 20, range: [5, 60], unit: records"
+    leaked = small("value: 0.5, source: x", f"  n: {{{told}, {more}}}\n").parameters["n"]
+    assert leaked.is_integer
+    known = rb.whatif.measure(leaked)
+    assert (known.points % 1 == 0).all()
+    x, weights = leaked.evidence.law.points
+    inside = (np.rint(x) >= 5) & (np.rint(x) <= 60)
+    mean = (weights * np.rint(x))[inside].sum() / weights[inside].sum()
+    assert known.weights @ known.points == pytest.approx(mean, abs=0.05)
+
+
 # -- what draws from them --------------------------------------------------------------------------
 
 SPECS = [

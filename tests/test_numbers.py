@@ -493,3 +493,39 @@ def test_a_condition_may_compare_formulas():
     assert rb.whatif.uncertainty(attack, "risk", over=narrow, draws=10).method == "exact"
     with pytest.raises(rb.ModelError, match=r"n >= 0\.1 does not hold at n=0"):
         rb.loads(words.replace("0.25", "0"))
+
+
+CONTRACT = """schema_version: 1
+name: contract
+parameters:
+  p_ill: {value: 0.001, source: assumption}
+  fine: {value: 1000, unit: euro, source: assumption}
+  leaked: {value: 4, range: [1, 5], unit: records, source: assumption}
+  records: {value: 9, range: [5, 10], unit: records, source: assumption}
+  p_confirms: {measured: {hits: 241, trials: 579}, source: "..."}
+  p_tries: {elicited: [{expert: A, quantiles: {0.05: 0.01, 0.5: 0.05, 0.95: 0.2}}, {expert: B,
+    quantiles: {0.1: 0.02, 0.9: 0.3}}], pool: linear, source: "..."}
+numbers:
+  p_any: {is: "1 - (1 - p_ill) ^ 150", story: At least one of 150 acquaintances is ill}
+  loss: "-fine"                               # short form
+where: ["leaked <= records"]
+nodes:
+  tries: {cpd: {kind: probability, p: $p_tries}}
+  known: {parents: [tries], cpd: {kind: probability, p: $p_any, only_if: [tries]}}
+  named: {parents: [known], cpd: {kind: probability, p: $p_confirms, only_if: [known]}}
+  leak: {cpd: {kind: share, part: $leaked, whole: $records}}
+questions: {risk: {target: named=yes}}
+"""
+
+
+def test_the_words_of_the_contract_load_as_they_stand():
+    attack = rb.loads(CONTRACT)
+    means = [attack.parameters[n].value for n in ("p_tries", "p_confirms")]
+    chance = means[0] * means[1] * (1 - 0.999**150)
+    assert float(rb.ask(attack, "risk")) == pytest.approx(chance, rel=1e-12)
+    assert attack.derived.units["loss"] == "euro"
+    assert rb.loads(rb.dumps(attack)) == attack
+    found = rb.whatif.uncertainty(attack, "risk", over=["p_tries", "p_confirms"], draws=1000)
+    assert found.mean == pytest.approx(chance, rel=1e-9)
+    swings = {bar.parameter for bar in rb.tornado(attack, "risk") if bar.swing > 0}
+    assert swings == {"p_tries", "p_confirms", "p_ill", "p_any"}

@@ -67,8 +67,8 @@ def units_of(term: Term, known: Mapping[str, Units | None]) -> tuple[Units | Non
         return None, slip
     if term.op == "neg":
         return sure[0], ""
-    if term.op == "/" and sure[0].is_literal and not sure[1].is_bare:
-        return None, ""  # 1 / class_size: a literal may be a count of anything
+    if term.op == "/" and sure[0].is_bare and not sure[1].is_bare:
+        return None, ""  # 1 / class_size, a chance among so many
     if term.op in ("*", "/"):
         return sure[0].times(sure[1], 1 if term.op == "*" else -1), ""
     if term.op == "^":
