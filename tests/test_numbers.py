@@ -350,6 +350,11 @@ def test_a_number_that_is_set_no_longer_follows():
         rb.ask(attack, "risk", set={"twise": 0.5})
 
 
+def test_a_copy_has_no_other_value_for_what_follows():
+    with pytest.raises(rb.errors.UsageError, match=r"twice is derived .* ask with set="):
+        rb.loads(CHAIN).with_values({"twice": 0.5})
+
+
 def test_comparing_tells_a_number_that_one_side_holds():
     attack = rb.loads(CHAIN)
     one = rb.whatif.case_of(attack, "risk")

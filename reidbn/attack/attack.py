@@ -302,6 +302,12 @@ class Attack:
     @typed
     def with_values(self, values: Mapping[str, float], *, beyond_range: bool = False) -> Attack:
         """A copy whose parameters have other values; `beyond_range=True` widens their ranges."""
+        derived = [name for name in values if name in self.numbers]
+        if derived:
+            raise UsageError(
+                f"{derived[0]} is derived ({self.numbers[derived[0]].formula}); change what it "
+                f"stands on, or ask with set={{...}}"
+            )
         refuse_beyond_range(self.parameters, values, beyond_range=beyond_range)
         changed = [_moved(self.parameters[name], value) for name, value in values.items()]
         return replace(self, parameters=self.parameters.replace(*changed))

@@ -124,6 +124,7 @@ def _about(name: str) -> tuple[str, str]:
     counts = (
         (len(attack.all_nodes), "node"),
         (len(attack.parameters), "parameter"),
+        *([(len(attack.numbers), "derived number")] if attack.numbers else []),
         (len(attack.assumptions), "assumption"),
     )
     return attack.name, ", ".join(_some(count, what) for count, what in counts)
