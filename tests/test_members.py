@@ -252,3 +252,29 @@ def test_the_network_is_the_same_to_every_engine():
     network = lower(rb.loads(TOLD))
     assert network.factors["knows_age"].parents == ("on_facebook", "knows_birth_date")
     assert network.members(("known",)) == ("knows_age", "knows_birth_date", "knows_town")
+
+
+BESIDE = """schema_version: 1
+name: beside
+subject: {size: {per: theirs, unit: records, range: [1, 9]}}
+groups:
+  theirs: {members: [age], parents: [looks], probability: 0.25, source: x}
+  ours:
+    members:
+      town: {parents: [looks, age], cpd: {kind: noisy-or, weights: {looks: 0.25, age: 0.5}}}
+      year: {parents: [looks, age], cpd: {kind: and}}
+    source: x
+nodes:
+  looks: {cpd: {kind: probability, p: 0.5}, source: x}
+  right: {parents: [ours], cpd: {kind: threshold, at_least: 1}}
+  named: {parents: [right, theirs], cpd: {kind: one-over, of: "@size", only_if: [right]}}
+questions: {risk: {target: named=yes}}
+example: {size: [4, 2]}
+"""
+
+
+def test_a_member_that_leads_to_another_group_stays_with_its_own():
+    """Its table went with the other group, and its own was summed as if nothing decided it."""
+    attack = rb.loads(BESIDE)
+    found = [float(rb.ask(attack, "risk", engine=e)) for e in ("exact", "enumeration")]
+    assert found[0] == pytest.approx(found[1], abs=1e-14)

@@ -133,9 +133,11 @@ def _free(
     while True:
         own = {a for m in free for a in pool[m]}
         apart = {*network.groups} | ({SUBJECT} - own)
+        others = members - {*network.groups[group]}  # their group needs their tables
         inner: set[str] = set()
         for axis in own - members - blocked - {*BATCH}:
-            inner |= _leading(axis, pool, about, own | blocked | members, own, apart) - {*free}
+            found = _leading(axis, pool, about, own | blocked | members, own, apart)
+            inner |= set() if found & others else found - {*free}
         within = own | {a for name in inner for a in pool[name]}
         for m in free:  # such as what was seen of a member that hangs on this one
             inner |= {n for n in about[m] if within.issuperset(pool[n]) and n not in free}
