@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from reidbn.cli._known import known_of, known_options
-from reidbn.cli._options import NUMBER, WHOLE, number, print_table
+from reidbn.cli._options import CHANCE, WHOLE, number, print_table
 from reidbn.cli._tables import listed
 from reidbn.errors import UsageError
 from reidbn.written import read_exact
@@ -23,19 +23,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     known_options,
-    click.option("--sensitive-known", type=NUMBER, metavar="P",
+    click.option("--sensitive-known", type=CHANCE, metavar="P",
                  help="Chance that a --sensitive value is known and filters the candidates."),
     click.option("--homogeneity", is_flag=True,
                  help="What the leak tells of every --sensitive column of a table."),
     click.option("--alike", type=WHOLE, metavar="S",
                  help="The same without a table: S of --class-size share the target's secret."),
-    click.option("--seen", type=NUMBER, metavar="Q",
+    click.option("--seen", type=CHANCE, metavar="Q",
                  help="Each record of a leaked person comes out with chance Q only."),
     click.option("--histories", metavar="N,N,...",
                  help="With --seen and --records: records of each member of one class."),
     click.option("--claims", metavar="guess|only-one|P",
                  help="When the attacker claims; how often that is right."),
-    click.option("--in-table", type=NUMBER, default=1.0, metavar="P",
+    click.option("--in-table", type=CHANCE, default=1.0, metavar="P",
                  help="With --claims: chance that the target is in the table."),
     click.option("--known-in-leak", is_flag=True,
                  help="With --claims: the attacker knows that the target leaked."),

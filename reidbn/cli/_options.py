@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from reidbn.above import refuse_no_limit
 from reidbn.errors import UsageError
 from reidbn.release.writing import probe
 from reidbn.written import read_number
@@ -18,7 +19,6 @@ from reidbn.written import read_number
 if TYPE_CHECKING:
     from reidbn.report.thresholds import RiskLimit
 
-ROUNDING = 1e-12  # of a limit: 11 times 1/11 need not be 1
 F = TypeVar("F", bound=Callable[..., Any])
 Number = int | float
 
@@ -168,7 +168,7 @@ class Written(click.ParamType):  # type: ignore[type-arg]  # generic since click
     ) -> Number:
         if not isinstance(value, str):
             return value  # type: ignore[no-any-return]
-        what = param.opts[0] if param is not None and param.opts else "number"
+        what = _named(param)
         found = number(value, what)
         if not self.whole:
             return found
@@ -211,7 +211,26 @@ class NamedLimit(float):
         return found
 
 
-class Limit(Written):
+class Chance(Written):
+    """A probability or a share: 0.05, 5% or 1/20, from 0 to 1.
+
+    `is_limit`: a command judges by it, so that it lies below 1, above which nothing is.
+    """
+
+    def __init__(self, *, is_limit: bool = False, alike: bool = False) -> None:
+        super().__init__()
+        self.is_limit, self.alike = is_limit, alike
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Number:
+        found = super().convert(value, param, ctx)
+        if self.is_limit or found != 1:
+            refuse_no_limit(found, f"{_named(param)} {found:g}", alike=self.alike)
+        return found
+
+
+class Limit(Chance):
     """A risk, or a precedent by name: the number it publishes, else of k alike each has 1/k."""
 
     def convert(
@@ -225,13 +244,14 @@ class Limit(Written):
         return NamedLimit(named) if named else super().convert(value, param, ctx)
 
 
-def is_above(risk: Any, limit: float) -> Any:
-    """Whether a risk is above a limit by more than what rounding leaves."""
-    return risk > limit * (1 + ROUNDING)
+def _named(param: click.Parameter | None) -> str:
+    return param.opts[0] if param is not None and param.opts else "number"
 
 
 NUMBER = Written()
+CHANCE = Chance()
 LIMIT = Limit()
+ABOVE = Chance(is_limit=True, alike=True)
 WHOLE = Written(whole=True)
 
 

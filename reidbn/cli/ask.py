@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reidbn.above import is_above
 from reidbn.cli._examples import examples
-from reidbn.cli._options import NUMBER, is_above, option_once, print_json, print_table
+from reidbn.cli._options import ABOVE, option_once, print_json, print_table
 from reidbn.cli._question import Call, asks
 from reidbn.errors import UsageError
 
@@ -32,7 +33,7 @@ _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
 )
 @click.option("--seed", default=0, show_default=True, help="Of the sampling engine.")
 @click.option("--most-probable", is_flag=True, help="How it most probably came about.")
-@click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")
+@click.option("--fail-above", type=ABOVE, metavar="P", help="Exit 1 when any answer is above.")
 def ask(asked: Call, most_probable: bool, fail_above: float | None, **options: Any) -> int:
     """Ask QUESTION (node=state, a node, a question's name) of ATTACK (a model's name or file)."""
     import reidbn as rb

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reidbn.above import is_above
 from reidbn.cli._known import known_option, read_columns, read_known
 from reidbn.cli._options import (
+    ABOVE,
     FILE,
-    NUMBER,
     WHOLE,
     asked_beyond_range,
-    is_above,
     option_once,
     output_options,
     print_json,
@@ -89,7 +89,7 @@ if TYPE_CHECKING:
 @click.option("--individuals", type=WHOLE, metavar="N",
               help="Ask about N people at random; classes are counted among all.")  # fmt: skip
 @click.option(
-    "--fail-above", type=NUMBER, metavar="RISK", help="Exit 1 if anybody's overall risk is above."
+    "--fail-above", type=ABOVE, metavar="RISK", help="Exit 1 if anybody's overall risk is above."
 )
 @output_options
 def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:

@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reidbn.above import is_above
 from reidbn.attacks.secrets.counts import threshold
 from reidbn.cli._known import known_of, known_options, read_known
-from reidbn.cli._options import number, output_options, print_json, print_table, read_pairs
+from reidbn.cli._options import (
+    Chance,
+    number,
+    output_options,
+    print_json,
+    print_table,
+    read_pairs,
+)
 from reidbn.cli._remedies import in_shell
 from reidbn.cli._results import asks_for_a_file, result_options, write_reports
 from reidbn.cli._tables import about, listed, say_about, show_frame, table_options, write_parquet
@@ -64,7 +72,8 @@ COMPARED_UP_TO = 2e8  # comparisons of people that the map may take where values
 @click.option("--equal-width", type=click.Choice(["paper", "at-most", "observed", "text"]),
               default="observed", help="What the paper's search cuts [observed].")  # fmt: skip
 @result_options()
-@click.option("--fail-above", metavar="SHARE", help="Exit 1 if more are unprotected.")
+@click.option("--fail-above", type=Chance(is_limit=True), metavar="CHANCE",
+              help="Exit 1 if more are unprotected.")  # fmt: skip
 @output_options
 @click.pass_context
 def disclosure(
@@ -74,7 +83,7 @@ def disclosure(
     as_json: bool,
     quiet: bool,
     out: str | None,
-    fail_above: str | None,
+    fail_above: float | None,
     **question: Any,
 ) -> None:
     """What people's other values give away about their secret: for each person, all subsets.
@@ -82,7 +91,6 @@ def disclosure(
     TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients; --sensitive names the
     secret.  What is printed is for the custodian; the page of --html may leave the house.
     """
-    limit = None if fail_above is None else float(number(fail_above, "--fail-above"))
     found = _ask(people, question)
     coarse = [_generalise(people, c, found, question) for c in listed(question["generalise"])]
     more = _more(people, found, question)
@@ -98,7 +106,7 @@ def disclosure(
     if asks_for_a_file(question):
         _page(people, found, coarse, question)
     worst = max(1 - d.share_upward() for d in found.values())
-    if limit is not None and worst > limit:
+    if fail_above is not None and is_above(worst, fail_above):
         context.exit(1)
 
 

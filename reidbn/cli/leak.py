@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reidbn.above import is_above
 from reidbn.cli._known import known_of
 from reidbn.cli._leak_more import (
     asked_more,
@@ -20,8 +21,8 @@ from reidbn.cli._leak_more import (
 from reidbn.cli._options import (
     LIMIT,
     WHOLE,
+    Limit,
     NamedLimit,
-    is_above,
     option_once,
     output_options,
     print_json,
@@ -101,7 +102,7 @@ _NAMES = {
 @click.option("--figures", metavar="FOLDER", help="Write the paper's figures, redrawn (SVG).")
 @click.option(
     "--fail-above",
-    type=LIMIT,
+    type=Limit(is_limit=True, alike=True),
     metavar="P|NAME",
     help="Exit 1 when a patient's risk is above; cell-11 is one in 11, ema its .09.",
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import NUMBER, PICTURE, number, output_options, print_json
+from reidbn.cli._options import CHANCE, PICTURE, number, output_options, print_json
 from reidbn.cli._results import result_options, write_people, write_reports
 from reidbn.cli._tables import (
     about,
@@ -33,7 +33,7 @@ _FIGURES = {"plot": "uniqueness", "plot_classes": "class sizes", "plot_models": 
     help="People in the population, its table, or STRATUM=N,... with --strata.",
 )  # fmt: skip
 @click.option("--model", metavar="NAME", help="One model; without it, the recommended one.")
-@click.option("--confidence", type=NUMBER, default=0.95, show_default=True,
+@click.option("--confidence", type=CHANCE, default=0.95, show_default=True,
               help="Of the intervals.")  # fmt: skip
 @click.option(
     "--strata", metavar="COLUMN", help="Column whose values have populations of their own."

@@ -8,7 +8,7 @@ import click
 
 from reidbn.cli._bar import share_bar
 from reidbn.cli._known import known_of, known_options
-from reidbn.cli._options import NUMBER, PICTURE, option_once, output_options, print_json
+from reidbn.cli._options import CHANCE, PICTURE, option_once, output_options, print_json
 from reidbn.cli._remedies import in_shell
 from reidbn.cli._results import REPORTS, result_options, write_people, write_reports
 from reidbn.cli._tables import (
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @click.option("--suda", is_flag=True, help="Minimal sample uniques and SUDA scores per person.")
 @click.option("--score", type=click.Choice(["elliot", "ihsn"]), default="elliot",
               show_default=True, help="Which SUDA score.")  # fmt: skip
-@click.option("--sampling-fraction", type=NUMBER, metavar="F",
+@click.option("--sampling-fraction", type=CHANCE, metavar="F",
               help="Share of the population in the table: DIS-SUDA too.")  # fmt: skip
 @click.option("--top", type=click.IntRange(0), default=15, show_default=True, help="Rows shown.")
 @result_options()

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reidbn.above import is_above, refuse_no_limit
 from reidbn.cli._files import are_results, compare_files
 from reidbn.cli._options import (
+    ABOVE,
     FILE,
     NUMBER,
     PICTURE,
-    is_above,
     number,
     option_once,
     print_json,
@@ -56,7 +57,7 @@ _over = click.option("--over", multiple=True, metavar="NAME[=LOW:HIGH]",
 @click.option("--impossible", type=click.Choice(["raise", "null"]), default="raise",
               show_default=True,
               help="Where the evidence cannot be: stop, or leave the cell empty.")  # fmt: skip
-@click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")
+@click.option("--fail-above", type=ABOVE, metavar="P", help="Exit 1 when any answer is above.")
 @_threshold
 @_plot
 def sweep(
@@ -73,6 +74,11 @@ def sweep(
     import reidbn as rb
 
     table = rb.sweep(asked.attack, asked.question, read_over(over), **options, **asked.how)
+    is_mean = table.attrs["answer"] == "mean"
+    if threshold is not None and not is_mean:
+        refuse_no_limit(threshold, f"--threshold {threshold:g}")
+    if fail_above is not None and is_mean:
+        raise UsageError("--fail-above needs a probability: ask for an event, such as node>=2")
     if csv:
         write_csv(table, csv)
     if parquet:
@@ -86,8 +92,15 @@ def sweep(
     elif not (csv or parquet):
         click.echo(f"{table.attrs['attack']}: {table.attrs['question']}")
         show_frame(table)
-    shown = next(name for name in ("probability", "max", "mean") if name in table)
-    return int(fail_above is not None and bool(is_above(table[shown], fail_above).any()))
+    if fail_above is None:
+        return 0
+    shown = table["probability" if "probability" in table else "max"]
+    if shown.isna().any():
+        raise UsageError(
+            "--fail-above judges every answer, and where the evidence cannot be there is none: "
+            "leave such values out of --over"
+        )
+    return int(is_above(shown, fail_above).any())
 
 
 @click.command()

@@ -8,39 +8,49 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.report.style import INK, LINE, SERIES, blank
-from reidbn.report.telling import Telling
+from reidbn.report.telling import LEVELS, Telling
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
+LEFT = 1e-5  # where the axis of risks begins
+FINEST = 400  # steps in a tenfold that can be told apart in a picture
 DASHES = ("-.", "--", ":", (0, (5, 1, 1, 1, 1, 1)), "-")
 
 
 def risk_curves(risks: dict[str, Array], thresholds: Sequence[float], telling: Telling) -> Figure:
     """The share of people whose risk is above each value, by measure: lower curves are safer.
 
-    Outwards drawn from rounded counts, so that no small one can be read off the curve.
+    A curve falls at the very risks that people have.  Outwards it is drawn from rounded counts at
+    fixed levels, so that no small one can be read off: it falls at the level above those risks.
     """
     figure, (axes,) = blank(7.2, 3.8)
-    grid = np.geomspace(1e-5, 1, 241)
     for (name, values), colour, dash in zip(risks.items(), SERIES, DASHES, strict=False):
-        ordered = np.sort(values)
-        count = len(ordered) - np.searchsorted(ordered, grid, side="right")
-        above = telling.steps(count, len(ordered))
+        levels = steps_of(values) if telling.custodian else np.array(LEVELS)
+        levels = np.unique([LEFT, *levels[(levels > LEFT) & (levels <= 1)], 1.0])
+        counts = np.array([is_above(values, level).sum() for level in levels])
         wide, dash = (2.4, "-") if name == "overall" or len(risks) == 1 else (1.4, dash)
-        axes.step(grid, above, where="post", color=colour, ls=dash, lw=wide,
-                  label=name.replace("_", " "))  # fmt: skip
+        axes.step(levels, telling.steps(counts, len(values)), where="post", color=colour, ls=dash,
+                  lw=wide, label=name.replace("_", " "))  # fmt: skip
     for t in thresholds:
         axes.axvline(t, color=LINE, lw=0.7)
         axes.annotate(f"{t:g}", (t, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
                       textcoords="offset points", ha="center", fontsize=7, color=INK)  # fmt: skip
     axes.set_xscale("log")
-    axes.set(xlim=(1e-5, 1), ylim=(0, 100), xlabel="risk", ylabel="% of people above it")
+    axes.set(xlim=(LEFT, 1), ylim=(0, 100), xlabel="risk", ylabel="% of people above it")
     if len(risks) > 1:
         axes.legend(frameon=False, fontsize=8, loc="lower left")
     return figure
+
+
+def steps_of(values: Array) -> Array:
+    """Each risk that people have; of those that no picture tells apart, the highest."""
+    found = np.unique(values[values > LEFT])
+    place = np.floor(FINEST * np.log10(found))
+    return np.asarray(found[np.diff(place, append=np.inf) > 0])
 
 
 def attribute_bars(labels: Sequence[str], values: Sequence[float], method: str) -> Figure:

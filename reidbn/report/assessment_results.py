@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import band_of, is_above
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.routes.truth import act_out
@@ -114,8 +115,11 @@ def curves(result: Assessment, telling: Telling) -> Shown:
     """The share of people above each risk, route by route."""
     routes = {m: result.risk(m) for m in result.measures if m != "journalist_match"}
     levels = (0.001, 0.01, *THRESHOLDS, 0.5)
-    rows = [[f"{t:g}", *(telling.share(int((v > t).sum()), len(v)) for v in routes.values())]
-            for t in levels]  # fmt: skip
+    counts = [[int(is_above(v, t).sum()) for v in routes.values()] for t in levels]
+    rows = [
+        [f"{t:g}", *(telling.share(count, len(result)) for count in row)]
+        for t, row in zip(levels, counts, strict=True)
+    ]
     figure = figures.risk_curves(routes, (0.05, 0.09, 0.2, 0.33), telling)
     titled(
         figure.axes[0],
@@ -133,7 +137,7 @@ def curves(result: Assessment, telling: Telling) -> Shown:
 
 
 def _band_of(risk: Any) -> NDArray[np.intp]:
-    found = np.searchsorted(EDGES, risk, side="left") - 1
+    found = band_of(risk, EDGES) - 1
     return np.asarray(np.clip(found, 0, len(BANDS) - 1), dtype=np.intp)
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import band_of as bands
+from reidbn.above import is_above
 from reidbn.attacks.secrets.ask import DisclosureAll
 from reidbn.attacks.secrets.counts import Reading
 from reidbn.attacks.secrets.generalise import Generalisation
@@ -48,7 +50,7 @@ def band_of(ppp: Floats, p: float) -> NDArray[np.int64]:
     >>> band_of(np.array([0.0, 0.01, 0.2, 0.21, 1.0]), p=0.0).tolist()
     [0, 1, 1, 2, 5]
     """
-    return np.searchsorted(edges(p), ppp, side="left").astype(np.int64)
+    return bands(ppp, edges(p))
 
 
 def band_names(p: float) -> list[str]:
@@ -69,7 +71,7 @@ def band_table(rows: Mapping[str, Floats], p: float) -> pd.DataFrame:
 def people_order(rows: Sequence[Floats], p: float) -> NDArray[np.int64]:
     """One order for all rows: most often disclosed first, then by mean PPP, then as recorded."""
     table = np.stack(rows)
-    disclosed = (table <= p).sum(axis=0)
+    disclosed = (~is_above(table, p)).sum(axis=0)
     return np.lexsort((np.arange(table.shape[1]), table.mean(axis=0), -disclosed))
 
 
@@ -95,7 +97,7 @@ def draw_map(
                 extent=(0, people, len(rows) - 0.5, -0.5))  # fmt: skip
     axes.set_yticks(range(len(rows)), list(rows))
     for place, ppp in enumerate(rows.values()):
-        share = f"{100 * float((ppp <= p).mean()):.1f} %"
+        share = f"{100 * float((~is_above(ppp, p)).mean()):.1f} %"
         axes.annotate(share, (1.01, place), xycoords=("axes fraction", "data"), va="center",
                       color=INK, fontsize=8)  # fmt: skip
     axes.hlines(np.arange(len(rows) - 1) + 0.5, 0, people, color="white", linewidth=1.5)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import reidbn
+from reidbn.above import is_above
 from reidbn.attacks.secrets.ask import DisclosureAll
 from reidbn.attacks.secrets.counts import Reading
 from reidbn.attacks.secrets.generalise import Generalisation
@@ -287,7 +288,7 @@ def _scenario(d: Disclosure, said: Telling) -> Section:
         f"{said.mean_in_words(breach)}.",
     ]
     cuts = [0.0, 0.05, 0.09, 0.2, 0.33, 0.5]
-    rows = [[f"above {cut:g}", said.counted(int((breach > cut).sum()))] for cut in cuts]
+    rows = [[f"above {cut:g}", said.counted(int(is_above(breach, cut).sum()))] for cut in cuts]
     return Section(
         "In the scenario",
         text,

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.report.words import one_in, people
 from reidbn.result import SHARE
 from reidbn.written import agree, plural, tiny
@@ -198,7 +199,7 @@ class Telling:
             return float(np.quantile(values, q, method="inverted_cdf"))
         whole = nearest(len(values)) or 1
         for level in (0.0, *LEVELS):
-            above = nearest(int((values > level).sum()))
+            above = nearest(int(is_above(values, level).sum()))
             if above <= (1 - q) * whole + 1e-9:
                 return level
         return 1.0
@@ -361,8 +362,8 @@ def _edge(value: float) -> float:
         return 0.0
     if value > 1:
         ten = 10.0 ** floor(log10(value))
-        return next(ten * level for level in (1, 2, 5, 10) if value <= ten * level)
-    return next(level for level in LEVELS if value <= level)
+        return next(ten * level for level in (1, 2, 5, 10) if not is_above(value, ten * level))
+    return next(level for level in LEVELS if not is_above(value, level))
 
 
 def in_words(count: int | None) -> str:

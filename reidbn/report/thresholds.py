@@ -22,6 +22,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above, refuse_no_limit
 from reidbn.attacks.routes.assessment import Array, Assessment
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.table import People
@@ -149,15 +150,6 @@ def threshold(choice: Choice) -> RiskLimit:
     return _own(choice, CLASSES)
 
 
-def _meant(value: float) -> str:
-    """A limit that may be a number of people alike, or per cent."""
-    if value < 2 or value != int(value):
-        return ""
-    percent = f", or {value:g} per cent as {value:g}%" if value < 100 else ""
-    share = ceil(1e6 / value) / 1e6  # not below 1 / value, which would ask for one more
-    return f"; write {value:g} people alike as {share:.6f}{percent}"
-
-
 DIGITS = Fraction(1, 10**12)  # 1/3 as a float is a little under it, and asks for no fourth person
 ALMOST = 0.985  # of 1/k: 0.33 and 0.0909 are written where 1/3 and 1/11 are meant
 
@@ -166,8 +158,7 @@ def _own(given: object, measure: str) -> RiskLimit:
     """A limit that the user sets."""
     exact = read_exact(str(given), "threshold")
     value = float(exact)
-    if not 0 < value < 1:
-        raise UsageError(f"a threshold of {value:g}: it must lie between 0 and 1{_meant(value)}")
+    refuse_no_limit(value or -1.0, f"a threshold of {value:g}")  # 1/class is never 0
     k = ceil(1 / exact * (1 - DIGITS)) if measure == CLASSES else 0
     near = _beside(value, k)
     asks = "asks" if len(near) == 1 else "ask"
@@ -283,9 +274,6 @@ def rule(choice: Choice | None = None, release: str | None = None) -> Rule:
 # -- the verdict of an assessment by one rule, and what would flip it ------------------------------
 
 
-EXACT = 1e-12  # what a sum of classes may be off by
-
-
 @dataclass(frozen=True, eq=False)
 class Judged:
     """The people of a table against a rule: each one's class and, if it is about one, risk."""
@@ -314,14 +302,14 @@ class Judged:
             return np.asarray(self.sizes == 1)
         if self.risk is None:
             return np.asarray(self.sizes < limit.k)
-        return np.asarray(self.risk > limit.value)
+        return np.asarray(is_above(self.risk, limit.value))
 
     @property
     def passes(self) -> bool:
         if self.rule.is_public:
             return not self.beyond.any()
-        limit = self.rule.limit.mean_limit
-        return float(self.values.mean()) <= limit * (1 + EXACT) and not self.unique
+        above = is_above(float(self.values.mean()), self.rule.limit.mean_limit)
+        return not above and not self.unique
 
     def hangs_on(self, telling: Telling) -> str:
         """The number that the verdict hangs on, for a table of changes."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from reidbn.above import is_above
 from reidbn.errors import UsageError
 from reidbn.inference.network import Array
 
@@ -44,7 +45,7 @@ def mean(values: Array, weights: Array | None = None) -> Array:
 
 def share_above(values: Array, threshold: float, weights: Array | None = None) -> Array:
     """The share of subjects above a threshold; NaN where a subject has no value."""
-    return mean(np.where(np.isnan(values), np.nan, values > threshold), weights)
+    return mean(np.where(np.isnan(values), np.nan, is_above(values, threshold)), weights)
 
 
 def summary(name: str) -> Summary:

@@ -10,6 +10,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attacks.parquet import write_frames
+from reidbn.attacks.routes.arguments import probabilities_of
 from reidbn.calls import renamed, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import load_attack
@@ -83,6 +84,8 @@ def sweep(
         every = _Reading(per_person=True, thresholds=(), strict=impossible == "raise")
         write_frames(path, _parts(every, case, grid, states))
         per_person = False
+    if case.query.scale is None:
+        thresholds = probabilities_of(thresholds, "thresholds")
     read = _Reading(per_person, tuple(thresholds), impossible == "raise")
     blocks = [
         read.block(shown.wanting(state), columns, settings, state)
@@ -94,7 +97,7 @@ def sweep(
         order = np.concatenate([np.arange(len(out) // len(states))] * len(states))
         out = out.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
     out.attrs.update(attack=case.attack.name, fingerprint=case.attack.fingerprint,
-                     question=case.query.describe(), method="exact",
+                     answer=_answer(case), question=case.query.describe(), method="exact",
                      base={n: case.base(n) for n in case.parameters})  # fmt: skip
     return out
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from reidbn.above import is_above
 from reidbn.attack.prior import Prior
+from reidbn.attacks.routes.arguments import probabilities_of
 from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asking
@@ -137,6 +139,8 @@ def uncertainty(
     if scale is not None:  # the share of a range, in the units of that range
         drawn, mean, sd = scale.value(drawn), scale.value(mean), sd * scale.width
         thresholds = () if thresholds is THRESHOLDS else thresholds
+    else:
+        thresholds = probabilities_of(thresholds, "thresholds")
     return Uncertainty(
         attack=case.attack.name,
         question=case.query.describe(),
@@ -203,7 +207,7 @@ def share_above(ordered: Array, threshold: float) -> SampledNumber:
     from scipy.stats import beta
 
     n, tail = len(ordered), (1 - LEVEL) / 2
-    hits = n - int(np.searchsorted(ordered, threshold, side="right"))
+    hits = int(is_above(ordered, threshold).sum())
     low = float(beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
     high = float(beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
     return SampledNumber(hits / n, low, high)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Given
 from reidbn.attack.scenario import Scenario
@@ -208,7 +209,7 @@ class Assessment(Result):
 
         thresholds = probabilities_of(thresholds, "thresholds")
         risk = self.risk()
-        hits = np.array([int((risk > t).sum()) for t in thresholds])
+        hits = np.array([int(is_above(risk, t).sum()) for t in thresholds])
         columns = {"people": hits, "share": hits / len(risk)}
         if self.is_part and self.inputs.drawn:
             columns["low"], columns["high"] = binomial_interval(hits, len(risk))
@@ -230,10 +231,10 @@ class Assessment(Result):
         thresholds = probabilities_of(thresholds, "thresholds")
         counts = self.subject_table.counts
         rows = [
-            {"threshold": t, **{m: int(counts[v > t].sum()) for m, v in self.risks.items()}}
+            {m: int(counts[is_above(v, t)].sum()) for m, v in self.risks.items()}
             for t in thresholds
         ]
-        return pd.DataFrame(rows).set_index("threshold")
+        return pd.DataFrame(rows, index=pd.Index(thresholds, name="threshold"))
 
     def most_at_risk(self, count: int = 10, measure: str = OVERALL) -> pd.DataFrame:
         """The people with the highest risk, with every measure; ties in record order."""

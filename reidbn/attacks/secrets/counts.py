@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.rows import DistinctRows
@@ -282,7 +283,7 @@ class Breaks:
         ppp = self._ppp.like(half.same)
         np.subtract(half.alike, half.same, out=ppp)
         np.divide(ppp, half.alike, out=ppp)
-        self.broken[secret][half.masks] += (ppp <= self.p) @ self.people[step.rows]
+        self.broken[secret][half.masks] += ~is_above(ppp, self.p) @ self.people[step.rows]
 
 
 @dataclass(eq=False)
@@ -314,7 +315,7 @@ class Expected:
         np.subtract(half.alike, half.same, out=ppp)
         np.divide(ppp, half.alike, out=ppp)
         over = tuple(range(ppp.ndim - 1))
-        self.breach[secret][step.rows] += (chance * (ppp <= self.p)).sum(axis=over)
+        self.breach[secret][step.rows] += (chance * ~is_above(ppp, self.p)).sum(axis=over)
         self.ppp[secret][step.rows] += (chance * ppp).sum(axis=over)
 
 

@@ -17,6 +17,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.errors import UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints, some_of
 from reidbn.microdata.histories import History
@@ -178,7 +179,7 @@ class Histories:
         people, place = self._entries(part)
         classes = self._entry // self.values
         alike = np.bincount(part.ids, weights=self.cells.people)
-        above = people / alike[classes] > q
+        above = is_above(people / alike[classes], q)
         every = np.bincount(classes, weights=above, minlength=part.classes)[part.ids]
         own = np.add.reduceat(above[place].astype(np.int64), self._first)
         return np.asarray(every.astype(np.int64) - own)
@@ -214,7 +215,7 @@ class Histories:
             alike, same = again._counts(part)
             ppp = ((alike - same) / alike)[self._places]
             mean += chances[own, mask] * ppp
-            breach += chances[own, mask] * (ppp <= p)
+            breach += chances[own, mask] * ~is_above(ppp, p)
         return mean, breach
 
     def broken(self, secret: int, p: float) -> Floats:
@@ -222,7 +223,7 @@ class Histories:
         found = np.zeros(1 << len(self.known))
         for mask, part in self._subsets():
             alike, same = self._counts(part)
-            found[mask] = people @ ((alike - same) / alike <= p)
+            found[mask] = people @ ~is_above((alike - same) / alike, p)
         return found
 
 

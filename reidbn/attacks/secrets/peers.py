@@ -18,6 +18,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.attacks.secrets.counts import Breaks, Expected, First, Weakest, tally
 from reidbn.attacks.secrets.readings import alternatives_at, fewest_alternatives
 from reidbn.microdata.classes import Codes, Floats, Ints
@@ -386,7 +387,7 @@ class Matched:
             )
             share = table / table.sum(axis=1, keepdims=True)
             own = false[values[self.subjects[part]]]
-            above = ((share > q) & own[:, :, None]).sum(axis=1)
+            above = (is_above(share, q) & own[:, :, None]).sum(axis=1)
             for place, order in enumerate(orders):
                 found[place, part] = above[:, order].min(axis=1)
         return list(found[:, self._places])
@@ -434,12 +435,12 @@ class Matched:
         for part, alike, same in self.counts():
             ppp = (alike - same) / alike
             found[0][:, part] = chances @ ppp.T
-            found[1][:, part] = chances @ (ppp <= p).T
+            found[1][:, part] = chances @ ~is_above(ppp, p).T
         return found[0][own, self._places], found[1][own, self._places]
 
     def broken(self, secret: int, p: float) -> Floats:
         people = np.bincount(self._places, minlength=self.subjects.size)
         total = np.zeros(1 << len(self.known))
         for part, alike, same in self.counts():
-            total += people[part] @ ((alike - same) / alike <= p)
+            total += people[part] @ ~is_above((alike - same) / alike, p)
         return total

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.microdata.classes import Floats, Ints, some_of, totals
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import MEMORY, ClassSlab, split
@@ -72,7 +73,7 @@ def _alternatives(
     if q == 0:
         return (np.bincount(parent, minlength=alike.size).take(parent) - 1).astype(np.int32)
     # The quotient, correctly rounded, and not a product: 1/20 must not exceed q = 0.05.
-    above = same / alike.take(parent) > q
+    above = is_above(same / alike.take(parent), q)
     count = np.bincount(parent, weights=above, minlength=alike.size).take(parent)
     count -= above
     return count.astype(np.int32)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.attacks.secrets.asked import own_labels, several
 from reidbn.attacks.secrets.counts import (
     AlternativesLeftOut,
@@ -211,7 +212,7 @@ class Disclosure(Result):
         At p = 0 that is who has a plausible peer at full knowledge: one pass, no walk over subsets.
         """
         at = self.p if p is None else threshold("p", p)
-        return np.asarray(self.npp_full > 0 if at == 0 else self.ppp_min > at)
+        return np.asarray(self.npp_full > 0 if at == 0 else is_above(self.ppp_min, at))
 
     def downward(self, q: float | None = None) -> NDArray[np.bool_]:
         """Who has q-downward privacy: every false value keeps PP_v > q whatever is known.

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.attacks.secrets.asked import asked_of, auxiliaries, coded
 from reidbn.attacks.secrets.counts import Half, SlabStep, tally, threshold
 from reidbn.errors import UsageError, did_you_mean
@@ -275,7 +276,7 @@ class SmoothedDisclosure:
     def share_upward(self, p: float | str | None = None) -> float:
         """The share of people whose secret stays uncertain by more than p, whatever is known."""
         at = self.p if p is None else _above_zero(p)
-        return float(np.average(self.ppp_min > at, weights=self.weights))
+        return float(np.average(is_above(self.ppp_min, at), weights=self.weights))
 
     @cached_property
     def subjects(self) -> pd.DataFrame:
