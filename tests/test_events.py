@@ -170,6 +170,27 @@ def test_every_engine_answers_an_event_and_a_mean(found):
     assert sampled.interval[0] < float(sampled) < sampled.interval[1]
 
 
+def test_what_is_meant_may_be_said_in_several_ways(found):
+    both = float(rb.ask(found, "how_many>=2, named=yes"))
+    assert float(rb.ask(found, {"how_many": ">=2", "named": "yes"})) == both
+    assert float(rb.ask(found, {"known": 2})) == float(rb.ask(found, "known=2")) == 0.375
+    between = float(rb.ask(found, "named=yes", given="known>=1, known<=2"))
+    assert between == float(rb.ask(found, "named=yes", given={"known>=1, known<=2": "yes"}))
+    assert between == pytest.approx(
+        float(rb.ask(found, "named=yes, known>=1, known<=2")) / 0.75, abs=1e-12
+    )
+    with pytest.raises(rb.UsageError, match="known is a group: name its members"):
+        rb.ask(found, "named=yes", do={"known": "2"})
+
+
+def test_pictures_of_means_and_events(found, tmp_path):
+    rb.draw(found, given={"known": ">=2"}, marginals=True).save(tmp_path / "a.svg")
+    rb.tornado(found, "expect known").plot(tmp_path / "b.svg")
+    assert "E(known)" in (tmp_path / "b.svg").read_text()
+    rb.whatif.uncertainty(found, "expect known", draws=500).plot(tmp_path / "c.svg")
+    rb.whatif.sobol(found, "expect known").plot(tmp_path / "d.svg")
+
+
 def test_a_state_may_hold_the_words_of_events(found):
     assert float(rb.ask(found, "luck=mid or so")) == 0.5
     assert float(rb.ask(found, "luck=mid or so or luck=low")) == 0.75

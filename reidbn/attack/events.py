@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reidbn.attack.parts import Node, parse_states
@@ -207,10 +207,13 @@ def finder(attack: Attack) -> States:
     return find
 
 
-def with_event(attack: Attack, event: Atom | Junction, wanted: str) -> tuple[Attack, str]:
+def with_event(
+    attack: Attack, event: Atom | Junction, wanted: str, said: str
+) -> tuple[Attack, str]:
     """The attack with a yes/no node that says whether an event holds, and that node's name."""
     refuse_within_bands(attack, event)
-    return _placed(attack, event, wanted)
+    attack, name = _placed(attack, event, wanted)
+    return attack.with_node(replace(attack.nodes[name], story=said)), name
 
 
 def with_count(attack: Attack, group: str) -> tuple[Attack, str]:
@@ -239,7 +242,7 @@ def _placed(attack: Attack, event: Atom | Junction, wanted: str) -> tuple[Attack
     how = event.how if isinstance(event, Junction) else ALL
     cpd = Event(how, {node: tuple(found) for node, found in tests.items()})
     name = free_name(attack, wanted)
-    made = Node(name, (NO, YES), cpd, tuple(tests), story="An event that was asked about")
+    made = Node(name, (NO, YES), cpd, tuple(tests), story="Part of an event that was asked about")
     return attack.with_node(made), name
 
 

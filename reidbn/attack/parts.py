@@ -150,6 +150,7 @@ MOST_STATES = 1_000_000
 Given = str | Mapping[str, float]  # what is known of a node: its state, or how likely each makes it
 _EVENT = re.compile(r"\b(or|and)\b\s+.*=|^\s*(not\b|\()")  # more than states with commas
 _TEST = re.compile(r"\s*(\w+)\s*((?:>=|<=|!=|<|>).*)\Z")
+_SIGN = re.compile(r">=|<=|!=|<|>")
 _NAMED = re.compile(r"(\w+)\s*(?:\Z|[<>=!])")
 _SPAN = re.compile(r"(\d+|\$\w+)\.\.(\d+|\$\w+)\Z")
 
@@ -412,6 +413,7 @@ def parse_given(text: str | Mapping[str, Any]) -> dict[str, Given]:
             parts.append(part)
     found: dict[str, Given] = {}
     for part in parts:
+        tested = _TEST.match(part)
         if "," in part:
             node, _, states = part.partition("=")
             pairs = [pair.rpartition(":")[::2] for pair in states.split(",")]
@@ -419,11 +421,16 @@ def parse_given(text: str | Mapping[str, Any]) -> dict[str, Given]:
             if len(value) < len(pairs):
                 raise UsageError(f'"{part.strip()}" names a state twice')
             named: dict[str, Given] = {node.strip(): _evidence(node.strip(), value)}
-        elif (tested := _TEST.match(part)) is not None:
+        elif tested is not None:
             named = {tested[1]: tested[2].strip()}  # such as known: ">=2"
         else:
             named = dict(parse_states(part))
         twice = [node for node in named if node in found]
+        if twice and tested is not None and isinstance(found[twice[0]], str):
+            first = str(found.pop(twice[0]))  # known>=1, known<=2: both hold
+            sign = "" if _SIGN.match(first) else "="
+            found[f"{twice[0]}{sign}{first}, {part.strip()}"] = YES
+            continue
         if twice:
             raise UsageError(f'"{twice[0]}" is named twice in "{text}"')
         found |= named

@@ -138,6 +138,9 @@ def read_query(
         wanted = parse_states(target)
     targets = tuple(wanted) or (str(target).strip(),) * bool(target)
     for node in {*targets, *hard, *done}:
+        if node in attack.groups:
+            raise UsageError(f"{node} is a group: name its members, such as "
+                             f"{attack.groups[node].members[0]}")  # fmt: skip
         if node not in attack.all_nodes:
             hint = did_you_mean(node, attack.all_nodes)
             raise UsageError(f'{attack.name} has no node "{node}"; {hint}')
@@ -168,6 +171,13 @@ def _mean(attack: Attack, target: Target) -> Target:
         return Mean(said[1])
     if isinstance(target, Mapping) and {*target} == {"expect"} and "expect" not in attack.all_nodes:
         return Mean(str(target["expect"]))
+    if isinstance(target, Mapping):  # {"known": 2, "named": "yes"}: as it would be written
+        find = finder(attack)
+        states = parse_states(target)
+        tests = {n: read_test(n, s, find) if find(n) else None for n, s in states.items()}
+        if any(tests.values()):
+            parts = {n: "".join(t.test) if t else f"={states[n]}" for n, t in tests.items()}
+            return ", ".join(f"{name}{test}" for name, test in parts.items())
     return target
 
 
@@ -175,8 +185,9 @@ def _event(attack: Attack, text: str) -> tuple[Attack, dict[str, str], dict[str,
     """The attack with a node for an event, that it says yes, and the event in words."""
     names = [*attack.all_nodes, *attack.groups]
     event = read_event(text, finder(attack), names)
-    attack, node = with_event(attack, event, "event")
-    return attack, {node: YES}, {node: " ".join(text.split())}
+    said = " ".join(text.split())
+    attack, node = with_event(attack, event, "event", said)
+    return attack, {node: YES}, {node: said}
 
 
 def with_events(
@@ -189,15 +200,16 @@ def with_events(
         if not isinstance(value, str) or (name in attack.nodes and value in (YES, NO)):
             out[name] = value
         elif (atom := read_test(name, value, finder(attack))) is not None:
-            attack, node = with_event(attack, atom, f"{name}_event")
-            out[node], words[node] = YES, f"{name}{atom.test[0]}{atom.test[1]}"
+            said = f"{name}{atom.test[0]}{atom.test[1]}"
+            attack, node = with_event(attack, atom, f"{name}_event", said)
+            out[node], words[node] = YES, said
         elif not NAME.match(name):
             if value not in (YES, NO):
                 raise UsageError(f'"{name}" holds or not: yes or no, not "{value}"')
-            attack, wanted, said = _event(attack, name)
+            attack, wanted, told = _event(attack, name)
             (node,) = wanted
             out[node] = value
-            words[node] = said[node] if value == YES else f"not ({said[node]})"
+            words[node] = told[node] if value == YES else f"not ({told[node]})"
         else:
             out[name] = value
     return attack, out, words
