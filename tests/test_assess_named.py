@@ -1,5 +1,7 @@
 """What is known depends on the person, and every column that was named is spoken of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from reidbn.attack import InBands, Known, Knows, Scenario
 from reidbn.attacks import act_out, truth_check
 from reidbn.cli import main
 from reidbn.errors import DataError, UsageError
-from reidbn.microdata import seen
+from reidbn.microdata import Relation, seen
 
 ATTACK = "adversary-routes"
 QI = ["age", "sex", "state", "race"]
@@ -327,3 +329,59 @@ def test_mistaken_bands_in_a_scenario_file_are_explained(written, message, tmp_p
     )
     with pytest.raises(rb.ModelError, match=message):
         rb.load_scenario(tmp_path / "s.yaml")
+
+
+# -- bands that are known, over what is released ---------------------------------------------------
+
+AGES = [72, 77, 65, 70, 61, 20, 22, 39]
+DECADES = Scenario(
+    "decades", knows=Knows((Known("decade", ("decade",), in_bands=InBands("age", 10)),))
+)
+
+
+def alike(result):
+    return np.rint(1 / result.risk("right")).astype(int).tolist()
+
+
+def test_released_bands_that_cross_the_known_ones_are_told_and_never_count_more_alike():
+    people = rb.read_table(
+        {"age": AGES}, quasi_identifiers="age", hierarchies={"age": rb.Bands(15)}
+    )
+    result = rb.assess("marketer", people.generalise({"age": 1}), scenario=DECADES)
+    released = [(a // 15 * 15, a // 15 * 15 + 14) for a in AGES]
+    may = [sum(low < a // 10 * 10 + 10 and a // 10 * 10 <= high for low, high in released)
+           for a in AGES]  # fmt: skip
+    assert all(own <= there for own, there in zip(alike(result), may, strict=True))
+    assert any(own < there for own, there in zip(alike(result), may, strict=True))
+    told = [note for note in result.remarks() if note.startswith("decade")]
+    assert "matched as they are released" in told[0]
+    exact = rb.assess("marketer", people, scenario=DECADES)
+    assert alike(exact) == [sum(b // 10 == a // 10 for b in AGES) for a in AGES]
+    assert not any("as they are released" in note for note in exact.remarks())
+
+
+@pytest.mark.parametrize("missing", ["value", "matches-anything"])
+@pytest.mark.parametrize("hierarchies", [None, {"age": rb.Bands(5)}])
+def test_ages_are_seen_in_bands_where_some_are_missing(missing, hierarchies):
+    ages = [26, 21, 47, 45, 64, None]
+    people = rb.read_table(
+        {"age": ages}, quasi_identifiers="age", missing=missing, hierarchies=hierarchies
+    )
+
+    def match(a, b):
+        if a is None or b is None:
+            return missing == "matches-anything" or a is b
+        return a // 10 == b // 10
+
+    truth = [sum(match(a, b) for b in ages) for a in ages]
+    shown_as = [people, people.generalise({"age": 1})] if hierarchies else [people]
+    for shown in shown_as:
+        assert alike(rb.assess("marketer", shown, scenario=DECADES)) == truth
+
+
+def test_why_bands_are_not_used_is_said_as_it_is():
+    people = rb.read_table({"age": AGES}, quasi_identifiers="age")
+    relation = Relation(len(people.labels("age")), {0: np.array([1])})
+    column = replace(people.schema[0], relation=relation)
+    result = rb.assess("marketer", replace(people, schema=(column,)), scenario=DECADES)
+    assert any("its released values match several others" in note for note in result.remarks())

@@ -1,5 +1,7 @@
 """Population uniqueness as users meet it: people, models side by side, subsets, approximations."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -449,7 +451,10 @@ def test_weights_that_are_all_alike_say_what_no_weights_say():
 def test_compare_recommends_no_estimate_of_another_population_than_the_one_named():
     """A row of weights for 3,600 people does not move where 36,000 are asked about."""
     for N in (3_600, 36_000):
-        table = rb.population.compare(weighted(same=True), population=N).set_index("model")
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            table = rb.population.compare(weighted(same=True), population=N).set_index("model")
+        assert len(said) == (N == 36_000)
         bare = rb.People.from_codes(weighted().codes(), ["a", "b", "c"])
         alone = rb.population.compare(bare, population=N).set_index("model")
         best = table.index[table["recommended"]].item()
@@ -463,3 +468,18 @@ def test_weights_of_a_table_that_is_the_whole_population_are_not_used(model):
     found = rb.population.fit(people, population=3, model=model)
     assert found.p_unique == found.expected_match == 1
     assert any("the table is the whole population" in r for r in found.warnings)
+
+
+def test_that_weights_were_scaled_is_said_beside_a_comparison_and_not_only_in_a_cut_off_cell():
+    people = rb.People.from_codes([[0], [0], [1], [2]], ["a"], weights=[3.5, 4, 4, 4])
+    with pytest.warns(rb.errors.ReidbnWarning, match="scaled to the population of 400"):
+        rb.population.compare(people, population=400)
+    whole = rb.People.from_codes([[0], [0], [1], [2]], ["a"], weights=[4, 4, 4, 4])
+    rb.population.compare(whole, population=16)  # a warning would be an error
+
+
+def test_weights_are_not_scaled_to_their_own_sum_in_whole_people():
+    people = rb.People.from_codes([[0], [0], [1], [2]], ["a"], weights=[3.5, 4, 4, 4])
+    found = rb.assess("adversary-routes", people)
+    assert found.population.weights[1].tolist() == [7.5, 4, 4]
+    assert not any("scaled" in note for note in found.remarks())

@@ -18,6 +18,7 @@ __getattr__ = face(
         "table": "People",
     },
     {
+        "banded": "seen",
         "candidates": "pair_probabilities",
         "classes": "class_ids class_sizes",
         "coding": "Raw tidy",
@@ -28,7 +29,7 @@ __getattr__ = face(
         "lattice": "Gather Walk",
         "masks": "superset_sums",
         "matching": "Relation match_totals wildcard",
-        "placing": "chance_of seen",
+        "placing": "chance_of",
         "rows": "distinct_rows",
         "slab": "every_subset sizes_of_rows",
         "sources": "source_of",

@@ -132,7 +132,7 @@ class Knowledge:
 
     def seen(self, people: People) -> People:
         """The people as the attacker sees them, who knows some columns in bands only."""
-        from reidbn.microdata.placing import seen
+        from reidbn.microdata.banded import seen
 
         return seen(people, self.bands) if self.bands else people
 

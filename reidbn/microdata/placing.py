@@ -1,11 +1,4 @@
-"""A table as an attacker sees it who knows a column in bands only, such as the decade of an age.
-
-The records that match somebody of 34 are then all those whose released value may be an age of 30 to
-39.  Where every person behind a released value was in one band, the value stands for that band;
-where they were in several (the table says 20 to 59), the value is coarser than what is known, and
-is matched as it stands.  Both never count more people alike than there are.
-
-From what an attacker knows to the groups of an attack, for the people of a table.
+"""From what an attacker knows to the groups of an attack, for the people of a table.
 
 Groups that are known to everybody for sure are joined into one member, and groups that are known
 of nobody are left out: the answer is the same, and 2^b stays small.  Where the attack counts how
@@ -21,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,74 +30,10 @@ from reidbn.attack.scenario import (
     Scenario,
 )  # fmt: skip
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
+from reidbn.microdata.banded import CROSSES, can_be_banded, reaches_over, seen, why_not_banded
 from reidbn.microdata.classes import some_of
-from reidbn.microdata.columns import Column, object_array
 from reidbn.microdata.table import People
 from reidbn.written import agree, counted
-
-FEWEST = 3  # bands that numbers must reach, or they may be codes of groups already
-
-
-def seen(people: People, bands: Mapping[str, float]) -> People:
-    """The people with each named column in bands of this width."""
-    for name, width in bands.items():
-        found = _in_bands(people, name, width)
-        if found is not None:
-            column, codes = found
-            table = np.array(people.table, order="F")
-            place = people.columns.index(name)
-            table[:, place] = codes
-            schema = (*people.schema[:place], column, *people.schema[place + 1 :])
-            people = replace(people, table=table, schema=schema)
-    return people
-
-
-def can_be_banded(people: People, name: str, width: float, *, most: float = np.inf) -> bool:
-    """Whether a column is of numbers that reach over several bands, and matches by equality."""
-    numbers = _numbers(people.as_read.labels(name))
-    changes = people.history is not None and people.history.varies(name)
-    if numbers is None or changes or people.column(name).relation is not None:
-        return False
-    return bool(FEWEST * width <= np.nanmax(numbers) <= most * width)
-
-
-def _numbers(labels: NDArray[Any]) -> NDArray[np.float64] | None:
-    """The labels as numbers, missing ones as NaN; None where one is something else."""
-    try:
-        found = np.array([np.nan if v is None else float(str(v)) for v in labels.tolist()])
-    except ValueError:
-        return None
-    return found if np.isfinite(found).any() else None
-
-
-def _in_bands(people: People, name: str, width: float) -> tuple[Column, NDArray[np.int32]] | None:
-    if not can_be_banded(people, name, width):
-        return None
-    original, released = people.as_read, people.column(name)
-    numbers = _numbers(original.labels(name))
-    assert numbers is not None  # noqa: S101 - can_be_banded looked
-    band = np.floor(numbers / width)[original.table[:, original.columns.index(name)]]
-    codes = people.table[:, people.columns.index(name)]
-    lowest = np.full(released.cardinality, np.inf)
-    highest = np.full(released.cardinality, -np.inf)
-    known = ~np.isnan(band)
-    np.minimum.at(lowest, codes[known], band[known])
-    np.maximum.at(highest, codes[known], band[known])
-    hidden = np.zeros(released.cardinality, dtype=bool)  # values behind which somebody is missing
-    hidden[codes[~known]] = True
-    one_band = (lowest == highest) & ~hidden
-    keys = [
-        f"{low * width:g} to below {(low + 1) * width:g}" if one else label
-        for low, one, label in zip(lowest, one_band, released.labels.tolist(), strict=True)
-    ]
-    labels = sorted(dict.fromkeys(keys), key=lambda label: label is None)  # missing is last
-    place = {label: code for code, label in enumerate(labels)}
-    new = np.array([place[key] for key in keys], dtype=np.int32)
-    return Column(name, object_array(labels)), new[codes]
-
-
-# -- from what an attacker knows to the groups of an attack, for the people ------------------------
-
 
 Array = NDArray[np.float64]
 FactTable = Mapping[str, Sequence[object]]  # a table of facts: columns by name
@@ -242,14 +170,14 @@ def _banded(
     taken = {c for k in known if k is not item for c in k.columns}
     if finer.of in taken or finer.of in unknown or finer.of not in people.quasi_identifiers:
         return item
-    if can_be_banded(people, finer.of, finer.width):
-        bands[finer.of] = finer.width
-        notes.append(f"{item.name}: people are alike in bands of {finer.width:g} of {finer.of}")
+    why_not = why_not_banded(people, finer.of, finer.width)
+    said = f"{item.name}: people are alike in bands of {finer.width:g} of {finer.of}"
+    if why_not is not None:
+        notes.append(f"{item.name}: {finer.of} is matched as it is written, since {why_not}")
     else:
-        notes.append(
-            f"{item.name}: {finer.of} is matched as it is written, since its values are not "
-            f"numbers over several bands of {finer.width:g}"
-        )
+        bands[finer.of] = finer.width
+        crosses = reaches_over(people, finer.of, finer.width)
+        notes.append(f"{said}{CROSSES if crosses else ''}")
     return replace(item, columns=(finer.of,))
 
 

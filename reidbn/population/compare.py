@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from reidbn.errors import ReidbnError, UsageError
+from reidbn.errors import ReidbnError, ReidbnWarning, UsageError
 from reidbn.population.cautious import LOG_LINEAR, POSTERIOR, is_uncompared, uncompared
 from reidbn.population.fitting import MODELS, DankarFit, fit_sample
 from reidbn.population.pitman import PitmanFit
@@ -58,6 +59,9 @@ def compare(
             rows.append(_row(model, found, level))
         elif found:
             rows.append({"model": model, "status": "failed", "remarks": found})
+    for note in sample.weighing[1]:  # a frame cuts long remarks off when it is printed
+        if any(note in fit.warnings for fit in fits.values()):
+            warnings.warn(note, ReidbnWarning, stacklevel=2)
     best, why = recommend(sample, fits)
     table = pd.DataFrame(rows, columns=_COLUMNS)
     table["recommended"] = table["model"] == best

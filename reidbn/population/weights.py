@@ -34,6 +34,7 @@ def scale_of(weights: NDArray[Any], population: float) -> tuple[float, tuple[str
         raise DataError("the survey weights sum to 0; a weight says for how many a record stands")
     if abs(population / total - 1) <= NEAR:
         return 1.0, ()
+    told = f"{total:,.1f}".removesuffix(".0")
     return population / total, (
-        f"the weights sum to {total:,.0f}; they are scaled to the population of {population:,.0f}",
+        f"the weights sum to {told}; they are scaled to the population of {population:,.0f}",
     )

@@ -107,6 +107,8 @@ def weighted_population(
             f"individuals=1000"
         )
     scale, told = scale_of(people.weights, population)
+    if population == people_behind(people, BY_WEIGHTS):  # their own sum, in whole people
+        scale, told = 1.0, ()
     notes = [
         f"class sizes in the population are estimated from the survey weights [{BY_WEIGHTS}]",
         *told,
