@@ -16,10 +16,10 @@ MOST_WORLDS = 100_000
 QUESTIONS_A_FILE = 8
 
 
-def agrees(attack, model, target, given, do):
+def agrees(attack, model, target, given, do, most=MOST_WORLDS):
     """Ask both; the word says what was compared, or None when there are too many worlds."""
     order = model.upstream([*target, *given], do)
-    if cells(model, order) > MOST_WORLDS:
+    if cells(model, order) > most:
         return None
     joint, evidence = model.ask(target, given, do)
     question = {"given": given, "do": do, "set": model.set}
@@ -80,4 +80,4 @@ def test_shipped_models_are_answered_as_a_second_reading_answers_them(path):
     for question in model.file["questions"].values():
         target = read_target(question["target"])
         given = {n: str(s) for n, s in question.get("given", {}).items()}
-        assert agrees(rb.load(path), model, target, given, {}), question
+        assert agrees(rb.load(path), model, target, given, {}, most=1_000_000), question

@@ -152,7 +152,7 @@ _EVENT = re.compile(r"\b(or|and)\b\s+.*=|^\s*(not\b|\()")  # more than states wi
 _TEST = re.compile(r"\s*(\w+)\s*((?:>=|<=|!=|<|>).*)\Z")
 _SIGN = re.compile(r">=|<=|!=|<|>")
 _NAMED = re.compile(r"(\w+)\s*(?:\Z|[<>=!])")
-_SPAN = re.compile(r"(\d+|\$\w+)\.\.(\d+|\$\w+)\Z")
+_SPAN = re.compile(r"(-?\d+|\$\w+)\.\.(-?\d+|\$\w+)\Z")
 
 
 @dataclass(frozen=True)

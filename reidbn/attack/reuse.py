@@ -29,7 +29,8 @@ _RECORDS = ("", "cpd", "rows", "p")
 _NO_NAMES = ("kind", "name", "to", "story", "source", "linddun", "panoptic", "wp216", "five_safes")
 # Kinds that read nothing of parents which their fields do not name.
 _DEAF = ("rows", "probability", "one-over", "unique", "share", "hypergeometric-leak",
-         "pitman-uniqueness", "pitman-match", "pitman-class-size", "survey-class-size")  # fmt: skip
+         "pitman-uniqueness", "pitman-match", "pitman-class-size", "survey-class-size",
+         "binomial", "geometric", "poisson")  # fmt: skip
 
 
 def is_short(data: Any) -> bool:

@@ -188,6 +188,8 @@ def _drawing(attack: Attack, shown: list[Card], chances: Chances, marks: Mapping
     width = round(max(across, _LEAST) + 2 * _MARGIN)
     wide = width - 2 * _MARGIN
     y = sheet.words(_MARGIN, _MARGIN, attack.title or attack.name, wide, size=18, bold=True) + 5
+    if attack.shelf:
+        y = sheet.words(_MARGIN, y, f"Shelf: {attack.shelf}", wide, size=11.5, color=_QUIET)
     y = sheet.words(_MARGIN, y, attack.story, min(_STORY, wide), size=11.5, color=_QUIET)
     left, top = (width - across) / 2, y + 24
     boxes = {name: box.translated(left, top) for name, box in boxes.items()}
