@@ -27,7 +27,7 @@ _SAID = r"\S"
 _NAME = r"^[^\s\d][^\s]*$"
 _REFERENCE = r"^[$@]\S"
 _CELL = r"^(rest$|[$@]\S)"
-_SPAN = r"^(\d+|\$\S+)\.\.(\d+|\$\S+)$"
+_SPAN = r"^(-?\d+|\$\S+)\.\.(-?\d+|\$\S+)$"
 _STATE = r"^[^\s=,;{}\"]([^=,;{}\"]*[^\s=,;{}\"])?$"
 _LARGEST = 1.7976931348623157e308
 # A number that somebody got from somewhere: 0 and 1 are logic.
