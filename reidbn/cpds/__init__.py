@@ -20,6 +20,5 @@ __getattr__ = face(
     },
     {
         "protocol": "yes_no",
-        "registry": "SHIPPED",
     },
 )

@@ -21,6 +21,7 @@ class Event(CPD):
     """Yes when any, or all, of some tests of its parents' states hold."""
 
     kind: ClassVar[str] = "event"
+    in_files: ClassVar[bool] = False
     how: str = field(metadata={"references": False})
     tests: dict[str, tuple[Test, ...]] = field(metadata={"references": False})
 
@@ -62,6 +63,7 @@ class ShareOfRange(CPD):
     """
 
     kind: ClassVar[str] = "share-of-range"
+    in_files: ClassVar[bool] = False
     low: float = field(metadata={"sourced": False})
     high: float = field(metadata={"sourced": False})
 

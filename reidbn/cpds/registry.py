@@ -12,60 +12,22 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from pkgutil import iter_modules
 
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ModelError
 
-SHIPPED: dict[str, str] = {
-    "rows": "rows:Rows",
-    "and": "logic:And",
-    "or": "logic:Or",
-    "threshold": "logic:Threshold",
-    "noisy-or": "logic:NoisyOr",
-    "noisy-and": "logic:NoisyAnd",
-    "mixture": "logic:Mixture",
-    "count": "arithmetic:Count",
-    "sum": "arithmetic:Sum",
-    "minus": "arithmetic:Minus",
-    "max": "arithmetic:Max",
-    "binomial": "trials:Binomial",
-    "geometric": "trials:Geometric",
-    "poisson": "trials:Poisson",
-    "ranked": "ranks:Ranked",
-    "noisy-max": "ranks:NoisyMax",
-    "unique": "match:Unique",
-    "one-over": "match:OneOver",
-    "share": "match:Share",
-    "probability": "match:Probability",
-    "uniform": "match:Uniform",
-    "pitman-uniqueness": "uniqueness:PitmanUniqueness",
-    "pitman-match": "uniqueness:PitmanMatch",
-    "pitman-class-size": "uniqueness:PitmanClassSize",
-    "survey-class-size": "uniqueness:SurveyClassSize",
-    "hypergeometric-leak": "leak:HypergeometricLeak",
-    "rest-of-leak": "targets:RestOfLeak",
-    "target-class": "targets:TargetClass",
-    "target-class-leaked": "targets:TargetClassLeaked",
-    "target-in-leak": "targets:TargetInLeak",
-    "target-picked": "targets:TargetPicked",
-    "table": "rows:Table",
-    "empirical": "rows:Empirical",
-    "lookup": "rows:Lookup",
-    "one-of": "match:OneOf",
-    "noisy-copy": "match:NoisyCopy",
-    "near-copy": "match:NearCopy",
-    "function": "function:Function",
-}
-
 
 @cache
 def shipped_kinds() -> Mapping[str, type[CPD]]:
-    """The kinds of this package by name."""
+    """The kinds of this package by name: every public one of its files that a model may name."""
     kinds: dict[str, type[CPD]] = {}
-    for kind, place in SHIPPED.items():
-        module, name = place.split(":")
-        kinds[kind] = getattr(import_module(f"reidbn.cpds.{module}"), name)
-    return kinds
+    for found in iter_modules(import_module("reidbn.cpds").__path__, "reidbn.cpds."):
+        for name, made in vars(import_module(found.name)).items():
+            is_kind = isinstance(made, type) and issubclass(made, CPD) and "kind" in vars(made)
+            if is_kind and made.in_files and made.__module__ == found.name and name[0] != "_":
+                kinds[made.kind] = made
+    return dict(sorted(kinds.items()))
 
 
 @cache

@@ -19,6 +19,7 @@ class Report(CPD):
     """
 
     kind: ClassVar[str] = "report"
+    in_files: ClassVar[bool] = False
     likelihood: dict[str, float] = field(metadata={"story": "P(the report | state), by state"})
 
     def probabilities(self, scope: Scope) -> Array:
