@@ -114,6 +114,14 @@ def test_ranges_are_proved(words, low, high):
     assert found == pytest.approx((low, high), abs=1e-15)
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["max(log(p), 2)", "0 * (1 / p)", "min(1, exp((p - q) ^ (q - 2)))", "any(2 * p, q) ^ 0"],
+)
+def test_what_may_have_no_value_is_never_proved(words):
+    assert enclosure(parse(words), {"p": (0, 1), "q": (0, 1)}) == (-np.inf, np.inf)
+
+
 def test_what_is_proved_is_not_refused_for_its_last_digit():
     attack = rb.loads(small({"n": "p + (1 - p) * q + 0 * r"}))
     assert not [p for p in rb.check(attack) if "proved" in p.message]

@@ -13,7 +13,7 @@ since the B_k,n are never negative and sum to 1.  Polynomials are multiplied out
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import product
 
@@ -42,16 +42,17 @@ def enclosure(
     >>> enclosure(parse("4 * p * (1 - p)"), {"p": (0, 1)})
     (0.0, 2.0)
     """
-    low, high = _interval(term, ranges, ordered)
+    found = _interval(term, ranges, ordered)
     names = term.names
     read = [step.name for step in term.walk() if step.op == "name"]
     # A name that stands once makes interval arithmetic exact: nothing to gain.
-    if len(read) > len(names) and all(math.isfinite(end) for name in names for end in ranges[name]):
-        found = polynomial(term, names, ranges)
-        if found is not None:
-            below, above = _bernstein(found, names, ranges)
-            low, high = max(low, below), min(high, above)
-    return (low, high) if low <= high else EVERYTHING
+    repeated = found is None or len(read) > len(names)
+    if repeated and all(math.isfinite(end) for name in names for end in ranges[name]):
+        poly = polynomial(term, names, ranges)
+        if poly is not None:
+            exact = _bernstein(poly, names, ranges)
+            found = exact if found is None else (max(found[0], exact[0]), min(found[1], exact[1]))
+    return EVERYTHING if found is None or not found[0] <= found[1] else found
 
 
 # -- interval arithmetic ---------------------------------------------------------------------------
@@ -59,54 +60,44 @@ def enclosure(
 
 def _interval(
     term: Term, ranges: Mapping[str, Interval], ordered: frozenset[tuple[str, str]]
-) -> Interval:
+) -> Interval | None:
+    """Between which values a step lies; None where it may have no value at all."""
     if term.op == "number":
         return term.number, term.number
     if term.op == "name":
         low, high = ranges[term.name]
         return float(low), float(high)
-    args = [_interval(arg, ranges, ordered) for arg in term.args]
-    if any(math.isnan(end) for ends in args for end in ends):
-        return EVERYTHING
-    found = _operation(term.op, args)
+    parts = [_interval(arg, ranges, ordered) for arg in term.args]
+    args = [part for part in parts if part is not None]
+    found = _operation(term.op, args) if len(args) == len(parts) else None
+    if found is None or math.isnan(found[0]) or math.isnan(found[1]):
+        return None
     if term.op == "/" and args[0][0] >= 0 and args[1][0] > 0:
         below = (term.args[0].name, term.args[1].name) in ordered  # 0 <= a <= b and 0 < b
         found = found[0], min(found[1], 1.0) if below else found[1]
-    return EVERYTHING if math.isnan(found[0]) or math.isnan(found[1]) else found
+    return found
 
 
-def _operation(op: str, args: list[Interval]) -> Interval:
+def _operation(op: str, args: list[Interval]) -> Interval | None:
     lows, highs = [a[0] for a in args], [a[1] for a in args]
-    if op == "+":
-        return sum(lows), sum(highs)
-    if op == "-":
-        return lows[0] - highs[1], highs[0] - lows[1]
-    if op == "neg":
-        return -highs[0], -lows[0]
     if op in ("min", "max"):
         pick = min if op == "min" else max
         return pick(lows), pick(highs)
-    if op == "*":
-        return _hull(_times(a, b) for a in args[0] for b in args[1])
-    if op == "/":
-        return _quotient(args[0], args[1])
-    if op == "^":
-        return _power(args[0], args[1])
-    if op == "any":
-        (low, high), times = args
-        if not (0 <= low <= high <= 1):
-            return EVERYTHING
-        below, above = _power((1 - high, 1 - low), times)
-        return 1 - above, 1 - below
+    if op in ("exp", "log"):
+        return _curved(op, lows[0], highs[0])
+    if op == "neg":
+        return -highs[0], -lows[0]
+    return _OF_TWO[op](*args)
+
+
+def _curved(op: str, low: float, high: float) -> Interval | None:
     with np.errstate(all="ignore"):
         function = np.exp if op == "exp" else np.log
-        if op == "log" and lows[0] <= 0:
-            return EVERYTHING
-        return float(function(lows[0])), float(function(highs[0]))
+        return None if op == "log" and low <= 0 else (float(function(low)), float(function(high)))
 
 
-def _hull(values: object) -> Interval:
-    found = list(values)  # type: ignore[call-overload]
+def _hull(values: Iterable[float]) -> Interval:
+    found = list(values)
     return min(found), max(found)
 
 
@@ -114,24 +105,41 @@ def _times(a: float, b: float) -> float:
     return 0.0 if a == 0 or b == 0 else a * b
 
 
-def _quotient(top: Interval, bottom: Interval) -> Interval:
+def _quotient(top: Interval, bottom: Interval) -> Interval | None:
     if bottom[0] <= 0 <= bottom[1]:
-        return EVERYTHING
+        return None
     return _hull(_times(a, 0.0 if math.isinf(b) else 1 / b) for a in top for b in bottom)
 
 
-def _power(base: Interval, exponent: Interval) -> Interval:
+def _power(base: Interval, exponent: Interval) -> Interval | None:
     """Of a base that is never negative, or to a whole power that is written out."""
     low, high = base
     with np.errstate(all="ignore"):
         if low > 0 or (low == 0 and exponent[0] >= 0):
             return _hull(float(np.power(a, b)) for a in base for b in exponent)
         if exponent[0] != exponent[1] or exponent[0] < 0 or exponent[0] % 1:
-            return EVERYTHING
+            return None
         ends = [float(np.power(end, exponent[0])) for end in base]
         if exponent[0] % 2 or high <= 0 or exponent[0] == 0:
             return _hull(ends)
         return 0.0, max(ends)
+
+
+def _any(chance: Interval, times: Interval) -> Interval | None:
+    if not 0 <= chance[0] <= chance[1] <= 1:
+        return None
+    found = _power((1 - chance[1], 1 - chance[0]), times)
+    return None if found is None else (1 - found[1], 1 - found[0])
+
+
+_OF_TWO: dict[str, Callable[[Interval, Interval], Interval | None]] = {
+    "+": lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    "-": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    "*": lambda a, b: _hull(_times(x, y) for x in a for y in b),
+    "/": _quotient,
+    "^": _power,
+    "any": _any,
+}
 
 
 # -- polynomials -----------------------------------------------------------------------------------
