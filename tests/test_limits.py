@@ -15,9 +15,9 @@ PEOPLE = rb.read_table(
 )
 
 
-def narrow():
-    """The shipped marketer with a range that leaves 0.9 out."""
-    attack = rb.load("marketer")
+def narrow(name="marketer"):
+    """A shipped attack with a range that leaves 0.9 out."""
+    attack = rb.load(name)
     p_c = attack.parameters["p_c"]
     new = rb.Parameter("p_c", 0.1, 0.0, 0.5, source=p_c.source)
     asked = [attack.questions["risk"]]
@@ -47,6 +47,10 @@ CALLS = {
     ),
     "subject_uncertainty": lambda **more: rb.subject_uncertainty(
         LEAK, "risk", set=BEYOND, over={"leaked": (1, 9)}, draws=100, **more
+    ),
+    "expect": lambda **more: rb.expect(LEAK, "leaked_class_size", set=BEYOND, **more),
+    "learn": lambda **more: rb.learn(
+        narrow("adversary-routes"), [{"target": "risk", "hits": 1, "trials": 9}], set=ROUTES, **more
     ),
     "assess": lambda **more: rb.assess(narrow(), PEOPLE, set=ROUTES, **more),
     "what_if": lambda **more: rb.what_if(rb.assess(narrow(), PEOPLE), set=ROUTES, **more),
