@@ -289,3 +289,56 @@ def test_what_a_model_does_not_take_is_refused():
         brings.on(attack)
     assert brings.on(attack.replace(takes=("attacker", "tries"))).nodes["tries"] == node
     assert brings.on(attack.replace(takes=())).nodes["tries"] == node
+
+
+def test_derived_numbers_counts_and_own_stories_come_along(tmp_path):
+    (tmp_path / "inner.yaml").write_text("""\
+schema_version: 1
+name: inner
+takes: [ill]
+excluded: {Detecting: Not here}
+sources: [one study]
+parameters:
+  p_ill: {value: 0.01, source: assumption}
+  n: {value: 150, range: [1, 500], unit: people, source: assumption}
+  p_confirms: {measured: {hits: 241, trials: 579}, source: a study}
+numbers:
+  p_any: {is: "1 - (1 - p_ill) ^ n", story: Anybody is ill}
+where: [n >= 1]
+groups:
+  known:
+    members:
+      age: {parents: [ill], cpd: {kind: probability, p: $p_confirms, only_if: [ill]}}
+      town: $p_ill
+    source: assumption
+nodes:
+  ill: {cpd: {kind: probability, p: $p_any}}
+  both: {parents: [known], cpd: {kind: count}, states: 0..2}
+questions: {risk: {target: both=2}}
+""")
+    outer = tmp_path / "outer.yaml"
+    outer.write_text("""\
+schema_version: 1
+name: outer
+sources: [two]
+parameters: {rate: {value: 0.02, source: assumption}}
+use: [{model: inner, as: i, with: {p_ill: $rate}}, {model: inner, as: j}]
+nodes: {n: {parents: [i_age, j_age], cpd: {kind: and}}}
+""")
+    inner, attack = rb.load(tmp_path / "inner.yaml"), rb.load(outer)
+    assert attack.numbers["i_p_any"].formula == "1 - (1 - rate) ^ i_n"
+    assert attack.sources == ("two", "one study")
+    assert float(rb.ask(attack, "i_both=2")) == float(rb.ask(inner, set={"p_ill": 0.02}))
+    assert float(rb.ask(attack, "j_both=2")) == float(rb.ask(inner))
+    assert rb.loads(rb.attack.dumps(attack, expanded=True)) == attack
+    assert rb.check(outer) == ()
+    variant = tmp_path / "variant.yaml"
+    variant.write_text(
+        "schema_version: 1\nname: v\nextends: inner\nexcluded: {Linking: Nor this}\n"
+        'numbers: {p_any: "p_ill * min(n, 2)"}\nsources: [three]\n'
+    )
+    found = rb.load(variant)
+    assert {*found.excluded} == {"Detecting", "Linking"}
+    assert found.sources == ("three", "one study")
+    assert found.takes == ("ill",)
+    assert float(rb.ask(found, "ill=yes")) == 0.02

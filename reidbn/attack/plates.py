@@ -182,8 +182,9 @@ class _Unfolding:
         out: dict[str, Any] = {}
         first: dict[str, str] = {}
         for key, item in value.items():
-            at = (*old, key)
-            for narrower in self._every(self._fields(key, at), at, left):
+            at, found = (*old, key), len(self.problems)
+            fields = self._fields(key, at)
+            for narrower in self._every(fields, at, left) if len(self.problems) == found else ():
                 name = self._filled(key, narrower, is_name=True)
                 if name in out:
                     self._clash(at, name, first[name])

@@ -18,6 +18,8 @@ from reidbn.attack.leaves import Where
 from reidbn.attack.plates import has_wild_cards, spread, unfold
 from reidbn.attack.yamltext import Document, written
 from reidbn.cpds.function import Function
+from reidbn.cpds.registry import all_kinds
+from reidbn.cpds.rows import Rows
 from reidbn.errors import Problem, ReidbnError, did_you_mean
 
 Reader = Callable[[str], Attack]
@@ -27,10 +29,6 @@ _LISTS = ("where",)
 _HEAD = ("schema_version", "name", "title", "story", "sources", "shelf", "excluded", "takes")
 _RECORDS = ("", "cpd", "rows", "p")
 _NO_NAMES = ("kind", "name", "to", "story", "source", "linddun", "panoptic", "wp216", "five_safes")
-# Kinds that read nothing of parents which their fields do not name.
-_DEAF = ("rows", "probability", "one-over", "unique", "share", "hypergeometric-leak",
-         "pitman-uniqueness", "pitman-match", "pitman-class-size", "survey-class-size",
-         "binomial", "geometric", "poisson")  # fmt: skip
 
 
 def is_short(data: Any) -> bool:
@@ -98,10 +96,10 @@ class _Bringing:
         base = content(attack)
         for room in base:
             own = self.data.get(room)
-            if room in _ROOMS and (own is None or isinstance(own, dict)):
+            if isinstance(base[room], dict) and (own is None or isinstance(own, dict)):
                 self.came |= {(room, n): ("extends",) for n in base[room] if n not in (own or {})}
                 self.data[room] = {**base[room], **(own or {})}
-            elif room in _LISTS and (own is None or isinstance(own, list)):
+            elif isinstance(base[room], list) and (own is None or isinstance(own, list)):
                 own = own or []
                 self._listed(room, [*own, *(line for line in base[room] if line not in own)])
             elif own is None:
@@ -166,11 +164,20 @@ class _Bringing:
         self.data[room] = {**things, **own}
 
     def _check_units(self, where: Where, part: _Part) -> None:
-        parameters = self.data.get("parameters")
-        for name, text in part.to.items():
-            used = part.attack.parameters.get(name) if name in part.taken else None
+        for name in sorted(part.taken):
+            text, used = part.to[name], part.attack.parameters.get(name)
+            rooms = {"$": ("parameters", "numbers"), "@": ("subject",)}.get(text[0], ())
+            known: Content = {}
+            for room in rooms:
+                things = self.data.get(room)
+                known |= things if isinstance(things, dict) else {}
+            if rooms and text[1:] not in known:
+                what = "parameter" if text[0] == "$" else "subject column"
+                hint = did_you_mean(text[1:], known)
+                self._refuse((*where, "with", name), f'no {what} "{text[1:]}"; {hint}')
+            parameters = self.data.get("parameters")
             own = parameters.get(text[1:]) if isinstance(parameters, dict) else None
-            if used is None or not text.startswith("$") or not isinstance(own, dict):
+            if used is None or text[0] != "$" or not isinstance(own, dict):
                 continue
             unit = written(own.get("unit", "probability"))
             if (unit == "probability") != (used.unit == "probability"):
@@ -330,9 +337,11 @@ class _Part:
             out["states"] = self._text(thing["states"])
         elif "states" in thing:
             out["states"] = thing["states"]
-        kind = thing["cpd"].get("kind") if "cpd" in thing else "rows"
+        kind = all_kinds().get(thing["cpd"]["kind"]) if "cpd" in thing else Rows
         added = [g for g in self._groups_of_columns(out) if g not in out.get("parents", ())]
-        if added and kind in _DEAF:  # one value per subset: the node depends on the group
+        if (
+            added and kind is not None and kind.by_name
+        ):  # one value per subset: the node depends on the group
             out["parents"] = [*out.get("parents", ()), *added]
         return out
 
