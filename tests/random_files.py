@@ -196,7 +196,7 @@ class Writer:
             kinds += ["gate", "noisy", "class", "class", "class", "table"]
         if any(isinstance(s, str) or s[0].isdigit() for s in self.states.values()):
             kinds += ["counted", "counted", "near"]
-        kinds += [*MEANS, "told"]
+        kinds += [*MEANS, "told", "measured"]
         getattr(self, "_" + self.pick(kinds))(name)
 
     def put(self, name: str, spec: dict[str, Any], states: Any = None) -> None:
@@ -464,6 +464,25 @@ class Writer:
         cpd = {"kind": "probability", "p": f"@{column}"}
         self.put(name, {"parents": parents, "cpd": cpd})
         return None
+
+    def _measured(self, name: str) -> None:
+        """A distribution of a node for each combination of its parents, as counts or shares."""
+        parents, states = self._labelled(2), self.pick(STATES)
+        column = f"c{len(self.subject)}"
+        shape = [self._configurations([p]) for p in parents]
+        spec: dict[str, Any] = {"over": name, "unit": "records"} | ({"per": parents} if parents
+                                                                    else {})  # fmt: skip
+        drawn = self.rng.integers(0, 5, (*shape, len(states))) + 1
+        cpd: dict[str, Any] = {"kind": "measured", "counts": f"@{column}"}
+        if self.chance(0.3):
+            cpd, spec["unit"] = {"kind": "measured", "p": f"@{column}"}, "probability"
+            eighths = np.zeros((*shape, len(states)))
+            eighths[..., 0], eighths[..., -1] = 0.375, 0.625
+            drawn = eighths
+        elif self.chance():
+            cpd["prior"] = self.pick([0, 1, 2])
+        self.subject[column], self.example[column] = spec, drawn.tolist()
+        self.put(name, {"parents": parents, "cpd": cpd}, states)
 
     # -- the file and its questions --------------------------------------------------------------
 

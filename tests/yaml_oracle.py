@@ -403,6 +403,15 @@ class Model:
         low = min(int(at), len(levels) - 2)
         return levels[low] + (at - low) * (levels[low + 1] - levels[low])
 
+    def kind_measured(self, name: str, cpd: Any, world: World) -> list[Fraction]:
+        column = (cpd.get("p") or cpd["counts"])[1:]
+        value = self._at(
+            self.columns_of(column), self.file["subject"][column].get("per", []), world
+        )
+        prior = exactly(cpd.get("prior", 0.5)) if "counts" in cpd else ZERO
+        counts = [exactly(x) + prior for x in value]
+        return [c / sum(counts) for c in counts]
+
     def kind_noisy_max(self, name: str, cpd: Any, world: World) -> list[Fraction]:
         states = self.states(name)
         at_most = [ONE] * len(states)

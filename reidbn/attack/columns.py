@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attack.parts import SubjectColumn
+from reidbn.attack.parts import PROBABILITY, SubjectColumn
 from reidbn.cpds.logic import Mixture
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import Problem, did_you_mean
@@ -23,6 +23,7 @@ from reidbn.errors import Problem, did_you_mean
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
 
+SHARES = 1e-9  # that shares of all states may be from 1
 _PEOPLE = ("records", "people", "patients", "persons", "individuals")
 _SIZES = ("of", "class_size")  # fields of CPDs that hold the size of a class
 
@@ -73,6 +74,17 @@ def shaped(value: Any, wanted: tuple[int, ...], rows: bool = False) -> NDArray[A
         return found
     flat = found.shape == (*lead, prod(wanted)) and len(wanted) > 1
     return found.reshape(*lead, *wanted) if flat else None
+
+
+def is_share(column: SubjectColumn) -> bool:
+    """Whether a column over a node holds shares, and not counts."""
+    return column.unit in ("", PROBABILITY)
+
+
+def stray_share(values: NDArray[Any]) -> str | None:
+    """Why some values are no distributions; None where they are."""
+    gap = np.abs(np.asarray(values, dtype=float).sum(axis=-1) - 1.0).max(initial=0.0)
+    return None if gap <= SHARES else f"shares that are 1 in all only within {gap:.2g}"
 
 
 def holds_class_sizes(attack: Attack, column: SubjectColumn) -> bool:
@@ -148,7 +160,7 @@ def column_problems(attack: Attack) -> Iterator[Problem]:
         if column.each is not None and column.each not in attack.groups:
             hint = did_you_mean(column.each, attack.groups)
             yield Problem((*where, "each"), f'no group "{column.each}"; {hint}')
-        if column.over is not None and column.over not in nodes:
+        if column.over is not None and column.over not in attack.nodes:
             yield Problem((*where, "over"), f'no node "{column.over}"; '
                           f"{did_you_mean(column.over, nodes)}")  # fmt: skip
         for other in ("per", "over"):
@@ -188,6 +200,8 @@ def use_problems(
         if name in known and name not in parents:
             what = "subset" if name in attack.groups else "state"
             yield f"{ref} has one value per {what} of {name}, which is no parent of this node"
+    if column.over in attack.nodes and column.over != node:
+        yield f"{ref} is a distribution of {column.over}: only that node may use it"
     group = next((g for g in attack.groups.values() if node in g.members), None)
     if column.each in attack.groups and (group is None or group.name != column.each):
         yield f"{ref} has one value per member of {column.each}: only its members may use it"
@@ -204,7 +218,8 @@ def example_problems(attack: Attack, sound: Callable[[str], bool]) -> Iterator[P
         column = attack.subject[name]
         empty = {name for name, group in attack.groups.items() if not group.members}
         about = {*column.axes, *column.last, *({column.each} - {None})}
-        if not about & empty and all(sound(str(n)) for n in about):
+        there = column.each is None or column.each in attack.groups
+        if there and not about & empty and all(sound(str(n)) for n in about):
             yield from _example_values(attack, column, value, where)
 
 
@@ -228,6 +243,8 @@ def _example_values(
     for i in wrong[:3].tolist():
         inner = (*where, i) if len(found) == 1 else where
         yield Problem(inner, f"must be a number from {low:.12g} to {high:.12g}")
+    if not wrong.size and column.over and is_share(column) and stray_share(values) is not None:
+        yield Problem(where, f"{stray_share(values)}; {describe_shape(attack, column)}")
     if not wrong.size and holds_class_sizes(attack, column):
         grows = grown(attack, column, np.asarray(values, dtype=float))
         if grows:

@@ -292,6 +292,47 @@ def _row_problems(row: tuple[float, ...], states: int) -> list[str]:
     return []
 
 
+@dataclass(frozen=True)
+class Measured(CPD):
+    """P(state) as a subject column over the node says it: by shares, or by counts.
+
+        P(state) = (count + prior) / (all counts + states * prior)
+
+    Counts say how sure they are: an answer that stands on them has an interval.
+    """
+
+    kind: ClassVar[str] = "measured"
+    by_name: ClassVar[bool] = True
+    p: Ref | None = field(default=None, metadata={"story": "column over this node: shares"})
+    counts: Ref | None = field(default=None, metadata={"story": "column over this node: counts"})
+    prior: float = field(default=0.5, metadata={"story": "added to every count", "sourced": False})
+
+    def probabilities(self, scope: Scope) -> Array:
+        if self.p is not None:
+            return np.asarray(scope.value(self.p), dtype=float)
+        assert self.counts is not None  # noqa: S101 - checked at birth
+        counts = np.asarray(scope.value(self.counts), dtype=float) + self.prior
+        total = counts.sum(axis=-1, keepdims=True)
+        if not ((counts >= 0).all() and (total > 0).all()):  # also catches NaN
+            raise ModelError(
+                f"{scope.child.name}: nobody was counted, or fewer than nobody; "
+                f"give a prior above 0, or leave such rows out"
+            )
+        return np.asarray(counts / total)
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        if (self.p is None) == (self.counts is None):
+            return [Problem(("kind",), "needs either p, a column of shares, or counts, of counts")]
+        name = "p" if self.counts is None else "counts"
+        found = []
+        if not str(getattr(self, name)).startswith("@"):
+            message = f"takes a column over {child.name}, such as @hits"
+            found.append(Problem((name,), message))
+        if self.prior < 0:
+            found.append(Problem(("prior",), f"{self.prior:g} is no prior: use 0 or more"))
+        return found
+
+
 # -- tables read off data --------------------------------------------------------------------------
 
 

@@ -34,6 +34,7 @@ class Answer:
     settings: Mapping[str, Any]
     draws: int | None = None
     interval: tuple[float, float] | None = None  # 95 %, of a sampled answer
+    by_counts: tuple[float, float] | None = None  # 95 %, where nodes stand on counts
     cut: Mapping[str, float] = field(default_factory=dict)
     """How much lies beyond the states of a node, such as of a Poisson count: node and share."""
     rows = older("draws")
@@ -77,6 +78,8 @@ class Answer:
         }
         if self.query.is_distribution:
             out["states"] = list(self.states)
+        if self.by_counts:
+            out["interval_95"] = self.by_counts
         if self.cut:
             out["cut"] = dict(self.cut)
         if self.draws:  # "rows" is the older word

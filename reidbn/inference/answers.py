@@ -14,6 +14,7 @@ from reidbn.calls import renamed, typed
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answer import Answer, Expectation
+from reidbn.inference.counted import by_counts, counted_nodes, interval
 from reidbn.inference.cut import can_cut, cut_off
 from reidbn.inference.estimates import estimate
 from reidbn.inference.lowering import (
@@ -87,10 +88,17 @@ def _answer(
     states = attack_states(attack, query, settings)
     answer = to_answer(attack, query, values, states, engine, settings or {})
     names = attack.upstream([*query.targets, *query.given], cut=query.do)
-    if values.shape[:2] != (1, 1) or not can_cut(attack, names):
+    counted = counted_nodes(attack, names)
+    if values.shape[:2] != (1, 1) or not (can_cut(attack, names) or counted):
         return answer
     columns = subject_values(attack, subject)
-    return replace(answer, cut=cut_off(attack, sorted(names), settings or {}, columns, query.do))
+    cut = cut_off(attack, sorted(names), settings or {}, columns, query.do)
+    if counted and not query.is_distribution:
+        drawn = by_counts(attack, counted, query, settings or {}, columns, joint)[:, 0]
+        given = drawn.sum(axis=tuple(range(1, drawn.ndim))) if query.given else 1.0
+        wanted: Any = (slice(None), *positions(attack, query, settings or {}))
+        answer = replace(answer, by_counts=interval(drawn[wanted] / given))
+    return replace(answer, cut=cut)
 
 
 def expectation(

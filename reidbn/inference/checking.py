@@ -180,6 +180,8 @@ def _ends(attack: Attack, column: SubjectColumn) -> Array:
     low = usual if column.low is None else column.low
     high = max(low, usual) if column.high is None else column.high
     shape = column_shape(attack, column)
+    if column.over:
+        return np.full((1, *shape), 1.0 / shape[-1])
     return np.stack([np.full(shape, float(low)), np.full(shape, float(high))])
 
 

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.columns import column_shape, describe_shape, grown, holds_class_sizes, shaped
+from reidbn.attack.columns import (
+    column_shape,
+    describe_shape,
+    grown,
+    holds_class_sizes,
+    is_share,
+    shaped,
+    stray_share,
+)
 from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_numbers
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
@@ -144,6 +152,8 @@ def _column(attack: Attack, name: str, value: Any) -> Array:
             f"subject column {name} must lie between {_or(column.low, -np.inf):g} and "
             f"{_or(column.high, np.inf):g}; some values do not"
         )
+    if column.over and is_share(column) and stray_share(array) is not None:
+        raise DataError(f"subject column {name}: {stray_share(array)}, for somebody")
     if holds_class_sizes(attack, column):
         # A slip in the order of the values shows in the first people and members already.
         few = array[: max(1, (1 << LOOKED_AT) // prod(array.shape[1:]))]

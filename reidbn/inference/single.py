@@ -65,6 +65,8 @@ class SingleScope(Scope):
         if values.ndim == 0:
             return values
         shape = tuple(p.size for p in self.parents)
+        if values.shape == (*shape, self.child.size):  # over the node itself
+            return values
         if values.shape == shape or values.shape == (int(np.prod(shape)),):
             return values.reshape(shape)
         groups = [i for i, p in enumerate(self.parents) if p.is_group]

@@ -141,6 +141,9 @@ def remarks(answer: Answer | Expectation) -> list[str]:
     if answer.interval:
         low, high = answer.interval
         out.append(f"Sampled with {answer.draws:,} rows; 95 % interval {low:.4g} to {high:.4g}")
+    if isinstance(answer, Answer) and answer.by_counts:
+        low, high = answer.by_counts
+        out.append(f"By what was counted: 95 % interval {low:.4g} to {high:.4g}")
     cut = {name: share for name, share in answer.cut.items() if share >= SHOWN}
     out += [f"Cut off: {text}" for text in in_words(answer.attack, cut)]
     return [*out, _assumed(answer, used_assumptions(answer))]

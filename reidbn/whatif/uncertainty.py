@@ -14,6 +14,7 @@ from reidbn.attacks.routes.arguments import probabilities_of
 from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asking
+from reidbn.inference.counted import counted_nodes
 from reidbn.inference.network import Array
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, outside
@@ -158,6 +159,10 @@ def uncertainty(
         notes=(
             *(note for n, p in varied.items() for note in outside(n, case.base(n), *p.range)),
             *spread.notes,
+            *(
+                f"the counts behind {n} are taken as they are: rb.ask tells how sure they are"
+                for n in counted_nodes(case.attack, case.attack.upstream(case.query.targets))
+            ),
         ),
     )
 

@@ -1,0 +1,123 @@
+"""Distributions that a table brings along, as shares or as counts, and how sure counts are."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+import reidbn as rb
+from reidbn.cpds import Measured
+
+TEXT = """
+schema_version: 1
+name: measured
+parameters:
+  p_looks: {value: 0.25, source: assumption}
+subject:
+  seen: {over: kind, unit: records, range: [0, 100000], story: What was found in such records}
+  shown: {over: place, per: kind, unit: probability, range: [0, 1]}
+nodes:
+  kind: {states: [none, near, exact], cpd: {kind: measured, counts: "@seen"}}
+  place: {states: [town, region], parents: [kind], cpd: {kind: measured, p: "@shown"}}
+  looks: {cpd: {kind: probability, p: $p_looks}}
+  named:
+    parents: [kind, place, looks]
+    rows:
+      - {when: {kind: exact, place: town, looks: yes}, p: {yes: 1, no: 0}}
+      - {p: {yes: 0, no: 1}}
+questions:
+  risk: {target: named=yes}
+  exact: {target: kind=exact}
+example:
+  seen: [60, 30, 9]
+  shown: [[0.5, 0.5], [0.25, 0.75], [0.75, 0.25]]
+"""
+SHARES = np.array([60.5, 30.5, 9.5]) / 100.5
+
+
+def test_an_answer_is_the_shares_of_what_was_counted():
+    attack = rb.loads(TEXT)
+    assert rb.check(attack) == ()
+    assert rb.loads(rb.dumps(attack)) == attack
+    answer = rb.ask(attack)
+    assert float(answer) == pytest.approx(SHARES[2] * 0.75 * 0.25, abs=1e-15)
+    for engine in ("pgmpy", "enumeration"):
+        assert float(rb.ask(attack, engine=engine)) == pytest.approx(float(answer), abs=1e-15)
+    assert rb.crosscheck(attack, "named=yes", draws=20_000, seed=1).passed
+    bar = rb.tornado(attack, "named=yes").bars[0]
+    assert bar.method == "exact affine"
+
+
+def test_counts_give_the_interval_of_their_law_and_shares_give_none():
+    """One state's share is beta; 4,000 draws tell its quantiles within a tenth of its width."""
+    attack = rb.loads(TEXT)
+    answer = rb.ask(attack, "kind=exact")
+    low, high = beta.ppf([0.025, 0.975], 9.5, 91.0)
+    assert answer.by_counts == pytest.approx((low, high), abs=(high - low) / 10)
+    assert answer.to_dict()["interval_95"] == answer.by_counts
+    risk = rb.ask(attack).by_counts
+    assert risk == pytest.approx([x * 0.75 * 0.25 for x in answer.by_counts], rel=1e-12)
+    given = rb.ask(attack, "kind=exact", given={"place": "town"}).by_counts
+    assert given[0] < 0.75 * SHARES[2] / (SHARES @ [0.5, 0.25, 0.75]) < given[1]
+    assert rb.ask(attack, "place=town", given={"kind": "near"}).by_counts == (0.25, 0.25)
+    assert rb.ask(attack, "looks=yes").by_counts is None
+    assert rb.ask(attack, "kind=exact", do={"kind": "exact"}).by_counts is None
+    assert rb.ask(attack, "kind=exact").by_counts == answer.by_counts  # the same every time
+
+
+def test_more_counts_make_a_narrower_interval_and_the_words_say_it():
+    from reidbn.report.words import remarks
+
+    attack = rb.loads(TEXT)
+    few, many = (
+        rb.ask(attack, "kind=exact", subject={"seen": np.array([60, 30, 9]) * k,
+                                              "shown": attack.example["shown"]})
+        for k in (1, 100)
+    )  # fmt: skip
+    assert many.by_counts[1] - many.by_counts[0] < (few.by_counts[1] - few.by_counts[0]) / 8
+    assert any(line.startswith("By what was counted: 95 % interval") for line in remarks(few))
+    assert any("counts behind kind" in note for note in rb.whatif.uncertainty(
+        attack, "named=yes", draws=100).notes)  # fmt: skip
+
+
+def test_many_people_have_their_own_counts():
+    attack = rb.loads(TEXT)
+    rng = np.random.default_rng(2)
+    seen, shown = rng.integers(0, 20, (5, 3)), rng.dirichlet([1, 1], (5, 3))
+    found = rb.ask(attack, subject={"seen": seen, "shown": shown})
+    expected = (seen[:, 2] + 0.5) / (seen.sum(axis=1) + 1.5) * shown[:, 2, 0] * 0.25
+    np.testing.assert_allclose(found.probability[:, 0], expected, atol=1e-15)
+    assert found.by_counts is None
+
+
+WRONG = {
+    "another node": ("{kind: probability, p: $p_looks}", '{kind: measured, p: "@seen"}',
+                     "a distribution of kind: only that node may use it"),
+    "another kind": ('{kind: measured, counts: "@seen"}', '{kind: probability, p: "@seen"}',
+                     "goes with kind: measured"),
+    "no distribution": ("seen: {over: kind, ", "seen: {", "goes with over: kind"),
+    "both": ('counts: "@seen"', 'counts: "@seen", p: "@shown"', "needs either p"),
+    "a parameter": ('counts: "@seen"', "counts: $p_looks", "takes a column over kind"),
+    "no such node": ("over: kind", "over: knid", 'no node "knid"; did you mean "kind"'),
+    "beside each": ("{over: kind, unit", "{over: kind, each: kind, unit", "stands beside over"),
+    "not 1 in all": ("[0.5, 0.5]", "[0.5, 0.4]", "shares that are 1 in all only within 0.1"),
+    "too few": ("[60, 30, 9]", "[60, 30]", "3 values, one per state of kind"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_does_not_fit_says_what_would(case):
+    old, new, message = WRONG[case]
+    assert old in TEXT
+    with pytest.raises(rb.ModelError) as refused:
+        rb.loads(TEXT.replace(old, new))
+    assert message in str(refused.value)
+
+
+def test_nobody_counted_is_refused_without_a_prior_and_a_wrong_share_of_somebody_too():
+    attack = rb.loads(TEXT.replace('counts: "@seen"', 'counts: "@seen", prior: 0'))
+    shown = attack.example["shown"]
+    with pytest.raises(rb.ModelError, match="nobody was counted"):
+        rb.ask(attack, subject={"seen": [0, 0, 0], "shown": shown})
+    with pytest.raises(rb.DataError, match="that are 1 in all only within"):
+        rb.ask(attack, subject={"seen": [1, 2, 3], "shown": [[0.5, 1], [0, 1], [1, 0]]})
+    assert Measured(counts="@x").prior == 0.5
