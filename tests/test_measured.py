@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.stats import beta
 
 import reidbn as rb
+from reidbn.cli import reidbn
 from reidbn.cpds import Measured
 
 TEXT = """
@@ -64,9 +66,7 @@ def test_counts_give_the_interval_of_their_law_and_shares_give_none():
     assert rb.ask(attack, "kind=exact").by_counts == answer.by_counts  # the same every time
 
 
-def test_more_counts_make_a_narrower_interval_and_the_words_say_it():
-    from reidbn.report.words import remarks
-
+def test_more_counts_make_a_narrower_interval_and_the_words_say_it(tmp_path):
     attack = rb.loads(TEXT)
     few, many = (
         rb.ask(attack, "kind=exact", subject={"seen": np.array([60, 30, 9]) * k,
@@ -74,7 +74,10 @@ def test_more_counts_make_a_narrower_interval_and_the_words_say_it():
         for k in (1, 100)
     )  # fmt: skip
     assert many.by_counts[1] - many.by_counts[0] < (few.by_counts[1] - few.by_counts[0]) / 8
-    assert any(line.startswith("By what was counted: 95 % interval") for line in remarks(few))
+    (tmp_path / "m.yaml").write_text(TEXT)
+    said = CliRunner().invoke(reidbn, ["ask", str(tmp_path / "m.yaml"), "kind=exact"]).stdout
+    low, high = few.by_counts
+    assert f"By what was counted: 95 % interval {low:.4g} to {high:.4g}" in said
     assert any("counts behind kind" in note for note in rb.whatif.uncertainty(
         attack, "named=yes", draws=100).notes)  # fmt: skip
 
