@@ -7,7 +7,7 @@ from scipy.stats import beta
 
 import reidbn as rb
 from reidbn.cli import reidbn
-from reidbn.cpds import Measured
+from reidbn.cpds import MeasuredShares
 
 TEXT = """
 schema_version: 1
@@ -123,4 +123,4 @@ def test_nobody_counted_is_refused_without_a_prior_and_a_wrong_share_of_somebody
         rb.ask(attack, subject={"seen": [0, 0, 0], "shown": shown})
     with pytest.raises(rb.DataError, match="that are 1 in all only within"):
         rb.ask(attack, subject={"seen": [1, 2, 3], "shown": [[0.5, 1], [0, 1], [1, 0]]})
-    assert Measured(counts="@x").prior == 0.5
+    assert MeasuredShares(counts="@x").prior == 0.5

@@ -25,7 +25,7 @@ from reidbn.attack.threats import threat_problems
 from reidbn.cpds.function import Function
 from reidbn.cpds.logic import Mixture
 from reidbn.cpds.protocol import CPD, NO, YES, Variable
-from reidbn.cpds.rows import Measured, Rows
+from reidbn.cpds.rows import MeasuredShares, Rows
 from reidbn.errors import WARNING, Problem, TooLarge, did_you_mean
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ def _column_use(facts: _Facts, node: Node, ref: str, *, through: str = "") -> It
         yield Problem(where, f'no subject column "{ref[1:]}"; {hint}')
     elif not facts.has_odd_parents(node):
         column = facts.attack.subject[ref[1:]]
-        if isinstance(node.cpd, Measured) != (column.over is not None):
+        if isinstance(node.cpd, MeasuredShares) != (column.over is not None):
             over = f"over: {node.name}" if column.over is None else "kind: measured"
             yield Problem(where, f"{ref} goes with {over}: one distribution for each person")
         for message in use_problems(facts.attack, column, node.parents, node.name):

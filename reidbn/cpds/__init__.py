@@ -13,7 +13,7 @@ __getattr__ = face(
         "protocol": "CPD Ref Scope Variable",
         "ranks": "NoisyMax Ranked",
         "registry": "installed_kinds shipped_kinds",
-        "rows": "Empirical Lookup Measured REST Row Rows Table",
+        "rows": "Empirical Lookup MeasuredShares REST Row Rows Table",
         "targets": "RestOfLeak TargetClass TargetInLeak",
         "trials": "Binomial Geometric Poisson",
         "uniqueness": "PitmanClassSize PitmanMatch PitmanUniqueness SurveyClassSize",

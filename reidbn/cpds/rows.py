@@ -293,7 +293,7 @@ def _row_problems(row: tuple[float, ...], states: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Measured(CPD):
+class MeasuredShares(CPD):
     """P(state) as a subject column over the node says it: by shares, or by counts.
 
         P(state) = (count + prior) / (all counts + states * prior)

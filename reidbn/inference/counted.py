@@ -14,7 +14,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import PROBABILITY
-from reidbn.cpds.rows import Measured
+from reidbn.cpds.rows import MeasuredShares
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query
 
@@ -26,7 +26,7 @@ def counted_nodes(attack: Attack, nodes: Iterable[str]) -> list[str]:
     """Nodes whose shares stand on counts."""
     kinds = {name: attack.all_nodes[name].cpd for name in nodes}
     return sorted(
-        n for n, cpd in kinds.items() if isinstance(cpd, Measured) and cpd.counts is not None
+        n for n, cpd in kinds.items() if isinstance(cpd, MeasuredShares) and cpd.counts is not None
     )
 
 
@@ -43,14 +43,14 @@ def by_counts(
     drawn = dict(columns)
     for name in names:
         node = attack.all_nodes[name]
-        assert isinstance(node.cpd, Measured)  # noqa: S101 - the caller looked
+        assert isinstance(node.cpd, MeasuredShares)  # noqa: S101 - the caller looked
         column = attack.subject[str(node.cpd.counts)[1:]]
         shares = rng.gamma(columns[column.name] + node.cpd.prior, size=(
             DRAWS, *columns[column.name].shape[1:]))  # fmt: skip
         drawn[column.name] = shares / shares.sum(axis=-1, keepdims=True)
         told = replace(column, unit=PROBABILITY, low=0.0, high=1.0)
         attack = attack.replace(
-            nodes=attack.nodes.replace(replace(node, cpd=Measured(p=node.cpd.counts))),
+            nodes=attack.nodes.replace(replace(node, cpd=MeasuredShares(p=node.cpd.counts))),
             subject=attack.subject.replace(told),
             example={},
         )
