@@ -299,16 +299,21 @@ def determined(codes: Ints, counts: Floats) -> list[int]:
 
 
 def _follows(rows: Distinct, j: int, others: list[int], split: float) -> bool:
-    alone = _classes(rows.codes[:, others])
-    agreeing = rows.n - alone
-    return agreeing * split >= SHOWN and _classes(rows.codes[:, [*others, j]]) == alone
+    alone = _classes(rows, others)
+    return (rows.n - alone) * split >= SHOWN and _classes(rows, [*others, j]) == alone
 
 
-def _classes(codes: Ints) -> int:
-    """How many distinct rows there are."""
-    key = np.zeros(len(codes), dtype=np.int64)
-    for column in codes.T:
-        key = key * (int(column.max()) + 1) + column
-        if key.max() > 2**40:
-            key = np.unique(key, return_inverse=True)[1]
+def _classes(rows: Distinct, attributes: list[int]) -> int:
+    """How many distinct rows there are on some attributes."""
+    if len(attributes) == 1:
+        return rows.values[attributes[0]]
+    key, room = np.zeros(len(rows.codes), dtype=np.int64), 1
+    for j in attributes:
+        key = key * rows.values[j] + rows.codes[:, j]
+        room *= rows.values[j]
+        if room > 2**40:
+            used, key = np.unique(key, return_inverse=True)
+            room = len(used)
+    if room <= max(1 << 16, 4 * len(key)):
+        return int(np.count_nonzero(np.bincount(key)))
     return int(np.unique(key).size)
