@@ -33,7 +33,7 @@ from scipy.stats import binom
 
 from reidbn import population
 from reidbn.errors import ReidbnError
-from reidbn.microdata import People
+from reidbn.microdata import read_table
 
 DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 RESULTS = Path(__file__).parent / "results" / "real_populations.md"
@@ -74,10 +74,9 @@ def tables():
 
 
 def cases(quick):
-    per, fractions = (1, (0.01, 0.1, 0.5)) if quick else (3, FRACTIONS)
+    per, fractions = (1, (0.01, 0.1, 0.5)) if quick else (2, FRACTIONS)
     for name, frame, columns in tables():
-        codes = [pd.factorize(frame[c], use_na_sentinel=False)[0] for c in columns]
-        people = People.from_codes(np.column_stack(codes), columns)
+        people = read_table(frame[columns], quasi_identifiers=columns, missing="value")
         least = MANY if len(people) > 10 * MANY else MANY // 5
         for size in range(1, len(columns) + 1):
             if quick and size % 2:

@@ -120,10 +120,12 @@ def test_truth_matches_by_value_not_by_code():
 def test_compare_is_a_tidy_table_with_one_recommendation(register, sample):
     table = population.compare(sample, ["age", "job", "home"], population=20_000)
     assert table["model"].tolist() == ["pitman", "pitman-bayes", "ewens", "zayatz", "snb",
-                                       "dankar", "log-linear"]  # fmt: skip
+                                       "dankar", "log-linear", "structured"]  # fmt: skip
     assert table["recommended"].sum() == 1
     best = table.loc[table["recommended"], "model"].item()
     assert table.attrs["recommendation"].startswith(f"{best}: ")
+    own = table.set_index("model").loc["structured"]
+    assert own["lower"] < own["expected_uniques"] < own["upper"]
     row = table.set_index("model").loc["zayatz"]
     known = sample.classes(["age", "job", "home"])
     t = population.fit(sample, ["age", "job", "home"], population=20_000).sample.table

@@ -5,10 +5,15 @@ from collections import Counter
 
 import mpmath as mp
 import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
+from inside import inside
+from scipy.stats import poisson
 
 import reidbn as rb
 from reidbn import population
+from reidbn.cli import reidbn
 from reidbn.errors import UsageError
 from reidbn.population import distinct_rows
 from reidbn.theory import (
@@ -187,6 +192,35 @@ def test_columns_that_are_functions_of_others_are_found():
     assert sorted(determined(codes, np.bincount(place.ravel()).astype(float))) == [2, 3]
     alone = np.column_stack([np.arange(60), np.arange(60) % 2])  # nobody agrees on anything
     assert determined(alone, np.ones(60)) == []
+
+
+@pytest.mark.parametrize("n", [500, 4_000])
+def test_neighbours_in_an_order_lend_each_other_people(n):
+    """Of a law that runs along an age, the order tells what counting alone cannot."""
+    rng = np.random.default_rng([76, n])
+    people = drawn(rng, n)[:, :2]
+    codes, place = np.unique(people, axis=0, return_inverse=True)
+    compact = np.column_stack([np.unique(c, return_inverse=True)[1] for c in codes.T])
+    counts = np.bincount(place.ravel()).astype(float)
+    # P(age) = 1/62; the job is Poisson beside a sixth of it, with what is above 18 at 18.
+    age, job = (codes[:, 0] + 18), codes[:, 1]
+    above = job - age // 6
+    chance = np.where(job < 18, poisson.pmf(above, 2), poisson.sf(above - 1, 2)) / 62
+    off = {}
+    for ordered in (False, True):
+        known = Distinct(compact, counts, (ordered, ordered))
+        off[ordered] = np.sqrt(np.mean((by_forest(known) - np.log(chance)) ** 2))
+    assert off[True] < 0.6 * off[False]
+
+
+def test_an_order_that_means_nothing_changes_little():
+    rng = np.random.default_rng(84)
+    people = made_up(rng, "tree", N=3_000).codes(NAMES)
+    codes, place = np.unique(people, axis=0, return_inverse=True)
+    counts = np.bincount(place.ravel()).astype(float)
+    codes = np.column_stack([np.unique(c, return_inverse=True)[1] for c in codes.T])
+    plain, ordered = (by_forest(Distinct(codes, counts, (o,) * 4)) for o in (False, True))
+    assert np.sqrt(np.mean((plain - ordered) ** 2)) < 0.35
 
 
 # -- the promises of a fit -------------------------------------------------------------------------
@@ -403,6 +437,29 @@ def test_strata_add_up_and_err_alike(table):
 def test_a_page_and_the_command_line_have_it(fit, table, tmp_path):
     fit.report(tmp_path / "page.html")
     assert "structured" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    frame = pd.DataFrame(table.codes(NAMES), columns=NAMES)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    asked = ["population", str(tmp_path / "table.csv"), "--qi", ",".join(NAMES),
+             "--population", "20000", "--model", "structured"]  # fmt: skip
+    said = CliRunner().invoke(reidbn, asked, catch_exceptions=False).output
+    low, high = fit.prediction_interval()
+    assert f"{low:,} to {high:,}" in said
+
+
+def test_people_keep_their_rows(table):
     ids, codes, counts = distinct_rows(table, tuple(NAMES))
     assert (codes[ids] == table.codes(NAMES) - table.codes(NAMES).min(axis=0)).all()
-    assert counts.sum() == len(table)
+    assert (counts[ids] == table.class_sizes()).all()
+
+
+def test_what_neighbours_lend_without_a_person_is_what_they_lend_where_that_person_is_not():
+    rng = np.random.default_rng(85)
+    lent = inside(forest)._lent
+    people = rng.integers(1, 5, (9, 7)).astype(float)
+    for row, column in ((0, 0), (4, 3), (8, 6)):
+        fewer = people.copy()
+        fewer[row, column] -= 1
+        both = zip(lent(people, (0.7, 3.0), (1.5,)), lent(fewer, (0.7, 3.0), (1.5,)), strict=True)
+        for (near, above, own), (less, below, _) in both:
+            assert less[row, column] == pytest.approx(near[row, column] - own[column])
+            assert below[row] == pytest.approx(above[row] - 1)

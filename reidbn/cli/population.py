@@ -157,8 +157,9 @@ def _summary(fit: Uniqueness, confidence: float) -> list[tuple[str, str]]:
 
 def _intervals(fit: Uniqueness, level: float) -> list[tuple[str, str]]:
     from reidbn.population.pitman import PITMAN_MODELS
+    from reidbn.population.structured import STRUCTURED
 
-    if fit.model not in PITMAN_MODELS:
+    if fit.model not in (*PITMAN_MODELS, STRUCTURED):
         return []
     low, high = fit.interval(level=level)
     first, last = fit.prediction_interval(level=level)

@@ -13,6 +13,7 @@ from reidbn.population.pitman import PitmanFit
 from reidbn.population.remarks import CROWDED
 from reidbn.population.result import Uniqueness, number_or_none
 from reidbn.population.sample import Sample, sample_of
+from reidbn.population.structured import STRUCTURED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +148,7 @@ _COLUMNS = ["model", "status", "expected_uniques", "lower", "upper", "expected_u
 
 def _row(model: str, fit: Uniqueness, level: float) -> dict[str, Any]:
     low = high = None
-    if isinstance(fit, PitmanFit):
+    if isinstance(fit, PitmanFit) or model == STRUCTURED:
         low, high = fit.prediction_interval(level=level)
     names = ("expected_uniques", "expected_uniques_in_table", "p_unique", "p_unique_ratio")
     return {
@@ -165,7 +166,7 @@ def _applicable(sample: Sample) -> list[str]:
     """Models that what was given is enough for."""
     able = ["pitman", "pitman-bayes", "ewens", "zayatz", "snb", "dankar"]
     if sample.people is not None:
-        able.append("log-linear")
+        able += ["log-linear", STRUCTURED]
         weights = sample.people.weights
         if weights is not None:
             able.append("benedetti-franconi")

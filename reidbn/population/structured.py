@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,6 +41,7 @@ from reidbn.theory.structure import Distinct, by_classes, by_forest, determined,
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
+STRUCTURED = "structured"
 SPREAD = (0.015, 0.785)
 """s0 and c of equation (2)."""
 SMALLEST = 100
@@ -102,7 +104,7 @@ class StructuredFit(Uniqueness):
 
     @property
     def model(self) -> str:
-        return "structured"
+        return STRUCTURED
 
     @property
     def status(self) -> str:
@@ -339,12 +341,21 @@ class StructuredInstead(Chosen):
 
     @property
     def model(self) -> str:
-        return "structured"
+        return STRUCTURED
 
     def mean_inverse(self, class_sizes: int | Sequence[int] | NDArray[Any]) -> Any:
         """E[1/F | f] for one class size or many."""
+        return self._pitman.mean_inverse(class_sizes)
+
+    @property
+    def expected_match(self) -> float:
+        """Mean over the table's people of E[1/F | f]: the journalist's chance of a right match."""
+        return self._pitman.expected_match
+
+    @property
+    def _pitman(self) -> PitmanFit:
         assert isinstance(self.chosen, PitmanFit)  # noqa: S101 - the only one there is
-        return self.chosen.mean_inverse(class_sizes)
+        return self.chosen
 
     def explain(self) -> str:
         """Which model speaks, and why."""
@@ -370,13 +381,22 @@ def fit_structured(sample: Sample) -> Uniqueness:
     kept = [j for i, j in enumerate(parting) if i not in found]
     if len(kept) < 2:
         return _instead(sample, "one attribute alone parts people, so there is no structure")
-    rows = Distinct(codes[:, kept], counts.astype(np.float64))
+    ordered = tuple(_is_ordered(people, sample.columns[j]) for j in kept)
+    rows = Distinct(codes[:, kept], counts.astype(np.float64), ordered)
     forest, classes = by_forest(rows), by_classes(rows, np.random.default_rng(0))
     x = together(forest, classes) + np.log(rows.n)
     return StructuredFit(
         sample, ids, counts, (forest, classes), fit_layer(x, counts, rows.n),
         common_layer(x, counts, rows.n), dropped,
     )  # fmt: skip
+
+
+def _is_ordered(people: People, column: str) -> bool:
+    """Whether a column has numbers in the order of its codes, a missing one apart."""
+    known = [v for v in people.labels(column).tolist() if v is not None]
+    if not all(isinstance(v, int | float) for v in known):
+        return False
+    return all(low < high for low, high in pairwise(known))
 
 
 def _instead(sample: Sample, why: str) -> StructuredInstead:

@@ -11,6 +11,9 @@ Forest [ChowLiu68]: the spanning forest of the largest mutual information, bias 
 
 c, n_p, n_pc the people with the root's value, the parent's, and both; V the values of the root; m_c
 the child's own share as of a root; and k, for each edge, of the largest leave-one-out likelihood.
+Where values have an order (age, years) neighbours lend each other people: in place of m_c, and for
+a root, stands the share among people nearby, counted with a Gaussian weight whose width in parent
+and child is of the largest leave-one-out likelihood too, zero being one of the candidates.
 
 Latent classes [Goodman74]: people fall into classes h of weight w_h, within which attributes are
 independent, fitted by expectation-maximisation with the table's shares as prior.  With r_xh the
@@ -27,10 +30,11 @@ that nobody of theirs has,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +45,10 @@ Ints: TypeAlias = NDArray[np.int64]
 
 STRENGTHS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 """Candidates of k, in people."""
+WIDTHS = (0.7, 1.5, 3.0, 6.0)
+"""Candidates of the width of a neighbourhood, in values."""
+FEWEST, MOST, MOST_CELLS = 6, 500, 1 << 18  # values that have neighbours, and cells of a pair
+BACK = 2.0  # people with the child's own share who stand behind the neighbours
 MOST_CLASSES, PEOPLE_A_CLASS = 30, 15
 FITTED_ON = 6_000  # people; more say little more of so few classes
 STEPS, STARTS = 40, 2
@@ -58,6 +66,8 @@ class Distinct:
     codes: Ints
     """Axes: row, attribute; each attribute's codes are 0, 1, ..., all in use."""
     counts: Floats
+    ordered: tuple[bool, ...] = ()
+    """Attributes whose codes are in the order of their values, so that neighbours are alike."""
 
     @cached_property
     def n(self) -> float:
@@ -79,10 +89,68 @@ class Distinct:
 
     def shares_without(self, j: int) -> Floats:
         """Each row's share of its value of attribute j, the row's own people left out."""
-        left = self.n - self.counts
-        return np.asarray(
-            (self.people[j][self.codes[:, j]] - self.counts + 0.5) / (left + 0.5 * self.values[j])
+        return self.shares(j, self.codes[:, j], self.counts)
+
+    def shares(self, j: int, values: Ints, left_out: Floats | float) -> Floats:
+        """Shares of values of attribute j without some people who have them."""
+        return self._marginal[j].share(
+            self.people[j][values], self.n, 1 / self.values[j], left_out, values
         )
+
+    @cached_property
+    def _marginal(self) -> tuple[Shrunk, ...]:
+        return tuple(self._shrunk(j) for j in range(len(self.values)))
+
+    def _shrunk(self, j: int) -> Shrunk:
+        people, V = self.people[j], self.values[j]
+        plain = Shrunk(0.5 * V, 0.0, None)
+        found = [plain]
+        for width in self.widths(j):
+            kernel = _kernel(V, width)
+            lent = kernel @ people, np.full(V, self.n), np.diag(kernel)
+            found += [Shrunk(k, 0.5 * V, lent) for k in STRENGTHS]
+        return _likeliest(found, people, np.full(V, self.n), 1 / V)
+
+    def widths(self, j: int) -> tuple[float, ...]:
+        """Widths of the neighbourhoods of attribute j, where its values have an order."""
+        some = bool(self.ordered) and self.ordered[j]
+        return WIDTHS if some and FEWEST <= self.values[j] <= MOST else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Shrunk:
+    """A share by cell: its people over those of its parent, shrunk towards a base."""
+
+    k: float
+    """How many people the base stands for."""
+    back: float
+    """How many people stand behind what neighbours lend."""
+    lent: tuple[Floats, Floats, Floats] | None
+    """By cell: people nearby, those of their parents, and how much of it each own person is."""
+
+    def share(
+        self, people: Floats, above: Floats | float, base: Floats | float,
+        left_out: Floats | float, cells: Any = slice(None),
+    ) -> Floats:  # fmt: skip
+        """Shares of some cells without some of their people."""
+        if self.lent is not None:
+            near, of, own = (part[cells] for part in self.lent)
+            left = np.maximum(near - own * left_out, 0.0)
+            base = (left + self.back * base) / (of - left_out + self.back)
+        return np.asarray((people - left_out + self.k * base) / (above - left_out + self.k))
+
+
+def _likeliest(found: list[Shrunk], people: Floats, above: Floats, base: Floats | float) -> Shrunk:
+    """The candidate of the largest leave-one-out likelihood; the first is the plain one."""
+    told = [float(people @ np.log(one.share(people, above, base, 1.0))) for one in found]
+    return found[int(np.argmax(told))]
+
+
+def _kernel(V: int, width: float) -> Floats:
+    """Weights that neighbours have for each other: each value gives away one in all."""
+    step = np.abs(np.subtract.outer(np.arange(V), np.arange(V)))
+    kernel = np.where(step <= 3 * width, np.exp(-0.5 * (step / width) ** 2), 0.0)
+    return np.asarray(kernel / kernel.sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,16 +204,42 @@ def forest(rows: Distinct) -> tuple[TwoTogether, ...]:
     return tuple(chosen)
 
 
-def strength(rows: Distinct, edge: TwoTogether, *, parent: int) -> float:
-    """The k of the largest leave-one-out likelihood of the child given the parent."""
+def log_conditional(rows: Distinct, edge: TwoTogether, *, parent: int) -> Floats:
+    """Log of P(child | parent) of each row, its own people left out."""
     side = 0 if edge.first == parent else 1
     child = edge.second if side == 0 else edge.first
-    above = rows.people[parent][edge.values[side]]
-    below = rows.people[child][edge.values[1 - side]]
-    share = (below - 0.5) / (rows.n - 1 + 0.5 * rows.values[child])
-    k = np.array(STRENGTHS)[:, None]
-    told = np.log((edge.people - 1 + k * share) / (above - 1 + k)) @ edge.people
-    return STRENGTHS[int(np.argmax(told))]
+    given, value = edge.values[side], edge.values[1 - side]
+    above = rows.people[parent][given]
+    found = [Shrunk(k, 0.0, None) for k in STRENGTHS]
+    if rows.values[parent] * rows.values[child] <= MOST_CELLS:
+        table = np.zeros((rows.values[parent], rows.values[child]))
+        table[given, value] = edge.people
+        for lent in _lent(table, rows.widths(parent), rows.widths(child)):
+            cells = lent[0][given, value], lent[1][given], lent[2][value]
+            found += [Shrunk(k, BACK, cells) for k in STRENGTHS]
+    best = _likeliest(found, edge.people, above, rows.shares(child, value, 1.0))
+    at = edge.of_row
+    return np.log(
+        best.share(edge.people[at], above[at], rows.shares_without(child), rows.counts, at)
+    )
+
+
+def _lent(
+    table: Floats, parents: tuple[float, ...], children: tuple[float, ...]
+) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """People nearby of each cell, of each parent, and the own part of each child's value.
+
+    A person counts once for the own value of the parent, and less for its neighbours.
+    """
+    rows, columns = table.shape
+    for wide in (0.0, *parents):
+        near = _kernel(rows, wide) if wide else np.eye(rows)
+        lent = (near / np.diag(near)) @ table
+        above = lent.sum(axis=1)
+        for width in (0.0, *children):
+            kernel = _kernel(columns, width) if width else np.eye(columns)
+            if wide or width:
+                yield lent @ kernel.T, above, np.diag(kernel)
 
 
 def by_forest(rows: Distinct, edges: tuple[TwoTogether, ...] | None = None) -> Floats:
@@ -165,10 +259,7 @@ def by_forest(rows: Distinct, edges: tuple[TwoTogether, ...] | None = None) -> F
         if parent not in reached:
             parent, child = child, parent
         reached.add(child)
-        k = strength(rows, grown, parent=parent)
-        both = grown.people[grown.of_row] - rows.counts
-        above = rows.people[parent][rows.codes[:, parent]] - rows.counts
-        total += np.log((both + k * rows.shares_without(child)) / (above + k))
+        total += log_conditional(rows, grown, parent=parent)
     return total
 
 
