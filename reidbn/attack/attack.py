@@ -14,6 +14,7 @@ from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from reidbn.attack.assumptions import is_assumption
+from reidbn.attack.decisions import Utility, decisions_of, references_of
 from reidbn.attack.limits import Condition, refuse_beyond_range
 from reidbn.attack.parts import (
     Group,
@@ -105,6 +106,7 @@ _WHAT: dict[str, tuple[str, type]] = {
     "subject": ("subject column", SubjectColumn),
     "groups": ("group", Group),
     "nodes": ("node", Node),
+    "utilities": ("utility", Utility),
     "questions": ("question", Question),
 }
 
@@ -133,6 +135,8 @@ class Attack:
     """Threats that the attack is not about, each with the reason."""
     shelf: str = ""
     """The group of models that it stands with, such as "insiders"."""
+    utilities: Catalogue[Utility] = field(default_factory=Catalogue)
+    """What the attacker wins and loses, where he decides: see `decisions`."""
     template: Mapping[str, Any] | None = field(default=None, repr=False)
     """What the file says, where it is shorter than the attack: with plates, or another model."""
 
@@ -210,8 +214,32 @@ class Attack:
             found += self.groups[parent].members if parent in self.groups else (parent,)
         return tuple(dict.fromkeys(found))
 
+    @cached_property
+    def decisions(self) -> Mapping[str, Node]:
+        """The nodes that the attacker decides, by name."""
+        return decisions_of(self)
+
+    @cached_property
+    def behind_utilities(self) -> tuple[str, ...]:
+        """Every reference of the utilities, through derived numbers."""
+        return references_of(self)
+
+    @cached_property
+    def behind_decisions(self) -> frozenset[str]:
+        """Every node that has a say in what the attacker decides, decisions included."""
+        worth = [name for utility in self.utilities.values() for name in utility.of]
+        return frozenset(self._above([*self.decisions, *worth]))
+
     def upstream(self, nodes: Iterable[str], *, cut: Container[str] = ()) -> set[str]:
-        """The nodes and everything that they depend on, but for nodes set from outside."""
+        """The nodes and everything that they depend on, but for nodes set from outside.
+
+        A decision depends on all that it is taken for, as it is before anything is set from outside.
+        """
+        found = self._above(nodes, cut)
+        decided = any(name in found and name not in cut for name in self.decisions)
+        return found | self.behind_decisions if decided else found
+
+    def _above(self, nodes: Iterable[str], cut: Container[str] = ()) -> set[str]:
         found: set[str] = set()
         todo = list(nodes)
         while todo:
@@ -412,6 +440,7 @@ class Attack:
         named += [n.name for n in self.numbers.values() if is_assumed(n)]
         named += [n.name for n in self.nodes.values() if is_assumption(n.source)]
         told = {g.name: [g.source, *(n.source for n in g.own)] for g in self.groups.values()}
+        named += [u.name for u in self.utilities.values() if is_assumption(u.source)]
         return (*named, *(name for name, of in told.items() if any(map(is_assumption, of))))
 
     def __repr__(self) -> str:

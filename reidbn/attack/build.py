@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.cells import built
+from reidbn.attack.decisions import Utility
 from reidbn.attack.evidence import Elicited, Evidence, Expert, Measured, Study
 from reidbn.attack.explain import explain
 from reidbn.attack.leaves import Where
@@ -31,17 +32,21 @@ from reidbn.attack.parts import (
 from reidbn.attack.prior import Prior
 from reidbn.attack.schema import FileModel
 from reidbn.attack.yamltext import Document, written
+from reidbn.cpds.decides import Decides
 from reidbn.cpds.protocol import CPD, NO, YES, Array, Scope
 from reidbn.cpds.rows import REST, Row, Rows
 from reidbn.errors import ModelError, Problem, ReidbnError, did_you_mean, raise_problems
 
-_ROOMS = ("parameters", "numbers", "subject", "groups", "nodes", "questions")
+_ROOMS = (
+    "parameters", "numbers", "subject", "groups", "decisions", "utilities", "nodes", "questions",
+)  # fmt: skip
 _CHOICES = {
     "nodes": ("cpd", "rows"),
     "groups": ("probability", "rows"),
     "questions": ("target", "expect"),
 }
 _OUTLINE = ("states", "parents", "members")  # what the checks of other parts rely on
+_OF_A_DECISION: dict[str | int, str] = {"states": "options", "parents": "sees"}
 _WORDS = re.compile(r"\w+")
 
 
@@ -125,11 +130,14 @@ def _attack(
         "subject": {name: _column(name, c) for name, c in file.subject.items()},
         "groups": {name: _group(name, g) for name, g in file.groups.items()},
         "nodes": {name: node(name, n) for name, n in file.nodes.items()},
+        "decisions": {name: _decision(name, d) for name, d in file.decisions.items()},
+        "utilities": {name: _utility(name, u) for name, u in file.utilities.items()},
         "questions": {name: question(name, q) for name, q in file.questions.items()},
     }
     for room, things in (stand_ins or {}).items():
         parts[room] |= things
     rooms: dict[str, Any] = {room: tuple(things.values()) for room, things in parts.items()}
+    rooms["nodes"] += rooms.pop("decisions")
     words = {
         key: getattr(file, key)
         for key in ("title", "story", "sources", "where", "example", "takes", "excluded", "shelf")
@@ -230,6 +238,17 @@ def node(name: str, spec: Any) -> Node:
     )
 
 
+def _decision(name: str, spec: Any) -> Node:
+    return Node(
+        name, spec.options, Decides(spec.temperature), spec.sees,
+        story=spec.story, source=spec.source,
+    )  # fmt: skip
+
+
+def _utility(name: str, spec: Any) -> Utility:
+    return Utility(name, spec.of, built(spec.rows), spec.unit, spec.source, spec.story)
+
+
 def question(name: str, spec: Any) -> Question:
     return Question(name, spec.target, dict(spec.given), spec.story, spec.expect)
 
@@ -247,7 +266,15 @@ def at_file_addresses(problems: Iterable[Problem], document: Document) -> list[P
 
 
 def _moved(where: Where, document: Document) -> Where:
-    """The shorthands `rows:` and `probability:` stand one level higher than in the attack."""
+    """The shorthands `rows:` and `probability:` stand one level higher than in the attack.
+
+    A decision is a node of the attack, whose parts have words of their own in a file.
+    """
+    decisions = document.data.get("decisions")
+    if where[:1] == ("nodes",) and isinstance(decisions, dict) and where[1] in decisions:
+        if where[2:3] == ("cpd",):
+            return ("decisions", *where[1:2], *where[3:4])
+        return ("decisions", where[1], *(_OF_A_DECISION.get(w, w) for w in where[2:]))
     thing = document.at(where[:2])
     if not isinstance(thing, dict) or len(where) < 3:
         return where
@@ -364,8 +391,11 @@ def _stand_in(room: str, name: str, thing: Any) -> dict[str, Any]:
         return {name: Group(name, members, (GroupRow(0.0),), parents)} if members else {}
     if room == "parameters":
         return {name: Parameter(name, 1, 1, 1, "?", "?")}
-    if room == "numbers":
+    if room in ("numbers", "utilities"):
         return {}
+    if room == "decisions":
+        options = _list_of_words(thing.get("options")) or ("no", "yes")
+        return {name: Node(name, options, Decides(), _list_of_words(thing.get("sees")))}
     if room == "subject":
         named = {k: thing[k] for k in ("per", "each", "over") if isinstance(thing.get(k), str)}
         return {name: SubjectColumn(name, **named)}

@@ -16,6 +16,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.columns import column_problems, example_problems, use_problems
+from reidbn.attack.decisions import decision_problems, decision_slips
 from reidbn.attack.leaves import Where, address_of, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.numbers import number_problems, number_values
@@ -68,7 +69,7 @@ def _cell(cell: Any) -> str:
 
 
 _RESERVED = set('=,;{}"')
-_ROOMS = ("parameters", "numbers", "subject", "groups", "nodes")
+_ROOMS = ("parameters", "numbers", "subject", "groups", "nodes", "utilities")
 _NO_SOURCE = "holds numbers without a source; say where they come from, or source: assumption"
 
 
@@ -85,13 +86,14 @@ def problems(attack: Attack) -> list[Problem]:
     found += [*_cycles(facts), *column_problems(attack), *_groups(facts)]
     for node in attack.nodes.values():
         found += [*_cpd_problems(facts, node), *_node_source(node)]
+    found += decision_problems(attack, facts.nodes, facts.find, sound_numbers=facts.sound_numbers)
     found += question_problems(attack, facts.nodes, facts.find, facts.states)
     found += _unused(facts)
     found += example_problems(attack, facts.has_sound_states)
     if attack.numbers and facts.sound_numbers and not any(p.where[:1] == ("where",) for p in found):
         found += number_values(attack)
     sound = all(problem.is_warning for problem in found)
-    return [*found, *slips(attack)] if sound else found
+    return [*found, *slips(attack), *decision_slips(attack)] if sound else found
 
 
 class _Facts:
@@ -389,7 +391,8 @@ def _function_arguments(
 
 def _unused(facts: _Facts) -> Iterator[Problem]:
     attack = facts.attack
-    cpds = [n.cpd for n in facts.nodes.values() if isinstance(n.cpd, CPD)]
+    cpds: list[CPD] = [n.cpd for n in facts.nodes.values() if isinstance(n.cpd, CPD)]
+    cpds += [utility.payoffs for utility in attack.utilities.values()]
     used = {ref.lstrip("$@") for cpd in cpds for ref in cpd.references()} | {*attack.structural}
     if facts.sound_numbers:
         used |= {ref.lstrip("$@") for name in attack.numbers for ref in attack.derived.behind(name)}

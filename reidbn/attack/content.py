@@ -30,6 +30,7 @@ from reidbn.cpds.rows import REST, Row, Rows
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
+    from reidbn.attack.decisions import Utility
 
 SCHEMA_VERSION = 1
 Content = dict[str, Any]
@@ -51,7 +52,10 @@ def content(attack: Attack, *, cpd: Callable[[CPD], Content] = _written) -> Cont
         **_kept(where=list(attack.where)),
         **_room("subject", attack.subject, _column),
         **_room("groups", attack.groups, partial(_group, cpd=cpd)),
-        "nodes": {name: _node(node, cpd) for name, node in attack.nodes.items()},
+        **_room("decisions", attack.decisions, _decision),
+        **_room("utilities", attack.utilities, _utility),
+        "nodes": {name: _node(node, cpd) for name, node in attack.nodes.items()
+                  if name not in attack.decisions},
         **_room("questions", attack.questions, _question),
         **_kept(example={name: _number(value) for name, value in attack.example.items()}),
     }
@@ -216,6 +220,21 @@ def _node(node: Node, cpd: Callable[[CPD], Content]) -> Content:
         out["cpd"] = _number(cpd(node.cpd))
     tags = {key: list(getattr(node, key)) for key in ("linddun", "panoptic", "wp216", "five_safes")}
     return out | _kept(source=node.source, **tags)
+
+
+def _decision(node: Node) -> Content:
+    return {
+        **_kept(story=node.story),
+        "options": list(node.states),
+        **_kept(sees=list(node.parents), source=node.source),
+        **_number({k: v for k, v in node.cpd.to_dict().items() if k == "temperature"}),
+    }
+
+
+def _utility(utility: Utility) -> Content:
+    rows = [{**_kept(when=plain(row.when)), "value": _number(row.value)} for row in utility.rows]
+    said = _kept(story=utility.story, source=utility.source)
+    return {"of": list(utility.of), "unit": utility.unit, "rows": rows, **said}
 
 
 def _row(row: Row) -> Content:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 MODELINE = "# yaml-language-server: $schema=./model.schema.json\n"
 # Mappings of named things, whose entries always get lines of their own.
-_ROOMS = ("parameters", "numbers", "subject", "groups", "nodes")
+_ROOMS = ("parameters", "numbers", "subject", "groups", "decisions", "utilities", "nodes")
 # Where a numeral is a name: it is read as it is written, so it needs no quotes.
 _NUMERALS = ("states", "when", "given", "to")
 
@@ -283,7 +283,7 @@ def _text(attack: Attack, path: Path, *, expanded: bool = False) -> str:
     if expanded or attack.template is None:
         return layout(full)
     short = plain_words(attack.template)
-    kinds = _more({node.cpd.kind: type(node.cpd) for node in attack.nodes.values()})
+    kinds = _more({n.cpd.kind: type(n.cpd) for n in attack.nodes.values() if n.name not in attack.decisions})
     try:
         then = parsed(layout(short), kinds, via=(path,))[0]
         if then != attack:

@@ -24,7 +24,8 @@ from reidbn.errors import Problem, ReidbnError, did_you_mean
 
 Reader = Callable[[str], Attack]
 Content = dict[str, Any]
-_ROOMS = ("parameters", "numbers", "subject", "groups", "nodes", "questions", "example")
+_ROOMS = ("parameters", "numbers", "subject", "groups", "decisions", "utilities", "nodes",
+          "questions", "example")  # fmt: skip
 _LISTS = ("where",)
 _HEAD = ("schema_version", "name", "title", "story", "sources", "shelf", "excluded", "takes")
 _RECORDS = ("", "cpd", "rows", "p")
@@ -94,6 +95,10 @@ class _Bringing:
         if attack is None:
             return
         base = content(attack)
+        for room, other in (("nodes", "decisions"), ("decisions", "nodes")):
+            own = self.data.get(other)  # a decision may be replaced by a chance, and back
+            if room in base and isinstance(own, dict):
+                base[room] = {n: thing for n, thing in base[room].items() if n not in own}
         for room in base:
             own = self.data.get(room)
             if isinstance(base[room], dict) and (own is None or isinstance(own, dict)):
@@ -270,6 +275,9 @@ class _Part:
                 yield name, ()
 
     def refuse_what_cannot_be_renamed(self) -> None:
+        if self.attack.decisions:
+            message = "has an attacker who decides, and whose gains are his own: use extends, or "
+            self._refuse(("model",), message + "rb.decide(attack).attack, the policy written in")
         new = {name for name, text in self.to.items() if text != name}
         for node in self.attack.nodes.values():
             if isinstance(node.cpd, Function) and new & {*node.cpd.arguments}:

@@ -34,6 +34,7 @@ from reidbn.attack.cells import (
     needs,
 )
 from reidbn.attack.content import SCHEMA_VERSION
+from reidbn.attack.decisions import UtilityRow
 from reidbn.attack.editor import stricter
 from reidbn.attack.explain import explain
 from reidbn.attack.parts import GroupRow
@@ -219,6 +220,29 @@ class NodeBase(FilePart):
     five_safes: tuple[Safe, ...] = Field((), description="which of the five safes it is about")
 
 
+class DecisionSpec(FilePart):
+    """What the attacker chooses, as pays best on what is seen before."""
+
+    story: Word = Field("", description="what is decided")
+    options: tuple[State, ...] = Field(
+        description="from holding back upwards; where two are worth the same, yes or the later one"
+    )
+    sees: tuple[Word, ...] = Field((), description="nodes and groups that are known by then")
+    temperature: Reference = Field(
+        0.0, description="0 takes the best option; above, options that lose so much are likely, too"
+    )
+    source: Word = Field("", description="who says that the attacker decides so")
+
+
+class UtilityBase(FilePart):
+    """What some nodes' states are worth to the attacker."""
+
+    of: tuple[Word, ...] = Field(description="nodes whose states it depends on")
+    unit: Word = Field(description="euro, hours, ...: one for all utilities")
+    story: Word = Field("", description="what is won or lost")
+    source: Word = Field("", description="where the numbers come from")
+
+
 class QuestionSpec(FilePart):
     """A named question, such as {target: identified=yes}, or {expect: how_many}."""
 
@@ -290,6 +314,7 @@ class FileBase(ShortForm):
         {}, description="numbers derived by formulas: name: formula, or name: {is: formula, ...}"
     )
     subject: dict[str, ColumnSpec] = Field({}, description="what a table fills in per person")
+    decisions: dict[str, DecisionSpec] = Field({}, description="what the attacker decides")
     questions: dict[str, QuestionSpec] = Field({}, description="questions by name")
     example: dict[str, Numbers] = Field(
         {}, description="subject data of one made-up person, so that the model can be asked as is"
@@ -339,12 +364,23 @@ class FileModel:
             cpd=cpd,
             rows=(node_rows, _rows()),
         )
+        utility_rows: Any = tuple[self.models.of(UtilityRow), ...]  # type: ignore[misc]
+        utility = create_model(
+            "UtilitySpec",
+            __base__=UtilityBase,
+            __doc__=UtilityBase.__doc__,
+            rows=(utility_rows, Field(description="what which states are worth; the first counts")),
+        )
         self.file: type[FileBase] = create_model(
             "ModelFile",
             __base__=FileBase,
             __doc__=FileBase.__doc__,
             groups=(dict[str, group], Field({}, description="what may be known")),  # type: ignore[valid-type]
             nodes=(dict[str, node], Field(description="the events")),  # type: ignore[valid-type]
+            utilities=(
+                dict[str, utility],  # type: ignore[valid-type]
+                Field({}, description="what the attacker wins and loses: their sum decides"),
+            ),
         )
 
 
@@ -359,7 +395,7 @@ def _with(base: type[FilePart], extra: Any) -> type[FilePart]:
 def head_problems(data: Mapping[str, Any]) -> list[Problem]:
     """What is wrong with the shape of what makes a file stand for more than it says."""
     words = {"use", "extends", "repeat"}
-    for key in {*data} - {*FileBase.model_fields, "groups", "nodes"}:
+    for key in {*data} - {*FileBase.model_fields, "groups", "nodes", "utilities"}:
         if get_close_matches(key, words, n=1):
             return [Problem((key,), f"is no key here; {did_you_mean(key, words)}", at_key=True)]
     head = {key: data[key] for key in words & {*data}}

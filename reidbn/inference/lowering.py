@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -22,6 +23,7 @@ from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_num
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
 from reidbn.errors import DataError, ModelError, Problem, TooLarge, UsageError, did_you_mean
+from reidbn.inference.deciding import Decided, Payoff, Solver, acting, even, written
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
 from reidbn.inference.scopes import GridScope, RowScope
 from reidbn.inference.tensors import BUDGET
@@ -212,6 +214,9 @@ class Lowering:
         whole: int = WHOLE,
     ) -> None:
         self.attack = attack
+        self.given = settings
+        if nodes is not None and not nodes.isdisjoint(attack.decisions):
+            nodes = nodes | attack.behind_decisions
         self.parameters = parameter_values(attack, settings)
         self.validate = validate
         if validate:
@@ -308,7 +313,17 @@ class Lowering:
         return sum(cells(part) for steps in self.parts.values() for part in steps)
 
     def network(self, subject: Mapping[str, Array]) -> Network:
-        """The network of a block of subjects, given as arrays with one row each."""
+        """The network of a block of subjects, given as arrays with one row each.
+
+        Decisions of the attacker are in it as his best policy.
+        """
+        network = self.undecided(subject)
+        if self.attack.decisions.keys() & network.factors.keys():
+            return self.decided(network, subject).network
+        return network
+
+    def undecided(self, subject: Mapping[str, Array]) -> Network:
+        """The same before the attacker has decided: each option alike."""
         self._refuse_large_tables()
         subjects = max((len(v) for v in subject.values()), default=1)
         factors: dict[str, Factor] = {}
@@ -327,12 +342,71 @@ class Lowering:
             settings=self.settings,
         )
 
+    def decided(self, network: Network, subject: Mapping[str, Array]) -> Decided:
+        """The network with what the attacker decides; without tables, by those of another."""
+        if self.tables:
+            return self._solver(network, subject).solve()
+        nodes = set(self.attack.behind_decisions)
+        other = Lowering(self.attack, self.given, validate=self.validate, nodes=nodes)
+        found = other.decided(other.undecided(subject), subject)
+        for name in self.attack.decisions:
+            factor = found.network.factors[name]
+            network = written(network, name, factor.table, factor.act)
+        return replace(found, network=network)
+
+    def _solver(self, network: Network, subject: Mapping[str, Array]) -> Solver:
+        def scope(child: Variable, parents: Iterable[str]) -> GridScope:
+            met = tuple(self.variables[p] for p in parents)
+            found = GridScope(self.attack, child, met, self.parameters, subject)
+            found.checks = self.validate
+            return found
+
+        payoffs = {}
+        for utility in self.attack.utilities.values():
+            child = Variable(utility.name, ("value",))
+            values = utility.payoffs.values(scope(child, utility.of))
+            sizes = tuple(self.variables[n].size for n in utility.of)
+            values = values.reshape((1,) * (2 + len(sizes) - values.ndim) + values.shape)
+            table = np.broadcast_to(values, (*values.shape[:2], *sizes))
+            payoffs[utility.name] = Payoff(utility.of, table)
+        heat = {}
+        for name, node in self.attack.decisions.items():
+            cell = getattr(node.cpd, "temperature", 0.0)
+            found = np.asarray(scope(self.variables[name], node.parents).value(cell))
+            found = found.reshape((1,) * (3 + len(node.parents) - found.ndim) + found.shape)
+            heat[name] = self._checked_heat(name, found)
+        return Solver(self.attack, network, payoffs, heat, self._decider(subject), self.validate)
+
+    def _checked_heat(self, name: str, heat: Array) -> Array:
+        if self.validate and not (heat >= 0).all():
+            raise UsageError(f"{name}: its temperature is below 0; 0 is a rational attacker")
+        return heat
+
+    def _decider(self, subject: Mapping[str, Array]) -> Callable[[str, Array], Actor]:
+        """How a decision is acted out, once there is a policy."""
+
+        def decider(name: str, policy: Array) -> Actor:
+            child = self.variables[name]
+            parents = tuple(self.variables[p] for p in self.attack.nodes[name].parents)
+
+            def seen(states: Mapping[str, States], who: States) -> list[States]:
+                scope = RowScope(self.attack, child, parents, self.parameters, subject,
+                                 states=states, who=who, setting=0)  # fmt: skip
+                return [scope.state(p.name) for p in parents]
+
+            return acting(policy, seen)
+
+        return decider
+
     def _factors(self, name: str, subject: Mapping[str, Array]) -> tuple[Factor, ...]:
         """A node's table, or the tables of its steps; acted out, it is always the whole node."""
         if name in self._shared:
             return self._shared[name]
         node = self.attack.all_nodes[name]
         parents = tuple(self.variables[p] for p in node.parents)
+        if name in self.attack.decisions:
+            empty = even([p.size for p in parents] if self.tables else [], self.variables[name].size)
+            return (Factor(name, node.parents, empty),)
         act = self._actor(node.cpd, self.variables[name], parents, subject)
         found: tuple[Factor, ...] = (Factor(name, node.parents, np.empty((1, 1, 0)), act),)
         if self.tables:
