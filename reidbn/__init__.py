@@ -16,7 +16,7 @@ __getattr__ = face(
         "inference.interchange": "export import_network",
         "microdata": "People candidates contingency read_table subsets suda",
         "attacks": "Assessment assess disclosure what_if",
-        "whatif": "compare expect learn solve sweep tornado",
+        "whatif": "compare decide expect learn solve sweep tornado",
         "report": "draw",
         "": "attack cpd=cpds datasets errors leak=attacks.leak microdata population "
         "records=attacks.records report secrets=attacks.secrets whatif",

@@ -89,6 +89,7 @@ DOORS = {
         "reidbn.report.disclosure_page:sheet",
     },
     "attacks/leak/result.py": {"reidbn.report.leak_page:sections"},
+    "whatif/decide.py": {"reidbn.report.decision_figures:draw_decision"},
     "cpds/protocol.py": {"reidbn.inference.pgmpy_bridge:cpd_to_pgmpy"},
     "microdata/candidates.py": {"reidbn.report.subsets:candidate_sections"},
     "microdata/suda.py": {"reidbn.report.subsets:suda_sections"},

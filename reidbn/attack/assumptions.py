@@ -38,10 +38,13 @@ def assumptions_behind(
     ('p_breakfast', 'p_overheard')
     """
     used: set[str] = set()
-    for name in attack.upstream(nodes, cut={*done}):
+    used_nodes = attack.upstream(nodes, cut={*done})
+    for name in used_nodes:
         node = attack.all_nodes[name]
         group = attack.group_of(name)
         if is_assumption(node.source):
             used.add((group or node).name)
         used |= {ref.lstrip("$") for ref in attack.behind(node.cpd)} | {*node.structural}
+    if any(name in attack.decisions and name not in {*done} for name in used_nodes):
+        used |= {*attack.utilities} | {ref.lstrip("$") for ref in attack.behind_utilities}
     return tuple(name for name in attack.assumptions if name in used)

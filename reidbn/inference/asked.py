@@ -210,9 +210,29 @@ class Asked:
                 todo += self.attack.derived.terms[name].names
                 seen.add(name)
 
+    @cached_property
+    def decides(self) -> bool:
+        """Whether what the attacker decides has a say in the answer."""
+        free = self.attack.decisions.keys() - self.query.do.keys()
+        return not free.isdisjoint(self.relevant)
+
+    def is_decided(self, name: str) -> bool:
+        """Whether the parameter has a say in what the attacker decides, and that in the answer.
+
+        The answer then jumps where he decides otherwise: it is worked out value by value.
+        """
+        attack = self.attack
+        if not self.decides:
+            return False
+        nodes = [attack.all_nodes[n] for n in attack.behind_decisions]
+        if any(name in node.structural for node in nodes):
+            return True
+        cpds = [n.cpd for n in nodes] + [u.payoffs for u in attack.utilities.values()]
+        return any(name == ref.removeprefix("$") for cpd in cpds for ref in self._read_by(cpd))
+
     def matters(self, name: str) -> bool:
         """True when the parameter can change the answer at all."""
-        return bool(self.holders([name]))
+        return bool(self.holders([name])) or self.is_decided(name)
 
     def degree(self, name: str) -> int | None:
         """Degree of the answer's numerator and denominator in a parameter; None when not known.
@@ -221,7 +241,7 @@ class Asked:
         tables that hold the parameter add up.  1 is affine; where several tables share one, 2 or
         more.
         """
-        if self.is_structural(name):
+        if self.is_structural(name) or self.is_decided(name):
             return None
         sizes = {n: self.base(n) for n in self.attack.structural}
         total = 0

@@ -53,7 +53,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Decided:
+class Solved:
     """A network with the policies in the places of the decisions, and what they are worth."""
 
     network: Network
@@ -166,7 +166,7 @@ class Solver:
     def put(self, network: Network, decision: str, policy: Array) -> Network:
         return written(network, decision, policy, self.act(decision, policy))
 
-    def solve(self) -> Decided:
+    def solve(self) -> Solved:
         sure, local = order_of(self.attack)
         network, choices = self.network, {}
         for decision in sure:
@@ -178,7 +178,7 @@ class Solver:
                 choices[decision] = replace(
                     self.choice(decision, network), policy=network.factors[decision].table
                 )
-        return Decided(network, choices, not local, tuple(self.payoffs.values()))
+        return Solved(network, choices, not local, tuple(self.payoffs.values()))
 
     def _one_at_a_time(self, network: Network, local: Sequence[str]) -> Network:
         """Single policies updated until none is better alone; of several starts the best."""
@@ -197,7 +197,7 @@ class Solver:
                 even = _even(network, d)
                 trial = self.put(trial, d, np.broadcast_to(first, even.shape))
             trial = self._settled(trial, local)
-            worth = Decided(trial, {}, False, tuple(self.payoffs.values())).value()  # noqa: FBT003
+            worth = Solved(trial, {}, False, tuple(self.payoffs.values())).value()  # noqa: FBT003
             if found is None:
                 found, value = trial, worth
                 continue

@@ -23,7 +23,7 @@ from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_num
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
 from reidbn.errors import DataError, ModelError, Problem, TooLarge, UsageError, did_you_mean
-from reidbn.inference.deciding import Decided, Payoff, Solver, acting, even, written
+from reidbn.inference.deciding import Solved, Payoff, Solver, acting, even, written
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
 from reidbn.inference.scopes import GridScope, RowScope
 from reidbn.inference.tensors import BUDGET
@@ -342,7 +342,7 @@ class Lowering:
             settings=self.settings,
         )
 
-    def decided(self, network: Network, subject: Mapping[str, Array]) -> Decided:
+    def decided(self, network: Network, subject: Mapping[str, Array]) -> Solved:
         """The network with what the attacker decides; without tables, by those of another."""
         if self.tables:
             return self._solver(network, subject).solve()

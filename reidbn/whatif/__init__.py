@@ -6,6 +6,7 @@ __getattr__ = face(
     __name__,
     {
         "compare": "Comparison compare",
+        "decide": "Decision decide",
         "learn": "Learned learn",
         "expected": "expect",
         "slopes": "derivative derivatives",

@@ -258,6 +258,7 @@ LISTED = 33  # whole numbers that are listed one by one
 COUNTS = (3, 5, 9, 17)  # points tried on a piece (fewer values than the last but one: all)
 CLOSE = 1e-8  # of the largest answer: what an interpolated piece may change the mean
 CHECKS = 7  # random points at which a piece is checked
+JUMPS = 16  # pieces to begin with, of an answer that may jump
 SAFETY = 3.0  # the error may be this much larger than at those points
 MOST_POINTS = 96  # of one axis, about; what is not resolved by then shows in the stated error
 FINEST = 1e-6  # of the range: the shortest piece
@@ -364,7 +365,8 @@ def make_axis(case: Asked, name: str, measure: PriorMeasure) -> Axis:
 
 def _pieces(cutter: _Cutter, measure: PriorMeasure) -> list[Piece]:
     """Pieces on each of which few points interpolate the answer; the worst is halved first."""
-    pieces = cutter.assessed(measure.low, measure.high)
+    ends = np.linspace(measure.low, measure.high, cutter.start + 1)
+    pieces = [p for low, high in pairwise(ends.tolist()) for p in cutter.assessed(low, high)]
     while True:
         worst = max(pieces, key=lambda p: p.doubt)
         points = sum(len(p.points) for p in pieces)
@@ -390,6 +392,8 @@ class _Cutter:
         self.whole = measure.integer or takes_whole_numbers(case, name)
         count = len(measure.points)
         self.knows_all = measure.is_listed and count <= min(MOST_WHOLE, case.at_once(name))
+        # An answer that jumps where an attacker decides otherwise is looked at closely at once.
+        self.start = JUMPS if case.is_decided(name) and not self.whole else 1
         self._asked: set[float] = set()
         self.all = case.answers({name: measure.points}) if self.knows_all else np.empty((1, 0))
 

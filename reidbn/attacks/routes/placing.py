@@ -304,7 +304,7 @@ def _refuse_less(attack: Attack, groups: Groups, people: People) -> None:
 def _still_used(attack: Attack, group: str) -> list[Parameter]:
     """Parameters but those that only the replaced group used."""
     used = {r for n in attack.nodes.values() for r in attack.behind(n.cpd)}
-    used |= {f"${name}" for name in attack.structural}
+    used |= {f"${name}" for name in attack.structural} | {*attack.behind_utilities}
     used |= {r for name in attack.numbers for r in attack.derived.behind(name)}
     for other in attack.groups.values():
         if other.name != group:

@@ -235,16 +235,10 @@ def _estimated(result: Assessment) -> tuple[str, ...]:
 def _asks_the_population(result: Assessment, query: Query) -> bool:
     """Whether the question rests on who is unique in the population, whatever the numbers are."""
     attack, columns = result.attack, {f"@{name}" for name in _estimated(result)}
-    todo, seen = [*query.targets, *query.given], set()
-    while todo:
-        name = todo.pop()
-        if name not in seen:
-            seen.add(name)
-            node = attack.all_nodes[name]
-            if columns & {*attack.behind(node.cpd)}:
-                return True
-            todo += [] if name in query.do else attack.parent_nodes(node)
-    return False
+    named = attack.upstream([*query.targets, *query.given], cut=query.do)
+    read = [ref for name in named for ref in attack.behind(attack.all_nodes[name].cpd)]
+    worth = attack.behind_utilities if not named.isdisjoint(attack.decisions) else ()
+    return not columns.isdisjoint((*read, *worth))
 
 
 # -- the custodian's own file ----------------------------------------------------------------------

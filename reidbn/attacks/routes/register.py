@@ -57,6 +57,7 @@ def assumed(result: Assessment, measure: str | None = None) -> tuple[str, ...]:
         if name in every
         or members.get(name, name) in case.relevant
         or ((name in case.parameters or name in case.attack.numbers) and case.matters(name))
+        or (name in case.attack.utilities and case.decides)
     )
 
 
@@ -94,6 +95,10 @@ def _entries(result: Assessment) -> Iterator[Entry]:
     if isinstance(parent, Profile):
         shares = ", ".join(f"{k} {v:g}" for k, v in parent.weights.items())
         yield Entry(parent.node, "Who is attacking", shares, "fixed", parent.source)
+    for utility in result.attack.utilities.values():
+        if utility.source:
+            what = utility.story or utility.name
+            yield Entry(utility.name, what, f"in {utility.unit}", "fixed", utility.source)
     for node in result.attack.nodes.values():
         if node.source and not (parent and node.name == parent.node):
             yield Entry(

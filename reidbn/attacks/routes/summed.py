@@ -125,7 +125,7 @@ def shape_by_person(
 
     None for other shapes.
     """
-    if len(attack.groups) != 1:
+    if len(attack.groups) != 1 or attack.decisions:  # what is decided is no sum over subsets
         return None
     group = next(iter(attack.groups.values()))
     constant: dict[str, Any] = {}

@@ -1,0 +1,87 @@
+"""A policy written into an attack: what was a decision is then a node like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.parts import Node
+from reidbn.cpds.protocol import Array
+from reidbn.cpds.rows import Row, Rows, Table
+from reidbn.errors import UsageError, did_you_mean
+
+_FORM = (
+    'an option for each decision, such as {"attacks": "yes"}, or rows, such as {"attacks": '
+    '[{"when": {"motive": "money"}, "p": {"yes": 1}}, {"p": {"no": 1}}]}, or what rb.decide found'
+)
+
+
+@runtime_checkable
+class HasTables(Protocol):
+    """A result that knows a table for every decision, axes subject, what is seen, options."""
+
+    @property
+    def tables(self) -> Mapping[str, Array]: ...
+
+
+def with_policy(attack: Attack, policy: Any) -> Attack:
+    """The attack with a policy in the places of its decisions; those not named stay decisions.
+
+    >>> from reidbn.attack.modelfile import load
+    >>> with_policy(load("insider-decides"), {"attacks": "yes"}).decisions
+    {}
+    """
+    if isinstance(policy, HasTables):
+        policy = dict(policy.tables)
+    if not isinstance(policy, Mapping) or not policy:
+        raise UsageError(f"policy takes {_FORM}")
+    unknown = [name for name in policy if name not in attack.decisions]
+    if unknown:
+        hint = did_you_mean(str(unknown[0]), attack.decisions) if attack.decisions else "it has none"
+        raise UsageError(f'{attack.name} has no decision "{unknown[0]}"; {hint}')
+    nodes = [_settled(attack, attack.decisions[name], taken) for name, taken in policy.items()]
+    left = attack.decisions.keys() - policy.keys()
+    return attack.replace(
+        nodes=attack.nodes.replace(*nodes), utilities=attack.utilities if left else ()
+    )
+
+
+def _settled(attack: Attack, node: Node, taken: Any) -> Node:
+    """The node of one decision, with its table."""
+    options = tuple(node.states)
+    story = f"{node.story} (policy given)".strip()
+    node = replace(node, story=story, source=node.source or "policy given")
+    if isinstance(taken, bool | str):
+        option = ("yes" if taken else "no") if isinstance(taken, bool) else taken
+        if option not in options:
+            hint = did_you_mean(option, options)
+            raise UsageError(f'policy: {node.name} has no option "{option}"; {hint}')
+        return replace(node, cpd=Rows((Row({option: 1.0}),)))
+    if isinstance(taken, list | tuple):
+        return _by_rows(attack, node, taken)
+    if hasattr(taken, "shape"):
+        if len(taken) > 1:
+            raise UsageError(
+                f"policy: what {node.name} is differs between {len(taken):,} people; decide for one "
+                f"of them (subject={{...}}), or give rows that hold for all"
+            )
+        rows = taken.reshape(-1, len(options)).tolist()
+        return replace(node, cpd=Table(tuple(map(tuple, rows))))
+    raise UsageError(f"policy: {node.name} takes {_FORM}")
+
+
+def _by_rows(attack: Attack, node: Node, rows: Any) -> Node:
+    """Rows over what is seen; members of a group that is seen may be named one by one."""
+    made = []
+    for row in rows:
+        if not isinstance(row, Mapping) or not {*row} <= {"when", "p"} or "p" not in row:
+            raise UsageError(f"policy: {node.name} takes {_FORM}")
+        made.append(Row(row["p"], row.get("when") or {}))
+    named = {name for row in made for name in row.when}
+    parents: list[str] = []
+    for parent in node.parents:
+        members = attack.groups[parent].members if parent in attack.groups else ()
+        parents += members if named & {*members} else (parent,)
+    return replace(node, cpd=Rows(tuple(made)), parents=tuple(parents))

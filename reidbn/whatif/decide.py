@@ -1,0 +1,439 @@
+"""An attacker who decides: his best policy, what it is worth to him, and what stops him.
+
+The policy is worked out for every subject on its own: the attacker knows the numbers of the model
+and what the table says of the person, and besides what a decision `sees`.  What-if through a
+decision is worked out anew at every setting; nothing is read off between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.calls import typed
+from reidbn.cpds.decides import Decides, holds_back
+from reidbn.cpds.protocol import Array, Ref
+from reidbn.errors import ImpossibleEvidence, UsageError, did_you_mean
+from reidbn.inference.answers import at_once
+from reidbn.inference.asked import Asked
+from reidbn.inference.deciding import Choice, Solved, order_of
+from reidbn.inference.exact import Plan
+from reidbn.inference.lowering import STEPS, Lowering, subject_values
+from reidbn.inference.network import Network
+from reidbn.inference.policies import with_policy
+from reidbn.late import late
+from reidbn.progress import progress
+from reidbn.whatif.cases import BringsCase, Target, case_of, change
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXACT, LOCAL = "exact", "local"
+MOST_STATES = 64  # of a node whose worth to know is asked for
+_HOW = {
+    EXACT: "no policy is worth more to the attacker",
+    LOCAL: "no single decision can be bettered alone, but another policy may be worth more: what "
+    "one decision sees another has forgotten. Let later decisions see what earlier ones saw",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The attacker's best policy, its worth to him, and what it means for people."""
+
+    case: Asked
+    method: str
+    """"exact": no policy is better; "local": no single decision can be bettered alone."""
+    choices: Mapping[str, Choice] = field(repr=False)
+    values: Array = field(repr=False)
+    """What the attacker expects of each subject."""
+    attacking: Array = field(repr=False)
+    """P(attack) of each subject: some decision is not to hold back."""
+    risks: Array = field(repr=False)
+    options: Mapping[str, Array] = field(repr=False)
+    """P(option) of each subject, decision by decision."""
+
+    # -- numbers ---------------------------------------------------------------------------
+
+    def _mean(self, values: Array) -> float:
+        return float(np.average(values, weights=self.case.weights))
+
+    @property
+    def value(self) -> float:
+        """What the attacker expects, in the unit of the utilities; of people, their mean."""
+        return self._mean(self.values)
+
+    @property
+    def attacks(self) -> float:
+        """P(attack): some decision is taken otherwise than to hold back; of people, their mean."""
+        return self._mean(self.attacking)
+
+    @property
+    def risk(self) -> float:
+        """P(what is asked for) under this policy; of people, their mean."""
+        return self._mean(self.risks)
+
+    def __float__(self) -> float:
+        return self.risk
+
+    @property
+    def unit(self) -> str:
+        return next(iter(self.case.attack.utilities.values())).unit
+
+    @property
+    def chances(self) -> dict[str, dict[str, float]]:
+        """P(option) of every decision; of people, their mean."""
+        nodes = self.case.attack.decisions
+        return {name: {o: self._mean(p[:, i]) for i, o in enumerate(nodes[name].states)}
+                for name, p in self.options.items()}  # fmt: skip
+
+    @property
+    def tables(self) -> dict[str, Array]:
+        """The policy as tables: axes subject, what is seen, options."""
+        return {name: choice.policy[:, 0] for name, choice in self.choices.items()}
+
+    @cached_property
+    def attack(self) -> Attack:
+        """The attack with this policy written in, which holds whatever is changed afterwards."""
+        return with_policy(self.case.attack.with_values(self.case.settings, beyond_range=True), self)
+
+    @cached_property
+    def people(self) -> pd.DataFrame:
+        """One row per person, in record order.  Restricted: for the custodian alone."""
+        import pandas as pd
+
+        columns = {"attacks": self.attacking, "risk": self.risks, "value": self.values}
+        index = pd.Index(self.case.names(self.case.subjects), name="subject")
+        return pd.DataFrame({k: self.case.each(v) for k, v in columns.items()}, index=index)
+
+    # -- the policy ------------------------------------------------------------------------
+
+    @cached_property
+    def policy(self) -> pd.DataFrame:
+        """What is done for what is seen; of several people, per class of people treated alike.
+
+        `takes` is the option with the highest chance `p`, `happens` how likely this is what is
+        seen, `worth` what the option is worth then, `ahead` how much more than the next best;
+        `tied` says that another option is worth the same.  What is never seen is left out.
+        """
+        import pandas as pd
+
+        whose, members = self._classes()
+        rows = [
+            ({"class": c + 1, "people": int(self._people_of(who))} if self.case.subjects > 1 else {})
+            | row
+            for c, who in enumerate(members)
+            for name in self.choices
+            for row in self._rows(name, who)
+        ]
+        return pd.DataFrame(rows)
+
+    def _people_of(self, subjects: NDArray[np.intp]) -> float:
+        weights = self.case.weights
+        return len(subjects) if weights is None else float(weights[subjects].sum())
+
+    def _classes(self) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
+        """Subjects of whom the same is done for all that is ever seen; the largest class first."""
+        parts = [
+            np.where(c.reached > 0, c.policy.argmax(axis=-1), -1).reshape(len(c.policy), -1)
+            for c in self.choices.values()
+        ]
+        wide = [np.broadcast_to(p, (self.case.subjects, p.shape[1])) for p in parts]
+        _, of = np.unique(np.concatenate(wide, axis=1), axis=0, return_inverse=True)
+        of = of.reshape(-1)
+        found = [np.flatnonzero(of == c) for c in range(int(of.max()) + 1)]
+        return of, sorted(found, key=lambda who: -self._people_of(who))
+
+    def _rows(self, name: str, who: NDArray[np.intp]) -> list[dict[str, Any]]:
+        choice, node = self.choices[name], self.case.attack.decisions[name]
+        several = {"decision": name} if len(self.choices) > 1 else {}
+
+        def mean(values: Array) -> Array:
+            rows = values[who, 0] if len(values) > 1 else values[:, 0]
+            weights = self.case.weights
+            own = None if weights is None or len(values) == 1 else weights[who]
+            return np.asarray(np.average(rows, axis=0, weights=own))
+
+        policy, worth, reached = mean(choice.policy), mean(choice.worth), mean(choice.reached)
+        tied = mean(choice.tied.astype(float))
+        found = []
+        for at in np.ndindex(*reached.shape):
+            if reached[at] <= 0:
+                continue
+            best = int(policy[at].argmax())
+            others = np.delete(worth[at], best)
+            found.append({
+                **several,
+                **{p: self._seen(p, i) for p, i in zip(node.parents, at, strict=True)},
+                "takes": node.states[best],
+                "p": float(policy[at][best]),
+                "happens": float(reached[at]),
+                "worth": float(worth[at][best]),
+                "ahead": float(worth[at][best] - others.max()),
+                "tied": bool(tied[at] > 0),
+            })  # fmt: skip
+        return found
+
+    def _seen(self, name: str, place: int) -> str:
+        attack = self.case.attack
+        if name in attack.groups:
+            known = [m for j, m in enumerate(attack.groups[name].members) if place >> j & 1]
+            return ", ".join(known) or "nothing"
+        sizes = {n: self.case.base(n) for n in attack.structural}
+        return attack.variable(name, sizes).states[place]
+
+    # -- what to know, and what to do about it -----------------------------------------------
+
+    @typed
+    def information(self, nodes: Sequence[str] | None = None) -> pd.DataFrame:
+        """What it would be worth to the attacker to see a node, or a group, before he decides.
+
+        `nodes` are those asked about; without, all that no decision of his can move.  `gain` is in
+        the unit of the utilities; `attacks` and `risk` are what they would be then.
+        """
+        import pandas as pd
+
+        rows = []
+        for name in self._to_be_seen() if nodes is None else nodes:
+            knowing = _seeing(self.case.attack, name)
+            if order_of(knowing)[1] and self.method == EXACT:
+                raise UsageError(f"with {name} seen, the decisions cannot be solved one by one")
+            then = decided(replace(self.case, attack=knowing))
+            rows.append({"node": name, "gain": then.value - self.value, "attacks": then.attacks,
+                         "risk": then.risk})  # fmt: skip
+        found = pd.DataFrame(rows, columns=["node", "gain", "attacks", "risk"])
+        return found.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
+
+    def _to_be_seen(self) -> list[str]:
+        attack = self.case.attack
+        members = {m for g in attack.groups.values() for m in g.members}
+        sizes = {n: self.case.base(n) for n in attack.structural}
+        few = [n for n in (*attack.groups, *attack.all_nodes)
+               if n not in members and attack.variable(n, sizes).size <= MOST_STATES]  # fmt: skip
+        return [name for name in few if _blind(attack, name)]
+
+    @typed
+    def controls(self, controls: Mapping[str, Any]) -> pd.DataFrame:
+        """Which control lowers the risk most per unit of cost, the best first.
+
+        Each is {"set": {...}, "do": {...}, "cost": ...}, or {"scenario": name, "cost": ...}, or
+        {"assessment": of another table, "cost": ...}; the attacker knows of what is set.
+
+        >>> found = decide("insider-decides")
+        >>> audits = {"more audits": {"set": {"p_audit": 0.2}, "cost": 1000}}
+        >>> found.controls(audits)[["control", "cost"]].values.tolist()
+        [['more audits', 1000.0]]
+        """
+        import pandas as pd
+
+        rows = []
+        for name, said in controls.items():
+            cost, then = self._under(name, said)
+            down = self.risk - then.risk
+            rows.append({"control": name, "cost": cost, "attacks": then.attacks, "risk": then.risk,
+                         "reduction": down, "per_cost": down / cost, "value": then.value,
+                         "method": then.method})  # fmt: skip
+        if not rows:
+            raise UsageError(f"controls takes at least one, such as {_CONTROL}")
+        found = pd.DataFrame(rows)
+        return found.sort_values("per_cost", ascending=False, kind="stable", ignore_index=True)
+
+    def _under(self, name: str, said: Any) -> tuple[float, Decision]:
+        if not isinstance(said, Mapping) or "cost" not in said:
+            raise UsageError(f'control "{name}" has no cost; write it as {_CONTROL}')
+        rest = {key: value for key, value in said.items() if key != "cost"}
+        cost = said["cost"]
+        if isinstance(cost, bool) or not isinstance(cost, int | float) or not cost > 0:
+            raise UsageError(f'control "{name}": its cost must be a number above 0')
+        if {*rest} == {"assessment"}:
+            return float(cost), decided(case_of(rest["assessment"]))
+        known = {"set", "do", "given", "scenario", "assessment"}
+        odd = [key for key in rest if key not in known]
+        if odd or ({"scenario", "assessment"} & {*rest} and len(rest) > 1):
+            hint = did_you_mean(odd[0], known) if odd else "one way at a time"
+            raise UsageError(f'control "{name}": {", ".join(odd or rest)}; {hint}')
+        thing = rest["scenario"] if "scenario" in rest else rest
+        return float(cost), decided(change(thing, name).on(self.case))
+
+    # -- as text and data --------------------------------------------------------------------
+
+    @property
+    def in_words(self) -> str:
+        """How sure it is that this policy is the best."""
+        return f"{self.method}: {_HOW[self.method]}"
+
+    def __repr__(self) -> str:
+        of = f" of {self.case.count:,} people" if self.case.count > 1 else ""
+        return (
+            f"{self.case.attack.name}{of}: P(attack) = {self.attacks:.4g}, "
+            f"{self.case.query.describe()} = {self.risk:.4g}, worth {self.value:.6g} {self.unit} "
+            f"to the attacker ({self.method})"
+        )
+
+    def __str__(self) -> str:
+        lines = [repr(self), self.policy.to_string(index=False), self.in_words.capitalize() + "."]
+        if self.policy["tied"].any():
+            lines.append("Where options are worth the same, the attacker attacks.")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number, without people's own."""
+        return {
+            "attack": self.case.attack.name,
+            "question": self.case.query.describe(),
+            "method": self.method,
+            "in_words": self.in_words,
+            "people": self.case.count,
+            "attacks": self.attacks,
+            "risk": self.risk,
+            "value": self.value,
+            "unit": self.unit,
+            "chances": self.chances,
+            "policy": self.policy.to_dict("records"),
+        }
+
+    plot = late("reidbn.report.decision_figures:draw_decision")
+
+
+_CONTROL = '{"audits": {"set": {"p_audit": 0.2}, "cost": 1000}}'
+
+
+@typed
+def decide(
+    what: Attack | str | BringsCase,
+    target: Target | None = None,
+    *,
+    set: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+    temperature: Ref | None = None,
+    beyond_range: bool = False,
+) -> Decision:
+    """The best policy of an attacker who decides, what it is worth, P(attack) and the risk.
+
+    `what` is an attack, a name or file of one, or an assessment: then everybody's own chances
+    decide, and `.people` has a row for each.  `target` is the risk; without it the attack's own
+    question.  `temperature`, in the unit of the utilities, makes the attacker less than rational:
+    options are taken in proportion to exp(worth / temperature).
+
+    >>> d = decide("insider-decides", subject={"class_size": [9, 9, 9, 9, 9, 9, 9, 9]})
+    >>> d.method, d.attacks
+    ('exact', 0.0)
+    """
+    case = case_of(what, target, set=set, subject=subject, beyond_range=beyond_range)
+    if temperature is not None:
+        warm = [replace(n, cpd=Decides(temperature)) for n in case.attack.decisions.values()]
+        case = replace(case, attack=case.attack.with_node(*warm))
+    return decided(case)
+
+
+def decided(case: Asked) -> Decision:
+    """The decision in a case, for all its subjects."""
+    attack, query = case.attack, case.query
+    if not attack.decisions:
+        raise UsageError(
+            f"{attack.name} has no decision: its attacker does what its chances say. Add decisions "
+            f"and utilities to the model file, as models/insider-decides.yaml does"
+        )
+    nodes = attack.upstream([*query.targets, *query.given, *query.do]) | attack.behind_decisions
+    lowering = Lowering(attack, case.settings, nodes=nodes, whole=STEPS)
+    columns = subject_values(attack, case.subject)
+    count = case.subjects
+    found: list[tuple[Solved, dict[str, Array]]] = []
+    step = at_once(lowering, count)
+    for start in progress(range(0, count, step), "what the attacker decides"):
+        stop = min(start + step, count)
+        part = {n: v[start:stop] if len(v) > 1 else v for n, v in columns.items()}
+        solved = lowering.decided(lowering.undecided(part), part)
+        numbers = _numbers(case, solved)
+        found.append((solved, {k: np.broadcast_to(v, (stop - start, *v.shape[1:]))
+                               for k, v in numbers.items()}))  # fmt: skip
+
+    def joined(key: str) -> Array:
+        return np.concatenate([numbers[key] for _, numbers in found])
+
+    return Decision(
+        case=case,
+        method=EXACT if found[0][0].is_exact else LOCAL,
+        choices={n: _joined([s.choices[n] for s, _ in found]) for n in found[0][0].choices},
+        values=joined("value"),
+        attacking=joined("attacks"),
+        risks=joined("risk"),
+        options={name: joined(f"={name}") for name in attack.decisions},
+    )
+
+
+def _joined(choices: Sequence[Choice]) -> Choice:
+    if len(choices) == 1:
+        return choices[0]
+    parts = [[getattr(c, key) for c in choices] for key in ("policy", "worth", "reached", "tied")]
+    return Choice(*(np.concatenate(part) for part in parts))
+
+
+def _numbers(case: Asked, solved: Solved) -> dict[str, Array]:
+    """What a block of subjects is about: one value each, or one for all."""
+    network, decisions = solved.network, tuple(case.attack.decisions)
+    done = network.do(case.query.do)
+    taken = Plan(decisions, {}).joint(done)[:, 0]
+    back = tuple(holds_back(network.states[d]) for d in decisions)
+    attacking = np.array(taken)
+    attacking[(slice(None), *back)] = 0.0  # and not one less, which would lose digits
+    axes = range(1, taken.ndim)
+    options = {f"={name}": taken.sum(axis=tuple(a for a in axes if a != i + 1))
+               for i, name in enumerate(decisions)}  # fmt: skip
+    return {
+        "value": replace(solved, network=done).value()[:, 0],
+        "attacks": attacking.sum(axis=tuple(axes)),
+        "risk": _risk(case, done),
+        **options,
+    }
+
+
+def _risk(case: Asked, network: Network) -> Array:
+    query = case.query
+    given = {n: network.state_index(n, s) for n, s in query.given.items()}
+    values = Plan(query.targets, given).joint(network)[:, 0]
+    wanted = tuple(network.state_index(n, s) for n, s in query.wanted.items())
+    top = values[(slice(None), *wanted)]
+    if not given:
+        return np.asarray(top)
+    evidence = values.sum(axis=tuple(range(1, values.ndim)))
+    if not (evidence > 0).all():
+        raise ImpossibleEvidence(
+            f"{case.attack.name}: under the attacker's best policy the evidence "
+            f"{', '.join(query.known)} has probability 0"
+        )
+    return np.asarray(top / evidence)
+
+
+# -- information -----------------------------------------------------------------------------------
+
+
+def _blind(attack: Attack, name: str) -> list[str]:
+    """The decisions that do not see a node or group, and could: they cannot move it."""
+    graph = attack.graph()
+    nodes = attack.groups[name].members if name in attack.groups else (name,)
+    return [
+        d for d, node in attack.decisions.items()
+        if d not in nodes and not {name, *nodes} & {*attack.parent_nodes(node), *node.parents}
+        and not nx.descendants(graph, d) & {*nodes}
+    ]  # fmt: skip
+
+
+def _seeing(attack: Attack, name: str) -> Attack:
+    """The attack in which every decision that can sees a node, or a group."""
+    if name not in attack.all_nodes and name not in attack.groups:
+        hint = did_you_mean(name, [*attack.all_nodes, *attack.groups])
+        raise UsageError(f'{attack.name} has no node "{name}"; {hint}')
+    blind = _blind(attack, name)
+    if not blind:
+        raise UsageError(f"{name} is seen already, or is moved by what is decided")
+    seeing = [replace(attack.decisions[d], parents=(*attack.decisions[d].parents, name))
+              for d in blind]  # fmt: skip
+    return attack.with_node(*seeing)
