@@ -5,12 +5,13 @@ Nothing of reidbn is imported.  A diagram is made as a model file and read back 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from ruamel.yaml import YAML
+import numpy as np
 
 TENTHS = 20  # chances are so many parts of one
 
@@ -20,52 +21,51 @@ def random_diagram(
 ) -> str:
     """A small diagram as a model file: chances, one or two decisions, one to three utilities.
 
-    The second decision sees all that the first saw, and what it did, unless it forgets.
+    The second decision sees all that the first saw, and what it did, unless it forgets.  The text
+    is JSON, which every reader of YAML takes.
     """
     decisions = decisions or int(rng.integers(1, 3))
     before = [f"c{i}" for i in range(int(rng.integers(1, 4)))]
-    lines = ["schema_version: 1", "name: diagram", "decisions:"]
-    order = [*before]
+    after = [f"e{i}" for i in range(int(rng.integers(1, 3)))]
+    states = {name: ["no", "yes"] for name in (*before, *after)}
+    decided: dict[str, Any] = {}
     seen: list[str] = []
     for d in range(decisions):
         sees = [c for c in before if rng.random() < 0.4][:2]
         if d and not forgets:
             sees = [*dict.fromkeys([*seen, "d0", *sees])][:4]
-            sees = sees if {*seen} <= {*sees} else [*seen, "d0"]
         options = ["no", "yes"] if d or rng.random() < 0.6 else ["wait", "call", "enter"]
-        lines.append(f"  d{d}: {{options: [{', '.join(options)}], sees: [{', '.join(sees)}]}}")
+        decided[f"d{d}"] = {"options": options, "sees": sees}
+        states[f"d{d}"] = options
         seen = sees
-        order.append(f"d{d}")
-    after = [f"e{i}" for i in range(int(rng.integers(1, 3)))]
-    nodes, states = [], {}
-    file = YAML(typ="safe", pure=True).load("\n".join(lines))
-    for name, spec in file["decisions"].items():
-        states[name] = spec["options"]
+    nodes: dict[str, Any] = {}
     for name in (*before, *after):
-        known = [n for n in order if n in states] if name in after else [n for n in before if n < name]
+        known = [*before, *decided, *(n for n in after if n < name)] if name in after else [
+            n for n in before if n < name]  # fmt: skip
         parents = sorted(n for n in known if rng.random() < (0.6 if name in after else 0.3))[:3]
-        if name in after and not any(p.startswith("d") for p in parents):
+        if name in after and not any(p in decided for p in parents):
             parents = [*parents[:2], f"d{int(rng.integers(decisions))}"]
-        states[name] = ["no", "yes"]
         rows = []
         for case in product(*(states[p] for p in parents)):
             k = int(rng.integers(0, TENTHS + 1))
-            when = ", ".join(f"{p}: {s}" for p, s in zip(parents, case, strict=True))
-            rows.append(f"      - {{when: {{{when}}}, p: [{(TENTHS - k) / TENTHS}, {k / TENTHS}]}}")
-        nodes += [f"  {name}:", f"    parents: [{', '.join(parents)}]", "    rows:", *rows,
-                  "    source: assumption"]  # fmt: skip
-    lines.append("utilities:")
+            when = dict(zip(parents, case, strict=True))
+            rows.append({"when": when, "p": [(TENTHS - k) / TENTHS, k / TENTHS]})
+        nodes[name] = {"parents": parents, "rows": rows, "source": "assumption"}
+    utilities = {}
     for u in range(int(rng.integers(1, 4))):
-        every = [*before, *after, *(f"d{d}" for d in range(decisions))]
-        of = sorted(rng.choice(every, min(len(every), int(rng.integers(1, 4))), replace=False))
-        lines += [f"  u{u}:", f"    of: [{', '.join(of)}]", "    unit: euro", "    rows:"]
-        for case in product(*(states[n] for n in of)):
-            when = ", ".join(f"{n}: {s}" for n, s in zip(of, case, strict=True))
-            value = int(rng.integers(-1, 2)) if ties else int(rng.integers(-40, 41))
-            lines.append(f"      - {{when: {{{when}}}, value: {value}}}")
-        lines.append("    source: assumption")
-    lines += ["nodes:", *nodes, "questions:", f"  risk: {{target: {after[0]}=yes}}"]
-    return "\n".join(lines) + "\n"
+        every = [*before, *after, *decided]
+        of = sorted(map(str, rng.choice(every, min(len(every), int(rng.integers(1, 4))),
+                                        replace=False)))  # fmt: skip
+        worth = [
+            {"when": dict(zip(of, case, strict=True)),
+             "value": int(rng.integers(-1, 2)) if ties else int(rng.integers(-40, 41))}
+            for case in product(*(states[n] for n in of))
+        ]  # fmt: skip
+        utilities[f"u{u}"] = {"of": of, "unit": "euro", "rows": worth, "source": "assumption"}
+    return json.dumps({
+        "schema_version": 1, "name": "diagram", "decisions": decided, "utilities": utilities,
+        "nodes": nodes, "questions": {"risk": {"target": "e0=yes"}},
+    })  # fmt: skip
 
 
 Policy = dict[str, dict[tuple[str, ...], str]]
@@ -76,10 +76,11 @@ class Diagram:
     """A model file with decisions, read by itself."""
 
     file: Any
+    _worlds: Any = None
 
     @classmethod
     def read(cls, words: str) -> Diagram:
-        return cls(YAML(typ="safe", pure=True).load(words))
+        return cls(json.loads(words))
 
     @property
     def decisions(self) -> dict[str, Any]:
@@ -91,8 +92,10 @@ class Diagram:
         return self.file["nodes"][name].get("states", ["no", "yes"])
 
     def worlds(self) -> list[tuple[dict[str, str], int, int]]:
-        """Every world with the parts of its chance and what it is worth; decisions have no chance."""
+        """Every world, the chance of all but decisions, and what it is worth."""
         names = [*self.decisions, *self.file["nodes"]]
+        if self._worlds is not None:
+            return self._worlds
         found = []
         for case in product(*(self.states(n) for n in names)):
             world = dict(zip(names, case, strict=True))
@@ -103,6 +106,7 @@ class Diagram:
             worth = sum(self._row(u["rows"], world)["value"]
                         for u in self.file["utilities"].values())  # fmt: skip
             found.append((world, chance, worth))
+        self._worlds = found
         return found
 
     def _row(self, rows: Any, world: dict[str, str]) -> Any:
@@ -115,34 +119,35 @@ class Diagram:
     def whole(self) -> int:
         return TENTHS ** len(self.file["nodes"])
 
-    def policies(self) -> list[Policy]:
-        per = []
-        for name, spec in self.decisions.items():
-            cases = [*product(*(self.states(p) for p in spec.get("sees", [])))]
-            per.append([dict(zip(cases, taken, strict=True))
-                        for taken in product(self.states(name), repeat=len(cases))])  # fmt: skip
-        return [dict(zip(self.decisions, one, strict=True)) for one in product(*per)]
-
-    def value(self, policy: Policy, worlds: Any = None) -> Fraction:
+    def value(self, policy: Policy) -> Fraction:
         """What a policy is worth."""
         total = sum(
             chance * worth
-            for world, chance, worth in (self.worlds() if worlds is None else worlds)
+            for world, chance, worth in self.worlds()
             if all(policy[d][self.seen(d, world)] == world[d] for d in policy)
         )
         return Fraction(total, self.whole)
 
-    def chance(self, policy: Policy, event: dict[str, str], worlds: Any = None) -> Fraction:
+    def chance(self, policy: Policy, event: dict[str, str]) -> Fraction:
         total = sum(
             chance
-            for world, chance, _ in (self.worlds() if worlds is None else worlds)
+            for world, chance, _ in self.worlds()
             if all(policy[d][self.seen(d, world)] == world[d] for d in policy)
             and all(world[n] == s for n, s in event.items())
         )
         return Fraction(total, self.whole)
 
     def best(self) -> tuple[Fraction, int]:
-        """The best value, and how many policies were tried."""
+        """The best value, and how many policies were tried: all there are, in whole numbers."""
         worlds = [w for w in self.worlds() if w[1]]
-        tried = self.policies()
-        return max(self.value(policy, worlds) for policy in tried), len(tried)
+        weight = np.array([chance * worth for _, chance, worth in worlds], dtype=np.int64)
+        fits = []
+        for name, spec in self.decisions.items():
+            cases = [*product(*(self.states(p) for p in spec.get("sees", [])))]
+            case = [cases.index(self.seen(name, world)) for world, *_ in worlds]
+            option = [self.states(name).index(world[name]) for world, *_ in worlds]
+            every = product(range(len(self.states(name))), repeat=len(cases))
+            fits.append((np.array([*every], dtype=np.int64)[:, case] == option).astype(np.int64))
+        first, *more = fits
+        values = (first * weight) @ (more[0].T if more else np.ones((len(weight), 1), np.int64))
+        return Fraction(int(values.max()), self.whole), values.size

@@ -1,6 +1,7 @@
 """Attackers who decide, against every policy there is, and what each of them means for people."""
 
 from itertools import product
+from math import prod
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import reidbn as rb
 from tests.decision_oracle import Diagram, random_diagram
 
-MOST = 300  # policies times worlds / 100 that are tried for one diagram
+MOST = 600  # policies, and worlds, that are tried for one diagram
 
 
 def policy_of(found, diagram):
@@ -29,37 +30,48 @@ def small(rng, **how):
     while True:
         words = random_diagram(rng, **how)
         diagram = Diagram.read(words)
-        cases = [len(diagram.states(d)) ** np.prod([len(diagram.states(p)) for p in
-                 spec.get("sees", [])], dtype=int) for d, spec in diagram.decisions.items()]  # fmt: skip
-        worlds = np.prod([len(diagram.states(n)) for n in
-                          (*diagram.decisions, *diagram.file["nodes"])])  # fmt: skip
-        if np.prod(cases) * worlds <= MOST * 100:
+        states = {n: len(diagram.states(n)) for n in (*diagram.decisions, *diagram.file["nodes"])}
+        tries = [states[d] ** prod(states[p] for p in spec.get("sees", []))
+                 for d, spec in diagram.decisions.items()]  # fmt: skip
+        if prod(tries) <= MOST and prod(states.values()) <= MOST:
             return words, diagram
 
 
-def test_the_policy_is_the_best_of_all_on_two_hundred_random_diagrams():
-    rng = np.random.default_rng(20261122)
+def tried_on(diagrams, seed):
+    """Random diagrams against every policy there is; how many had two decisions."""
+    rng = np.random.default_rng(seed)
     two = 0
-    for i in range(200):
+    for i in range(diagrams):
         words, diagram = small(rng, ties=i % 4 == 0)
-        found = rb.decide(rb.attack.loads(words))
+        attack = rb.attack.loads(words)
+        found = rb.decide(attack)
         best, tried = diagram.best()
         assert tried > 1
         policy = policy_of(found, diagram)
         assert found.method == "exact"
         assert diagram.value(policy) == best, words
         assert found.value == pytest.approx(float(best), abs=1e-12 * 100), words
-        risk = diagram.chance(policy, {"e0": "yes"})
-        assert found.risk == pytest.approx(float(risk), abs=1e-12), words
-        assert float(rb.ask(rb.attack.loads(words), "risk")) == pytest.approx(float(risk), abs=1e-12)
+        risk = float(diagram.chance(policy, {"e0": "yes"}))
+        assert found.risk == pytest.approx(risk, abs=1e-12), words
+        for engine in ("exact", "enumeration", *(["pgmpy"] if i % 10 == 0 else [])):
+            assert float(rb.ask(attack, "risk", engine=engine)) == pytest.approx(risk, abs=1e-12)
         two += len(diagram.decisions) == 2
-    assert two >= 50
+    return two
+
+
+def test_the_policy_is_the_best_of_all_on_random_diagrams():
+    assert tried_on(20, seed=20261122) >= 5
+
+
+@pytest.mark.slow
+def test_the_policy_is_the_best_of_all_on_two_hundred_random_diagrams():
+    assert tried_on(200, seed=20261123) >= 50
 
 
 def test_a_tie_goes_to_the_attack():
     rng = np.random.default_rng(7)
     ties = 0
-    for _ in range(60):
+    for _ in range(24):
         words, diagram = small(rng, decisions=1, ties=True)
         found = rb.decide(rb.attack.loads(words))
         policy, best = policy_of(found, diagram), found.value
@@ -74,13 +86,13 @@ def test_a_tie_goes_to_the_attack():
         if (found.policy["tied"]).any():
             ties += 1
             assert "worth the same" in str(found)
-    assert ties >= 10
+    assert ties >= 4
 
 
 def test_what_forgets_is_called_local_and_no_decision_alone_betters_it():
     rng = np.random.default_rng(11)
     local = worse = 0
-    for _ in range(60):
+    for _ in range(24):
         words, diagram = small(rng, decisions=2, forgets=True)
         found = rb.decide(rb.attack.loads(words))
         best, _ = diagram.best()
@@ -100,4 +112,4 @@ def test_what_forgets_is_called_local_and_no_decision_alone_betters_it():
             for taken in product(diagram.states(name), repeat=len(cases)):
                 other = {name: dict(zip(cases, taken, strict=True)), **rest}
                 assert diagram.value(other) <= value
-    assert local >= 10
+    assert local >= 4

@@ -233,7 +233,7 @@ class Attack:
     def upstream(self, nodes: Iterable[str], *, cut: Container[str] = ()) -> set[str]:
         """The nodes and everything that they depend on, but for nodes set from outside.
 
-        A decision depends on all that it is taken for, as it is before anything is set from outside.
+        A decision depends on all that it is taken for, as that is before anything is set.
         """
         found = self._above(nodes, cut)
         decided = any(name in found and name not in cut for name in self.decisions)

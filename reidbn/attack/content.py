@@ -54,8 +54,11 @@ def content(attack: Attack, *, cpd: Callable[[CPD], Content] = _written) -> Cont
         **_room("groups", attack.groups, partial(_group, cpd=cpd)),
         **_room("decisions", attack.decisions, _decision),
         **_room("utilities", attack.utilities, _utility),
-        "nodes": {name: _node(node, cpd) for name, node in attack.nodes.items()
-                  if name not in attack.decisions},
+        "nodes": {
+            name: _node(node, cpd)
+            for name, node in attack.nodes.items()
+            if name not in attack.decisions
+        },
         **_room("questions", attack.questions, _question),
         **_kept(example={name: _number(value) for name, value in attack.example.items()}),
     }

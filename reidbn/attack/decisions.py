@@ -141,7 +141,9 @@ def _row_problems(
     if len(known) == len(found) and found:
         checked = utility.payoffs.problems(_ONE, tuple(known))
     for p in checked:
-        message = p.message.replace("not a parent of this node", "not among the nodes that it is of")
+        message = p.message.replace(
+            "not a parent of this node", "not among the nodes that it is of"
+        )
         yield replace(p, where=("utilities", utility.name, *p.where), message=message)
 
 
@@ -153,7 +155,11 @@ def _reference_problems(
     for i, ref in ((i, row.value) for i, row in enumerate(utility.rows)):
         if not isinstance(ref, str) or ref[:1] not in rooms:
             continue  # a number, or said by its shape
-        where, name, known = ("utilities", utility.name, "rows", i, "value"), ref[1:], rooms[ref[:1]]
+        where, name, known = (
+            ("utilities", utility.name, "rows", i, "value"),
+            ref[1:],
+            rooms[ref[:1]],
+        )
         if name not in known:
             what = "parameter" if ref[0] == "$" else "subject column"
             yield Problem(where, f'no {what} "{name}"; {did_you_mean(name, known)}')

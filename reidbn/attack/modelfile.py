@@ -283,7 +283,9 @@ def _text(attack: Attack, path: Path, *, expanded: bool = False) -> str:
     if expanded or attack.template is None:
         return layout(full)
     short = plain_words(attack.template)
-    kinds = _more({n.cpd.kind: type(n.cpd) for n in attack.nodes.values() if n.name not in attack.decisions})
+    kinds = _more(
+        {n.cpd.kind: type(n.cpd) for n in attack.nodes.values() if n.name not in attack.decisions}
+    )
     try:
         then = parsed(layout(short), kinds, via=(path,))[0]
         if then != attack:

@@ -12,6 +12,7 @@ from typing import ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.cpds.protocol import CPD as _CPD
 from reidbn.cpds.protocol import (
     NO,
     YES,
@@ -21,7 +22,6 @@ from reidbn.cpds.protocol import (
     Variable,
     needs_reference,
 )
-from reidbn.cpds.protocol import CPD as _CPD
 from reidbn.cpds.rows import Row, Rows
 from reidbn.errors import Problem, UsageError
 
@@ -53,7 +53,7 @@ class Decides(_CPD):
         )
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
-        if len(child.states) < 2:  # noqa: PLR2004
+        if len(child.states) < 2:
             return [Problem(("states",), "a decision needs at least two options")]
         where = ("temperature",)
         if isinstance(self.temperature, str):

@@ -190,14 +190,15 @@ class Solver:
             )
         found: Network | None = None
         value = np.zeros((1, 1))
-        for start in (None, eagerness, lambda options: [holds_back(options)]):
+        for start in ("even", "eager", "timid"):
             trial = network
-            for d in local if start is not None else ():
-                first = np.eye(network.size(d))[start(network.states[d])[0]]
-                even = _even(network, d)
-                trial = self.put(trial, d, np.broadcast_to(first, even.shape))
+            for d in local if start != "even" else ():
+                options = network.states[d]
+                first = eagerness(options)[0] if start == "eager" else holds_back(options)
+                one = np.eye(len(options))[first]
+                trial = self.put(trial, d, np.broadcast_to(one, _even(network, d).shape))
             trial = self._settled(trial, local)
-            worth = Solved(trial, {}, False, tuple(self.payoffs.values())).value()  # noqa: FBT003
+            worth = Solved(trial, {}, False, tuple(self.payoffs.values())).value()
             if found is None:
                 found, value = trial, worth
                 continue
@@ -216,7 +217,9 @@ class Solver:
             for d in local:
                 network = self.put(network, d, self.choice(d, network).policy)
             after = [network.factors[d].table for d in local]
-            if all(a.shape == b.shape and (a == b).all() for a, b in zip(before, after, strict=True)):
+            if all(
+                a.shape == b.shape and (a == b).all() for a, b in zip(before, after, strict=True)
+            ):
                 return network
         raise EngineError(f"{self.attack.name}: no policy settles. {FAULT}")
 

@@ -23,7 +23,7 @@ from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_num
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
 from reidbn.errors import DataError, ModelError, Problem, TooLarge, UsageError, did_you_mean
-from reidbn.inference.deciding import Solved, Payoff, Solver, acting, even, written
+from reidbn.inference.deciding import Payoff, Solved, Solver, acting, even, written
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
 from reidbn.inference.scopes import GridScope, RowScope
 from reidbn.inference.tensors import BUDGET
@@ -405,7 +405,9 @@ class Lowering:
         node = self.attack.all_nodes[name]
         parents = tuple(self.variables[p] for p in node.parents)
         if name in self.attack.decisions:
-            empty = even([p.size for p in parents] if self.tables else [], self.variables[name].size)
+            empty = even(
+                [p.size for p in parents] if self.tables else [], self.variables[name].size
+            )
             return (Factor(name, node.parents, empty),)
         act = self._actor(node.cpd, self.variables[name], parents, subject)
         found: tuple[Factor, ...] = (Factor(name, node.parents, np.empty((1, 1, 0)), act),)

@@ -39,7 +39,9 @@ def with_policy(attack: Attack, policy: Any) -> Attack:
         raise UsageError(f"policy takes {_FORM}")
     unknown = [name for name in policy if name not in attack.decisions]
     if unknown:
-        hint = did_you_mean(str(unknown[0]), attack.decisions) if attack.decisions else "it has none"
+        hint = (
+            did_you_mean(str(unknown[0]), attack.decisions) if attack.decisions else "it has none"
+        )
         raise UsageError(f'{attack.name} has no decision "{unknown[0]}"; {hint}')
     nodes = [_settled(attack, attack.decisions[name], taken) for name, taken in policy.items()]
     left = attack.decisions.keys() - policy.keys()
@@ -64,8 +66,8 @@ def _settled(attack: Attack, node: Node, taken: Any) -> Node:
     if hasattr(taken, "shape"):
         if len(taken) > 1:
             raise UsageError(
-                f"policy: what {node.name} is differs between {len(taken):,} people; decide for one "
-                f"of them (subject={{...}}), or give rows that hold for all"
+                f"policy: what {node.name} is differs between {len(taken):,} people; decide for "
+                f"one of them (subject={{...}}), or give rows that hold for all"
             )
         rows = taken.reshape(-1, len(options)).tolist()
         return replace(node, cpd=Table(tuple(map(tuple, rows))))

@@ -31,8 +31,9 @@ def draw_decision(found: Decision, path: str | Path | None = None, *, most: int 
         width = -row["ahead"] if back else row["ahead"]
         axes.barh(y, width, height=0.66, color=BLUE if back else ORANGE)
         text = f"{row['takes']} ({row['happens']:.2g})"
+        side = "right" if back else "left"
         axes.annotate(text, (width, y), xytext=(-4 if back else 4, 0), textcoords="offset points",
-                      ha="right" if back else "left", va="center", fontsize=7.5, color=INK)  # fmt: skip
+                      ha=side, va="center", fontsize=7.5, color=INK)  # fmt: skip
     axes.set_yticks(range(len(rows)), [_label(row) for row in reversed(rows)], fontsize=8)
     axes.axvline(0, color=INK, linewidth=1)
     axes.margins(x=0.22)

@@ -102,7 +102,9 @@ class Decision:
     @cached_property
     def attack(self) -> Attack:
         """The attack with this policy written in, which holds whatever is changed afterwards."""
-        return with_policy(self.case.attack.with_values(self.case.settings, beyond_range=True), self)
+        return with_policy(
+            self.case.attack.with_values(self.case.settings, beyond_range=True), self
+        )
 
     @cached_property
     def people(self) -> pd.DataFrame:
@@ -125,9 +127,13 @@ class Decision:
         """
         import pandas as pd
 
-        whose, members = self._classes()
+        members = self._classes()
         rows = [
-            ({"class": c + 1, "people": int(self._people_of(who))} if self.case.subjects > 1 else {})
+            (
+                {"class": c + 1, "people": int(self._people_of(who))}
+                if self.case.subjects > 1
+                else {}
+            )
             | row
             for c, who in enumerate(members)
             for name in self.choices
@@ -139,7 +145,7 @@ class Decision:
         weights = self.case.weights
         return len(subjects) if weights is None else float(weights[subjects].sum())
 
-    def _classes(self) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
+    def _classes(self) -> list[NDArray[np.intp]]:
         """Subjects of whom the same is done for all that is ever seen; the largest class first."""
         parts = [
             np.where(c.reached > 0, c.policy.argmax(axis=-1), -1).reshape(len(c.policy), -1)
@@ -149,7 +155,7 @@ class Decision:
         _, of = np.unique(np.concatenate(wide, axis=1), axis=0, return_inverse=True)
         of = of.reshape(-1)
         found = [np.flatnonzero(of == c) for c in range(int(of.max()) + 1)]
-        return of, sorted(found, key=lambda who: -self._people_of(who))
+        return sorted(found, key=lambda who: -self._people_of(who))
 
     def _rows(self, name: str, who: NDArray[np.intp]) -> list[dict[str, Any]]:
         choice, node = self.choices[name], self.case.attack.decisions[name]
@@ -259,7 +265,7 @@ class Decision:
         if odd or ({"scenario", "assessment"} & {*rest} and len(rest) > 1):
             hint = did_you_mean(odd[0], known) if odd else "one way at a time"
             raise UsageError(f'control "{name}": {", ".join(odd or rest)}; {hint}')
-        thing = rest["scenario"] if "scenario" in rest else rest
+        thing = rest.get("scenario", rest)
         return float(cost), decided(change(thing, name).on(self.case))
 
     # -- as text and data --------------------------------------------------------------------
@@ -383,7 +389,8 @@ def _numbers(case: Asked, solved: Solved) -> dict[str, Array]:
     taken = Plan(decisions, {}).joint(done)[:, 0]
     back = tuple(holds_back(network.states[d]) for d in decisions)
     attacking = np.array(taken)
-    attacking[(slice(None), *back)] = 0.0  # and not one less, which would lose digits
+    held: Any = (slice(None), *back)
+    attacking[held] = 0.0  # and not one less, which would lose digits
     axes = range(1, taken.ndim)
     options = {f"={name}": taken.sum(axis=tuple(a for a in axes if a != i + 1))
                for i, name in enumerate(decisions)}  # fmt: skip
@@ -399,7 +406,7 @@ def _risk(case: Asked, network: Network) -> Array:
     query = case.query
     given = {n: network.state_index(n, s) for n, s in query.given.items()}
     values = Plan(query.targets, given).joint(network)[:, 0]
-    wanted = tuple(network.state_index(n, s) for n, s in query.wanted.items())
+    wanted: Any = tuple(network.state_index(n, s) for n, s in query.wanted.items())
     top = values[(slice(None), *wanted)]
     if not given:
         return np.asarray(top)
