@@ -105,13 +105,14 @@ def overlap(one, other, by=0.5):
 
 def test_no_card_overlaps_another_or_leaves_the_sheet(picture):
     attack, drawing = picture
-    assert {*drawing.boxes} == {*attack.groups, *(n for n in attack.nodes)}
+    assert {*drawing.boxes} == {*attack.groups, *attack.nodes, *attack.utilities}
     for one, other in combinations(drawing.boxes.values(), 2):
         assert not overlap(one.extents, other.extents, by=-10)
     for box in drawing.boxes.values():
         assert min(box.x0, box.y0, drawing.width - box.x1, drawing.height - box.y1) > 10
     frames = [d for style, d in paths(drawing) if "Q" in d and "fill: none" not in style]
-    assert sum(d.count("M") for d in frames) == len(drawing.boxes)
+    pointed = len(attack.decisions) + len(attack.utilities)  # squares and diamonds
+    assert sum(d.count("M") for d in frames) == len(drawing.boxes) - pointed
 
 
 def test_no_arrow_runs_through_a_card(picture):
@@ -130,6 +131,7 @@ def test_every_parent_has_an_arrow_to_its_child(picture):
     attack, drawing = picture
     owner = {n: getattr(attack.group_of(n), "name", n) for n in attack.all_nodes}
     wanted = {(owner[a], owner[b]) for a, b in attack.graph().edges if owner[a] != owner[b]}
+    wanted |= {(owner[n], u.name) for u in attack.utilities.values() for n in u.of}
     assert {(edge.start, edge.end) for edge in drawing.arrows} == wanted
     lines = [points_of(d) for style, d in paths(drawing) if "fill: none" in style and "Q" not in d]
     heads = [d for style, d in paths(drawing) if style == "fill: #64748b" and "L" in d]

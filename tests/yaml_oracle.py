@@ -40,6 +40,7 @@ class Model:
     file: Mapping[str, Any]
     set: Mapping[str, Any] = field(default_factory=dict)
     subject: Mapping[str, Any] = field(default_factory=dict)
+    taken: dict[Any, str] = field(default_factory=dict)  # what is decided for what is seen
 
     @classmethod
     def read(cls, words: str, **more: Any) -> Model:
@@ -49,7 +50,12 @@ class Model:
 
     @property
     def nodes(self) -> Mapping[str, Any]:
-        return self.file.get("nodes", {})
+        """The nodes; a decision is one whose states are options."""
+        decided = {
+            name: {"states": d["options"], "parents": d.get("sees", []), "cpd": {"kind": "decides"}}
+            for name, d in self.file.get("decisions", {}).items()
+        }
+        return {**self.file.get("nodes", {}), **decided}
 
     @property
     def groups(self) -> Mapping[str, Any]:
@@ -339,6 +345,28 @@ class Model:
         for weight, component in zip(weights, cpd["components"], strict=True):
             for state, p in self.story(name, component, world).items():
                 total[state] += (left if weight is None else weight) * p
+        return total
+
+    def kind_decides(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
+        """The option that is worth most where this is seen; of equals yes, else the later one."""
+        assert len(self.file["decisions"]) == 1
+        seen = {n: world[n] for p in self.parents(name) for n in self.nodes_of(p)}
+        key = name, *seen.items()
+        if key not in self.taken:
+            worth = {o: self._worth({**seen, name: o}, name) for o in self.states(name)[::-1]}
+            best = [o for o in worth if worth[o] == max(worth.values())]
+            self.taken[key] = "yes" if "yes" in best else best[0]
+        return {self.taken[key]: ONE}
+
+    def _worth(self, known: World, decision: str) -> Fraction:
+        """What all utilities come to, times the probability of what is seen."""
+        total, utilities = ZERO, self.file["utilities"].values()
+        names = [n for u in utilities for n in u["of"]]
+        done = {decision: known[decision]}
+        for world, p in self.worlds(self.upstream([*names, *known], done), done, known):
+            for u in utilities:
+                row = next(r for r in u["rows"] if self.fits(r.get("when", {}), world))
+                total += p * self.cell(row["value"], world)
         return total
 
     def _numbers_of(self, name: str, cpd: Any, world: World) -> list[Fraction]:

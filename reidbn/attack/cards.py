@@ -24,13 +24,14 @@ Values = Mapping[str, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Card:
-    """One box: a node, or a group with its members."""
+    """One box: a node, a group with its members, or a utility."""
 
     name: str
     story: str
     rule: str
     numbers: tuple[str, ...]  # "p_m = 0.5" for every parameter that it uses
     members: tuple[str, ...] = ()
+    kind: str = "chance"  # or "decision", or "utility"
 
     @property
     def is_group(self) -> bool:
@@ -68,6 +69,9 @@ def cards(attack: Attack, values: Values | None = None) -> list[Card]:
             seen[node.name] = _node_card(attack, node, values)
         elif group.name not in seen:
             seen[group.name] = _group_card(attack, group, values)
+    for u in attack.utilities.values():
+        numbers = _numbers(attack, [r[1:] for r in attack.behind(u.payoffs)], values)
+        seen[u.name] = Card(u.name, u.story, f"worth in {u.unit}", numbers, kind="utility")
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(seen)
     graph.add_edges_from((edge.start, edge.end) for edge in edges(attack))
@@ -78,14 +82,16 @@ def cards(attack: Attack, values: Values | None = None) -> list[Card]:
 def edges(attack: Attack) -> list[Edge]:
     """The arrows between cards."""
     found = []
-    owners: list[Node | Group] = [*attack.nodes.values(), *attack.groups.values()]
-    for owner in owners:
+    above = {node.name: node.parents for node in attack.nodes.values()}
+    above |= {group.name: group.outside for group in attack.groups.values()}
+    above |= {utility.name: utility.of for utility in attack.utilities.values()}
+    for owner, parents in above.items():
         starts: dict[str, list[str]] = {}
-        for parent in owner.outside if isinstance(owner, Group) else owner.parents:
+        for parent in parents:
             group = attack.group_of(parent)
             members = starts.setdefault(group.name if group else parent, [])
             members += [parent] if group else []
-        found += [Edge(start, owner.name, ", ".join(names)) for start, names in starts.items()]
+        found += [Edge(start, owner, ", ".join(names)) for start, names in starts.items()]
     return found
 
 
@@ -115,6 +121,9 @@ def sources(attack: Attack, values: Values | None = None) -> list[SourceLine]:
         if owner.source and holds_numbers(held):
             what = "its probabilities" if isinstance(owner, Group) else "its table"
             found.append(SourceLine(owner.name, what, owner.source))
+    for utility in attack.utilities.values():
+        if utility.source and holds_numbers(utility.payoffs):
+            found.append(SourceLine(utility.name, f"in {utility.unit}", utility.source))
     for column in attack.subject.values():
         found.append(SourceLine(column.name, "per person", "the table of people"))
     return found
@@ -128,7 +137,9 @@ def _own_sources(group: Group) -> list[SourceLine]:
 
 def _node_card(attack: Attack, node: Node, values: Values | None) -> Card:
     names = [*(r.removeprefix("$") for r in node.cpd.references()), *node.structural]
-    return Card(node.name, node.story, _rule(node.cpd), _numbers(attack, names, values))
+    kind = "decision" if node.name in attack.decisions else "chance"
+    rule = f"decides: {', '.join(node.states)}" if kind == "decision" else _rule(node.cpd)
+    return Card(node.name, node.story, rule, _numbers(attack, names, values), kind=kind)
 
 
 def _group_card(attack: Attack, group: Group, values: Values | None) -> Card:

@@ -235,7 +235,8 @@ def _spoken(attack: Attack, shown: list[Card], links: list[Edge], listed: list[S
     for card in shown:
         parents = [e.start for e in links if e.end == card.name]
         after = f", after {', '.join(parents)}" if parents else ""
-        members = f" (a group of {', '.join(card.members)})" if card.is_group else ""
+        kind = {"decision": " (decided)", "utility": " (what pays)"}.get(card.kind, "")
+        members = f" (a group of {', '.join(card.members)})" if card.is_group else kind
         parts.append(f"{card.name}{members}{after}: {card.story or card.rule}.")
     parts += [f"{s.name} is {s.value}; source: {s.source}." for s in listed]
     return " ".join(" ".join(parts).split())
@@ -260,6 +261,13 @@ class _Sheet:
         round_: Any = BoxStyle.Round(pad=0, rounding_size=radius)
         frame: Any = round_ if radius else BoxStyle.Square(pad=0)
         self.shape(frame(*np.round(at, 1), 1.0), *look)
+
+    def diamond(self, at: Bbox, *look: Any) -> None:
+        """A box that is pointed on the left and on the right."""
+        x0, y0, x1, y1 = np.round(at.extents, 1)
+        tip, middle = 11.0, (y0 + y1) / 2
+        points = [(x0 - tip, middle), (x0, y0), (x1, y0), (x1 + tip, middle), (x1, y1), (x0, y1)]
+        self.shape(Line([*points, points[0]], closed=True), *look)
 
     def arrow(self, route: Sequence[Point], *, dashed: bool) -> None:
         """Straight within a row, a bend between two rows, and a head at the end."""
@@ -321,10 +329,13 @@ class _Panel:
                     for text, look in self.said for size in [look.get("size", 11.0)])  # fmt: skip
         bars = 60.0 if len(self.bars) > _MOST_BARS else 15.0 * len(self.bars)
         self.height = words + bars + 2 * _PAD - (1 if bars else 4)
-        self.is_group = card.is_group
+        self.is_group, self.kind = card.is_group, card.kind
 
     def paint(self, sheet: _Sheet, at: Bbox) -> None:
-        sheet.box(at.bounds, *self.look, radius=8)
+        if self.kind == "utility":  # a diamond, as wide as its words
+            sheet.diamond(at, *self.look)
+        else:
+            sheet.box(at.bounds, *self.look, radius=0 if self.kind == "decision" else 8)
         if self.is_group:
             sheet.box(at.padded(-3).bounds, 2, "none", _FRAME, 0.6, radius=5.5)
         x, y = at.x0 + _PAD, at.y0 + _PAD - 2

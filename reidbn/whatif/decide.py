@@ -325,8 +325,11 @@ def decide(
 
     `what` is an attack, a name or file of one, or an assessment: then everybody's own chances
     decide, and `.people` has a row for each.  `target` is the risk; without it the attack's own
-    question.  `temperature`, in the unit of the utilities, makes the attacker less than rational:
-    options are taken in proportion to exp(worth / temperature).
+    question.  `set` gives parameters values, which the attacker knows of; `subject` is what a table
+    says of one person, and `beyond_range` takes values outside the declared ranges.
+
+    `temperature`, in the unit of the utilities, makes the attacker less than rational: options are
+    taken in proportion to exp(worth / temperature).
 
     >>> d = decide("insider-decides", subject={"class_size": [9, 9, 9, 9, 9, 9, 9, 9]})
     >>> d.method, d.attacks

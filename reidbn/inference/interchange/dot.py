@@ -30,9 +30,14 @@ def write_dot(attack: Attack, values: Values | None = None) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
+# The signs of influence diagrams: a square for a decision, a diamond for a utility.
+_SHAPES = {"decision": ', style="filled", penwidth=2', "utility": ', shape=diamond, style="filled"'}
+
+
 def _attributes(card: Card) -> str:
     lines = [card.name, *card.members, card.rule, *card.numbers]
     fill = ', fillcolor="#eef2f7", peripheries=2' if card.is_group else ""
+    fill = _SHAPES.get(card.kind, fill)
     label = "\n".join(line for line in lines if line)
     return f"[label={_quoted(label)}, tooltip={_quoted(card.story or card.name)}{fill}]"
 
