@@ -357,6 +357,25 @@ def test_people_one_by_one():
     assert both.crosscheck.passed
 
 
+def test_members_that_all_know_are_counted_apart_or_not_at_all():
+    people = rb.read_table(rb.datasets.synthetic_patients(200, seed=1),
+                           quasi_identifiers=["age", "sex", "state"])  # fmt: skip
+    attack = rb.load("prosecutor")
+    worst = rb.assess(attack, people)  # everything is known for sure: one member stands for all
+    for refused in (lambda: rb.expect(worst, "known"),
+                    lambda: rb.sweep(worst, "known>=2", [{}])):  # fmt: skip
+        with pytest.raises(rb.UsageError, match=r"one member here.*how_many: \{expect: known\}"):
+            refused()
+    questions = [*attack.questions.values(), rb.Question("many", "known>=3"),
+                 rb.Question("how_many", expect="known")]  # fmt: skip
+    counted = rb.assess(attack.replace(questions=questions), people)
+    assert (counted.risk("many") == 1).all()
+    assert float(rb.expect(counted, "how_many")) == 3
+    assert np.allclose(counted.risk(), worst.risk(), rtol=0, atol=1e-12)
+    given = rb.assess(attack, people, given={"known": ">=3"})
+    assert np.allclose(given.risk(), worst.risk(), rtol=0, atol=1e-12)
+
+
 def test_the_shell_asks_for_means_and_events(tmp_path):
     path = tmp_path / "found.yaml"
     path.write_text(MODEL)

@@ -318,6 +318,8 @@ class Attack:
 
     def counts_members(self, group: str) -> bool:
         """Whether a node reads how many members of the group, or which, are known."""
+        if any(group in question.names for question in self.questions.values()):
+            return True
         readers = [node for node in self.nodes.values() if group in node.parents]
         return any(node.cpd.reads_group(group) for node in readers)
 

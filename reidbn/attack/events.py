@@ -23,6 +23,7 @@ from reidbn.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
 
+EVERYTHING_SURE = "knows_for_sure"  # the member that stands for several which all know for sure
 _SIGNS = re.compile(r"\bor\b|\band\b|\bnot\b|[<>()]|!=", re.IGNORECASE)
 _ATOM = re.compile(r"\s*(\w+)\s*(>=|<=|!=|=|<|>)\s*")
 _WORD = re.compile(r"\s*(\bor\b|\band\b|\bnot\b|,|\(|\))", re.IGNORECASE)
@@ -218,6 +219,12 @@ def with_event(
 
 def with_count(attack: Attack, group: str) -> tuple[Attack, str]:
     """The attack with a node that says how many members of a group are known."""
+    if EVERYTHING_SURE in attack.groups[group].members:
+        raise UsageError(
+            f"{group} holds what is known for sure as one member here, so its members cannot be "
+            f"counted: give the model such a question (as how_many: {{expect: {group}}}), which "
+            f"keeps them apart, and assess it again"
+        )
     states = tuple(str(i) for i in range(len(attack.groups[group].members) + 1))
     for node in attack.nodes.values():
         if isinstance(node.cpd, Count) and (node.parents, node.states) == ((group,), states):

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attack.events import EVERYTHING_SURE
 from reidbn.attack.register import REGISTER, SHOWS, as_key, values_by_key
 from reidbn.attack.scenario import (
     ByPerson,
@@ -37,8 +38,6 @@ from reidbn.written import agree, counted
 
 Array = NDArray[np.float64]
 FactTable = Mapping[str, Sequence[object]]  # a table of facts: columns by name
-
-EVERYTHING_SURE = "knows_for_sure"
 
 
 @dataclass(frozen=True)

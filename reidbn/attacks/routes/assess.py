@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import reidbn
 from reidbn.attack.attack import Attack
-from reidbn.attack.parts import Group, parse_given, parse_states
+from reidbn.attack.parts import Group, Question, parse_given, parse_states
 from reidbn.attack.scenario import Knows, Scenario
 from reidbn.attack.scenariofile import load_scenario
 from reidbn.attacks.routes.arguments import (
@@ -238,7 +238,11 @@ def run(inputs: Inputs) -> Assessment:
     filled = group_to_fill(base, knows.group)
     cells, counts = _entries(inputs.people)
     where = (knows, cells, scenario.facts)
-    whole = filled is not None and (told is not None or base.counts_members(filled.name))
+    whole = filled is not None and (
+        told is not None
+        or base.counts_members(filled.name)
+        or filled.name in _given_names(inputs, scenario)
+    )
     groups = place(*where, apart=inputs.apart, unknown=inputs.unknown, whole=whole)
     if _named_alone(base, inputs, scenario) & {*groups.joined}:
         groups = place(*where, apart=True, unknown=inputs.unknown, whole=whole)
@@ -398,8 +402,14 @@ def of_individuals(inputs: Inputs, columns: Mapping[str, Any]) -> Mapping[str, A
 def _named_alone(attack: Attack, inputs: Inputs, scenario: Scenario) -> frozenset[str]:
     """Nodes that something names one by one, so that they are not joined with others."""
     parents = (p for node in attack.nodes.values() for p in node.parents)
-    said = (inputs.given, inputs.do, scenario.given, scenario.do)
-    return frozenset((*parents, *(name for names in said for name in names)))
+    events = (n for q in attack.questions.values() if not q.is_plain for n in q.names)
+    done = (*inputs.do, *scenario.do)
+    return frozenset((*parents, *events, *done, *_given_names(inputs, scenario)))
+
+
+def _given_names(inputs: Inputs, scenario: Scenario) -> set[str]:
+    """Nodes and groups that evidence names, in states or in events."""
+    return Question("given", given={**scenario.given, **inputs.given}).names
 
 
 def _risks(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.events import EVERYTHING_SURE
 from reidbn.attacks.routes.assess import run
 from reidbn.attacks.routes.assessment import OVERALL, Assessment
 from reidbn.attacks.routes.blocks import risks
@@ -46,7 +47,6 @@ from reidbn.attacks.routes.summed import (
 from reidbn.cpds.protocol import NO, YES
 from reidbn.errors import UsageError
 from reidbn.inference.query import Query
-from reidbn.microdata.placing import EVERYTHING_SURE
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.progress import progress
 
