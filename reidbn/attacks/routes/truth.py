@@ -31,7 +31,7 @@ from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Array, Assessment
 from reidbn.attacks.routes.population import DEFAULT_MODEL
-from reidbn.attacks.routes.told import drawn_as_told
+from reidbn.attacks.routes.told import drawn_as_told, told_group
 from reidbn.calls import older, renamed
 from reidbn.errors import UsageError
 from reidbn.inference.compared import Cell
@@ -88,6 +88,12 @@ def act_out(result: Assessment, *, draws: int = 20_000, seed: int = 0) -> ActedO
             raise UsageError(f"this attack has no question {measure} to compare a match with")
     if result.questions["marketer"].given:
         raise UsageError("attacks are acted out forward, without evidence: leave given= out")
+    told = told_group(result.attack)
+    acted = () if told is None else result.attack.upstream(told.members)
+    if left := sorted({*result.inputs.scenario.do, *result.inputs.do} - {*acted}):
+        raise UsageError(
+            f"attacks are acted out as they happen, and do= sets {left[0]}: leave it out"
+        )
     whole_number(draws, "draws", least=1)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
     who = rng.integers(len(result), size=draws)
