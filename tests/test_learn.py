@@ -165,6 +165,21 @@ def test_learning_through_a_derived_number_is_exact():
     assert found["p"].mean == pytest.approx((weight * p).sum() / weight.sum(), abs=1e-6)
 
 
+def test_attempts_on_people_of_a_table_teach_by_their_mean_chance():
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(60, seed=1), quasi_identifiers=["age", "sex", "state"]
+    )
+    result = rb.assess("marketer", people)
+    found = rb.learn(result, [{"target": "risk", "hits": 2, "trials": 9}])
+    case = result.whatif_case()
+    x = (np.arange(2000) + 0.5) / 2000
+    rate = case.each(case.answers({"p_c": x})).mean(axis=0)
+    weight = rate**2 * (1 - rate) ** 7
+    assert found.method == "exact"
+    assert found["p_c"].mean == pytest.approx((weight @ x) / weight.sum(), abs=1e-6)
+    assert found.tests[0].before == pytest.approx(rate.mean(), abs=1e-12)
+
+
 @pytest.mark.slow
 def test_intervals_after_tests_cover_as_they_say():
     """2,000 worlds drawn from the priors: 95 % within 1.5 %, three standard errors."""

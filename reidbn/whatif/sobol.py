@@ -226,10 +226,19 @@ class Grid:
     def over(self, points: Mapping[str, Array]) -> Array:
         """The mean answer over subjects on the product of some points of every axis."""
         matrices: list[Array | None] = [a.basis(points[a.name]) for a in self.axes]
-        top = _along(self.numerator, matrices)
-        if self.evidence is not None:
-            top = top / _along(self.evidence, matrices)
-        found = np.tensordot(self.shares, top, axes=1)
+        if self.evidence is None:
+            found = _along(np.tensordot(self.shares, self.numerator, axes=1)[None], matrices)[0]
+        else:
+            found = np.zeros([len(points[a.name]) for a in self.axes])
+            if found.size * len(self.shares) > MOST_KEPT:
+                raise TooLarge(
+                    f"{found.size:,} settings of {len(self.shares):,} distinct people with "
+                    f"evidence are too many: vary fewer parameters"
+                )
+            for one, share in enumerate(self.shares.tolist()):
+                top, below = (_along(x[one : one + 1], matrices)[0]
+                              for x in (self.numerator, self.evidence))  # fmt: skip
+                found += share * top / below
         return as_probability(found, np.inf if strays(found).any() else 0.0)
 
     def _lost(self, top: Array, below: Array | None, basis: Array) -> Array:
