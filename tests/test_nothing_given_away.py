@@ -342,3 +342,105 @@ def test_people_by_size_of_their_minimal_unique_are_told_once(tmp_path):
     told = json.loads((tmp_path / "s.json").read_text())["measures"]
     assert "people_at_1" in found.measures
     assert "people_at_1" not in told or told["people_at_1"]["value"] is None
+
+
+# -- numbers beside each other ---------------------------------------------------------------------
+
+
+def rare(u, n=1000):
+    """Two jobs held by many, and `u` that one person each has."""
+    job = ["clerk"] * n + [f"job{i}" for i in range(u)]
+    return pd.DataFrame({"sex": ["m", "f"] * (n // 2) + ["m"] * u, "job": job})
+
+
+def test_rare_values_taken_together_are_not_counted():
+    told = []
+    for u in (2, 9):
+        people = rb.read_table(rare(u), quasi_identifiers=["sex", "job"])
+        found = rb.assess("adversary-routes", people, scenario="worst-case", population=1e6)
+        told.append(table(report(found), "Risk by job").rows[-1][0])
+    assert told == ["all others", "all others"]
+
+
+def test_what_nine_people_exceed_is_called_so_in_every_result(tmp_path):
+    people = rb.read_table(rare(9), quasi_identifiers=["sex", "job"])
+    results = rb.leak.assess(people, leaked=500), rb.suda(people, sampling_fraction=0.01)
+    for result in results:
+        name = next(n for n, m in result.measures.items() if m.told == "highest")
+        inside, outside = tmp_path / "in.json", tmp_path / "out.json"
+        result.report(inside, custodian=True)
+        result.report(outside)
+        exact, rounded = (json.loads(p.read_text())["measures"] for p in (inside, outside))
+        key = name.replace("highest", "all_but_a_few")
+        assert name in exact
+        assert name not in rounded
+        assert rounded[key]["value"] < exact[name]["value"]
+        assert rounded[key]["words"].endswith("of all but a few people")
+        result.report(tmp_path / "out.md")
+        for line in (tmp_path / "out.md").read_text().splitlines():
+            assert "ighest" not in line or "all but a few" in line, line
+    results[0].report(tmp_path / "out.md")
+    assert "all but under 10 people up to 0.002." in (tmp_path / "out.md").read_text()
+
+
+def merged_pairs():
+    """A release whose mean falls from .004 to .003 where two rare values are one."""
+    tree = rb.microdata.Tree({"other": ["x", "y"], "main": ["a"], "second": ["b"]})
+    frame = pd.DataFrame(
+        {"job": ["a"] * 600 + ["b"] * 391 + ["x"] * 5 + ["y"] * 4, "sex": ["m", "f"] * 500}
+    )
+    people = rb.read_table(frame, quasi_identifiers=["job", "sex"], hierarchies={"job": tree})
+    before = rb.assess("adversary-routes", people, scenario="worst-case", population=1e6)
+    return before, rb.what_if(before, generalise={"job": 1})
+
+
+def told_mean(text):
+    return float(re.search(r"[\d.]+", text)[0])
+
+
+def test_options_side_by_side_stand_in_their_true_order():
+    before, after = merged_pairs()
+    assert after.risk().mean() < before.risk().mean()
+    rows = table(report(before, options={"merged": after}), "Options").rows
+    assert told_mean(rows[1][3]) <= told_mean(rows[0][3])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_means_in_one_step_never_turn_round_and_tell_no_more_of_the_first(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(100, 2000))
+    several = [
+        rng.random(n - int(rng.integers(0, 30) if i else 0)) ** rng.integers(1, 9)
+        * rng.choice([0.02, 0.1, 0.5, 1.0])
+        for i in range(4)
+    ]  # fmt: skip
+    told = [told_mean(OUT.mean_beside(v, several)) for v in several]
+    shown = [0.0 if "below" in OUT.mean_beside(v, several) else t
+             for v, t in zip(several, told, strict=True)]  # fmt: skip
+    order = np.argsort([v.mean() for v in several])
+    assert (np.diff(np.array(shown)[order]) >= 0).all()
+    times = OUT.step_beside(several) / OUT.step(several[0])
+    assert times == pytest.approx(round(times))
+    assert round(times) % 2 == 1
+
+
+def test_two_reports_are_not_told_apart_within_their_steps(tmp_path, capsys):
+    from reidbn.cli import main
+
+    before, after = merged_pairs()
+    names = [str(tmp_path / f"{i}.json") for i in range(2)]
+    for result, name in zip((before, after), names, strict=True):
+        result.keep_crosscheck(draws=2_000)
+        result.report(name)
+    with pytest.raises(SystemExit):
+        main(["compare", *names, "--json"])
+    rows = {row["measure"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["overall, mean"]["first"] is not None
+    assert rows["overall, mean"]["difference"] is None
+    assert not any("step" in name for name in rows)
+    for result, name in zip((before, after), names, strict=True):
+        result.report(name, custodian=True)
+    with pytest.raises(SystemExit):
+        main(["compare", *names, "--json"])
+    rows = {row["measure"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["overall, mean"]["difference"] == pytest.approx(-0.001)

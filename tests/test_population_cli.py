@@ -1,6 +1,7 @@
 """reidbn population: what it prints, writes as JSON and draws, and how it refuses."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 import reidbn as rb
 from reidbn import population
 from reidbn.cli import main, reidbn
-from reidbn.report import population_figures
+from reidbn.report import Telling, population_figures
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +119,42 @@ def test_plots_are_written(files):
     table, _, folder = files
     names = {"--plot": "a.svg", "--plot-classes": "b.png", "--plot-models": "c.svg"}
     words = [word for option, name in names.items() for word in (option, str(folder / name))]
-    run("population", table, "--qi", "age,job", "--population", "4000", *words)
+    run("population", table, "--qi", "age,job", "--population", "4000", "--custodian",
+        *words)  # fmt: skip
     assert (folder / "a.svg").read_text().lstrip().startswith("<?xml")
     assert (folder / "b.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "c.svg").read_text().lstrip().startswith("<?xml")
+
+
+@pytest.mark.parametrize("model", [None, "log-linear", "zayatz", "snb", "dankar", "ewens"])
+def test_pictures_are_of_the_model_that_answered_and_rounded_outside(files, model):
+    table, _, folder = files
+    words = ["population", table, "--qi", "age,job,town", "--population", "4000"]
+    words += ["--model", model] if model else []
+    fit = json.loads(run(*words, "--json"))["fit"]
+    picture = folder / "p.svg"
+    run(*words, "--plot", str(picture))
+    text = re.findall(r">([^<>]+)</text>", picture.read_text())
+    assert fit["table_uniques"] % 10
+    assert f"{Telling().count(fit['table_uniques']):,}" in text
+    assert not any(f"{fit['table_uniques']:,}" in line or "pitman" in line for line in text)
+    run(*words, "--plot", str(picture), "--custodian")
+    text = re.findall(r">([^<>]+)</text>", picture.read_text())
+    assert any(f"{fit['table_uniques']:,}" in line for line in text)
+    curve = fit["model"].startswith(("pitman", "ewens"))
+    assert any("sampling fraction" in line for line in text) == curve
+
+
+def test_the_models_are_drawn_rounded_and_class_sizes_only_inside(files, capsys):
+    table, _, folder = files
+    words = ("population", table, "--qi", "age,job,town", "--population", "4000")
+    run(*words, "--plot-models", str(folder / "m.svg"))
+    text = re.findall(r">([^<>]+)</text>", (folder / "m.svg").read_text())
+    exact = population.compare(people(table), population=4_000)["expected_uniques"].dropna()
+    assert len(exact) > 3
+    assert not {f"{value:,.0f}" for value in exact if round(value) % 100} & {*text}
+    said = refused(capsys, *words[1:], "--plot-classes", str(folder / "c.svg"))
+    assert "add --custodian" in said
 
 
 def test_what_the_figures_show():

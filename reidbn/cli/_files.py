@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from reidbn.cli._options import print_json, print_table
 from reidbn.errors import UsageError
 from reidbn.result import other_events
 
+UNTOLD = "none that can be told"
 WRITERS = "write them with --json-report FILE, or result.report('file.json')"
 
 
@@ -30,10 +32,13 @@ def compare_files(first: str, second: str, *, as_json: bool) -> None:
         )
     own = _refuse_what_is_not_alike(one, two)
     differs = _differences(one, two)
-    rows = [
-        (name, before.get(name), after.get(name), _difference(before.get(name), after.get(name)))
-        for name in dict.fromkeys([*before, *after])
-    ]
+    steps = [{} if own else _steps(content) for content in (one, two)]
+    rows = []
+    for name in dict.fromkeys([*before, *after]):
+        difference = _difference(before.get(name), after.get(name))
+        if difference is not None and abs(difference) < sum(s.get(name, 0.0) for s in steps):
+            difference = None  # even its sign may be that of the rounding
+        rows.append((name, before.get(name), after.get(name), difference))
     if as_json:
         names = ("measure", "first", "second", "difference")
         for line in differs:
@@ -43,10 +48,24 @@ def compare_files(first: str, second: str, *, as_json: bool) -> None:
     click.echo(f"{kind}: {first} against {second}")
     for line in differs:
         click.echo(f"  {line}")
-    table = [(name, _text(a), _text(b), _text(d, signed=True)) for name, a, b, d in rows]
+    table = [
+        (name, _text(a), _text(b), UNTOLD if d is None and _difference(a, b) is not None
+         else _text(d, signed=True))
+        for name, a, b, d in rows
+    ]  # fmt: skip
     print_table(("measure", Path(first).name, Path(second).name, "difference"), table)
     if not own:
         click.echo("Numbers of a report that may leave the house are rounded, and so is this.")
+
+
+def _steps(content: Mapping[str, Any]) -> dict[str, float]:
+    """In what steps rounded numbers are told; an older file does not say."""
+    found = {}
+    for measure, told in content["measures"].items():
+        step = told.get("step", math.inf)
+        if step is not None:
+            found[measure if "value" in told else f"{measure}, mean"] = float(step)
+    return found
 
 
 def _refuse_what_is_not_alike(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
@@ -112,7 +131,8 @@ def _read(name: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
         if "value" in told:
             numbers[measure] = told["value"]
         else:
-            numbers |= {f"{measure}, {part}": value for part, value in told.items()}
+            parts = {part: value for part, value in told.items() if part != "step"}
+            numbers |= {f"{measure}, {part}": value for part, value in parts.items()}
     if "verdict" in content:
         numbers = {"verdict": content["verdict"], **numbers}
     return str(content.get("result", "Assessment")), numbers, content

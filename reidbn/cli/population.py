@@ -55,6 +55,11 @@ def population(people: People, **options: Any) -> None:
     """
     from reidbn import population as room
 
+    if options["plot_classes"] and not options["custodian"]:
+        raise UsageError(
+            "--plot-classes draws laws that follow from exact counts, which no report tells: add "
+            "--custodian for a picture that stays in the house"
+        )
     size = _population(options["population"], people, strata=options["strata"])
     shared = {"population": size, "approximation": options["approximation"]}
     table = None
@@ -70,7 +75,7 @@ def population(people: People, **options: Any) -> None:
     if options["rehearse"] and options["model"] is None and not options["strata"]:
         tried = room.fit(people, model="pitman-bayes", **shared)
     _show(people, fit, table, tried, options)
-    _draw(people, fit, table, options, shared)
+    _draw(fit, table, options)
     write_reports(fit, {**options, "plot": None})
     write_people(fit, options)
 
@@ -206,25 +211,27 @@ def _show_models(table: pd.DataFrame) -> None:
     click.echo(f"\nRecommended: {table.attrs['recommendation']}.")
 
 
-def _draw(
-    people: People, fit: Uniqueness, table: Any, options: dict[str, Any], shared: dict[str, Any]
-) -> None:
+def _draw(fit: Uniqueness, table: Any, options: dict[str, Any]) -> None:
+    """The pictures of the model that answered; without --custodian as rounded as the page is."""
     if not any(options[name] for name in _FIGURES):
         return
     from reidbn import population as room
     from reidbn.report import population_figures as figures
     from reidbn.report.style import save
+    from reidbn.report.telling import Telling
 
+    custodian = options["custodian"]
     if options["plot_models"]:
         if table is None:
             raise UsageError("--plot-models does not go with --strata")
-        save(figures.models_figure(table), options["plot_models"])
-    if options["plot"] or options["plot_classes"]:
-        if options["strata"]:
-            raise UsageError("--plot and --plot-classes do not go with --strata")
-        drawn = fit if isinstance(fit, room.PitmanFit) else room.fit(people, **shared)
-        if options["plot"]:
-            picture = figures.uniqueness_figure(drawn, level=options["confidence"])
-            save(picture, options["plot"])
-        if options["plot_classes"]:
-            save(figures.class_size_figure(drawn), options["plot_classes"])
+        picture = figures.models_figure(table, Telling(custodian=custodian))
+        save(picture, options["plot_models"], of_people=custodian)
+    if (options["plot"] or options["plot_classes"]) and options["strata"]:
+        raise UsageError("--plot and --plot-classes do not go with --strata")
+    if options["plot"] and custodian and isinstance(fit.law, room.PitmanFit):
+        picture = figures.uniqueness_figure(fit.law, level=options["confidence"])
+        save(picture, options["plot"], of_people=True)
+    elif options["plot"]:
+        fit.plot(options["plot"], custodian=custodian)
+    if options["plot_classes"]:
+        save(figures.class_size_figure(fit), options["plot_classes"], of_people=True)

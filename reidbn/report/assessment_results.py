@@ -32,6 +32,7 @@ EDGES = (0.0, 0.01, 0.05, 0.09, 0.2, 0.33, 1.0)
 BANDS = ("up to 0.01", "to 0.05", "to 0.09", "to 0.2", "to 0.33", "above 0.33")
 SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
 MOST_VALUES = 12
+OTHERS = "all others"  # and not how many values: of rare ones each is nearly a person
 MISSING = {
     "value": "a missing cell is a value of its own",
     "matches-anything": "a missing cell matches anything",
@@ -214,7 +215,7 @@ def _subgroups(result: Assessment, telling: Telling) -> list[Shown]:
         counts = [int(np.isin(ids, group).sum()) for group in groups]
         rows = []
         for group, told in zip(groups, telling.bands(counts), strict=True):
-            label = labels[group[0]] if len(group) == 1 else f"{len(group)} others"
+            label = labels[group[0]] if len(group) == 1 else OTHERS
             mean = telling.mean_in_words(risk[np.isin(ids, group)])
             rows.append([label, in_words(told), mean])
         out.append(Shown(f"Risk by {name}", (name, "people", "mean overall risk"), rows))
@@ -411,6 +412,7 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
     """Each option by the same rule, its risk, and what it costs in information."""
     first = next(iter(options.values()))
     rows, names, risks, losses = [], [], [], []
+    every = [option.risk() for option in options.values()]
     for name, option in options.items():
         judged, risk = judge(option, rule), option.risk()
         count = int(judged.beyond.sum())
@@ -418,7 +420,7 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
         no_loss = information_lost(first, option) is None
         lost = "-" if no_loss else NOT_TOLD if loss is None else per_cent(loss)
         share = telling.share(count, len(risk))
-        mean, highest = telling.mean_in_words(risk), telling.highest_in_short(risk)
+        mean, highest = telling.mean_beside(risk, every), telling.highest_in_short(risk)
         rows.append([name, _word(judged), share, mean, highest, lost])
         if loss is not None:
             names.append(name)

@@ -17,13 +17,13 @@ def sections(result: Leak, telling: Telling) -> list[Section]:
     """One picture: the share of people above each risk."""
     risk, n = result.risk, len(result.table)
     whole = telling.counted(n)
-    mean, highest = telling.mean_in_words(risk), telling.highest_in_words(risk)
+    mean, highest = telling.mean_in_words(risk), telling.all_but_a_few(risk)
     verdict = [
         f"When {result.size_in_words} of {whole} people leak, "
         + (
-            f"how likely the average person is identified is not told; the highest is {highest}."
+            f"how likely the average person is identified is not told; {highest}."
             if mean == NOT_TOLD
-            else f"the average person is identified with probability {mean}, the highest {highest}."
+            else f"the average person is identified with probability {mean}, {highest}."
         ),
         f"The attacker looks for one person, picks among the leaked people alike, and has "
         f"{result.knows}"

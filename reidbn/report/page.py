@@ -147,7 +147,12 @@ def in_numbers(result: Result, telling: Telling) -> Section:
         name: m for name, m in result.measures.items() if telling.custodian or m.told != "withheld"
     }
     rows = [
-        [m.words or name, telling.measure_in_words(m), telling.interval_in_words(m) or "-", m.unit]
+        [
+            telling.named(name, m)[1],
+            telling.measure_in_words(m),
+            telling.interval_in_words(m) or "-",
+            m.unit,
+        ]
         for name, m in told.items()
     ]
     heads = ["measure", "value", "95 % interval", "unit"]
@@ -185,9 +190,13 @@ def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
     for name, m in result.measures.items():
         if telling.custodian or m.told != "withheld":
             ends = telling.ends(m)
-            found[name] = m.to_dict() | {
-                "value": telling.measure(m), "interval": None if ends is None else list(ends)
+            key, words = telling.named(name, m)
+            found[key] = m.to_dict() | {
+                "value": telling.measure(m), "interval": None if ends is None else list(ends),
+                "words": words if m.words else "",
             }  # fmt: skip
+            if not custodian:
+                found[key]["step"] = telling.step_of(m)
     asked = None if result.question is None else telling.rounded(str(result.question))
     remarks = [telling.noted(remark) for remark in result.remarks()]
     return {

@@ -15,6 +15,7 @@ from reidbn.population.result import Uniqueness
 from reidbn.report.page import Section, Shown, bars
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, blank, titled
 from reidbn.report.telling import NOT_TOLD, Telling
+from reidbn.result import Measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,7 @@ def uniqueness_figure(fit: PitmanFit, *, level: float = 0.95) -> Figure:
     return figure
 
 
-def class_size_figure(fit: PitmanFit, class_sizes: tuple[int, ...] = (1, 2, 5)) -> Figure:
+def class_size_figure(fit: Uniqueness, class_sizes: tuple[int, ...] = (1, 2, 5)) -> Figure:
     """How many in the population look like somebody in a class of the table, class by class."""
     figure, (axes,) = blank(7.2, 3.8)
     largest = 1
@@ -78,9 +79,12 @@ def class_size_figure(fit: PitmanFit, class_sizes: tuple[int, ...] = (1, 2, 5)) 
     return figure
 
 
-def models_figure(table: pd.DataFrame) -> Figure:
+EXACT = Telling(custodian=True)
+
+
+def models_figure(table: pd.DataFrame, telling: Telling = EXACT) -> Figure:
     """Expected population uniques by every model of `compare`, with prediction intervals."""
-    shown = table[table["expected_uniques"].notna()].iloc[::-1]
+    shown = _told_models(table[table["expected_uniques"].notna()].iloc[::-1], telling)
     figure, (axes,) = blank(7.2, 0.9 + 0.38 * len(shown))
     for row, model in enumerate(shown.to_dict("records")):
         colour = ORANGE if model["recommended"] else BLUE
@@ -102,9 +106,20 @@ def models_figure(table: pd.DataFrame) -> Figure:
         axes.set_xlim(0, 1.1 * max(highest, 1.0))
     level = f"{table.attrs['level']:.0%}"
     axes.set_xlabel(f"population uniques expected; bars: {level} prediction interval")
-    title = f"{table.attrs['n']:,} of {table.attrs['population']:,} people"
+    title = f"{telling.counted(table.attrs['n'])} of {table.attrs['population']:,} people"
     titled(axes, title)
     return figure
+
+
+def _told_models(table: pd.DataFrame, telling: Telling) -> pd.DataFrame:
+    """The models' numbers as they are told: in steps of what ten people of the table stand for."""
+    up, found = table.attrs["population"] / table.attrs["n"], table.copy()
+    for row, model in zip(table.index, table.to_dict("records"), strict=True):
+        for name in ("expected_uniques", "lower", "upper"):
+            if isinstance(model[name], float):
+                m = Measure(model[name], unit="people", told="scaled", scale=up)
+                found.loc[row, name] = telling.measure(m) or 0.0
+    return found
 
 
 def _plain_log(axes: Any) -> None:
@@ -113,7 +128,7 @@ def _plain_log(axes: Any) -> None:
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")
 
 
-def _title(fit: PitmanFit, what: str) -> str:
+def _title(fit: Uniqueness, what: str) -> str:
     return f"{fit.n:,} people, {fit.uniques:,} unique, {fit.model} ({fit.status}); {what}"
 
 

@@ -12,7 +12,7 @@ from reidbn.attacks.routes.drivers import drivers
 from reidbn.attacks.routes.register import assumed
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report.assessment_sure import fit_status, how_sure_of
-from reidbn.report.telling import OWN_COPY, Telling
+from reidbn.report.telling import OWN_COPY, Telling, three_digits
 from reidbn.report.thresholds import Choice, Judged, RiskLimit, Rule, judge, rule
 from reidbn.report.words import people, per_cent
 from reidbn.written import counted, tiny
@@ -64,6 +64,8 @@ class Summary:
                 **{f"q{100 * q:g}": telling.quantile(values, q) for q in QUANTILES},
                 telling.highest_key("max"): telling.highest(values),
             }
+            if not telling.custodian:
+                out[name]["step"] = three_digits(telling.step(values)) or None
         return out
 
     @property
@@ -104,8 +106,7 @@ class Summary:
         return (
             f"Against the attack {inputs.attack.name} under the scenario "
             f"{told_name(inputs.scenario)} the average person's overall risk is "
-            f"{telling.mean_in_words(risk)}, the highest "
-            f"{telling.highest_in_words(risk)}; {self.stands_on}."
+            f"{telling.mean_in_words(risk)}, {telling.all_but_a_few(risk)}; {self.stands_on}."
         )
 
     @property

@@ -11,8 +11,10 @@ A mean of n values is a sum, and is rounded as one.  With L the upper edge of th
     told mean = round(sum / 10 L) 10 L / R(n)                                             (1)
 
 so the mean of a yes and no is the share that is told, and no mean is finer than ten people make it.
-With fewer than 100 people no mean is told.  Of a maximum a level is told that fewer than ten people
-exceed; that nobody exceeds a limit is said by the verdict alone.
+With fewer than 100 people no mean is told.  Means of several releases side by side are told in one
+step, or a finer step would turn their order round; an odd multiple of the step of the first, whose
+mean is told by (1) elsewhere, so that it repeats that one more coarsely.  Of a maximum a level is
+told that fewer than ten people exceed; that nobody exceeds a limit is said by the verdict alone.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, log2, log10
+from math import ceil, floor, log2, log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -177,6 +179,27 @@ class Telling:
             return 0.0
         return BASE * _edge(float(np.abs(values).max())) / float(nearest(len(values)))
 
+    def step_beside(self, several: Sequence[Array]) -> float:
+        """One step for the means of several releases, of which the first's is told by itself, too.
+
+        >>> first, other = np.full(200, 0.1), np.full(200, 0.2)
+        >>> f"{Telling().step_beside([first, other]) / Telling().step(first):g}"
+        '3'
+        """
+        own, most = self.step(several[0]), max(map(self.step, several))
+        return own * (2 * ceil((most / own - 1) / 2 - 1e-9) + 1) if own else most
+
+    def mean_beside(self, values: Array, several: Sequence[Array]) -> str:
+        """The mean of one of several releases, in words: rounded means stand as the exact ones."""
+        if self.custodian or len(values) < FEWEST:
+            return self.mean_in_words(values)
+        step = self.step_beside(several)
+        if not step:
+            return "0"
+        rounded = len(several[0]) / nearest(len(several[0]))  # of the first, as by (1), for all
+        units = floor(float(values.mean()) * rounded / step + 0.5)
+        return one_in(three_digits(units * step)) if units else f"below {step:.2g}"
+
     def mean_in_words(self, values: Array) -> str:
         """The mean beside its everyday form."""
         return self.derived(float(values.mean()), values)
@@ -226,11 +249,45 @@ class Telling:
         found = self.highest(values)
         return one_in(found) if self.custodian else f"up to {found:g}"
 
+    def all_but_a_few(self, values: Array) -> str:
+        """The largest value as the end of a sentence; outwards, a level that few people exceed."""
+        if self.custodian or self.highest(values) == 1:
+            return f"the highest {self.highest_in_words(values)}"
+        return f"all but {UNDER} people {self.highest_in_short(values)}"
+
     def highest_key(self, exact: str) -> str:
         """Its name among numbers for programs: what a few exceed is not called a maximum."""
         return exact if self.custodian else "all_but_a_few"
 
     # -- measures of a result --------------------------------------------------------------
+
+    def named(self, name: str, m: Measure) -> tuple[str, str]:
+        """A measure's name and words; a level that a few people exceed is not called the highest.
+
+        >>> from reidbn.result import highest_of
+        >>> Telling().named("highest_risk", highest_of(np.array([0.1]), "highest risk"))
+        ('all_but_a_few_risk', 'highest risk of all but a few people')
+        """
+        words = m.words or name.replace("_", " ")
+        if self.custodian or m.told != "highest":
+            return name, words
+        words = words.removesuffix(" of a person").removesuffix(", highest")
+        key = name.replace("highest", self.highest_key("highest"))
+        return key, f"{words} of all but a few people"
+
+    def step_of(self, m: Measure) -> float | None:
+        """In what steps the number is told; None where it is not told in steps of its own."""
+        if self.custodian or m.value is None:
+            return None
+        if m.told in ("mean", "total") and m.each is not None:
+            step = self.step(m.each) * (nearest(len(m.each)) if m.told == "total" else 1)
+        elif m.told == "scaled":
+            step = _edge(BASE * m.scale)
+        elif m.told == "ratio" and m.each is not None and m.each[1] >= BASE:
+            step = BASE / float(nearest(int(m.each[1])))
+        else:
+            return None
+        return three_digits(step) or None
 
     def measure(self, m: Measure) -> float | int | None:
         """The number as it is told; None is one that is not.
