@@ -156,3 +156,35 @@ def test_what_looks_like_a_name_is_refused_on_the_command_line_too(tmp_path, cap
     assert "direct identifier" in said
     assert "ann" not in said
     assert "uniques" in run("classes", str(path), "--qi", "email", "--allow-direct")
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        ["--qi", "last, first", "--qi", "age,sex"],
+        ["--qi", '"last, first",age,sex'],
+        ["--qi", "age,sex", "--qi", '"last, first"'],
+    ],
+)
+@pytest.mark.parametrize("command", [["classes"], ["leak", "--leaked", "2"]])
+def test_a_column_whose_name_holds_a_comma_can_be_named(named, command, tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text('"last, first",age,sex\na,1,m\na,1,m\nb,2,f\n')
+    with pytest.raises(SystemExit) as ended:
+        main([command[0], str(path), *named, *command[1:], "--json"])
+    assert not ended.value.code, capsys.readouterr().err
+    if command == ["classes"]:
+        found = json.loads(capsys.readouterr().out)
+        assert sorted(found["quasi_identifiers"]) == ["age", "last, first", "sex"]
+
+
+def test_advice_on_a_name_with_a_comma_can_be_followed(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text('"last, first",age\na,1\na,1\nb,2\n')
+    with pytest.raises(SystemExit):
+        main(["classes", str(path), "--qi", "last, first,age"])
+    said = capsys.readouterr().err
+    assert "--qi 'last, first'" in said
+    with pytest.raises(SystemExit) as ended:
+        main(["classes", str(path), "--qi", "last, first", "--qi", "age"])
+    assert not ended.value.code

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,9 +25,13 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+QI = (
+    "Columns an attacker may know; may be repeated. A name with a comma in it stands in a --qi of "
+    "its own, or in double quotes."
+)
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("table"),
-    click.option("--qi", required=True, metavar="A,B,C", help="Columns an attacker may know."),
+    click.option("--qi", required=True, multiple=True, metavar="A,B,C", help=QI),
     click.option("--sensitive", default="", metavar="A,B", help="Columns that are secret."),
     click.option("--subject-id", metavar="COLUMN", help="Groups several rows of one person."),
     click.option("--weights", metavar="COLUMN", help="Survey weights."),
@@ -78,17 +83,20 @@ _NAMES = (
 
 
 def read_people(
-    table: str, qi: str, *, sensitive: str = "", hierarchy: Iterable[str] = (),
+    table: str, qi: Sequence[str], *, sensitive: str = "", hierarchy: Iterable[str] = (),
     level: Iterable[str] = (), missing_values: str = "", **options: Any,
 ) -> People:  # fmt: skip
     """The people of a file, or made-up ones: `synthetic`, `synthetic:5000`, `synthetic:5000:7`."""
     from reidbn.microdata.read import read_table
+    from reidbn.microdata.sources import source_of
 
     hierarchies = read_hierarchies(hierarchy)
+    source = _source(table)
+    header = source_of(source, delimiter=options.get("delimiter")).header
     people = read_table(
-        _source(table),
-        quasi_identifiers=listed(qi),
-        sensitive=listed(sensitive),
+        source,
+        quasi_identifiers=named_columns(qi, header, "--qi"),
+        sensitive=named_columns([sensitive], header, "--sensitive"),
         missing_values=listed(missing_values),
         hierarchies=hierarchies,
         **options,
@@ -108,9 +116,7 @@ def read_alike(table: str, people: People) -> People:
     """Another table with the same columns, read and generalised as the command's own was."""
     own = click.get_current_context().meta["reidbn.table"]
     apart = {"sensitive": "", "subject_id": None, "weights": None, "history": "multiset"}
-    other = read_people(
-        **{**own, **apart, "table": table, "qi": ",".join(people.quasi_identifiers)}
-    )
+    other = read_people(**{**own, **apart, "table": table, "qi": people.quasi_identifiers})
     if not own["tidy"]:
         return other
     from reidbn.microdata.coding import plainly
@@ -144,6 +150,31 @@ def listed(text: str) -> list[str]:
     ['age', 'sex']
     """
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def named_columns(texts: Iterable[str], header: Sequence[str], option: str) -> list[str]:
+    """Columns that are named between commas; a text that is a column's name is that column.
+
+    >>> named_columns(["age,sex", "born, year", '"last, first",city'], ["born, year"], "--qi")
+    ['age', 'sex', 'born, year', 'last, first', 'city']
+    """
+    found: list[str] = []
+    for text in texts:
+        is_one = text.strip() in header
+        parts = [text] if is_one else next(csv.reader([text], skipinitialspace=True), [])
+        found += [part.strip() for part in parts if part.strip()]
+    for name in header:
+        pieces = {piece.strip() for piece in name.split(",")}
+        apart = sorted(pieces & {*found} - {*header})
+        if "," in name and name not in found and apart:
+            raise UsageError(
+                f'{option}: no column "{apart[0]}", but one that is called "{name}": put that name '
+                f"into an option of its own, --qi '{name}', or in double quotes inside the list"
+                if option == "--qi"
+                else f'{option}: no column "{apart[0]}", but one that is called "{name}": put that '
+                f"name in double quotes inside the list, {option} '\"{name}\",...'"
+            )
+    return found
 
 
 def read_hierarchies(texts: Iterable[str]) -> dict[str, Hierarchy]:

@@ -29,7 +29,7 @@ from reidbn.cli._options import (
     print_table,
 )
 from reidbn.cli._results import asks_for_a_file, result_options, write_people, write_reports
-from reidbn.cli._tables import listed
+from reidbn.cli._tables import QI, listed
 from reidbn.errors import UsageError
 from reidbn.written import counted
 
@@ -56,7 +56,7 @@ _NAMES = {
 
 @click.command()
 @click.argument("table", required=False)
-@click.option("--qi", default="", metavar="A,B,C", help="Columns an attacker may know.")
+@click.option("--qi", multiple=True, metavar="A,B,C", help=QI)
 @click.option("--sensitive", default="", metavar="A,B", help="Columns that are secret.")
 @click.option("--subject-id", metavar="COLUMN", help="Groups several rows of one person.")
 @click.option("--missing", type=click.Choice(["value", "drop"]), default="value", show_default=True,
