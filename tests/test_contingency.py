@@ -285,7 +285,7 @@ def test_a_frame_in_memory_is_not_for_duckdb():
 
 
 def test_cells_are_not_written_into_a_folder_that_is_not_there(parquet, tmp_path):
-    with pytest.raises(UsageError, match="folder does not exist"):
+    with pytest.raises(UsageError, match="its folder is not there"):
         collapse(str(parquet), ["sex"], tmp_path / "nowhere" / "cells.parquet")
 
 
@@ -304,3 +304,14 @@ def test_columns_that_differ_by_capitals_only_are_refused_by_name_where_duckdb_r
         rb.contingency(path, ["age"])
     _, n = rb.contingency(path, ["age", "Age"], engine="numpy")
     assert n.tolist() == [1, 1, 1]
+
+
+def test_files_that_duckdb_does_not_read_are_counted_as_the_table_that_they_hold(tmp_path):
+    feather = pytest.importorskip("pyarrow.feather")
+    frame = rb.datasets.synthetic_patients(200, seed=2)[["age", "sex"]]
+    feather.write_feather(frame, str(tmp_path / "people.arrow"))
+    found, whole = (rb.contingency(t, ["age", "sex"]) for t in (tmp_path / "people.arrow", frame))
+    assert np.array_equal(found.codes, whole.codes)
+    assert np.array_equal(found.n, whole.n)
+    with pytest.raises(rb.errors.UsageError, match="DuckDB reads"):
+        rb.contingency(tmp_path / "people.arrow", ["age", "sex"], engine="duckdb")

@@ -176,11 +176,15 @@ def contingency(
 
 
 def default_engine(source: Any) -> str:
-    """The back end for a source: frames in memory stay there, files go to DuckDB."""
+    """The back end for a source: frames in memory stay there, files that DuckDB reads go to it."""
     home = type(source).__module__.partition(".")[0]
     if home == "pyspark":
         return "spark"
     in_memory = isinstance(source, People | Mapping) or home in ("pandas", "polars", "pyarrow")
+    if isinstance(source, str | Path) and Path(source).is_file():
+        from reidbn.microdata.duck import reads
+
+        in_memory = not reads(Path(source))
     return "numpy" if in_memory else "duckdb"
 
 

@@ -103,6 +103,11 @@ def _connection(
         yield con
 
 
+def reads(file: Path) -> bool:
+    """Whether a file is of a kind that DuckDB collapses."""
+    return is_csv(file) or file.suffix in (".parquet", ".pq")
+
+
 def _table(con: Any, source: Any, settings: object) -> tuple[Any, bool]:
     """The relation that a source is, and whether its values are texts of a file without types."""
     if type(source).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
@@ -123,7 +128,7 @@ def _table(con: Any, source: Any, settings: object) -> tuple[Any, bool]:
     files = [found for path in paths for found in _matching(path)]
     if all(is_csv(file) for file in files):
         return _csv(con, files), True
-    if all(file.suffix in (".parquet", ".pq") or file.is_dir() for file in files):
+    if all(file.is_dir() or (reads(file) and not is_csv(file)) for file in files):
         return _parquet(con, files), False
     raise UsageError("DuckDB reads .csv, .csv.gz, .tsv and .parquet files, all of one kind")
 
