@@ -138,7 +138,8 @@ def _combine(
 
 def _is_product(weights: Array, tables: Sequence[Array]) -> bool:
     """Whether people differ in the tables alone and settings in the weights: one matrix product."""
-    return weights.shape[0] == 1 and all(t.shape[1] == 1 for t in tables)
+    several = weights.shape[1] * weights.shape[2] > 1
+    return several and weights.shape[0] == 1 and all(t.shape[1] == 1 for t in tables)
 
 
 def _where(case: tuple[int, ...], outside: Any) -> Any:
