@@ -183,6 +183,22 @@ def test_what_is_meant_may_be_said_in_several_ways(found):
         rb.ask(found, "named=yes", do={"known": "2"})
 
 
+def test_an_uncertain_report_of_how_many_are_known(found):
+    told = {"0": 0.1, "1": 0.2, "2": 0.4, "3": 1}
+    law = dict(zip(told, (0.125, 0.375, 0.375, 0.125), strict=True))
+    seen = rb.ask(found, "known=3", given={"known": told})
+    total = sum(law[n] * told[n] for n in told)
+    assert float(seen) == pytest.approx(0.125 / total, abs=1e-12)
+    assert float(seen.evidence_probability) == pytest.approx(total, abs=1e-12)
+    with pytest.raises(rb.UsageError, match="says nothing of 3"):
+        rb.ask(found, "known=3", given={"known": {"0": 0.1, "1": 0.2, "2": 0.4}})
+    soft = MODEL.replace('known: ">=2"', "known: {0: 0.1, 1: 0.2, 2: 0.4, 3: 1}")
+    attack = rb.loads(soft)
+    assert rb.loads(rb.attack.dumps(attack)) == attack
+    with pytest.raises(rb.ModelError, match="each number of members known, 0 to 3; 3 is one too"):
+        rb.loads(soft.replace(", 3: 1}", "}"))
+
+
 def test_pictures_of_means_and_events(found, tmp_path):
     rb.draw(found, given={"known": ">=2"}, marginals=True).save(tmp_path / "a.svg")
     rb.tornado(found, "expect known").plot(tmp_path / "b.svg")

@@ -80,6 +80,13 @@ def _given_problems(facts: _Names, inner: Where, node: str, known: Given) -> Ite
     except ReidbnError as problem:
         yield Problem(inner, str(problem))
         return
+    if not isinstance(known, str) and node in facts.attack.groups:
+        counts = {str(i) for i in range(len(facts.attack.groups[node].members) + 1)}
+        odd = sorted({*known} ^ counts)
+        if odd:
+            message = f"needs a likelihood for each number of members known, 0 to {len(counts) - 1}"
+            yield Problem(inner, f"{message}; {', '.join(odd[:6])} is one too many or too few")
+        return
     for state in (known,) if isinstance(known, str) else known:
         yield from _known_state(facts, inner, node, state)
     if not isinstance(known, str) and facts.states(node):

@@ -63,7 +63,8 @@ given_option = click.option(
     "--given",
     multiple=True,
     metavar="NODE=STATE",
-    help="What is known (evidence); or NODE=STATE:P,STATE:P,... how likely each state makes it.",
+    help="What is known (evidence), also NODE>=N, GROUP<N, 'A=yes or B=yes'; or "
+    "NODE=STATE:P,STATE:P,... how likely each state makes it.",
 )
 do_option = click.option(
     "--do", multiple=True, metavar="NODE=STATE", help="What is brought about (an intervention)."

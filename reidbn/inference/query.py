@@ -197,7 +197,10 @@ def with_events(
     out: dict[str, Given] = {}
     words: dict[str, str] = {}
     for name, value in given.items():
-        if not isinstance(value, str) or (name in attack.nodes and value in (YES, NO)):
+        if not isinstance(value, str) and name in attack.groups:
+            attack, node = with_count(attack, name)  # an uncertain report of how many are known
+            out[node] = value
+        elif not isinstance(value, str) or (name in attack.nodes and value in (YES, NO)):
             out[name] = value
         elif (atom := read_test(name, value, finder(attack))) is not None:
             said = f"{name}{atom.test[0]}{atom.test[1]}"
