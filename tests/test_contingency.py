@@ -153,7 +153,7 @@ def test_wide_domains_are_sorted_not_spread_out():
 def test_marginal_sums_are_the_contingency_of_fewer_columns(parquet, columns):
     whole = rb.contingency(parquet, COLUMNS)
     assert as_rows(whole.marginal(columns)) == as_rows(rb.contingency(parquet, columns))
-    assert whole.frequencies(columns).records == 400
+    assert whole.frequencies(columns).n == 400
 
 
 def test_the_subsets_of_the_cells_are_the_subsets_of_the_people(parquet):

@@ -196,7 +196,7 @@ def test_pandas_drops_records_with_a_missing_key_and_we_do_not():
     by_pandas = pd.DataFrame({"sex": sexes}).groupby("sex").size().sum()
     people = rb.read_table({"sex": sexes}, quasi_identifiers="sex")
     assert by_pandas == 2
-    assert people.frequencies().records == 5
+    assert people.frequencies().n == 5
     assert people.class_sizes().tolist() == [1, 3, 1, 3, 3]
 
 

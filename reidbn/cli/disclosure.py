@@ -376,12 +376,6 @@ def _several(
     return {"Best categories together": pd.DataFrame(rows)}
 
 
-def _defined(values: Any) -> float | None:
-    """The mean; None where nobody is left to say anything."""
-    mean = float(values.mean())
-    return mean if mean == mean else None  # NaN alone differs from itself
-
-
 def _measures(d: Disclosure) -> dict[str, Any]:
     """The result's measures, flat, with what was asked."""
     found: dict[str, Any] = {

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.theory.frequencies import FrequencyTable
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -24,32 +26,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _BITS = 62
-
-
-@dataclass(frozen=True, eq=False)
-class Frequencies:
-    """How many classes there are of each size: f_j = `counts[i]` where j = `sizes[i]`."""
-
-    sizes: Ints
-    counts: Ints
-
-    @property
-    def records(self) -> int:
-        """How many people: n = sum_j j f_j."""
-        return int(self.sizes @ self.counts)
-
-    @property
-    def classes(self) -> int:
-        """Distinct rows: u = sum_j f_j."""
-        return int(self.counts.sum())
-
-    @property
-    def uniques(self) -> int:
-        """Rows that occur once: f_1."""
-        return int(self.counts[self.sizes == 1].sum())
-
-    def __repr__(self) -> str:
-        return f"Frequencies(records={self.records}, classes={self.classes}, f1={self.uniques})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +69,7 @@ class TableClasses:
         """The chance of naming a record's owner without its columns: 1 / records."""
         return 1 / self.records
 
-    def frequencies(self) -> Frequencies:
+    def frequencies(self) -> FrequencyTable:
         return frequencies_of(self.sizes)
 
     def histogram(self) -> pd.DataFrame:
@@ -123,14 +99,14 @@ def bands_of_sizes(sizes: Ints) -> pd.DataFrame:
     return pd.DataFrame({"smallest": starts, "largest": ends, "people": people, "share": share})
 
 
-def frequencies_of(class_sizes: Ints) -> Frequencies:
+def frequencies_of(class_sizes: Ints) -> FrequencyTable:
     """Frequencies of frequencies from one size per class.
 
     >>> frequencies_of(np.array([3, 1, 1, 2, 1])).counts
     array([3, 1, 1])
     """
     sizes, counts = np.unique(class_sizes, return_counts=True)
-    return Frequencies(sizes.astype(np.int64), counts.astype(np.int64))
+    return FrequencyTable(sizes.astype(np.int64), counts.astype(np.int64))
 
 
 def class_ids(codes: Codes, cardinalities: Sequence[int]) -> tuple[Ints, int]:

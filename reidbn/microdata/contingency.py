@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import (
     Codes,
-    Frequencies,
     Ints,
     class_ids,
     frequencies_of,
@@ -41,6 +40,7 @@ from reidbn.microdata.sources import source_of
 from reidbn.microdata.subset_table import Progress, parted, progressing, walked
 from reidbn.microdata.subset_table import tidy as subset_frame
 from reidbn.microdata.table import People
+from reidbn.theory.frequencies import FrequencyTable
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Contingency:
         labels = tuple(self.labels[j] for j in places)
         return _collapsed(wanted, labels, self.codes[:, places], self.n, self.engine)
 
-    def frequencies(self, columns: str | Sequence[str] | None = None) -> Frequencies:
+    def frequencies(self, columns: str | Sequence[str] | None = None) -> FrequencyTable:
         """How many cells have each number of records (f_j)."""
         return frequencies_of(self.n if columns is None else self.marginal(columns).n)
 

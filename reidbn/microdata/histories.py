@@ -15,17 +15,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Ints, class_ids, some_of
 from reidbn.microdata.columns import Column
 
 MODES = ("multiset", "set", "sequence", "person")
-
-
-def checked_mode(mode: str) -> str:
-    if mode not in MODES:
-        raise UsageError(f'no way to compare histories "{mode}"; {did_you_mean(mode, MODES)}')
-    return mode
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from reidbn.calls import renamed
 from reidbn.errors import TooLarge, UsageError
-from reidbn.microdata.classes import Floats, Frequencies, Ints, frequencies_of
+from reidbn.microdata.classes import Floats, Ints, frequencies_of
 from reidbn.microdata.knowledge import (
     Groups,
     Knowledge,
@@ -45,6 +45,7 @@ from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.slab import every_subset
 from reidbn.microdata.subset_table import Progress, subset_table
 from reidbn.microdata.table import People, checked_people
+from reidbn.theory.frequencies import FrequencyTable
 from reidbn.written import agree
 
 if TYPE_CHECKING:
@@ -145,12 +146,12 @@ def inverse(sizes: Array, masks: Ints) -> Array:
     return 1.0 / np.maximum(sizes, 1)
 
 
-def frequencies_by_mask(people: People, groups: Groups | None = None) -> list[Frequencies]:
-    """Frequencies of class sizes (f_j) on every union of groups, one per mask.
+def frequencies_by_mask(people: People, groups: Groups | None = None) -> list[FrequencyTable]:
+    """FrequencyTable of class sizes (f_j) on every union of groups, one per mask.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 1]], ["sex", "race"])
     >>> frequencies_by_mask(people)[1]
-    Frequencies(records=3, classes=2, f1=1)
+    FrequencyTable(n=3, classes=2, f1=1)
     """
     what = grouped(people, groups)
     refuse_many(what.groups)
@@ -159,9 +160,11 @@ def frequencies_by_mask(people: People, groups: Groups | None = None) -> list[Fr
     return frequencies_of_rows(group_rows(people, what))
 
 
-def frequencies_of_rows(rows: DistinctRows, progress: Progress | None = None) -> list[Frequencies]:
+def frequencies_of_rows(
+    rows: DistinctRows, progress: Progress | None = None
+) -> list[FrequencyTable]:
     """How many classes of each size there are, for every subset: indexed by the mask."""
-    found = [Frequencies(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))] * (
+    found = [FrequencyTable(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))] * (
         1 << rows.groups
     )
 
@@ -174,16 +177,16 @@ def frequencies_of_rows(rows: DistinctRows, progress: Progress | None = None) ->
     return [_with(found[mask], alone) for mask, alone in enumerate(walk.alone.tolist())]
 
 
-def _with(found: Frequencies, alone: int) -> Frequencies:
-    """Frequencies and so many more classes of one."""
+def _with(found: FrequencyTable, alone: int) -> FrequencyTable:
+    """FrequencyTable and so many more classes of one."""
     if not alone:
         return found
     if found.sizes.size and found.sizes[0] == 1:
         counts = found.counts.copy()
         counts[0] += alone
-        return Frequencies(found.sizes, counts)
+        return FrequencyTable(found.sizes, counts)
     one = np.array([1], dtype=np.int64)
-    return Frequencies(
+    return FrequencyTable(
         np.concatenate((one, found.sizes)), np.concatenate((one * alone, found.counts))
     )
 

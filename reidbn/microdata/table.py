@@ -19,10 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata import classes as counting
-from reidbn.microdata.classes import Codes, Floats, Frequencies, Ints, TableClasses
+from reidbn.microdata.classes import Codes, Floats, Ints, TableClasses
 from reidbn.microdata.columns import Column, object_array
 from reidbn.microdata.histories import History
 from reidbn.microdata.matching import Relation, match_totals
+from reidbn.theory.frequencies import FrequencyTable
 
 Columns = str | Sequence[str] | None
 MISSING_POLICIES = ("value", "matches-anything", "drop")
@@ -365,7 +366,7 @@ class People:
         ids, count = self.class_ids(columns)
         return TableClasses(self.names(columns), ids, np.bincount(ids, minlength=count))
 
-    def frequencies(self, columns: Columns = None) -> Frequencies:
+    def frequencies(self, columns: Columns = None) -> FrequencyTable:
         """How many classes there are of each size: `.sizes`, `.counts` (f_j)."""
         return self.classes(columns).frequencies()
 

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.errors import UsageError
-from reidbn.microdata.classes import Codes, Frequencies
+from reidbn.microdata.classes import Codes
 from reidbn.microdata.columns import Column
 from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.table import Columns, People
+from reidbn.theory.frequencies import FrequencyTable
 
 
 class TalliedPeople(People):
@@ -27,7 +28,7 @@ class TalliedPeople(People):
     >>> cells = People.from_codes([[0, 0], [0, 1]], ["sex", "race"])
     >>> people = TalliedPeople(cells, np.array([3, 1]))
     >>> len(people), people.frequencies(), people.class_sizes().tolist()
-    (4, Frequencies(records=4, classes=2, f1=1), [3, 3, 3, 1])
+    (4, FrequencyTable(n=4, classes=2, f1=1), [3, 3, 3, 1])
     """
 
     cells: People
@@ -79,11 +80,11 @@ class TalliedPeople(People):
     def as_written(self) -> People:
         return TalliedPeople(self.cells.as_written(), self.counts)
 
-    def frequencies(self, columns: Columns = None) -> Frequencies:
+    def frequencies(self, columns: Columns = None) -> FrequencyTable:
         ids, count = self.cells.class_ids(columns)
         sizes = np.bincount(ids, weights=self.counts, minlength=count).astype(np.int64)
         values, counts = np.unique(sizes, return_counts=True)
-        return Frequencies(values, counts.astype(np.int64))
+        return FrequencyTable(values, counts.astype(np.int64))
 
     def has_the_people_of(self, other: People) -> bool:
         """Whether the other counts the same cells in the same order: a cell names nobody."""

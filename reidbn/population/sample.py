@@ -136,8 +136,7 @@ def sample_of(
     if register is None:
         N, told = stood_for(N, people)
         notes = (*notes, *told)
-    found = parted.frequencies(list(names))
-    table = FrequencyTable(found.sizes, found.counts)
+    table = parted.frequencies(list(names))
     return Sample(table, N, parted, names, register, notes, people)
 
 

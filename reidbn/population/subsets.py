@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.classes import Frequencies
 from reidbn.microdata.knowledge import Groups
 from reidbn.microdata.subsets import frequencies_by_mask
 from reidbn.microdata.table import People
@@ -115,7 +114,7 @@ def fit_subsets(
 
 
 def fit_tables(
-    tables: Sequence[Frequencies | FrequencyTable],
+    tables: Sequence[FrequencyTable],
     population: int,
     *,
     estimate: str = "maximum likelihood",
@@ -173,7 +172,7 @@ def fit_tables(
 
 
 def _distinct(
-    tables: Sequence[Frequencies | FrequencyTable],
+    tables: Sequence[FrequencyTable],
 ) -> tuple[list[FrequencyTable], Ints]:
     """Each table once, and which of them every table is."""
     distinct: dict[bytes, int] = {}
@@ -183,7 +182,7 @@ def _distinct(
         key = table.sizes.tobytes() + table.counts.tobytes()
         if key not in distinct:
             distinct[key] = len(unique)
-            unique.append(FrequencyTable(table.sizes, table.counts))
+            unique.append(table)
         place[mask] = distinct[key]
     return unique, place
 

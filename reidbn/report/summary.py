@@ -92,11 +92,6 @@ class Summary:
         """One sentence, for the custodian; a small count is written out."""
         return self.told_verdict(Telling(custodian=True))
 
-    @property
-    def public_verdict(self) -> str:
-        """One sentence for a report that leaves the house: no small count."""
-        return self.told_verdict(Telling())
-
     def told_verdict(self, telling: Telling) -> str:
         return self.failure or self.judged.sentence(telling)
 

@@ -17,19 +17,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.classes import Frequencies
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.subsets import expectations
 from reidbn.microdata.table import People
 from reidbn.theory.circle import Classes
+from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.hypergeometric import identified, leaked_pmf, none_leaked
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-ClassesLike = Mapping[int, int] | People | Frequencies | Classes
+ClassesLike = Mapping[int, int] | People | FrequencyTable | Classes
 """{class size: number of classes}, a table of people, or the frequencies of its class sizes."""
 
 
@@ -50,7 +50,7 @@ def classes_of(given: ClassesLike) -> Classes:
                 "give {size: count}, or drop or generalise the people whose values match others"
             )
         given = given.classes().frequencies()
-    if isinstance(given, Frequencies):
+    if isinstance(given, FrequencyTable):
         return Classes(given.sizes.astype(np.int64), given.counts.astype(np.int64))
     if not isinstance(given, Mapping):
         raise UsageError(

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
-from reidbn.microdata.classes import Frequencies, frequencies_of, some_of, totals
+from reidbn.microdata.classes import frequencies_of, some_of, totals
 from reidbn.microdata.lattice import refuse_many
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.slab import every_subset, sizes_of_rows
 from reidbn.microdata.subsets import frequencies_of_rows
 from reidbn.microdata.table import People
 from reidbn.progress import progress
+from reidbn.theory.frequencies import FrequencyTable
 
 MEMORY = 2 * 2**30  # bytes that the table of class sizes may take
 TILE = 1 << 29  # bytes of class sizes that are looked at together
@@ -46,7 +47,7 @@ class SubsetClasses:
     groups: tuple[tuple[str, ...], ...]
     of_person: NDArray[np.intp]
     """The distinct row of each person asked about."""
-    frequencies: tuple[Frequencies, ...]
+    frequencies: tuple[FrequencyTable, ...]
     """Of the classes on each subset, for population fits."""
     occurring: tuple[Ints, ...]
     """The class sizes on each subset, each once, in order."""
@@ -74,7 +75,7 @@ class SubsetClasses:
         """One of those asked about for each distinct row."""
         return some_of(self.of_person, self.rows)
 
-    def on_column(self, people: People, column: str) -> tuple[Ints, Frequencies]:
+    def on_column(self, people: People, column: str) -> tuple[Ints, FrequencyTable]:
         """On one column: the class size of each entry of the table, and how many of each size."""
         if self.counts is None:
             return people.class_sizes([column]), people.as_written().frequencies([column])

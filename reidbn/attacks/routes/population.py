@@ -32,7 +32,6 @@ from reidbn.population.pitman import PitmanFit
 from reidbn.population.sample import Sample
 from reidbn.population.subsets import SubsetFits, fit_tables
 from reidbn.progress import progress
-from reidbn.theory.frequencies import FrequencyTable
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -509,8 +508,7 @@ def _log_linear(
     share, floor = np.ones(shape), (np.zeros(shape), np.zeros(shape))
     N = int(population)
     for j, column in ((j, c) for j, group in enumerate(classes.groups) for c in group):
-        sizes, found = classes.on_column(people, column)
-        values = FrequencyTable(found.sizes, found.counts)
+        sizes, values = classes.on_column(people, column)
         alike = sizes[some]
         share[j] *= share_alike(alike, values, N)
         if len(classes.groups[j]) > 1 and values.classes > 1:
@@ -520,8 +518,7 @@ def _log_linear(
     p_unique = np.zeros(len(spread))
     p_match: list[Array] = [np.empty(0)] * len(spread)
     for mask in np.flatnonzero(~spread).tolist():
-        known = classes.frequencies[mask]
-        values = FrequencyTable(known.sizes, known.counts)
+        values = classes.frequencies[mask]
         p_unique[mask] = alone_on(values, N)
         p_match[mask] = match_on(classes.occurring[mask], values, N)
     outside = population - classes.records
@@ -565,7 +562,7 @@ def _one_by_one(classes: SubsetClasses, N: int, model: str) -> tuple[Array, list
     """
     p_unique, matches, without = np.empty(len(classes.frequencies)), [], 0
     for mask, found in enumerate(progress(classes.frequencies, f"{model} on every subset")):
-        sample = Sample(FrequencyTable(found.sizes, found.counts), N)
+        sample = Sample(found, N)
         try:
             fit = fit_sample(sample, model)
             p_unique[mask] = fit.p_unique

@@ -45,7 +45,7 @@ from reidbn.population.pitman import check_level
 from reidbn.progress import progress
 from reidbn.release.writing import write_csv
 from reidbn.theory.class_law import mean_inverse
-from reidbn.theory.frequencies import FrequencyTable, Packed
+from reidbn.theory.frequencies import Packed
 from reidbn.theory.pitman import stays_unique
 from reidbn.theory.pitman_fit import maximise
 from reidbn.theory.region import Region, posteriors
@@ -143,9 +143,7 @@ def _ends(
     unique = [said.p_unique.copy(), said.p_unique.copy()]
     match = [list(said.p_match), list(said.p_match)]
     n, population = fits.people, fits.population
-    frequencies = result.classes.frequencies
-    tables = [FrequencyTable(frequencies[m].sizes, frequencies[m].counts) for m in chosen]
-    packed = Packed.of(tables)
+    packed = Packed.of([result.classes.frequencies[m] for m in chosen])
     grids = posteriors(Region(packed, population, maximise(packed)))
     varied = chosen if population > n else []
     alone = np.zeros(len(fits.status), dtype=bool)  # where no number by class size is said yet
