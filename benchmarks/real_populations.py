@@ -1,7 +1,7 @@
 """Population uniqueness on seven real tables whose populations are known: every model.
 
-    python -m benchmarks.real_populations           # a quarter of an hour
-    python -m benchmarks.real_populations --quick   # two minutes, fewer cases
+    python -m benchmarks.real_populations           # about 1,400 cases, a quarter of a CPU hour
+    python -m benchmarks.real_populations --quick   # about 180 cases, two CPU minutes
     python -m benchmarks.real_populations --keep    # also writes results/real_populations.md
 
 Populations: Adult, ATUS-CPS, Diabetes-130 (first encounters), the Minnesota breast cancer families,
@@ -74,7 +74,7 @@ def tables():
 
 
 def cases(quick):
-    per, fractions = (1, (0.01, 0.1, 0.5)) if quick else (2, FRACTIONS)
+    per = 1 if quick else 4
     for name, frame, columns in tables():
         people = read_table(frame[columns], quasi_identifiers=columns, missing="value")
         least = MANY if len(people) > 10 * MANY else MANY // 5
@@ -84,7 +84,7 @@ def cases(quick):
             every = list(combinations(columns, size))
             rng = np.random.default_rng([7, size, len(people)])
             for at in sorted(rng.choice(len(every), min(per, len(every)), replace=False)):
-                wanted = [f for f in fractions if round(f * len(people)) >= least]
+                wanted = [f for f in FRACTIONS if round(f * len(people)) >= least]
                 yield from samples(name, people, list(every[at]), wanted)
 
 
@@ -295,7 +295,7 @@ def page(frame, constants):
     large = frame[frame["truth"] >= BIG]
     e = error(frame, S).abs()
     head = [
-        f"{len(frame):,} cases, {len(large):,} of them with at least {BIG} true uniques.",
+        f"{'The quick grid: ' * ('--quick' in sys.argv)}{len(frame):,} cases, {len(large):,} of them with at least {BIG} true uniques.",
         f"structured: median error {e.median():.3f}, more than a factor of two off in "
         f"{(e > 1).sum()} ({(e > 1).mean():.1%}), of ten in {(e > np.log2(10)).sum()}; interval "
         f"held in {held(large, S).mean():.1%} (as shipped {held(large, 'shipped').mean():.1%}), "

@@ -52,6 +52,8 @@ BACK = 2.0  # people with the child's own share who stand behind the neighbours
 MOST_CLASSES, PEOPLE_A_CLASS = 30, 15
 FITTED_ON = 6_000  # people; more say little more of so few classes
 STEPS, STARTS = 40, 2
+BLOCK = 1 << 13  # rows that are looked at together
+SMALLEST = 1e-300
 SPARSE = 0.5  # people a class loses at each step: classes of nobody vanish
 PRIOR = 2.0  # g: people with the table's shares that each class starts with
 CLASS_PRIOR = 0.5  # a
@@ -283,23 +285,29 @@ class LatentClasses:
     """People by class."""
     tables: tuple[Floats, ...]
     """By attribute, people: axes value, class."""
-    prior: tuple[Floats, ...]
-    """By attribute: the table's share of each value."""
 
     def log_share(self, rows: Distinct) -> Floats:
         """Log H of equation (2), by row."""
-        scores = np.tile(self.log_weight, (len(rows.counts), 1))
-        for j, shares in enumerate(self.log_shares):
-            scores += shares[rows.codes[:, j]]
-        own = _chances(scores) * rows.counts[:, None]
-        left = np.maximum(self.held - own, 0.0)
-        people = rows.n - rows.counts + CLASS_PRIOR * len(self.held)
-        total = np.log(left + CLASS_PRIOR) - np.log(people)[:, None]
-        left = np.log(left + PRIOR)
-        for j, table in enumerate(self.tables):
-            held = np.maximum(table[rows.codes[:, j]] - own, 0.0)
-            total += np.log(held + PRIOR * rows.shares_without(j)[:, None]) - left
-        return np.asarray(np.logaddexp.reduce(total, axis=1))
+        prior = [PRIOR * rows.shares_without(j) for j in range(len(rows.values))]
+        out = np.empty(len(rows.counts))
+        for some in _blocks(len(out)):
+            codes, counts = rows.codes[some], rows.counts[some, None]
+            scores = self.log_weight + sum(
+                t[v] for t, v in zip(self.log_shares, codes.T, strict=True)
+            )
+            own = _chances(scores) * counts
+            left = np.maximum(self.held - own, 0.0)
+            total = (left + CLASS_PRIOR) / (rows.n - counts + CLASS_PRIOR * len(self.held))
+            left += PRIOR
+            for j, table in enumerate(self.tables):
+                held = table[codes[:, j]]
+                held -= own
+                np.maximum(held, 0.0, out=held)
+                held += prior[j][some, None]
+                held /= left
+                total *= held
+            out[some] = np.log(np.maximum(total.sum(axis=1), SMALLEST))
+        return out
 
 
 def latent_classes(rows: Distinct, rng: np.random.Generator) -> LatentClasses:
@@ -309,34 +317,52 @@ def latent_classes(rows: Distinct, rng: np.random.Generator) -> LatentClasses:
     part, weight = hot, rows.counts
     if rows.n > FITTED_ON:
         drawn = rng.multinomial(FITTED_ON, rows.counts / rows.n).astype(np.float64)
-        some = np.flatnonzero(drawn)
-        part, weight = hot[some], drawn[some]
+        used = np.flatnonzero(drawn)
+        part, weight = hot[used], drawn[used]
     K = int(np.clip(rows.n // PEOPLE_A_CLASS, 1, min(MOST_CLASSES, part.shape[0])))
     seeds = rng.choice(part.shape[0], size=K, p=weight / weight.sum(), replace=False)
     first = PRIOR * (part[seeds].T.toarray() + prior[:, None])
     log_weight, log_shares = np.full(K, -np.log(K)), np.log(first / (2 * PRIOR))
     for _ in range(STEPS):
-        people = _chances(part @ log_shares + log_weight) * weight[:, None]
-        log_weight, log_shares = _maximise(part, people[:, people.sum(axis=0) > SPARSE], prior)
+        held, tables = _members(part, weight, log_weight, log_shares)
+        some = held > SPARSE
+        log_weight, log_shares = _maximise(held[some], tables[:, some], prior)
     if part is not hot:  # once over everybody
-        people = _chances(hot @ log_shares + log_weight) * rows.counts[:, None]
-        log_weight, log_shares = _maximise(hot, people, prior)
-    people = _chances(hot @ log_shares + log_weight) * rows.counts[:, None]
+        held, tables = _members(hot, rows.counts, log_weight, log_shares)
+        log_weight, log_shares = _maximise(held, tables, prior)
+    held, tables = _members(hot, rows.counts, log_weight, log_shares)
     cuts = np.cumsum(rows.values)[:-1]
     return LatentClasses(
         log_weight=log_weight,
         log_shares=tuple(np.split(log_shares, cuts)),
-        held=people.sum(axis=0),
-        tables=tuple(np.split(hot.T @ people, cuts)),
-        prior=tuple(np.split(prior, cuts)),
+        held=held,
+        tables=tuple(np.split(tables, cuts)),
     )
 
 
-def _maximise(hot: csr_array, people: Floats, prior: Floats) -> tuple[Floats, Floats]:
+def _members(
+    hot: csr_array, counts: Floats, log_weight: Floats, log_shares: Floats
+) -> tuple[Floats, Floats]:
+    """People by class, and by value and class."""
+    held, tables = np.zeros(len(log_weight)), np.zeros(log_shares.shape)
+    for some in _blocks(len(counts)):
+        part = hot if len(counts) <= BLOCK else hot[some]
+        people = _chances(part @ log_shares + log_weight) * counts[some, None]
+        held += people.sum(axis=0)
+        tables += part.T @ people
+    return held, tables
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    """Some rows after others, so that what is done with them stays close to the processor."""
+    for start in range(0, rows, BLOCK):
+        yield slice(start, start + BLOCK)
+
+
+def _maximise(held: Floats, tables: Floats, prior: Floats) -> tuple[Floats, Floats]:
     """Log weights of the classes and log shares of the values within each."""
-    held = people.sum(axis=0)
     weight = np.maximum(held - SPARSE, 1e-9)
-    shares = (hot.T @ people + PRIOR * prior[:, None]) / (held + PRIOR)
+    shares = (tables + PRIOR * prior[:, None]) / (held + PRIOR)
     return np.log(weight / weight.sum()), np.log(shares)
 
 
