@@ -14,7 +14,7 @@ from reidbn.cli._options import print_json
 from reidbn.release.writing import write_text
 
 if TYPE_CHECKING:
-    from reidbn.attack.attack import Attack
+    pass
 
 WIDTH = 92
 CHECKED = ("breakfast", "prosecutor", "journalist", "marketer", "leak-single", "adversary-routes")
@@ -74,7 +74,8 @@ def _questions(folder: Path, data: dict[str, Any]) -> str:
         answer = rb.ask(attack, "risk")
         rb.draw(attack, folder / f"{name}.svg", marginals=True)
         answers.append(answer.to_dict())
-        lines += [_story(attack), f"  {sentence(answer)}", *(f"  {r}" for r in remarks(answer)),
+        told = fill(f"{attack.title}. {attack.story}", WIDTH)
+        lines += [told, f"  {sentence(answer)}", *(f"  {r}" for r in remarks(answer)),
                   f"  picture: {folder / name}.svg", ""]  # fmt: skip
     data["answers"] = answers
     return "\n".join(lines[:-1])
@@ -131,10 +132,6 @@ def _crosschecks(rows: int, seed: int, data: dict[str, Any]) -> str:
     checks = [rb.crosscheck(name, draws=rows, seed=seed) for name in CHECKED]
     data["crosschecks"] = [check.to_dict() for check in checks]
     return "\n".join(f"  {line}" for check in checks for line in str(check).split("\n"))
-
-
-def _story(attack: Attack) -> str:
-    return fill(f"{attack.title}. {attack.story}", WIDTH)
 
 
 def _heading(title: str, line: str) -> str:

@@ -197,7 +197,7 @@ def _table_problem(
     if shape:
         first = shape[0]
         remedy = "; narrow the range, or use a kind that follows the number of states"
-        message = f"at {at} it {_lower(first.message)}{remedy}"
+        message = f"at {at} it {first.message[:1].lower()}{first.message[1:]}{remedy}"
         return replace(first, where=(*where, *first.where), message=message)
     rows = max((len(v) for v in subject.values()), default=1)
     if rows * max(cells(part) for part in lowering.parts[node.name]) > MOST_CELLS:
@@ -219,10 +219,6 @@ def _table_problem(
 def _address(attack: Attack, node: Node) -> tuple[str | int, ...]:
     group = attack.group_of(node.name)
     return ("groups", group.name) if group else ("nodes", node.name, "cpd")
-
-
-def _lower(message: str) -> str:
-    return message[:1].lower() + message[1:]
 
 
 def _percent(attack: Attack, node: Node) -> str:

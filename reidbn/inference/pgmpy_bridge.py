@@ -118,7 +118,7 @@ def network_to_pgmpy_indexed(network: Network) -> Any:
     """
     plates = {SUBJECT: network.subjects, SETTING: network.settings}
     _refuse_large(network, plates)
-    states = {**network.states, **{plate: _numerals(n) for plate, n in plates.items()}}
+    states = {**network.states, **{plate: tuple(map(str, range(n))) for plate, n in plates.items()}}
     model = pgmpy().DiscreteBayesianNetwork()
     model.add_nodes_from([*plates, *network.factors])
     for plate, n in plates.items():
@@ -139,10 +139,6 @@ def joint_indexed(model: Any, targets: Sequence[str], evidence: Mapping[str, str
     values = joint(model, [SUBJECT, SETTING, *targets], evidence)
     scaled: Array = values * values.shape[0] * values.shape[1]
     return scaled
-
-
-def _numerals(n: int) -> tuple[str, ...]:
-    return tuple(str(i) for i in range(n))
 
 
 def _refuse_large(network: Network, plates: Mapping[str, int]) -> None:

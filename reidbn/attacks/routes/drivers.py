@@ -20,7 +20,7 @@ exact where all 2^b sets can be asked; otherwise leave-one-out, v(all) - v(all b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import factorial
 from typing import TYPE_CHECKING
@@ -332,10 +332,7 @@ def most_exposed(
         table["main_route"] = through.idxmax(axis=1)
     if found is None:
         return table
-    rows = result.subject_table.of_person[_positions(result, count, measure)]
+    first = np.argsort(-result.risk(measure), kind="stable")[:count]
+    rows = result.subject_table.of_person[first]
     table["main_group"] = [found.labels[int(j)] for j in found.by_subject[rows].argmax(axis=1)]
     return table
-
-
-def _positions(result: Assessment, count: int, measure: str) -> Sequence[int]:
-    return [int(i) for i in np.argsort(-result.risk(measure), kind="stable")[:count]]

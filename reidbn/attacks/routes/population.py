@@ -384,7 +384,8 @@ def subset_population(
     spread = np.zeros(len(fits), dtype=bool)
     if population > n and model == LOG_LINEAR:
         spread = _parted_by_several(people, classes)
-    by = tuple(LOG_LINEAR if own else _instead(model) for own in spread)
+    instead = POSTERIOR if model == LOG_LINEAR else model
+    by = tuple(LOG_LINEAR if own else instead for own in spread)
     about = list(_notes(classes, fits.fallback, spread))
     if is_uncompared(n, population):
         about.append(
@@ -474,10 +475,6 @@ def _below(model: str) -> str:
     if model == LOG_LINEAR:
         return f"the larger of what {LOG_LINEAR} and {POSTERIOR} say"
     return model
-
-
-def _instead(model: str) -> str:
-    return POSTERIOR if model == LOG_LINEAR else model
 
 
 def _parted_by_several(people: People, classes: SubsetClasses) -> NDArray[np.bool_]:

@@ -76,7 +76,7 @@ def read_network(source: Any, *, name: str | None = None, normalise: bool = Fals
     safe = safe_for_attacks([_summing_to_one(n, where, normalise=normalise) for n in nodes])
     origin = f"imported from {where}"
     attack = Attack(
-        name=name or _plain_name(source),
+        name=name or (Path(source).stem if isinstance(source, str | Path) else "imported"),
         title=f"Imported from {where}",
         story=f"Renamed: {safe}" if str(safe) else "",
         sources=(origin,),
@@ -123,10 +123,6 @@ def _summing_to_one(node: PlainNode, where: str, *, normalise: bool) -> PlainNod
         )
     table = (rows / totals[:, None]).reshape(node.table.shape)
     return PlainNode(node.name, node.states, node.parents, table)
-
-
-def _plain_name(source: Any) -> str:
-    return Path(source).stem if isinstance(source, str | Path) else "imported"
 
 
 # -- writing an attack, for one subject at one setting, in a format that ot ------------------------
