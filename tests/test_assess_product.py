@@ -24,8 +24,8 @@ COLUMNS = {
     "social-media": ["sex", "race", "ethnicity", "state", "income"],
     "who-is-attacking": ["age", "sex", "state", "education", "marital", "birth_country"],
 }
-ATTACKS = [name for name in rb.models() if rb.load(name).groups]
-OTHERS = [name for name in rb.models() if not rb.load(name).groups]
+ATTACKS = [name for name in rb.models() if rb.load(name).groups and rb.load(name).subject]
+OTHERS = [name for name in rb.models() if not (rb.load(name).groups or rb.load(name).subject)]
 
 
 @pytest.fixture(scope="module")
