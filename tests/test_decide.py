@@ -113,3 +113,288 @@ def test_what_forgets_is_called_local_and_no_decision_alone_betters_it():
                 other = {name: dict(zip(cases, taken, strict=True)), **rest}
                 assert diagram.value(other) <= value
     assert local >= 4
+
+
+# -- the shipped attacker, by hand -----------------------------------------------------------------
+
+SIZES = [2000, 60, 150, 6, 40, 2, 5, 1]  # of the example, for each subset of what is known
+CHANCES = [0.8, 0.6, 0.3]
+
+
+def known(mask):
+    """P(this subset is known)."""
+    return np.prod([p if mask >> j & 1 else 1 - p for j, p in enumerate(CHANCES)])
+
+
+def by_hand(sizes, *, p_audit=0.05, worth=400.0, amusement=30.0, fine=1000.0, effort=5.0):
+    """P(attack), P(identified) and the attacker's gain, written out."""
+    attacks = risk = value = 0.0
+    for share, prize in ((0.002, worth), (0.05, amusement), (0.948, 0.0)):
+        for mask, size in enumerate(sizes):
+            gain = prize / size - p_audit * fine - effort
+            if gain >= -1e-9:
+                attacks += share * known(mask)
+                risk += share * known(mask) / size
+                value += share * known(mask) * gain
+    return attacks, risk, value
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"p_audit": 0.01}, {"fine": 0, "effort": 0}, {"worth": 110, "fine": 1000}]
+)
+def test_the_insider_does_what_is_worked_out_by_hand(changes):
+    found = rb.decide("insider-decides", set=changes)
+    attacks, risk, value = by_hand(SIZES, **changes)
+    assert (found.attacks, found.risk, found.value) == pytest.approx((attacks, risk, value))
+    assert found.method == "exact"
+    assert float(rb.ask("insider-decides", "risk", set=changes)) == pytest.approx(risk, abs=1e-15)
+
+
+def test_each_persons_own_chance_of_success_decides():
+    sizes = [SIZES, [9] * 8, [1] * 8, [3, 3, 3, 3, 3, 3, 3, 3]]
+    found = rb.decide("insider-decides", subject={"class_size": sizes})
+    for i, own in enumerate(sizes):
+        attacks, risk, value = by_hand(own)
+        row = found.people.iloc[i]
+        assert (row["attacks"], row["risk"], row["value"]) == pytest.approx((attacks, risk, value))
+    money = found.policy[(found.policy["aim"] == "money") & (found.policy["known"] == "nothing")]
+    assert money.set_index("class")["people"].sum() == 4
+    assert sorted(money["takes"]) == ["no", "no", "yes"]  # alike: nines and nothing else
+    assert found.policy.groupby("class")["people"].first().tolist() == [2, 1, 1]
+
+
+@pytest.fixture(scope="module")
+def people():
+    table = rb.datasets.synthetic_patients(400, seed=3)
+    return rb.read_table(table, quasi_identifiers=["age", "sex", "state", "race"])
+
+
+def test_of_an_assessment_there_is_a_row_for_everybody(people):
+    result = rb.assess("insider-decides", people, set={"worth": 160})
+    found = rb.decide(result)
+    assert list(found.people[["attacks", "risk"]].columns) == ["attacks", "risk"]
+    assert len(found.people) == 400
+    np.testing.assert_allclose(found.people["risk"], result.people["overall"], rtol=0, atol=1e-15)
+    size = people.k()["k"] if hasattr(people.k(), "columns") else np.asarray(people.k())
+    pays = 160 / np.asarray(size) >= 55
+    assert 0 < pays.sum() < 400
+    np.testing.assert_allclose(found.people["attacks"] > 0.001, pays)
+    assert found.policy.groupby("class")["people"].first().sum() == 400
+    assert found.risk == pytest.approx(found.people["risk"].mean())
+
+
+# -- what-if, softened attackers, what knowing is worth, what stops him ----------------------------
+
+
+def test_what_if_through_a_decision_is_scanned_and_says_so():
+    bars = rb.tornado("insider-decides")
+    assert all(bar.method.startswith("scan of") for bar in bars.bars)
+    table = rb.sweep("insider-decides", "risk", {"p_audit": [0.0, 0.01, 0.05, 0.1, 0.4]})
+    expected = [by_hand(SIZES, p_audit=p)[1] for p in table["p_audit"]]
+    np.testing.assert_allclose(table["probability"], expected, rtol=0, atol=1e-15)
+    given = rb.tornado("insider-decides", over=["p_audit"], do={"attacks": "yes"})
+    assert [bar.swing for bar in given.bars] == [0.0]  # he does not decide: nothing moves it
+    found = rb.solve("insider-decides", "risk", "p_audit", 0.0004)
+    assert "exact" not in str(found).lower() or "scan" in str(found).lower()
+
+
+def test_a_softened_attacker_is_the_logit_of_his_worth():
+    found = rb.decide("insider-decides", temperature=20.0)
+    for row in found.policy.itertuples():
+        assert row.p == pytest.approx(1 / (1 + np.exp(-row.ahead / 20)))
+    cold = rb.decide("insider-decides", temperature=1e-3)
+    assert cold.risk == pytest.approx(rb.decide("insider-decides").risk)
+    assert found.value < rb.decide("insider-decides").value
+    text = rb.attack.dumps(rb.load("insider-decides"))
+    seen = "sees: [aim, known]"
+    warm = rb.attack.loads(text.replace(seen, f"{seen}\n    temperature: $effort"))
+    assert rb.attack.loads(rb.attack.dumps(warm)) == warm
+    table = rb.sweep(warm, "risk", {"effort": [5.0, 20.0]})
+    expected = [float(rb.decide("insider-decides", set={"effort": t}, temperature=t).risk)
+                for t in (5.0, 20.0)]  # fmt: skip
+    np.testing.assert_allclose(table["probability"], expected, rtol=1e-12)
+    with pytest.raises(rb.ReidbnError, match="below 0"):
+        rb.decide("insider-decides", temperature=-1.0)
+
+
+def test_what_seeing_the_audit_is_worth_to_the_attacker():
+    found = rb.decide("insider-decides").information(["noticed"])
+    calm = by_hand(SIZES, p_audit=0.0)[2] * 0.95  # noticed: he stays at home
+    assert found["gain"][0] == pytest.approx(calm - by_hand(SIZES)[2])
+    with pytest.raises(rb.UsageError, match="seen already"):
+        rb.decide("insider-decides").information(["aim"])
+
+
+def test_controls_are_ordered_by_what_they_bring_for_their_cost():
+    before = rb.decide("insider-decides")
+    found = before.controls({
+        "audits": {"set": {"p_audit": 0.2}, "cost": 1000},
+        "contract": {"set": {"fine": 10_000}, "cost": 200},
+        "nothing": {"set": {}, "cost": 1},
+    })  # fmt: skip
+    assert found["control"].tolist() == ["contract", "audits", "nothing"]
+    risks = [by_hand(SIZES, fine=10_000)[1], by_hand(SIZES, p_audit=0.2)[1], by_hand(SIZES)[1]]
+    np.testing.assert_allclose(found["risk"], risks, atol=1e-15)
+    np.testing.assert_allclose(found["per_cost"], (before.risk - found["risk"]) / found["cost"])
+    with pytest.raises(rb.UsageError, match="has no cost"):
+        before.controls({"audits": {"set": {"p_audit": 0.2}}})
+
+
+def test_another_policy_is_asked_for_by_name_rows_or_result():
+    attack = rb.load("insider-decides")
+    every = sum(known(m) / size for m, size in enumerate(SIZES))
+    assert float(rb.ask(attack, "risk", policy={"attacks": "yes"})) == pytest.approx(every)
+    rows = [{"when": {"aim": "money", "knows_job": "yes"}, "p": {"yes": 0.5, "no": 0.5}},
+            {"p": {"no": 1}}]  # fmt: skip
+    half = 0.5 * 0.002 * sum(known(m) / size for m, size in enumerate(SIZES) if m & 4)
+    assert float(rb.ask(attack, "risk", policy={"attacks": rows})) == pytest.approx(half)
+    old = rb.decide(attack, set={"p_audit": 0.01})
+    still = rb.ask(attack, "risk", policy=old, set={"p_audit": 0.4})
+    assert float(still) == pytest.approx(by_hand(SIZES, p_audit=0.01)[1])
+    assert float(rb.ask(old.attack, "risk")) == pytest.approx(old.risk)
+    with pytest.raises(rb.UsageError, match='no option "maybe"'):
+        rb.ask(attack, "risk", policy={"attacks": "maybe"})
+    with pytest.raises(rb.UsageError, match='no decision "tries"'):
+        rb.ask(attack, "risk", policy={"tries": "yes"})
+
+
+# -- every room that meets a decision handles it, or refuses with a remedy -------------------------
+
+
+def same_as_exact(engine):
+    def ask(attack, folder):
+        risk = float(rb.ask(attack, "risk", engine=engine))
+        assert risk == pytest.approx(by_hand(SIZES)[1], abs=1e-12)
+
+    return ask
+
+
+def sampled(attack, folder):
+    found = rb.ask(attack, "tries", engine="sampling", draws=200_000, seed=5)
+    low, high = found.interval
+    assert low <= by_hand(SIZES)[0] <= high  # 95 %: the seed is fixed
+
+
+def crosschecked(attack, folder):
+    found = rb.crosscheck(attack, "risk", draws=20_000, seed=1)
+    assert found.agrees if hasattr(found, "agrees") else found
+
+
+def saved(attack, folder):
+    attack.save(folder / "x.yaml")
+    again = rb.load(folder / "x.yaml")
+    assert again == attack
+    assert again.fingerprint == attack.fingerprint
+    dearer = attack.with_values({"fine": 7.0})
+    assert dearer != attack
+    assert {*attack.decisions} == {*again.decisions} == {"attacks"}
+
+
+def exported(attack, folder):
+    for name in ("x.bif", "x.xmlbif", "x.xdsl"):
+        with pytest.raises(rb.UsageError, match=r"rb\.decide\(attack\)\.attack"):
+            rb.export(attack, folder / name)
+        rb.export(rb.decide(attack).attack, folder / name)
+    rb.export(attack, folder / "x.dot")
+    text = (folder / "x.dot").read_text()
+    assert "shape=diamond" in text
+    with pytest.raises(rb.UsageError, match=r"rb\.decide\(attack\)\.attack"):
+        attack.to_pgmpy()
+
+
+def drawn(attack, folder):
+    svg = rb.draw(attack, folder / "x.svg", marginals=True).svg
+    for word in ("attacks", "gain", "penalty", "trouble", "fine = 1,000 (assumed)"):
+        assert word in svg
+
+
+def checked(attack, folder):
+    assert rb.check(attack) == ()
+
+
+def in_schema(attack, folder):
+    words = rb.attack.json_schema()["properties"]
+    assert {"decisions", "utilities"} <= {*words}
+
+
+def expected(attack, folder):
+    number = rb.whatif.expect(attack, "attacks")
+    assert float(number) == pytest.approx(by_hand(SIZES)[0])
+    tried = rb.whatif.expect(attack, "known", given={"attacks": "yes"})
+    hit = [m for m, s in enumerate(SIZES) if 400 / s >= 55]
+    mean = sum(known(m) * m.bit_count() for m in hit) / sum(map(known, hit))
+    assert float(tried) == pytest.approx(mean)
+
+
+def swept(attack, folder):
+    found = rb.sweep(attack, "risk", {"worth": [0, 400]})["probability"].tolist()
+    assert found == [0.0, pytest.approx(by_hand(SIZES)[1])]
+
+
+def compared(attack, folder):
+    found = rb.compare(attack, "risk", {}, {"set": {"fine": 0}})
+    assert found.answer_after == pytest.approx(by_hand(SIZES, fine=0)[1])
+
+
+def integrated(attack, folder):
+    found = rb.whatif.uncertainty(attack, "risk", over=["p_audit"])
+    grid = np.linspace(0, 0.5, 20_001)
+    mean = np.mean([by_hand(SIZES, p_audit=p)[1] for p in grid[::20]])
+    assert float(found.mean) == pytest.approx(mean, abs=5e-5)
+
+
+def explained(attack, folder):
+    assert rb.most_probable(attack, given={"attacks": "yes"}).case["aim"] == "money"
+
+
+def evidence_and_interventions(attack, folder):
+    caught = rb.ask(attack, "caught_if_tried")
+    assert float(caught) == pytest.approx(0.05)
+    assert float(rb.ask(attack, "risk", do={"attacks": "no"})) == 0.0
+    unaware = rb.ask(attack, "caught=yes", do={"noticed": "yes"})  # he is not told
+    assert float(unaware) == pytest.approx(by_hand(SIZES)[0])
+    with pytest.raises(rb.ImpossibleEvidence):
+        rb.ask(attack, "risk", given={"attacks": "yes", "aim": "none"})
+
+
+def renamed_as_a_part(attack, folder):
+    with pytest.raises(rb.ModelError, match="use extends"):
+        rb.attack.loads('{"schema_version": 1, "name": "w", "use": [{"model": "insider-decides", '
+                        '"as": "p"}], "nodes": {"n": {"cpd": {"kind": "uniform"}}}}')  # fmt: skip
+    words = '{"schema_version": 1, "name": "v", "extends": "insider-decides"}'
+    assert float(rb.ask(rb.attack.loads(words), "risk")) == float(rb.ask(attack, "risk"))
+
+
+def told_of_assumptions(attack, folder):
+    from reidbn.attack import assumptions_behind
+
+    assert {"fine", "worth", "p_audit"} <= {*assumptions_behind(attack, ["identified"])}
+    assert "fine" not in assumptions_behind(attack, ["identified"], done=["attacks"])
+
+
+ROOMS = {
+    "ask": same_as_exact("exact"), "enumeration": same_as_exact("enumeration"),
+    "pgmpy": same_as_exact("pgmpy"), "sampling": sampled, "crosscheck": crosschecked,
+    "save": saved, "export": exported, "draw": drawn, "check": checked, "schema": in_schema,
+    "expect": expected, "sweep": swept, "compare": compared, "uncertainty": integrated,
+    "most_probable": explained, "given and do": evidence_and_interventions,
+    "reuse": renamed_as_a_part, "assumptions": told_of_assumptions,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_decides_or_refuses_with_a_remedy(room, tmp_path):
+    ROOMS[room](rb.load("insider-decides"), tmp_path)
+
+
+@pytest.mark.slow
+def test_an_assessment_of_deciders_is_reported_checked_and_varied(people, tmp_path):
+    result = rb.assess("insider-decides", people)
+    result.report(tmp_path / "r.html")
+    said = (tmp_path / "r.html").read_text()
+    assert "What being caught costs" in said
+    result.keep_crosscheck(draws=2_000)
+    voter = rb.assess("insider-decides", people, scenario="voter-registration")
+    found = rb.decide(voter)
+    np.testing.assert_allclose(found.people["risk"], voter.people["overall"], rtol=0, atol=1e-15)
+    assert all(b.method.startswith("scan") for b in rb.tornado(result, over=["fine"]).bars)

@@ -43,6 +43,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("models", "a model file; --expanded: with everything that it stands for"),
         "new": ("models", "write a commented model to start from"),
         "ask": ("ask", "one question: the chance, what it is given, the assumptions used"),
+        "decide": ("decide", "what an attacker does who weighs gain against cost"),
         "draw": ("draw", "the picture of an attack, with the sources of its numbers"),
         "check": ("check", "every problem of every model file, with line and column"),
         "crosscheck": ("whatif", "exact answers against sampled ones and against pgmpy"),

@@ -8,7 +8,7 @@ import click
 
 from reidbn.above import is_above
 from reidbn.cli._examples import examples
-from reidbn.cli._options import ABOVE, option_once, print_json, print_table
+from reidbn.cli._options import ABOVE, option_once, print_json, print_table, read_states
 from reidbn.cli._question import Call, asks
 from reidbn.errors import UsageError
 
@@ -32,16 +32,25 @@ _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
     "--draws", "--rows", default=1_000_000, show_default=True, help="Of the sampling engine."
 )
 @click.option("--seed", default=0, show_default=True, help="Of the sampling engine.")
+@click.option("--policy", multiple=True, metavar="DECISION=OPTION",
+              help="In place of the attacker's best policy.")  # fmt: skip
 @click.option("--most-probable", is_flag=True, help="How it most probably came about.")
 @click.option("--fail-above", type=ABOVE, metavar="P", help="Exit 1 when any answer is above.")
-def ask(asked: Call, most_probable: bool, fail_above: float | None, **options: Any) -> int:
+def ask(
+    asked: Call,
+    most_probable: bool,
+    fail_above: float | None,
+    policy: tuple[str, ...],
+    **options: Any,
+) -> int:
     """Ask QUESTION (node=state, a node, a question's name) of ATTACK (a model's name or file)."""
     import reidbn as rb
 
     model = rb.load(asked.attack)
     if most_probable:
         return _explain(model, asked)
-    answer = rb.ask(model, asked.question, **options, **asked.how)
+    taken = read_states(policy, "--policy") or None
+    answer = rb.ask(model, asked.question, policy=taken, **options, **asked.how)
     if asked.as_json:
         print_json(_as_data(answer))
     else:

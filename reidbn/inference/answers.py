@@ -26,6 +26,7 @@ from reidbn.inference.lowering import (
     subject_values,
 )
 from reidbn.inference.network import Array, Network, check_mass
+from reidbn.inference.policies import with_policy
 from reidbn.inference.query import Query, read_query, refuse_nothing
 from reidbn.inference.tensors import BUDGET
 from reidbn.progress import progress
@@ -48,6 +49,7 @@ def ask(
     draws: int = 1_000_000,
     seed: int = 0,
     beyond_range: bool = False,
+    policy: Any = None,
 ) -> Answer | Expectation:
     """P(target | given, do) and P(given | do); of a question about a mean, an Expectation.
 
@@ -59,11 +61,17 @@ def ask(
     `subject` is what a table says of one person. `engine` is exact, enumeration, pgmpy or sampling,
     which takes so many random `draws` from `seed`.
 
+    An attacker who decides takes his best policy, or the `policy` that is given: an option for each
+    decision, {"attacks": "yes"}, rows over what is seen, or what rb.decide found.
+
     >>> a = ask("leak-single", "identified=yes", set={"leaked": 4000, "class_size": 5})
     >>> round(float(a), 12)
     0.184458368691
     """
-    attack, query = read_query(load_attack(attack), target, given, do)
+    attack = load_attack(attack)
+    if policy is not None:
+        attack = with_policy(attack, policy)
+    attack, query = read_query(attack, target, given, do)
     refuse_nothing(query)
     check_settings(attack, set, beyond_range=beyond_range)
     if engine not in ENGINES:

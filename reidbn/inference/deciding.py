@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
@@ -123,28 +123,33 @@ class Solver:
     check: bool
 
     def worth(self, decision: str, network: Network) -> tuple[Array, Array, Array]:
-        """Equation (1), P(what is seen), and how large what was added up is."""
+        """Equation (1), P(what is seen), and how large what is added up can be."""
         factor = network.factors[decision]
         apart = [_spelled(network, p) for p in factor.parents]
         family = [name for names in apart for name in names] + [decision]
         moved = [p for p in self.payoffs.values() if decision in network.ancestors(p.of)]
-        total = size = chance = np.zeros((1, 1) + (1,) * len(family))
+        total = size = np.zeros((1, 1) + (1,) * len(family))
+        chance: Array | None = None
         for payoff in moved or [Payoff((), np.zeros((1, 1)))]:
             names = [*family, *(n for n in payoff.of if n not in family)]
             p = Plan(names, {}).joint(network, check=self.check)
-            value = _along(payoff, names)
-            rest = tuple(range(2 + len(family), 2 + len(names)))
-            total = total + (p * value).sum(axis=rest)
-            size = size + (p * np.abs(value)).sum(axis=rest)
-            chance = p.sum(axis=rest)
+            place = {name: i for i, name in enumerate(names)}
+            of, kept = [place[n] for n in payoff.of], [*range(len(family))]
+            axes: list[Any] = [p, [..., *place.values()], payoff.table, [..., *of], [..., *kept]]
+            total = total + np.einsum(*axes)
+            most = np.abs(payoff.table).max(axis=tuple(range(2, payoff.table.ndim)))
+            size = size + most.reshape(*most.shape, *(1 for _ in family))
+            if chance is None:
+                chance = p.sum(axis=tuple(range(2 + len(family), p.ndim)))
+        assert chance is not None  # noqa: S101 - there is a payoff, if only one of nothing
         shape = [*(network.size(p) for p in factor.parents), network.size(decision)]
-        total, size, chance = (
+        total, chance = (
             np.broadcast_to(t, (*t.shape[:2], *(network.size(n) for n in family)))
             .reshape(*t.shape[:2], *shape)
-            for t in (total, size, chance)
+            for t in (total, chance)
         )  # fmt: skip
-        safe = np.where(chance > 0, chance, 1.0)
-        return total / safe, chance.sum(axis=-1), (size / safe).max(axis=-1, keepdims=True)
+        size = size.reshape(*size.shape[:2], *(1 for _ in shape))
+        return total / np.where(chance > 0, chance, 1.0), chance.sum(axis=-1), size
 
     def choice(self, decision: str, network: Network) -> Choice:
         """The best of one decision, all others as they are in the network."""
@@ -247,16 +252,6 @@ def _even(network: Network, decision: str) -> Array:
 def _spelled(network: Network, parent: str) -> list[str]:
     """A group as its members, slowest bit first."""
     return [*reversed(network.groups[parent])] if parent in network.groups else [parent]
-
-
-def _along(payoff: Payoff, names: Sequence[str]) -> Array:
-    """A utility's table with its axes where these names have theirs."""
-    order = sorted(range(len(payoff.of)), key=lambda i: names.index(payoff.of[i]))
-    table = payoff.table.transpose([0, 1, *(2 + i for i in order)])
-    shape = [*table.shape[:2], *(1 for _ in names)]
-    for place, i in enumerate(order):
-        shape[2 + names.index(payoff.of[i])] = table.shape[2 + place]
-    return table.reshape(shape)
 
 
 def acting(policy: Array, states_of: Callable[..., list[States]]) -> Actor:

@@ -372,9 +372,9 @@ class Lowering:
         heat = {}
         for name, node in self.attack.decisions.items():
             cell = getattr(node.cpd, "temperature", 0.0)
-            found = np.asarray(scope(self.variables[name], node.parents).value(cell))
-            found = found.reshape((1,) * (3 + len(node.parents) - found.ndim) + found.shape)
-            heat[name] = self._checked_heat(name, found)
+            warm = np.asarray(scope(self.variables[name], node.parents).value(cell))
+            shape = (1,) * (2 + len(node.parents) - warm.ndim) + warm.shape
+            heat[name] = self._checked_heat(name, warm.reshape(shape)[..., None])
         return Solver(self.attack, network, payoffs, heat, self._decider(subject), self.validate)
 
     def _checked_heat(self, name: str, heat: Array) -> Array:

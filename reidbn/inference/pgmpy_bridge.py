@@ -23,6 +23,7 @@ from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, TooLarge, UsageError, did_you_mean
 from reidbn.inference.lowering import check_settings, lower
 from reidbn.inference.network import Array, Network, PlainNode, plain_nodes, spelled_out
+from reidbn.inference.policies import refuse_undecided
 from reidbn.inference.single import single_table
 from reidbn.inference.tensors import SETTING, SUBJECT
 
@@ -170,6 +171,7 @@ def attack_to_pgmpy(
 ) -> Any:
     """A checked pgmpy DiscreteBayesianNetwork of one subject at one setting."""
     check_settings(attack, set, beyond_range=beyond_range)
+    refuse_undecided(attack, "a pgmpy model")
     network = lower(attack, set, subject)
     if network.subjects > 1 or network.settings > 1:
         raise UsageError(

@@ -50,6 +50,15 @@ def with_policy(attack: Attack, policy: Any) -> Attack:
     )
 
 
+def refuse_undecided(attack: Attack, what: str) -> None:
+    """Raise where a decision would be handed on as a chance."""
+    if attack.decisions:
+        raise UsageError(
+            f"{attack.name}: {what} has no place for {', '.join(attack.decisions)}, which the "
+            f"attacker decides. Take rb.decide(attack).attack, with his policy written in"
+        )
+
+
 def _settled(attack: Attack, node: Node, taken: Any) -> Node:
     """The node of one decision, with its table."""
     options = tuple(node.states)

@@ -28,6 +28,9 @@ def how_sure(result: Assessment, telling: Telling) -> list[Shown]:
 def _priors(result: Assessment, telling: Telling) -> list[Shown]:
     if not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
         return []
+    if result.whatif_case().decides:  # the risk jumps along every parameter
+        rows = [["mean", "not worked out: the attacker decides anew at every setting"]]
+        return [Shown("What the parameters leave open", ("figure", "mean overall risk"), rows)]
     found = uncertainty(result, draws=SAMPLES)
     risk = result.risk()
     rows = [["mean", telling.derived(found.mean, risk)]]

@@ -28,6 +28,7 @@ from reidbn.inference.interchange.xdsl import read_xdsl, write_xdsl
 from reidbn.inference.interchange.xmlbif import read_xmlbif, write_xmlbif
 from reidbn.inference.lowering import check_settings, lower, parameter_values
 from reidbn.inference.network import PlainNode, plain_nodes
+from reidbn.inference.policies import refuse_undecided
 from reidbn.release.writing import write_text
 
 FORMATS = ("bif", "xmlbif", "xdsl", "dot")
@@ -175,6 +176,7 @@ def export_text(
     check_settings(attack, set, beyond_range=beyond_range)
     if format == "dot":
         return write_dot(attack, parameter_values(attack, set))
+    refuse_undecided(attack, f"a {format} file as it is written here")
     network = lower(attack, set, subject)
     if network.subjects > 1 or network.settings > 1:
         raise UsageError(
