@@ -338,12 +338,16 @@ class Question:
 
     def __post_init__(self) -> None:
         check_fields(self, instead={"target": str | Mapping[str, Any], "given": Mapping[str, Any]})
+        if isinstance(self.target, Mapping):
+            said = parse_states(self.target)
+            text = ", ".join(f"{node}={state}" for node, state in said.items())
+            object.__setattr__(self, "target", text)
         object.__setattr__(self, "given", FrozenDict(parse_given(self.given)))
 
     @property
     def is_plain(self) -> bool:
         """Whether its target and evidence are states of nodes, and no events."""
-        if isinstance(self.target, str) and _EVENT.search(self.target):
+        if _EVENT.search(self.target):
             return False
         try:
             plain = parse_states(self.target)
@@ -355,11 +359,7 @@ class Question:
     @property
     def names(self) -> set[str]:
         """Nodes and groups that it names, whatever the form of its target and evidence."""
-        said = [self.expect, *self.given]
-        if isinstance(self.target, str):
-            said += [self.target]
-        else:
-            said += self.target
+        said = [self.expect, self.target, *self.given]
         return {found for text in said for found in _NAMED.findall(text)}
 
 

@@ -210,10 +210,8 @@ def _attempts(i: int, test: Mapping[str, Any]) -> Attempts:
 
 
 def _case(what: What, attempts: Attempts, asked: Asking) -> Asked:
-    told: dict[str, Any] = dict(asked)
-    for key in ("given", "do", "set"):
-        told[key] = {**(told.get(key) or {}), **getattr(attempts, key)}
-    return case_of(what, attempts.target, **told)
+    case = case_of(what, attempts.target, **asked)
+    return case.at(attempts.set).asked(given=attempts.given, do=attempts.do)
 
 
 def _names(
