@@ -1,7 +1,9 @@
 """Attackers who decide, against every policy there is, and what each of them means for people."""
 
+import doctest
 from itertools import product
 from math import prod
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -398,3 +400,53 @@ def test_an_assessment_of_deciders_is_reported_checked_and_varied(people, tmp_pa
     found = rb.decide(voter)
     np.testing.assert_allclose(found.people["risk"], voter.people["overall"], rtol=0, atol=1e-15)
     assert all(b.method.startswith("scan") for b in rb.tornado(result, over=["fine"]).bars)
+
+
+def test_the_page_says_what_is_so():
+    page = Path(__file__).parent.parent / "docs" / "decide.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.failed == 0
+    assert found.attempted > 4
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+SLIPS = {
+    "sees: [aim, known]": [
+        ("sees: [aim, knwon]", r'decisions\.attacks\.sees\[1\]: unknown node "knwon"'),
+        ("sees: [caught]", "the story goes in a circle"),
+    ],
+    "options: [no, yes]": [("options: [yes]", r"decisions\.attacks\.options: a decision needs")],
+    "value: $worth": [
+        ("value: $wroth", r'utilities\.gain\.rows\[0\]\.value: no parameter "wroth"'),
+        ("value: $p_audit", r'utilities\.gain\.rows\[0\]\.value: \$p_audit is in "probability"'),
+        ("value: 400 euro", r"utilities\.gain\.rows\[0\]\.value"),
+        ("value: 400", r"utilities\.gain\.source: holds numbers without a source"),
+    ],
+    "of: [caught]": [
+        ("of: [cought]", r'utilities\.penalty\.of\[0\]: unknown node "cought"'),
+        ("of: [known]", r"utilities\.penalty\.of\[0\]: known is a group"),
+    ],
+    "when: {caught: yes}": [("when: {caught: maybe}", 'caught has no state "maybe"')],
+    "unit: euro\n    rows:\n      - {when: {caught": [
+        ("unit: hours\n    rows:\n      - {when: {caught", "they are added")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [(old, new, message) for old, slips in SLIPS.items() for new, message in slips],
+)
+def test_a_slip_in_a_decision_is_told_with_its_place(old, new, message):
+    text = rb.attack.dumps(rb.load("insider-decides"))
+    assert old in text
+    with pytest.raises(rb.ModelError, match=message) as told:
+        rb.attack.loads(text.replace(old, new))
+    assert "<text>:" in str(told.value)
+
+
+def test_a_decision_that_moves_nothing_is_a_warning():
+    text = rb.attack.dumps(rb.load("insider-decides"))
+    idle = text.replace("utilities:\n", "  rests: {options: [no, yes]}\nutilities:\n", 1)
+    warned = [p.message for p in rb.attack.loads(idle).warnings]
+    assert any("moves no utility" in message for message in warned)

@@ -228,18 +228,19 @@ class Attack:
     def behind_decisions(self) -> frozenset[str]:
         """Every node that has a say in what the attacker decides, decisions included."""
         worth = [name for utility in self.utilities.values() for name in utility.of]
-        return frozenset(self._above([*self.decisions, *worth]))
+        return frozenset(self.above([*self.decisions, *worth]))
 
     def upstream(self, nodes: Iterable[str], *, cut: Container[str] = ()) -> set[str]:
         """The nodes and everything that they depend on, but for nodes set from outside.
 
         A decision depends on all that it is taken for, as that is before anything is set.
         """
-        found = self._above(nodes, cut)
+        found = self.above(nodes, cut)
         decided = any(name in found and name not in cut for name in self.decisions)
         return found | self.behind_decisions if decided else found
 
-    def _above(self, nodes: Iterable[str], cut: Container[str] = ()) -> set[str]:
+    def above(self, nodes: Iterable[str], cut: Container[str] = ()) -> set[str]:
+        """The nodes and their ancestors, but for those of nodes set from outside."""
         found: set[str] = set()
         todo = list(nodes)
         while todo:

@@ -273,7 +273,8 @@ def _moved(where: Where, document: Document) -> Where:
     decisions = document.data.get("decisions")
     if where[:1] == ("nodes",) and isinstance(decisions, dict) and where[1] in decisions:
         if where[2:3] == ("cpd",):
-            return ("decisions", *where[1:2], *where[3:4])
+            inner = (_OF_A_DECISION.get(w, w) for w in where[3:4])
+            return ("decisions", *where[1:2], *inner)
         return ("decisions", where[1], *(_OF_A_DECISION.get(w, w) for w in where[2:]))
     thing = document.at(where[:2])
     if not isinstance(thing, dict) or len(where) < 3:

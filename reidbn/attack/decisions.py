@@ -112,7 +112,7 @@ def decision_problems(
 
 def decision_slips(attack: Attack) -> Iterator[Problem]:
     """What can be meant but rarely is: a decision that changes nothing that anything is worth."""
-    counted = attack.upstream(n for u in attack.utilities.values() for n in u.of)
+    counted = attack.above(n for u in attack.utilities.values() for n in u.of)
     for name in decisions_of(attack):
         if name not in counted:
             message = "moves no utility: whatever is decided is worth the same"

@@ -35,6 +35,7 @@ class Decides(_CPD):
     """
 
     kind: ClassVar[str] = "decides"
+    in_files: ClassVar[bool] = False  # it stands under decisions
     temperature: Ref = field(
         default=0.0, metadata={"story": "how far from rational, in the unit of the utilities"}
     )
@@ -82,6 +83,7 @@ class Payoffs(Rows):
     """What each state of some nodes is worth: rows of one cell, the first that fits counts."""
 
     kind: ClassVar[str] = "payoffs"
+    in_files: ClassVar[bool] = False
 
     @classmethod
     def of(cls, rows: tuple[tuple[Ref, dict[str, str | tuple[str, ...]]], ...]) -> Payoffs:
