@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reidbn.above import band_of, is_above
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
-from reidbn.attacks.routes.truth import act_out
+from reidbn.attacks.routes.truth import act_out, set_aside
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import SURE, how_sure, set_outside
 from reidbn.report.margins import fitted_table
@@ -382,6 +382,12 @@ NOT_ACTED_GIVEN = (
 )
 
 
+NOT_ACTED_DO = (
+    "Not acted out: attacks on the table happen as the scenario draws them, and these risks are "
+    "those with {} set by an intervention. The cross-check sets it, too."
+)
+
+
 def adversarial_test(result: Assessment, telling: Telling) -> Section:
     """The attack acted out on the table, beside what the model predicts."""
     if not {"marketer", "prosecutor"} <= set(result.risks):
@@ -390,6 +396,8 @@ def adversarial_test(result: Assessment, telling: Telling) -> Section:
         return Section("Adversarial test", text=[NOT_ACTED])
     if result.questions["marketer"].given:
         return Section("Adversarial test", text=[NOT_ACTED_GIVEN])
+    if left := set_aside(result):
+        return Section("Adversarial test", text=[NOT_ACTED_DO.format(left)])
     acted = act_out(result)
     rows = []
     for c, measure in zip(acted.cells, ("marketer", "prosecutor"), strict=True):
