@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from reidbn.cli._functions import with_functions
 from reidbn.cli._remedies import in_shell
 from reidbn.errors import ReidbnError, ReidbnWarning, UsageError, did_you_mean
 from reidbn.late import face
@@ -75,7 +76,7 @@ class LazyGroup(click.Group):
             return None
         module = import_module(f"reidbn.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
-        return command
+        return with_functions(command, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -9,12 +9,16 @@ read as a number; yes is 1; a group is the number of known members), one that na
 a subject column is that.  It receives whole arrays and must be vectorised.  For a yes/no node it
 returns P(yes); otherwise P(state) with the states on the last axis.  A model file stores only the
 registered name: no code is ever read from a file.
+
+What the author knows of it may be declared: its degree in a parameter, so that what-if answers are
+exact; that it is a step, so that they are scanned; or that it is written for one case at a time.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -22,20 +26,49 @@ import numpy as np
 
 from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD, YES, Array, Scope, Variable, yes_no
-from reidbn.errors import ModelError, Problem, UsageError, did_you_mean
+from reidbn.errors import ModelError, Problem, ReidbnWarning, UsageError, did_you_mean
 
 _REGISTERED: dict[str, Callable[..., Any]] = {}
+_DECLARED: dict[str, Declared] = {}
+SCALAR_CALLS = 10_000  # cases of a function for one at a time from which its cost is told
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the author of a function says of it."""
+
+    degree: Mapping[str, int] = field(default_factory=dict)
+    step: bool = False
+    scalar: bool = False
+
+
+_UNDECLARED = Declared()
 
 
 @typed
-def cpd_function(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function under a name, so that attacks that use it can be saved and loaded."""
+def cpd_function(
+    name: str,
+    *,
+    degree: Mapping[str, int] | None = None,
+    step: bool = False,
+    scalar: bool = False,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function under a name, so that attacks that use it can be saved and loaded.
+
+    `degree` says how often it multiplies a parameter with itself, {"p_looks": 1}: what-if answers
+    are then read off exactly, and checked.  Without, it is taken as smooth, and measured.  `step`
+    says that it jumps, so that what-if looks value by value.  `scalar` says that it takes one
+    number for each argument (`if` and `and` may be used); it is called case by case, which is slow.
+    """
+    declared = Declared(dict(degree or {}), step, scalar)
+    if degree and (step or min(degree.values()) < 0):
+        raise UsageError(f"function {name}: a degree is a whole number from 0, and a step has none")
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         known = _REGISTERED.get(name)
         if known is not None and _place(known) != _place(function):
             raise ModelError(f'a different function is already registered as "{name}"')
-        _REGISTERED[name] = function
+        _REGISTERED[name], _DECLARED[name] = function, declared
         return function
 
     return register
@@ -141,12 +174,39 @@ class Function(CPD):
         """What the function returns, and the shape that its arguments make together."""
         arguments = [self._argument(scope, a) for a in self.arguments]
         try:
-            result = np.asarray(function(*arguments), dtype=float)
+            if self.declared.scalar:
+                result = self._one_by_one(function, arguments)
+            else:
+                result = np.asarray(function(*arguments), dtype=float)
         except Exception as problem:  # whatever a function of the user's may raise
             raise ModelError(
                 f"{scope.child.name}: function {self.name} {_failure(problem)}"
             ) from problem
         return result, np.broadcast_shapes(*(np.shape(a) for a in arguments))
+
+    def _one_by_one(self, function: Callable[..., Any], arguments: list[Array]) -> Array:
+        """What a function for one case at a time returns for every case."""
+        cases = np.broadcast_arrays(*arguments)
+        count = cases[0].size if cases else 1
+        if count >= SCALAR_CALLS:
+            warnings.warn(
+                f"function {self.name} is called {count:,} times, case by case; written for whole "
+                f"arrays (np.where for if) it would be called once",
+                ReidbnWarning,
+                stacklevel=2,
+            )
+        found = [function(*case) for case in zip(*(c.ravel().tolist() for c in cases), strict=True)]
+        values = np.asarray(found if cases else [function()], dtype=float)
+        return values.reshape(*(cases[0].shape if cases else ()), *values.shape[1:])
+
+    @property
+    def declared(self) -> Declared:
+        """What its author says of it."""
+        is_own = self.function is None or self.function is _REGISTERED.get(self.name)
+        return _DECLARED.get(self.name, _UNDECLARED) if is_own else _UNDECLARED
+
+    def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:
+        return self.declared.degree.get(name)
 
     def _argument(self, scope: Scope, name: str) -> Array:
         if any(p.name == name for p in scope.parents):

@@ -14,6 +14,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.limits import broken_condition, conditions_hold
 from reidbn.attack.numbers import table_degree
 from reidbn.attack.parts import Parameter, parse_given, parse_states
+from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
 from reidbn.inference.answers import joint, load_attack
@@ -230,6 +231,14 @@ class Asked:
         cpds = [n.cpd for n in nodes] + [u.payoffs for u in attack.utilities.values()]
         return any(name == ref.removeprefix("$") for cpd in cpds for ref in self._read_by(cpd))
 
+    def jumps(self, name: str) -> str:
+        """Why the answer may jump along a parameter, so that it is looked at value by value."""
+        if self.is_decided(name):
+            return "the attacker decides anew at every value"
+        cpds = [self.attack.all_nodes[holder].cpd for holder in self.holders([name])]
+        stepped = [c.name for c in cpds if isinstance(c, Function) and c.declared.step]
+        return f"function {stepped[0]} is declared as a step" if stepped else ""
+
     def matters(self, name: str) -> bool:
         """True when the parameter can change the answer at all."""
         return bool(self.holders([name])) or self.is_decided(name)
@@ -241,10 +250,10 @@ class Asked:
         tables that hold the parameter add up.  1 is affine; where several tables share one, 2 or
         more.
         """
-        if self.is_structural(name) or self.is_decided(name):
+        if self.is_structural(name) or self.jumps(name):
             return None
         sizes = {n: self.base(n) for n in self.attack.structural}
-        total = 0
+        total, declared = 0, ""
         for holder in self.relevant:
             node = self.attack.all_nodes[holder]
             parents = [self.attack.variable(p, sizes) for p in node.parents]
@@ -252,7 +261,36 @@ class Asked:
             if degree is None:
                 return None
             total += degree
+            if isinstance(node.cpd, Function) and degree:
+                declared = node.cpd.name
+        if declared:
+            self._refuse_wrong_degree(name, total, declared)
         return total
+
+    def _refuse_wrong_degree(self, name: str, degree: int, function: str) -> None:
+        """Raise where the answer is no such polynomial, as the author of a function says it is."""
+        if (name, degree) in self._proved:
+            return
+        low, high = self.parameter(name).range
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        grid = np.linspace(low, high, degree + 5)
+        found = self.evaluate({name: grid}, validate=False)
+        for values in (found.numerator, found.evidence):
+            if values is None:
+                continue
+            fit = np.polynomial.chebyshev.Chebyshev.fit(grid, values.sum(axis=0), degree)
+            off = float(np.abs(fit(grid) - values.sum(axis=0)).max())
+            if not off <= 1e-9 * float(np.abs(values).sum(axis=0).max()):
+                raise UsageError(
+                    f"function {function} is declared to have a degree in {name}, and the answer "
+                    f"is no polynomial of degree {degree} in it: mend the degree, or leave it out"
+                )
+        self._proved.add((name, degree))
+
+    @cached_property
+    def _proved(self) -> set[tuple[str, int]]:
+        return set()
 
     def unproved(self, box: Mapping[str, tuple[float, float]]) -> list[str]:
         """Derived numbers that may leave their ranges in a box of parameters, the others staying.

@@ -37,7 +37,6 @@ from reidbn.errors import EngineError, ImpossibleEvidence, ModelError, UsageErro
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Values
 from reidbn.inference.network import FAULT, MASS, Array, as_probability, strays
 
-DECIDED = "the attacker decides anew at every value"
 NOISE = 1e-13  # below this share of the largest value a number counts as rounding noise
 
 
@@ -359,7 +358,7 @@ def _degree(case: Asked, name: str) -> int | None:
     """The degree to interpolate at, when theory gives one; 0 for what cannot matter."""
     if not case.matters(name):
         return 0
-    if takes_whole_numbers(case, name) or case.is_decided(name):
+    if takes_whole_numbers(case, name) or case.jumps(name):
         return None
     degree = case.degree(name)
     return degree if degree is not None and degree <= MOST_DEGREE else None
@@ -377,8 +376,8 @@ def _response(
         return Response(case, name, low, high, _label(case, degree), *fitted, notes)
     if takes_whole_numbers(case, name) or low == high:
         return Response(case, name, low, high, SCAN, notes=notes)
-    if case.is_decided(name):
-        return Response(case, name, low, high, SCAN, notes=(*notes, DECIDED))
+    if case.jumps(name):
+        return Response(case, name, low, high, SCAN, notes=(*notes, case.jumps(name)))
     if (low, high) != span and case.is_conditional:  # evidence that an end excludes has a limit
         wider, cut = allowed_range(case, name, span, evidence=False)
         smooth = _smooth(case, name, *wider)

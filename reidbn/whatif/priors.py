@@ -393,7 +393,7 @@ class _Cutter:
         count = len(measure.points)
         self.knows_all = measure.is_listed and count <= min(MOST_WHOLE, case.at_once(name))
         # An answer that jumps where an attacker decides otherwise is looked at closely at once.
-        self.start = JUMPS if case.is_decided(name) and not self.whole else 1
+        self.start = JUMPS if case.jumps(name) and not self.whole else 1
         self._asked: set[float] = set()
         self.all = case.answers({name: measure.points}) if self.knows_all else np.empty((1, 0))
 

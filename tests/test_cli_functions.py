@@ -1,0 +1,119 @@
+"""--functions: code is named on the command line, never in a model file."""
+
+import json
+import warnings
+
+import pytest
+from click.testing import CliRunner
+
+import reidbn as rb
+from reidbn.cli import reidbn
+
+MODEL = """
+schema_version: 1
+name: own
+parameters:
+  p: {value: 0.2, range: [0, 1], source: assumption}
+  limit: {value: 3.5, range: [0, 9], unit: records, source: assumption}
+nodes:
+  a: {cpd: {kind: probability, p: $p}}
+  b: {parents: [a], cpd: {kind: function, name: NAME}}
+questions: {risk: {target: b=yes}}
+"""
+CODE = """
+import numpy as np
+import reidbn as rb
+
+SHARE = 0.5
+
+
+@rb.cpd.cpd_function("own-declared", degree={"p": 2})
+def declared(a, p):
+    return a * p * p
+
+
+@rb.cpd.cpd_function("own-step", step=True)
+def stepped(a, limit):
+    return np.where(limit > 2.25, SHARE, 0.0) * a
+
+
+@rb.cpd.cpd_function("own-boast", degree={"p": 1})
+def boast(a, p):
+    return a * p * p * p
+
+
+def own_scalar(a, p):
+    return SHARE if a == 1 and p > 0 else 0.0
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "own_functions.py").write_text(CODE)
+
+    def model(name):
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(MODEL.replace("NAME", name))
+        return str(path)
+
+    return model, str(tmp_path / "own_functions.py")
+
+
+def run(*words):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rb.errors.ReidbnWarning)
+        return CliRunner().invoke(reidbn, [*words])
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"), [("own-declared", 0.008), ("own-step", 0.1), ("own_scalar", 0.1)]
+)
+def test_a_function_of_the_file_is_used(files, name, answer):
+    model, code = files
+    found = run("ask", model(name), "risk", "--json", "--functions", code)
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.output)["probability"] == pytest.approx(answer, abs=1e-15)
+
+
+def test_a_declared_degree_is_exact_a_step_is_scanned_and_a_wrong_degree_is_found_out(files):
+    model, code = files
+    told = {}
+    for name, over in (("own-declared", "p"), ("own-step", "limit")):
+        found = run("tornado", model(name), "risk", "--over", over, "--json", "--functions", code)
+        assert found.exit_code == 0, found.output
+        (bar,) = json.loads(found.output)["bars"]
+        told[name] = bar["method"]
+        if name == "own-step":
+            assert (bar["lowest"], bar["highest"]) == (0.0, 0.1)
+    assert told["own-declared"] == "exact polynomial"
+    assert told["own-step"].startswith("scan")
+    for command in ("tornado", "uncertainty"):
+        found = run(command, model("own-boast"), "risk", "--over", "p", "--functions", code)
+        assert isinstance(found.exception, rb.UsageError)
+        assert "no polynomial of degree 2" in str(found.exception)
+
+
+def test_what_is_no_file_of_functions_is_refused(files, tmp_path):
+    model, _ = files
+    (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "empty.py").write_text("x = 1")
+    for path, said in (("broken.py", "ZeroDivisionError"), ("empty.py", "defines no function"),
+                       ("none.py", "no such Python file")):  # fmt: skip
+        found = run("ask", model("own-step"), "risk", "--functions", str(tmp_path / path))
+        assert isinstance(found.exception, rb.UsageError)
+        assert said in str(found.exception)
+
+
+def test_a_function_for_one_case_tells_what_it_costs(files):
+    model, code = files
+    run("check", model("own_scalar"), "--functions", code)
+    with pytest.warns(rb.errors.ReidbnWarning, match="case by case"):
+        rb.sweep(rb.load(model("own_scalar")), "risk", {"p": [i / 20_000 for i in range(20_000)]})
+
+
+def test_a_model_file_names_no_code(files):
+    _, code = files
+    text = MODEL.replace("NAME", "own-step")
+    text = text.replace("name: own", f"functions: {code}\nname: own", 1)
+    with pytest.raises(rb.ModelError, match="functions"):
+        rb.attack.loads(text)
