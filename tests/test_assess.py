@@ -251,7 +251,7 @@ def test_matching_values_count_matches_and_the_approximation_is_noted():
     assert classes.sizes[3].tolist() == table.class_sizes(["age", "sex"]).tolist()
     assert not classes.is_partition
     # Population fits see classes, not match counts: four people, n = 4 on every subset.
-    assert [f.records for f in classes.frequencies] == [4, 4, 4, 4]
+    assert [f.n for f in classes.frequencies] == [4, 4, 4, 4]
     scenario = knows(0.5, 0.5, names=("age", "sex"))
     result = assess("adversary-routes", table, scenario=scenario, population=500)
     assert any("as-written" in note for note in result.population.notes)

@@ -89,7 +89,8 @@ def test_kinds_with_a_story_act_and_do_not_read_their_table(monkeypatch):
 
 
 def test_there_is_a_case_for_every_kind():
-    elsewhere = {  # by oracles of their own: test_uniqueness_cpds, test_leak_models, test_records
+    elsewhere = {  # by oracles of their own: test_uniqueness_cpds, test_leak_models, ...
+        "measured",
         "near-copy",
         "noisy-copy",
         "one-of",

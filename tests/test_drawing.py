@@ -111,8 +111,7 @@ def test_no_card_overlaps_another_or_leaves_the_sheet(picture):
     for box in drawing.boxes.values():
         assert min(box.x0, box.y0, drawing.width - box.x1, drawing.height - box.y1) > 10
     frames = [d for style, d in paths(drawing) if "Q" in d and "fill: none" not in style]
-    pointed = len(attack.decisions) + len(attack.utilities)  # squares and diamonds
-    assert sum(d.count("M") for d in frames) == len(drawing.boxes) - pointed
+    assert sum(d.count("M") for d in frames) == len(drawing.boxes)  # rounded, square and pointed
 
 
 def test_no_arrow_runs_through_a_card(picture):

@@ -145,7 +145,7 @@ def test_an_assessment_of_a_table_with_gaps_says_what_counts_possible_matches(ga
     summary = result.summary("cell-5")
     assert said in str(summary)
     assert any(said in note for note in summary.to_dict()["notes_on_the_rule"])
-    outward = "the highest 1/class is up to 0.2, but for under 10 people, counted so; it is up to"
+    outward = "the highest 1/class is up to 0.2, but for under 10 people either way"
     assert outward in result.to_html(tmp_path / "r.html").read_text()
     assert outward in result.to_json(tmp_path / "r.json").read_text()
     plain = rb.read_table(GAPS, quasi_identifiers=["sex", "age"])

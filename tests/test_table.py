@@ -28,7 +28,7 @@ def test_class_sizes_are_counts_of_equal_rows(rows):
     assert found.mean_risk == pytest.approx(np.mean([1 / s for s in sizes]), rel=1e-12)
     f = people.frequencies()
     assert dict(zip(f.sizes.tolist(), f.counts.tolist(), strict=True)) == Counter(classes.values())
-    assert (f.records, f.classes, f.uniques) == (len(rows), found.count, found.uniques)
+    assert (f.n, f.classes, f.uniques) == (len(rows), found.count, found.uniques)
 
 
 @given(coded(), st.data())

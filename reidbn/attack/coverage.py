@@ -118,7 +118,7 @@ def coverage(
     LINDDUN is always told, the risks of [WP216] and the five safes where a model speaks of them.
 
     >>> coverage(["breakfast"]).to_frame().query("status == 'modelled'")["threat"].tolist()
-    ['Identifying']
+    ['Linking', 'Identifying', 'Detecting', 'Data disclosure']
     """
     given = _shipped() if models is None else models
     attacks = [load(m) for m in ([given] if isinstance(given, str | Attack) else given)]

@@ -35,7 +35,7 @@ def expect(
 
     >>> e = expect("leak-single", "leaked_class_size")
     >>> round(float(e), 12), round(float(e.sd), 4)
-    (2.0, 1.0953)
+    (2.0, 1.0952)
     """
     if engine not in ENGINES:
         raise UsageError(f'no engine "{engine}"; use {", ".join(ENGINES)}')
