@@ -132,7 +132,7 @@ def run_there(python: Path, folder: Path) -> None:
     say("every public name imports")
     models = json.loads(called([str(command), "models", "--json"], "reidbn models", cwd=folder))
     shipped = sorted(p.stem for p in (ROOT / "models").glob("*.yaml"))
-    if [m["name"] for m in models] != shipped:
+    if sorted(m["name"] for m in models) != shipped:
         raise Failed(f"reidbn models lists {len(models)} models; {len(shipped)} are shipped")
     answer = called([str(command), "ask", "leak-single", "identified=yes", "--json"], "reidbn ask",
                     cwd=folder)  # fmt: skip
