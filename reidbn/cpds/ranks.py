@@ -81,7 +81,9 @@ class Ranked(CPD):
 
     def _between(self, score: Array) -> tuple[NDArray[np.intp], Array]:
         """Between which two of the listed chances a score lies, and how far on the way."""
-        at = np.round(score * (len(self.p) - 1), 12)
+        at = score * (len(self.p) - 1)
+        whole = np.rint(at)
+        at = np.where(np.abs(at - whole) < 1e-12, whole, at)  # so that 0 and 1 stay what they are
         below = np.minimum(np.floor(at).astype(np.intp), len(self.p) - 2)
         return below, at - below
 
