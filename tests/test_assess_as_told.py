@@ -121,6 +121,15 @@ def test_the_attack_acted_out_on_the_table_agrees():
     assert act_out(rb.assess(rb.loads(TEXT), people()), draws=40_000, seed=4).agrees
 
 
+def test_a_chance_derived_from_a_column_is_acted_out_person_by_person():
+    text = TEXT.replace("subject:\n", "subject:\n  fame: {unit: probability, range: [0, 1]}\n")
+    text = text.replace("groups:\n", 'numbers:\n  p_seen: "fame * 0.8"\ngroups:\n')
+    text = text.replace("knows_race: $p_race", "knows_race: $p_seen")
+    fame = np.linspace(0, 1, 300)
+    result = rb.assess(rb.loads(text), people(), subject={"fame": fame})
+    assert act_out(result, draws=40_000, seed=4).agrees  # a false alarm in one of a million
+
+
 def test_what_each_attribute_adds_is_by_never_knowing_it():
     result = rb.assess(rb.loads(TEXT), people(60))
     found = drivers(result)

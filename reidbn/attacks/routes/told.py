@@ -114,15 +114,16 @@ def drawn_as_told(
     result: Assessment, who: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.intp] | None:
     """The subset known in each attempt, every story acted out; None where a scenario says it."""
-    group = told_group(result.attack)
+    attack = result.attack
+    group = told_group(attack)
     if group is None:
         return None
-    needed = result.attack.upstream(group.members)
-    lowering = Lowering(result.attack, result.inputs.set, tables=False)
+    needed = attack.upstream(group.members)
+    lowering = Lowering(attack, result.inputs.set, tables=False)
     columns: Mapping[str, Any] = {
         name: np.asarray(result.subject_table.columns[name])
-        for name in result.attack.subject
-        if any(f"@{name}" in result.attack.all_nodes[n].cpd.references() for n in needed)
+        for name in attack.subject
+        if any(f"@{name}" in attack.behind(attack.all_nodes[n].cpd) for n in needed)
     }
     network = lowering.network(columns).do(_done(needed, result.inputs))
     subject = result.subject_table.of_person[who]
