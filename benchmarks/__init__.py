@@ -1,0 +1,17 @@
+"""What the benchmarks share: where the real tables are, and how a second is measured."""
+
+import os
+import time
+from pathlib import Path
+
+DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def best(work, times=3):
+    """Least CPU seconds of some runs, and the result of the last."""
+    seconds = []
+    for _ in range(times):
+        start = time.process_time()
+        result = work()
+        seconds.append(time.process_time() - start)
+    return min(seconds), result

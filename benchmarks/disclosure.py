@@ -23,8 +23,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 import reidbn as rb
+from benchmarks import DATA
 
-DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 RESULTS = Path(__file__).parent / "results" / "disclosure.md"
 ADULT = "gender age race marital_status education native_country work_class salary occupation"
 DIABETES = (

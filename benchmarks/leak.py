@@ -9,7 +9,6 @@ its states remembered and without, and acting the leak out.
 
 import os
 import sys
-import time
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -23,18 +22,10 @@ import reidbn as rb
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import leak_oracle as oracle
 
+from benchmarks import best
+
 RESULTS = Path(__file__).parent / "results" / "leak.md"
 MIXED = {1: 100_000, 3: 100_000, 7: 50_000, 11: 10_000, 50: 2_800}
-
-
-def best(work, times=3):
-    """CPU seconds of the quickest of some runs, and the result."""
-    spent = []
-    for _ in range(times):
-        start = time.process_time()
-        result = work()
-        spent.append(time.process_time() - start)
-    return min(spent), result
 
 
 def one_target():

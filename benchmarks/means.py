@@ -14,6 +14,7 @@ import time
 import numpy as np
 
 import reidbn as rb
+from benchmarks import best
 from reidbn.attack import Attack, Group, Node, Parameter, SubjectColumn
 from reidbn.inference import lower, pgmpy_bridge
 
@@ -22,16 +23,6 @@ SOURCES = ("facebook", "linkedin", "newspaper")
 MEMBERS, PEOPLE, CELLS = 12, 1000, 6
 GRID = np.array(list(itertools.product([0.2, 0.5, 0.8], repeat=4))).T
 MOVED = dict(zip(("p_facebook", "p_linkedin", "p_newspaper", "w0_facebook"), GRID, strict=True))
-
-
-def best(work, times=3):
-    """Least CPU seconds of some runs, and the result of the last."""
-    seconds = []
-    for _ in range(times):
-        start = time.process_time()
-        result = work()
-        seconds.append(time.process_time() - start)
-    return min(seconds), result
 
 
 def wide(n, cpd, states=YES_NO):

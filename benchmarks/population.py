@@ -13,7 +13,6 @@ size by SciPy, as a yardstick.  ATUS-CPS: 40,000 people, 12 attributes, 4,096 su
 included.
 """
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -22,10 +21,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import digamma, zeta
 
+from benchmarks import DATA
 from reidbn import population
 from reidbn.microdata import People
 
-DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 RESULTS = Path(__file__).parent / "results" / "population.md"
 ADULT = ["sex", "age", "race", "marital_status", "education", "native_country", "workclass"]
 ATUS = ["yob", "sex", "state", "race", "hispanic", "edu", "marital", "work_class",

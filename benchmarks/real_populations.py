@@ -20,7 +20,6 @@ the design effect, Holm's correction over all tables and fractions.  Brier: of P
 person, against the best constant of each case, which nobody knows beforehand.
 """
 
-import os
 import sys
 import time
 from itertools import combinations, pairwise
@@ -31,11 +30,11 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.stats import binom
 
+from benchmarks import DATA
 from reidbn import population
 from reidbn.errors import ReidbnError
 from reidbn.microdata import read_table
 
-DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 RESULTS = Path(__file__).parent / "results" / "real_populations.md"
 FRACTIONS = (0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
 MODELS = ("structured", "log-linear", "pitman-bayes", "pitman", "ewens", "zayatz", "snb", "dankar")

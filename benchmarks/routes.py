@@ -21,21 +21,13 @@ from reidbn.inference import lower, pgmpy_bridge
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from attacks import SETTINGS, closed_form, routes, routes_subjects
 
+from benchmarks import best
+
 SUBJECTS = 1000
 GRID = np.array(list(itertools.product([0.2, 0.5, 0.8], repeat=4))).T
 GRID_SETTINGS = dict(zip(SETTINGS, GRID, strict=True))
 CHANGING = {"member": "p_m", "prosecutor": "p_fm", "journalist": "p_cu", "claims": "p_c"}
 CELLS = SUBJECTS * GRID.shape[1]
-
-
-def best(work, times=3):
-    """Least CPU seconds of some runs, and the result of the last."""
-    seconds = []
-    for _ in range(times):
-        start = time.process_time()
-        result = work()
-        seconds.append(time.process_time() - start)
-    return min(seconds), result
 
 
 def batched(attack, subjects):

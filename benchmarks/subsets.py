@@ -23,7 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" / "data"))
+from benchmarks import DATA
+
 RESULTS = Path(__file__).parent / "results" / "subsets.md"
 ADULT_SIZES = (2, 72, 5, 7, 16, 41, 7, 2, 14)
 WIDE_SIZES = (2, 18, 6, 8, 5, 5, 12, 7, 3, 10, 5, 7)

@@ -15,6 +15,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+from benchmarks import best
+
 RESULTS = Path(__file__).parent / "results" / "tables.md"
 PEOPLE = 1_500_000
 QI = ["age", "sex", "state", "race", "ethnicity", "education", "marital", "work", "income",
@@ -23,15 +25,6 @@ QI = ["age", "sex", "state", "race", "ethnicity", "education", "marital", "work"
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def best(work, times=3):
-    seconds = []
-    for _ in range(times):
-        start = time.process_time()
-        result = work()
-        seconds.append(time.process_time() - start)
-    return min(seconds), result
 
 
 def write(folder):

@@ -14,7 +14,6 @@ rule, with its own Pitman, Zayatz and SNB) was ten times too low in 19 of 282 ca
 was 1.45, 0.42 and 0.05, with 33, 78 and 94 of 94 within 2x.
 """
 
-import os
 import sys
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -22,11 +21,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks import DATA
 from reidbn import population
 from reidbn.errors import UsageError
 from reidbn.microdata import People
 
-DATA = Path(os.environ.get("REIDBN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 RESULTS = Path(__file__).parent / "results" / "two_populations.md"
 FRACTIONS = {
     "Adult": (0.005, 0.01, 0.05, 0.1, 0.25, 0.4, 0.5, 0.75),

@@ -10,7 +10,6 @@ of three.
 
 import itertools
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -21,18 +20,11 @@ from reidbn.inference import make_case
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from attacks import SETTINGS, routes, routes_subjects
 
+from benchmarks import best
+
 RISK = "reidentified=yes"
 GRID = {name: [0.2, 0.5, 0.8] for name in SETTINGS}
 DRAWS = 4096
-
-
-def best(work, times=3):
-    seconds = []
-    for _ in range(times):
-        start = time.process_time()
-        result = work()
-        seconds.append(time.process_time() - start)
-    return min(seconds), result
 
 
 def loop_over_settings(attack, subjects):

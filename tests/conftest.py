@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from reidbn.cli import main
+
 settings.register_profile("reidbn", deadline=None)  # a busy machine is no fault of the product
 settings.load_profile("reidbn")
 
@@ -19,6 +21,25 @@ def shared() -> Path:
     if not (place / "oracles").is_dir():
         pytest.skip("the outside oracles (../shared) are not on this machine")
     return place
+
+
+@pytest.fixture(scope="session")
+def authored(shared) -> Path:
+    """Published adversaries as they were written before the language had words for them."""
+    return shared / "authored"
+
+
+@pytest.fixture
+def shell(capsys):
+    """(exit code, what is printed, its errors after it) of a command."""
+
+    def run(*words):
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        printed = capsys.readouterr()
+        return ended.value.code or 0, printed.out + printed.err
+
+    return run
 
 
 @pytest.fixture(scope="session")

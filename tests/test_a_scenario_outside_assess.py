@@ -1,28 +1,13 @@
 """A scenario means the same in leak and disclosure as in assess; nothing is dropped unseen."""
 
 import numpy as np
-import pytest
 
 import reidbn as rb
-from reidbn.cli import main
 
 
 def _people(*columns, rows=200):
     table = rb.datasets.synthetic_patients(rows, seed=8)
     return rb.read_table(table, quasi_identifiers=columns, sensitive=["diagnosis"])
-
-
-@pytest.fixture
-def shell(capsys):
-    """(exit code, what is printed) of a command."""
-
-    def command(*words):
-        with pytest.raises(SystemExit) as ended:
-            main([*words])
-        shown = capsys.readouterr()
-        return ended.value.code, shown.out + shown.err
-
-    return command
 
 
 def test_a_leak_under_a_scenario_that_knows_the_decade_of_an_age_is_what_assess_says():

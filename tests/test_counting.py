@@ -5,7 +5,6 @@ The kinds' tables stand in cpd_cases.py, random files of them in random_files.py
 
 from fractions import Fraction
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from reidbn.cpds import Count, Max, Minus, NoisyMax, Probability, Row, Sum, Unif
 from reidbn.inference import Lowering, ask, exact, subject_values
 from tests.yaml_oracle import Model
 
-CONTRACT = Path("/work/shared/authored/contract")
 YES_NO = ("no", "yes")
 
 
@@ -249,10 +247,9 @@ def test_a_column_of_one_node_given_as_a_list_is_that_node():
 # -- the contract ----------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not CONTRACT.exists(), reason="the shared files are not here")
-def test_somebody_who_knows_a_few_facts_of_a_sparse_record():
+def test_somebody_who_knows_a_few_facts_of_a_sparse_record(authored):
     """By hand: facts ~ Poisson(5) cut at 20, right ~ Binomial(facts, 0.9)."""
-    text = (CONTRACT / "linkage.yaml").read_text()
+    text = (authored / "contract" / "linkage.yaml").read_text()
     attack = rb.loads(text)
     model = Model.read(text)
     facts = [float(x) for x in model.chances("facts", {}).values()]

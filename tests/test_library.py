@@ -6,13 +6,11 @@ The files before are in shared/authored; where that is absent, only the hand spe
 from fractions import Fraction
 from itertools import product
 from math import comb
-from pathlib import Path
 
 import pytest
 
 import reidbn as rb
 
-AUTHORED = Path("/work/shared/authored")
 # Of each model: its file before, and the questions there by their names here.
 BEFORE = {
     "el-emam-context": ("el-emam", {"risk": "risk", "weak": "weak"}),
@@ -34,11 +32,10 @@ def asked(attack, name):
     return float(rb.ask(attack, question.target, given=dict(question.given)))
 
 
-@pytest.mark.skipif(not AUTHORED.exists(), reason="the shared files are not here")
 @pytest.mark.parametrize("model", BEFORE)
-def test_the_answers_are_those_of_the_file_before(model):
+def test_the_answers_are_those_of_the_file_before(model, authored):
     before, names = BEFORE[model]
-    old = rb.load(AUTHORED / f"{before}.yaml")
+    old = rb.load(authored / f"{before}.yaml")
     for new_name, old_name in names.items():
         assert asked(rb.load(model), new_name) == pytest.approx(asked(old, old_name), abs=1e-12)
 

@@ -10,20 +10,8 @@ from inside import inside
 
 import reidbn as rb
 from reidbn.attacks import drivers
-from reidbn.cli import main
 from reidbn.report import Telling, rule
 from reidbn.written import read_number, tiny
-
-
-@pytest.fixture
-def shell(capsys):
-    def run(*words):
-        with pytest.raises(SystemExit) as ended:
-            main([str(w) for w in words])
-        printed = capsys.readouterr()
-        return ended.value.code or 0, printed.out + printed.err
-
-    return run
 
 
 @pytest.fixture

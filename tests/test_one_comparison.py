@@ -5,19 +5,7 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
-from reidbn.cli import main
 from reidbn.report import LEVELS, Telling, nearest, risk_curves
-
-
-@pytest.fixture
-def shell(capsys):
-    def run(*words):
-        with pytest.raises(SystemExit) as ended:
-            main([str(w) for w in words])
-        printed = capsys.readouterr()
-        return ended.value.code or 0, printed.out + printed.err
-
-    return run
 
 
 @pytest.fixture

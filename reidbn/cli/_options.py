@@ -13,7 +13,7 @@ import click
 
 from reidbn.above import refuse_no_limit
 from reidbn.errors import UsageError
-from reidbn.release.writing import probe
+from reidbn.release.writing import is_stream, probe
 from reidbn.written import read_number
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class NewFile(click.ParamType):  # type: ignore[type-arg]  # generic since click
         if self.endings and Path(value).suffix.lower() not in self.endings:
             raise UsageError(f"{option}: {value}: end the name in {' or '.join(self.endings)}")
         probe(value)
-        if ctx is not None and Path(value).name != "null":
+        if ctx is not None and not is_stream(value):
             files = ctx.meta.setdefault(_WRITTEN, {})
             other = files.setdefault(os.path.realpath(value), option)
             if other != option:

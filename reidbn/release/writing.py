@@ -37,7 +37,7 @@ def whole(path: str | os.PathLike[str], *, of_people: bool = False) -> Iterator[
     `of_people` is for files with a row or a mark for each person: only their owner may read them.
     """
     place = _place(path)
-    if place.exists() and not place.is_file():  # a device, such as /dev/stdout
+    if is_stream(place):
         with _said(place):
             yield place
         return
@@ -59,9 +59,14 @@ def probe(*paths: str | os.PathLike[str] | None) -> None:
     for path in paths:
         if path is not None:
             place = _place(path)
-            if not place.exists() or place.is_file():
+            if not is_stream(place):
                 with _said(place):
                     _part(place).rmdir()
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a device or a pipe, such as /dev/stdout: nothing there can be lost."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def private_folder(path: str | os.PathLike[str]) -> Path:
@@ -136,9 +141,10 @@ def _said(place: Path) -> Iterator[None]:
 def _part(place: Path) -> Path:
     """A private folder beside the place, after those that killed processes left are gone."""
     start = f".{place.name[:80]}."
-    for left in place.parent.iterdir():
-        if left.name.startswith(start) and left.name.endswith(_PART) and left.is_dir():
-            _remove_if_left(left)
+    with os.scandir(place.parent) as beside:  # a checkpoint's folder can hold thousands
+        left = [e.path for e in beside if e.name.startswith(start) and e.name.endswith(_PART)]
+    for folder in filter(os.path.isdir, left):
+        _remove_if_left(Path(folder))
     return Path(tempfile.mkdtemp(prefix=start, suffix=_PART, dir=place.parent))
 
 

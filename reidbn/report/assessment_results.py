@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reidbn.above import band_of, is_above
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
-from reidbn.attacks.routes.truth import act_out, set_aside
+from reidbn.attacks.routes.truth import act_out, not_acted
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import SURE, how_sure, set_outside
 from reidbn.report.margins import fitted_table
@@ -396,7 +396,7 @@ def adversarial_test(result: Assessment, telling: Telling) -> Section:
         return Section("Adversarial test", text=[NOT_ACTED])
     if result.questions["marketer"].given:
         return Section("Adversarial test", text=[NOT_ACTED_GIVEN])
-    if left := set_aside(result):
+    if left := not_acted(result):
         return Section("Adversarial test", text=[NOT_ACTED_DO.format(left)])
     acted = act_out(result)
     rows = []

@@ -275,7 +275,7 @@ def run(inputs: Inputs) -> Assessment:
                 f"question {measure} is left out: it has evidence, and acting runs forward"
             )
     risks: dict[str, Array] = {}
-    seen_before, done = inputs.given or scenario.given, {**scenario.do, **inputs.do}
+    seen_before, done = inputs.given or scenario.given, inputs.done
     asks_match = population is not None and CLASS_SIZE in attack.subject and not seen_before
     match_done = done if asks_match else None
     sums = _summed(attack, questions, inputs, classes, population, table, match_done)
@@ -449,9 +449,8 @@ def _questions(
     for name in (*names, main):
         question = attack.questions[name]
         given = {**question.given, **scenario.given, **inputs.given}
-        done = {**scenario.do, **inputs.do}
         what = Mean(question.expect) if question.expect else question.target
-        attack, query = read_query(attack, what, given, done)
+        attack, query = read_query(attack, what, given, inputs.done)
         if query.is_distribution:
             raise UsageError(f"question {name} asks for a distribution; name a state")
         if query.scale is not None:

@@ -80,6 +80,11 @@ class Inputs:
     """What the caller set; `set` holds what the scenario sets, too."""
     trials = older("draws")
 
+    @property
+    def done(self) -> dict[str, str]:
+        """What is set by the scenario and by the call, which goes before it."""
+        return {**self.scenario.do, **self.do}
+
 
 ROUNDING = 1e-9  # what sums of products may be off by
 CHECKED = 1 << 26  # people x subsets up to which everybody can be checked

@@ -198,8 +198,7 @@ def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
     }
     if MATCH in result.risks:
         inputs = result.inputs
-        done = {**inputs.scenario.do, **inputs.do}
-        out[MATCH] = journalist_match(result.attack, fits, table, inputs.set, done)
+        out[MATCH] = journalist_match(result.attack, fits, table, inputs.set, inputs.done)
     return {m: out[m] for m in result.measures if m in out}
 
 
@@ -207,8 +206,7 @@ def _summed(
     result: Assessment, fits: SubsetPopulation, asked: Mapping[str, Query]
 ) -> dict[str, Array] | None:
     """The same where no number per person and subset is kept; None where that cannot be."""
-    done = {**result.inputs.scenario.do, **result.inputs.do}
-    match = Query((), {}, {}, done) if MATCH in result.risks else None
+    match = Query((), {}, {}, result.inputs.done) if MATCH in result.risks else None
     found = summed(
         result.attack, asked, result.inputs.set, fits.classes, fits, result.subject_table,
         match=match,

@@ -106,8 +106,7 @@ def _chances(attack: Attack, members: tuple[str, ...], inputs: Inputs) -> list[A
 
 
 def _done(nodes: set[str], inputs: Inputs) -> dict[str, str]:
-    done = {**inputs.scenario.do, **inputs.do}
-    return {node: state for node, state in done.items() if node in nodes}
+    return {node: state for node, state in inputs.done.items() if node in nodes}
 
 
 def drawn_as_told(

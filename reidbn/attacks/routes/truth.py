@@ -88,7 +88,7 @@ def act_out(result: Assessment, *, draws: int = 20_000, seed: int = 0) -> ActedO
             raise UsageError(f"this attack has no question {measure} to compare a match with")
     if result.questions["marketer"].given:
         raise UsageError("attacks are acted out forward, without evidence: leave given= out")
-    if left := set_aside(result):
+    if left := not_acted(result):
         raise UsageError(f"attacks are acted out as they happen, and do= sets {left}: leave it out")
     whole_number(draws, "draws", least=1)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
@@ -112,14 +112,13 @@ def act_out(result: Assessment, *, draws: int = 20_000, seed: int = 0) -> ActedO
     )
 
 
-def set_aside(result: Assessment) -> str:
+def not_acted(result: Assessment) -> str:
     """A node that do= sets, that the match rests on, and that is not acted out; else empty."""
     told = told_group(result.attack)
     acted = set() if told is None else result.attack.upstream(told.members)
     queries = (result.questions[name] for name in ("marketer", "prosecutor"))
     behind = result.attack.upstream({name for query in queries for name in query.targets})
-    done = {*result.inputs.scenario.do, *result.inputs.do}
-    return min((done & behind) - acted, default="")
+    return min((result.inputs.done.keys() & behind) - acted, default="")
 
 
 def _guess(
