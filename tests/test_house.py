@@ -88,6 +88,8 @@ DOORS = {
     },
     "whatif/decide.py": {"reidbn.report.decision_figures:draw_decision"},
     "cpds/protocol.py": {"reidbn.inference.pgmpy_bridge:cpd_to_pgmpy"},
+    "microdata/sparse.py": {"reidbn.microdata.sparsity:describe"},
+    "microdata/sparsity.py": {"reidbn.report.sparse_figures:figure"},
     "microdata/table.py": {
         "reidbn.microdata.generalise:compared_with",
         "reidbn.microdata.generalise:generalise",

@@ -5,6 +5,7 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {
+        "ehr": "SyntheticEHR synthetic_ehr",
         "fetching": "DATASETS fetch",
         "patients": "synthetic_patients",
         "toy_hospital": "ToyHospital toy_hospital",
