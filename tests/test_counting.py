@@ -3,8 +3,10 @@
 The kinds' tables stand in cpd_cases.py, random files of them in random_files.py.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -136,6 +138,26 @@ def test_what_does_not_fit_is_told_beside_the_answer_and_by_check():
     assert rb.ask(attack, "left=0", do={"facts": "5"}).cut == {}
     wide = rb.loads(poisson(2.0, 60).replace("9.0", "3.0"))
     assert [p.where[1] for p in rb.check(wide)] == ["left"]
+
+
+@dataclass(frozen=True)
+class Tries(rb.cpd.CPD):
+    """A kind of somebody else's that has no end: so many failures before the first success."""
+
+    kind: ClassVar[str] = "tries"
+    p: float
+
+    def probabilities(self, scope):
+        k = np.arange(scope.child.size - 1)
+        return np.array([*self.p * (1 - self.p) ** k, self.cut(scope)])
+
+    def cut(self, scope):
+        return np.asarray((1 - self.p) ** (scope.child.size - 1))
+
+
+def test_a_kind_of_somebody_elses_says_what_it_cuts_off_too():
+    attack = Attack("tries", nodes=[Node("n", tuple("0123"), Tries(0.5), source="assumption")])
+    assert rb.ask(attack, "n=0").cut == pytest.approx({"n": 1 / 8})
 
 
 def test_nothing_is_lost_by_the_cut_and_no_digit_by_a_mean_that_is_small():

@@ -28,11 +28,12 @@ from reidbn.cpds.protocol import (
     needs_parents,
     needs_probability,
     needs_reference,
+    needs_weight_each,
     needs_yes_no,
     yes_no,
 )
 from reidbn.cpds.rows import REST, TOLERANCE
-from reidbn.errors import Problem, did_you_mean
+from reidbn.errors import Problem
 
 
 def _count(scope: Scope) -> Array:
@@ -159,13 +160,8 @@ class _Noisy(_Gate):
         if not isinstance(self.weights, dict):
             return found + _weight_problems(self.weights, "weights")
         for name, ref in self.weights.items():
-            if name not in names:
-                message = f'"{name}" is not a parent of this node; {did_you_mean(name, names)}'
-                found.append(Problem(("weights", name), message, at_key=True))
             found += _weight_problems(ref, "weights", name)
-        for name in sorted(set(names) - set(self.weights)):
-            found.append(Problem(("weights",), f"has no weight for the parent {name}"))
-        return found
+        return found + needs_weight_each(self.weights, parents)
 
     def parts(self, child: Variable, parents: tuple[Variable, ...]) -> tuple[Part, ...]:
         own = {p.name for p in parents}

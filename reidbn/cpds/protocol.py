@@ -17,7 +17,7 @@ per row).  `probabilities(scope)` answers both; a kind with a story of its own a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar
@@ -249,6 +249,13 @@ class CPD(ABC):
         """
         return None
 
+    def cut(self, scope: Scope) -> Array | None:
+        """How likely, in each configuration, that more is counted than the node has states for.
+
+        The last state then stands for it, and the answer says so; None: the kind cuts nothing off.
+        """
+        return None
+
     def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
         """Act the story out for `rows` cases; without a story, draw from the table."""
         return draw(rng, self.probabilities(scope), rows)
@@ -350,6 +357,18 @@ def needs_probability(ref: Ref, *where: str | int) -> list[Problem]:
     if isinstance(ref, int | float) and not 0 <= ref <= 1:
         return [Problem(where, f"{ref:.12g} is not a probability: it must lie between 0 and 1")]
     return []
+
+
+def needs_weight_each(weights: Mapping[str, Ref], parents: Sequence[Variable]) -> list[Problem]:
+    """One weight for every parent, and none for anybody else."""
+    names = [p.name for p in parents]
+    found = []
+    for name in weights:
+        if name not in names:
+            message = f'"{name}" is not a parent of this node; {did_you_mean(name, names)}'
+            found.append(Problem(("weights", name), message, at_key=True))
+    missing = sorted(set(names) - set(weights))
+    return found + [Problem(("weights",), f"has no weight for the parent {n}") for n in missing]
 
 
 def needs_reference(ref: Ref, *where: str | int) -> list[Problem]:

@@ -26,10 +26,11 @@ from reidbn.cpds.protocol import (
     needs_parents,
     needs_probability,
     needs_reference,
+    needs_weight_each,
     yes_no,
 )
 from reidbn.cpds.rows import REST, Row, Rows, _cell_problems, _when_problems
-from reidbn.errors import ModelError, Problem, did_you_mean
+from reidbn.errors import ModelError, Problem
 
 
 @dataclass(frozen=True)
@@ -115,14 +116,9 @@ class Ranked(CPD):
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         found = needs_parents(parents, self.kind)
-        names = [p.name for p in parents]
         for name, weight in self.weights.items():
-            if name not in names:
-                message = f'"{name}" is not a parent of this node; {did_you_mean(name, names)}'
-                found.append(Problem(("weights", name), message, at_key=True))
             found += needs_reference(weight, "weights", name)
-        for name in sorted(set(names) - set(self.weights)):
-            found.append(Problem(("weights",), f"has no weight for the parent {name}"))
+        found += needs_weight_each(self.weights, parents)
         if self.weights and all(w == 0 for w in self.weights.values()):
             found.append(Problem(("weights",), "are all 0; give one parent some weight"))
         return found + self._chance_problems(child)
