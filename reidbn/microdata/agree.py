@@ -124,15 +124,12 @@ def members(sets: Words, people: int) -> NDArray[np.bool_]:
     ).astype(bool)  # fmt: skip
 
 
-def patterns(sets: Words, people: int) -> tuple[Words, Ints]:
+def patterns(sets: Words, people: int, person: int) -> tuple[Words, Ints]:
     """The distinct sets of facts on which others agree, as words over facts, and how many do.
 
-    Nobody who agrees on nothing is among them.
+    The set of no facts is among them where somebody agrees on nothing.
     """
-    agreed = _packed(members(sets, people).T)
-    agreed = agreed[agreed.any(axis=1)]
-    if not agreed.size:
-        return np.empty((0, max(1, agreed.shape[1])), dtype=np.uint64), np.empty(0, dtype=np.int64)
+    agreed = np.delete(_packed(members(sets, people).T), person, axis=0)
     rows = np.ascontiguousarray(agreed).view([("", np.uint64)] * agreed.shape[1]).ravel()
     distinct, counts = np.unique(rows, return_counts=True)
     return distinct.view(np.uint64).reshape(len(distinct), -1), counts

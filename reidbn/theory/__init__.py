@@ -5,10 +5,11 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {
-        "agreement": "detectable disagrees interval mean_interval probability_interval "
+        "agreement": "detectable disagrees interval intervals mean_interval probability_interval "
         "share_interval tell_apart",
         "circle": "Classes find_log_odds",
         "class_law": "ClassSizePosterior log_class_size_pmf mean_inverse mean_inverse_over",
+        "faces": "Budget Faces chance_of_faces count_faces maximal split union_bound",
         "frequencies": "FrequencyTable Packed",
         "gamma": "log1p_sums log_ratio log_ratio_slope log_thinning",
         "generalisation": "best_partitions equal_width_options partition_value",
@@ -27,6 +28,7 @@ __getattr__ = face(
         "realised": "Realised",
         "region": "Nodes Region posterior posteriors",
         "similar_sizes": "Levelled level_steps levelled",
+        "singled_out": "drawn_orders failures_by_union left_over",
         "species": "CLASSES classes_in_population solve_snb zayatz",
         "structure": "Distinct LatentClasses by_classes by_forest determined forest "
         "latent_classes together",

@@ -88,9 +88,18 @@ def interval(hits: int, trials: int, *, level: float = 0.95) -> tuple[float, flo
     >>> round(low, 4), round(high, 4)
     (0.0203, 0.0426)
     """
+    low, high = intervals(np.array([hits]), trials, level=level)
+    return float(low[0]), float(high[0])
+
+
+def intervals(
+    hits: NDArray[Any], trials: int, *, level: float = 0.95
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same of many counts at once, each of so many trials."""
     tail = (1 - level) / 2
-    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, tail))
-    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - tail))
+    inside, some = np.maximum(hits, 1), np.minimum(hits, trials - 1)
+    low = np.where(hits == 0, 0.0, betaincinv(inside, trials - inside + 1, tail))
+    high = np.where(hits == trials, 1.0, betaincinv(some + 1, trials - some, 1 - tail))
     return low, high
 
 

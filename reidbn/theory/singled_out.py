@@ -1,0 +1,91 @@
+"""The chance that k facts single somebody out, by drawing them.
+
+One random order of a person's facts gives every k at once: others who agree on all of the first k
+facts only become fewer, and k facts single the person out from the first k at which nobody is
+left.  Where that nearly always happens, failures are drawn where they lie [KarpLuby83]: with A_1 ..
+A_m the agree sets, draw A_i with chance C(|A_i|, k) / T, T their sum, and k facts of it; a draw
+counts where no A_j with j < i has these facts too.  Each failing set of facts is counted at one i
+alone, so that
+
+    P(k facts single nobody out) = P(a draw counts) T / C(s, k)                               (1)
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words: TypeAlias = NDArray[np.uint64]
+Ints: TypeAlias = NDArray[np.int64]
+_AT_ONCE = 1 << 24  # words of sets at once
+
+
+def drawn_orders(rng: np.random.Generator, facts: int, most: int, draws: int) -> Ints:
+    """The first `most` of `facts` facts in random order, one row a draw."""
+    return np.argsort(rng.random((draws, facts)), axis=1)[:, : min(most, facts)]
+
+
+def left_over(sets: Words, orders: Ints) -> Ints:
+    """How many agree on all of the first 1, 2, .. facts of each order: draws x facts.
+
+    `sets` has, fact by fact, who agrees, as words.
+
+    >>> left_over(np.array([[0b011], [0b110]], dtype=np.uint64), np.array([[0, 1]])).tolist()
+    [[2, 1]]
+    """
+    draws, most = orders.shape
+    found = np.empty((draws, most), dtype=np.int64)
+    step = max(1, _AT_ONCE // max(1, most * sets.shape[1]))
+    for start in range(0, draws, step):
+        here = sets[orders[start : start + step]]
+        np.bitwise_and.accumulate(here, axis=1, out=here)
+        found[start : start + step] = np.bitwise_count(here).sum(axis=2, dtype=np.int64)
+    return found
+
+
+def failures_by_union(
+    agree: Words, size: int, k: int, *, draws: int, rng: np.random.Generator
+) -> tuple[int, Fraction]:
+    """Equation (1): how many draws count, and T / C(s, k); k at most `size`.
+
+    `agree` has the agree sets as words over the facts.
+    """
+    sizes = np.bitwise_count(agree).sum(axis=1, dtype=np.int64)
+    kept = np.flatnonzero(sizes >= k)
+    if not kept.size:
+        return 0, Fraction(0)
+    agree, sizes = agree[kept], sizes[kept]
+    ways = {int(a): comb(int(a), k) for a in np.unique(sizes)}
+    total = sum(ways[int(a)] for a in sizes)
+    shares = {a: float(Fraction(w, total)) for a, w in ways.items()}
+    chances = np.array([shares[int(a)] for a in sizes])
+    which = rng.choice(len(sizes), size=draws, p=chances / chances.sum())
+    wide = np.ascontiguousarray(agree).view(np.uint8)
+    inside = np.unpackbits(wide, axis=1, count=size, bitorder="little").view(bool)
+    keys = np.where(inside[which], rng.random((draws, size)), 2.0)
+    facts = np.argpartition(keys, k - 1, axis=1)[:, :k]
+    have = _packed(inside.T)
+    hits = 0
+    step = max(1, _AT_ONCE // max(1, k * have.shape[1]))
+    for start in range(0, draws, step):
+        all_of = np.bitwise_and.reduce(have[facts[start : start + step]], axis=1)
+        hits += int((_first(all_of) == which[start : start + step]).sum())
+    return hits, Fraction(total, comb(size, k))
+
+
+def _first(sets: Words) -> Ints:
+    """The first member of each set that has one."""
+    word = (sets != 0).argmax(axis=1)
+    bits = sets[np.arange(len(sets)), word]
+    lowest = bits & (~bits + np.uint64(1))
+    return np.asarray(word * 64 + np.bitwise_count(lowest - np.uint64(1)), dtype=np.int64)
+
+
+def _packed(rows: NDArray[np.bool_]) -> Words:
+    short = -rows.shape[1] % 64
+    packed = np.packbits(np.pad(rows, ((0, 0), (0, short))), axis=1, bitorder="little")
+    return np.ascontiguousarray(packed).view(np.uint64)
