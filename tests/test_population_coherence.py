@@ -13,7 +13,7 @@ from scipy.integrate import quad
 import reidbn as rb
 from reidbn import population
 from reidbn.attack import Known, Knows, Scenario
-from reidbn.attacks import subset_classes, subset_population, truth_check
+from reidbn.attacks import SubsetPopulation, subset_classes, subset_population, truth_check
 from reidbn.errors import UsageError
 from reidbn.population import falls_within, fit_tables, raise_to_parts, share_alike
 from reidbn.theory import FrequencyTable, mean_inverse_beside
@@ -161,8 +161,8 @@ def test_many_cells_are_kept_in_single_precision_and_say_the_same(monkeypatch):
     classes = subset_classes(people, [(c,) for c in people.quasi_identifiers])
     rows = np.arange(classes.rows)
     double = subset_population(people, classes, 40_000)
-    monkeypatch.setattr(inside(subset_population), "EXACT", 10)
-    monkeypatch.setattr(inside(subset_population), "IN_CACHE", 100)
+    monkeypatch.setattr(inside(SubsetPopulation), "EXACT", 10)
+    monkeypatch.setattr(inside(SubsetPopulation), "IN_CACHE", 100)
     single = subset_population(people, classes, 40_000)
     assert single.unique(rows).dtype == np.float32
     assert single.unique(rows) == pytest.approx(double.unique(rows), rel=1e-6)

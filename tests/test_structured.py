@@ -416,8 +416,6 @@ def test_class_sizes_alone_are_refused(table):
         population.fit(sizes=[1, 2], counts=[900, 50], population=20_000, model="structured")
     with pytest.raises(UsageError, match='no option "variant"'):
         population.fit(table, population=20_000, model="structured", variant="CE")
-    with pytest.raises(UsageError, match="log-linear"):
-        rb.assess("adversary-routes", table, population=20_000, population_model="structured")
 
 
 def test_strata_add_up_and_err_alike(table):

@@ -6,7 +6,7 @@ from inside import inside
 
 import reidbn as rb
 from reidbn.attack import Known, Knows, Scenario
-from reidbn.attacks import subset_classes, subset_population, summed
+from reidbn.attacks import SubsetPopulation, subset_classes, summed
 
 QI = ["age", "sex", "state", "race"]
 ATTACKS = ("adversary-routes", "journalist", "marketer", "prosecutor")
@@ -27,8 +27,8 @@ def both(monkeypatch, attack, people, **asked):
     whole = rb.assess(attack, people, **asked)
     monkeypatch.setattr(inside(summed), "FROM", 0)
     monkeypatch.setattr(inside(subset_classes), "TILE", 3000)
-    monkeypatch.setattr(inside(subset_population), "SIDE_BY_SIDE", 7)
-    monkeypatch.setattr(inside(subset_population), "CELLS", 64)
+    monkeypatch.setattr(inside(SubsetPopulation), "SIDE_BY_SIDE", 7)
+    monkeypatch.setattr(inside(SubsetPopulation), "CELLS", 64)
     return rb.assess(attack, people, **asked), whole
 
 

@@ -14,7 +14,7 @@ __getattr__ = face(
         "subsets": "SubsetFits fit_subsets",
     },
     {
-        "coherence": "falls_within raise_to_parts",
+        "coherence": "falls_within raise_to_parts settle",
         "margins": "share_alike",
         "structured": "distinct_rows",
         "subsets": "fit_tables",

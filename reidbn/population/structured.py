@@ -381,7 +381,7 @@ def fit_structured(sample: Sample) -> Uniqueness:
     kept = [j for i, j in enumerate(parting) if i not in found]
     if len(kept) < 2:
         return _instead(sample, "one attribute alone parts people, so there is no structure")
-    ordered = tuple(_is_ordered(people, sample.columns[j]) for j in kept)
+    ordered = tuple(is_ordered(people, sample.columns[j]) for j in kept)
     rows = Distinct(codes[:, kept], counts.astype(np.float64), ordered)
     forest, classes = by_forest(rows), by_classes(rows, np.random.default_rng(0))
     x = together(forest, classes) + np.log(rows.n)
@@ -391,7 +391,7 @@ def fit_structured(sample: Sample) -> Uniqueness:
     )  # fmt: skip
 
 
-def _is_ordered(people: People, column: str) -> bool:
+def is_ordered(people: People, column: str) -> bool:
     """Whether a column has numbers in the order of its codes, a missing one apart."""
     known = [v for v in people.labels(column).tolist() if v is not None]
     if not all(isinstance(v, int | float) for v in known):

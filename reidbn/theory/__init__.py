@@ -16,8 +16,10 @@ __getattr__ = face(
         "hypergeometric": "identified leaked_pmf log_none_leaked mean_touched none_leaked "
         "touched_pmf",
         "layer": "CalibratedLayer common_layer fit_layer mean_inverse_common",
+        "layers": "fit_layers knots read tally",
         "leak_by_paper": "act_out log_recursion",
         "loglinear": "VARIANTS Cells expected_counts mean_inverse_beside proportional_fit risk",
+        "marginals": "Marginals",
         "number_identified": "log_number_identified missed seconds_of_law support",
         "pitman": "expected_uniques expected_uniques_asymptotic expected_uniques_given "
         "factorial_moments_given log_stays_unique seat_people stays_unique "

@@ -125,7 +125,7 @@ def _posterior(
     a, b, log_s = points
     s = np.exp(log_s)
     off = ((a - s**2 / 2 - MID_A) / SD_A) ** 2 + ((b - MID_B) / SD_B) ** 2
-    told = _log_likelihood(a, b, s, seen, n, smallest) - (off + ((log_s - MID_S) / SD_S) ** 2) / 2
+    told = log_likelihood(a, b, s, seen, n, smallest) - (off + ((log_s - MID_S) / SD_S) ** 2) / 2
     weight = np.exp(told - told.max())
     return points, weight / weight.sum()
 
@@ -146,7 +146,7 @@ def _binned(x: Floats, f: Ints, low: int, high: int) -> tuple[Floats, Floats]:
     return centres, people[some] * (len(x) / people.sum())
 
 
-def _log_likelihood(
+def log_likelihood(
     a: Floats, b: Floats, s: Floats, seen: tuple[Floats, Floats], n: float, low: int
 ) -> Floats:
     """Log of (2) for class sizes from `low` on, by point."""

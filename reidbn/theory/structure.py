@@ -30,10 +30,11 @@ that nobody of theirs has,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from math import log
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -193,21 +194,54 @@ def pair(rows: Distinct, a: int, b: int) -> TwoTogether:
     )
 
 
+def pairs(rows: Distinct) -> list[TwoTogether]:
+    """Every two attributes, those of the largest mutual information first."""
+    every = [pair(rows, a, b) for a, b in combinations(range(len(rows.values)), 2)]
+    return sorted(every, key=lambda p: -p.information)
+
+
 def forest(rows: Distinct) -> tuple[TwoTogether, ...]:
     """The pairs of the spanning forest of the largest mutual information, largest first."""
-    every = [pair(rows, a, b) for a, b in combinations(range(len(rows.values)), 2)]
-    every.sort(key=lambda p: -p.information)
-    tree, chosen = list(range(len(rows.values))), []
+    return spanning(pairs(rows), range(len(rows.values)))
+
+
+def spanning(every: Iterable[TwoTogether], attributes: Iterable[int]) -> tuple[TwoTogether, ...]:
+    """The forest of some attributes, from pairs of which the largest come first."""
+    tree, chosen = {j: j for j in attributes}, []
     for edge in every:
-        if edge.information > 0 and tree[edge.first] != tree[edge.second]:
-            old, new = tree[edge.second], tree[edge.first]
-            tree = [new if t == old else t for t in tree]
+        if edge.information <= 0:
+            break
+        new, old = tree.get(edge.first), tree.get(edge.second)
+        if new is not None and old is not None and new != old:
+            tree = {j: new if t == old else t for j, t in tree.items()}
             chosen.append(edge)
+            if len(chosen) == len(tree) - 1:
+                break
     return tuple(chosen)
 
 
-def log_conditional(rows: Distinct, edge: TwoTogether, *, parent: int) -> Floats:
-    """Log of P(child | parent) of each row, its own people left out."""
+@dataclass(frozen=True, eq=False)
+class Conditional:
+    """P(child | parent) of one pair, shrunk as the table itself tells."""
+
+    rows: Distinct
+    edge: TwoTogether
+    parent: int
+    child: int
+    best: Shrunk
+
+    def log(self, left_out: Floats | float, cells: Any = slice(None)) -> Floats:
+        """Log of it for some of the pair's cells, without some of their people."""
+        side = 0 if self.edge.first == self.parent else 1
+        given, value = (self.edge.values[i][cells] for i in (side, 1 - side))
+        base = self.rows.shares(self.child, value, left_out)
+        above = self.rows.people[self.parent][given]
+        people = self.edge.people[cells]
+        return np.asarray(np.log(self.best.share(people, above, base, left_out, cells)))
+
+
+def conditional(rows: Distinct, edge: TwoTogether, *, parent: int) -> Conditional:
+    """The pair's conditional share, of the largest leave-one-out likelihood."""
     side = 0 if edge.first == parent else 1
     child = edge.second if side == 0 else edge.first
     given, value = edge.values[side], edge.values[1 - side]
@@ -220,10 +254,7 @@ def log_conditional(rows: Distinct, edge: TwoTogether, *, parent: int) -> Floats
             cells = lent[0][given, value], lent[1][given], lent[2][value]
             found += [Shrunk(k, BACK, cells) for k in STRENGTHS]
     best = _likeliest(found, edge.people, above, rows.shares(child, value, 1.0))
-    at = edge.of_row
-    return np.log(
-        best.share(edge.people[at], above[at], rows.shares_without(child), rows.counts, at)
-    )
+    return Conditional(rows, edge, parent, child, best)
 
 
 def _lent(
@@ -248,27 +279,32 @@ def by_forest(rows: Distinct, edges: tuple[TwoTogether, ...] | None = None) -> F
     """Log H of equation (1), by row."""
     edges = forest(rows) if edges is None else edges
     total = np.zeros(len(rows.counts))
-    todo, reached = list(edges), set[int]()
-    while len(reached) < len(rows.values):
-        grown = next((e for e in todo if (e.first in reached) != (e.second in reached)), None)
-        if grown is None:
-            root = next(j for j in _roots(rows, todo) if j not in reached)
-            reached.add(root)
-            total += np.log(rows.shares_without(root))
-            continue
-        todo.remove(grown)
-        parent, child = grown.first, grown.second
-        if parent not in reached:
-            parent, child = child, parent
-        reached.add(child)
-        total += log_conditional(rows, grown, parent=parent)
+    for child, edge in outwards(range(len(rows.values)), edges):
+        if edge is None:
+            total += np.log(rows.shares_without(child))
+        else:
+            parent = edge.first if edge.second == child else edge.second
+            total += conditional(rows, edge, parent=parent).log(rows.counts, edge.of_row)
     return total
 
 
-def _roots(rows: Distinct, edges: list[TwoTogether]) -> list[int]:
-    """Attributes, those with most pairs first."""
-    ends = [j for edge in edges for j in (edge.first, edge.second)]
-    return sorted(range(len(rows.values)), key=lambda j: (-ends.count(j), j))
+def outwards(
+    attributes: Iterable[int], edges: Iterable[TwoTogether]
+) -> Iterator[tuple[int, TwoTogether | None]]:
+    """Every attribute, with the pair that leads to it; roots, without, have most pairs."""
+    todo, left = list(edges), sorted(attributes)
+    reached = set[int]()
+    while left:
+        grown = next((e for e in todo if (e.first in reached) != (e.second in reached)), None)
+        if grown is None:
+            ends = [j for edge in todo for j in (edge.first, edge.second)]
+            child = min(left, key=lambda j: (-ends.count(j), j))
+        else:
+            todo.remove(grown)
+            child = grown.first if grown.second in reached else grown.second
+        reached.add(child)
+        left.remove(child)
+        yield child, grown
 
 
 # -- latent classes --------------------------------------------------------------------------------
@@ -286,16 +322,18 @@ class LatentClasses:
     tables: tuple[Floats, ...]
     """By attribute, people: axes value, class."""
 
+    def chances(self, codes: Ints) -> Floats:
+        """How likely rows are in each class."""
+        told = zip(self.log_shares, codes.T, strict=True)
+        return _chances(self.log_weight + sum(table[v] for table, v in told))
+
     def log_share(self, rows: Distinct) -> Floats:
         """Log H of equation (2), by row."""
         prior = [PRIOR * rows.shares_without(j) for j in range(len(rows.values))]
         out = np.empty(len(rows.counts))
         for some in _blocks(len(out)):
             codes, counts = rows.codes[some], rows.counts[some, None]
-            scores = self.log_weight + sum(
-                t[v] for t, v in zip(self.log_shares, codes.T, strict=True)
-            )
-            own = _chances(scores) * counts
+            own = self.chances(codes) * counts
             left = np.maximum(self.held - own, 0.0)
             total = (left + CLASS_PRIOR) / (rows.n - counts + CLASS_PRIOR * len(self.held))
             left += PRIOR
@@ -385,14 +423,29 @@ def _chances(scores: Floats) -> Floats:
 
 def by_classes(rows: Distinct, rng: np.random.Generator) -> Floats:
     """Log H of equation (2), by row: the mean of H over some starts."""
-    found = [latent_classes(rows, rng).log_share(rows) for _ in range(STARTS)]
+    found = [each.log_share(rows) for each in several_classes(rows, rng)]
     return np.asarray(np.logaddexp.reduce(found, axis=0) - np.log(STARTS))
 
 
-def together(forest: Floats, classes: Floats) -> Floats:
+def several_classes(rows: Distinct, rng: np.random.Generator) -> tuple[LatentClasses, ...]:
+    """Latent classes from some starts."""
+    return tuple(latent_classes(rows, rng) for _ in range(STARTS))
+
+
+def together(forest: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     """Log H of equation (3)."""
-    mixed = np.logaddexp(forest, classes) - np.log(2)
-    return np.asarray(mixed + LEAN * np.minimum(forest - classes, 0.0))
+    lean = forest - classes
+    mixed = np.abs(lean)
+    np.negative(mixed, out=mixed)
+    np.exp(mixed, out=mixed)
+    mixed += 1.0
+    np.log(mixed, out=mixed)  # with the larger of both, log(H_forest + H_classes)
+    mixed += np.maximum(forest, classes)
+    mixed -= log(2)
+    np.minimum(lean, 0.0, out=lean)
+    lean *= LEAN
+    mixed += lean
+    return np.asarray(mixed)
 
 
 # -- attributes that say nothing of their own ------------------------------------------------------

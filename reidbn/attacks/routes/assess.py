@@ -36,11 +36,8 @@ from reidbn.attacks.routes.by_weight import (
 from reidbn.attacks.routes.counts import SubsetClasses, subset_classes
 from reidbn.attacks.routes.expected_match import journalist_match
 from reidbn.attacks.routes.placing import attach, group_to_fill, scenario_of
-from reidbn.attacks.routes.population import (
-    DEFAULT_MODEL,
-    SubsetPopulation,
-    subset_population,
-)
+from reidbn.attacks.routes.population import SubsetPopulation
+from reidbn.attacks.routes.speaking import DEFAULT_MODEL, subset_population
 from reidbn.attacks.routes.subject_data import (
     CLASS_SIZE,
     SubjectTable,

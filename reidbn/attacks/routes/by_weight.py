@@ -19,13 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.routes.counts import MEMORY, SubsetClasses
-from reidbn.attacks.routes.population import (
-    DEFAULT_MODEL,
-    IN_CACHE,
-    SubsetPopulation,
-    check_model,
-)
+from reidbn.attacks.routes.population import IN_CACHE, SubsetPopulation
 from reidbn.attacks.routes.said import Said
+from reidbn.attacks.routes.speaking import DEFAULT_MODEL, check_model
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.table import People
 from reidbn.population.weights import LIGHT, WHOLE, scale_of

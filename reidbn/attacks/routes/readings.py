@@ -12,6 +12,9 @@ interval is exact under that dependence, and it is wider than if errors cancelle
 the table leaves open about the fit's two parameters; it does not hold whether Pitman's model suits
 the table.
 
+Of the structured model every chance is moved by as many standard deviations as the quantile says,
+of what its layer leaves open and of how far its structures are apart (population/structured.py).
+
 The log-linear model has no such posterior: its parameters are known well and its structure is not.
 There the interval runs, person by person, from the lower of its own answer and the low end of
 Pitman's fit to the higher of its own answer and the high end: as far as the two models disagree.
@@ -28,6 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from reidbn.attacks.parquet import write_frames
 from reidbn.attacks.routes.arguments import place_of
@@ -37,6 +41,7 @@ from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.drivers import most_exposed
 from reidbn.attacks.routes.expected_match import journalist_match
 from reidbn.attacks.routes.population import SubsetPopulation
+from reidbn.attacks.routes.structured import StructuredPopulation
 from reidbn.attacks.routes.subject_data import Told, filled, on_population
 from reidbn.attacks.routes.summed import are_many, summed
 from reidbn.errors import UsageError
@@ -119,6 +124,8 @@ def population_uncertainty(result: Assessment, level: float = 0.95) -> Populatio
     chosen = _chosen(result)
     tails = ((1 - level) / 2, (1 + level) / 2)
     low, high = _ends(result, fits, chosen, tails)
+    if isinstance(low, StructuredPopulation) and isinstance(high, StructuredPopulation):
+        low, high = low.moved(float(ndtri(tails[0]))), high.moved(float(ndtri(tails[1])))
     return PopulationUncertainty(
         result,
         level,

@@ -30,7 +30,7 @@ from reidbn.attack.scenario import Listed, Profile, Scenario
 from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Array, Assessment
-from reidbn.attacks.routes.population import DEFAULT_MODEL
+from reidbn.attacks.routes.speaking import DEFAULT_MODEL
 from reidbn.attacks.routes.told import drawn_as_told, told_group
 from reidbn.calls import older, renamed
 from reidbn.errors import UsageError

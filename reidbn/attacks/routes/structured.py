@@ -1,0 +1,227 @@
+"""The structured model of the population, person by person on every subset of groups.
+
+Each person's numbers on all subsets are made to agree (population/coherence.py, `settle`): whoever
+is alone in the population on some columns is alone on more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attacks.routes.counts import SubsetClasses
+from reidbn.attacks.routes.population import (
+    CELLS,
+    EXACT,
+    SIDE_BY_SIDE,
+    SubsetPopulation,
+)
+from reidbn.attacks.routes.said import Said
+from reidbn.inference.network import as_probability
+from reidbn.microdata.rows import DistinctRows, distinct_rows
+from reidbn.microdata.table import People
+from reidbn.population.cautious import POSTERIOR
+from reidbn.population.coherence import settle
+from reidbn.population.margins import alone_on, match_on
+from reidbn.population.structured import SMALLEST, STRUCTURED
+from reidbn.population.structured_subsets import StructuredSubsets, fit_every_subset
+from reidbn.population.subsets import fit_tables
+from reidbn.theory.layer import FEW
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StructuredPopulation(SubsetPopulation):
+    """How attributes go together in place of class sizes alone; the same questions are asked."""
+
+    structured: StructuredSubsets = None  # type: ignore[assignment]
+    row_of: Ints = None  # type: ignore[assignment]
+    """Each distinct row asked about, as a row of the table that the model was fitted to."""
+
+    def _each(self, rows: Any, places: NDArray[Any]) -> tuple[Array, Array, Array]:
+        """P(unique) before and after subsets agree, and E[1/F] after: subset x row.
+
+        Zero where the person is not alone; `places` are as in said.py.
+        """
+        speaks = self.structured.speaks
+        f = self._small.take(np.minimum(places, FEW) + self._first)
+        unique, told = self.structured.told(self.row_of[rows], f)
+        unique[~speaks] = self.said.p_unique[~speaks, None]
+        as_probability(unique)
+        unique *= f == 1
+        match = self.said.match(rows, places).astype(np.float32)
+        np.copyto(match, told, where=(f <= FEW) & speaks[:, None])
+        before = unique.astype(np.float64)
+        least = np.float32(1 / self.population)
+        after = settle(unique).astype(np.float64)
+        match = settle(np.maximum(match, least, out=match))
+        matched = np.maximum(match.astype(np.float64), after)
+        after[0], matched[0] = self.population == 1, 1 / self.population  # everybody fits
+        return before, after, matched
+
+    @cached_property
+    def _small(self) -> NDArray[np.int8]:
+        """The class size at each of the first places of every subset, those above three as four."""
+        found = np.full((self.classes.subsets, FEW + 1), FEW + 1, dtype=np.int8)
+        for own, sizes in zip(found, self.classes.occurring, strict=True):
+            some = sizes[: FEW + 1]
+            own[: some.size] = np.minimum(some, FEW + 1)
+        return found
+
+    @cached_property
+    def _first(self) -> NDArray[np.int32]:
+        return (np.arange(self.classes.subsets, dtype=np.int32) * (FEW + 1))[:, None]
+
+    def _walk(self) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """All rows, some at a time, with the places of their class sizes."""
+        step = max(SIDE_BY_SIDE, CELLS // self.classes.subsets)
+        if self.classes.distinct is not None:
+            for tile in self.classes.tiles():
+                yield from tile.blocks(step)
+            return
+        for start in range(0, self.classes.rows, step):
+            block = slice(start, min(start + step, self.classes.rows))
+            yield block, self.said.places(self.classes.sizes[:, block])
+
+    def _by_groups(self) -> tuple[Array, Array, Array]:
+        subsets, rows = self.classes.subsets, self.classes.rows
+        out = np.empty((rows, subsets), np.float64 if subsets * rows <= EXACT else np.float32)
+        for block, _, after, _ in self._summed():
+            out[block] = after.T
+        return (out, *self._means)
+
+    def expected(self, weights: Array, *, match: bool) -> tuple[Array, Array]:
+        """As there."""
+        rows = self.classes.rows
+        unique, matched = np.zeros((len(weights), rows)), np.zeros(rows if match else 0)
+        for block, _, after, found in self._summed():
+            if len(weights):
+                unique[:, block] = np.einsum("ks,sp->kp", weights, after)
+            if match:
+                matched[block] = np.einsum("s,sp->p", weights[0], found)
+        return unique, matched
+
+    def _summed(self) -> Iterator[tuple[slice, Array, Array, Array]]:
+        """All rows, and on the way the means over the unique people of every subset."""
+        people, subsets = self.classes.persons, self.classes.subsets
+        single = np.array([sizes[0] == 1 for sizes in self.classes.occurring])[:, None]
+        sums, moved = np.zeros((3, subsets)), np.zeros(2)
+        for block, places in self._walk():
+            before, after, match = self._each(np.arange(self.classes.rows)[block], places)
+            alone = (places == 0) & single
+            for total, values in zip(sums, (alone, before, after), strict=True):
+                total += np.einsum("sp,p->s", values, people[block])
+            off = np.abs(after - before)
+            moved += np.einsum("sp,p->", off, people[block]), 0
+            moved[1] = max(moved[1], float(off.max(initial=0.0)))
+            yield block, before, after, match
+        self._keep_means(sums)
+        self.__dict__["_moved"] = moved[0] / max(float(sums[0].sum()), 1.0), moved[1]
+
+    def _keep_means(self, sums: Array) -> None:
+        some = np.maximum(sums[0], 1)
+        before, after = (np.where(sums[0] > 0, s / some, self.said.p_unique) for s in sums[1:])
+        self.__dict__["_told_means"] = (before, after)
+
+    @property
+    def can_sum(self) -> bool:
+        return self.classes.distinct is not None
+
+    def unique_of(self, rows: NDArray[np.intp]) -> Array:
+        """As `unique`."""
+        return np.asarray(self._some(rows, 1))
+
+    def match(self, rows: NDArray[np.intp]) -> Array:
+        """E[1/F] of distinct rows of the table: person x subset."""
+        return np.asarray(self._some(rows, 2))
+
+    def _some(self, rows: NDArray[np.intp], which: int) -> Array:
+        out = np.empty((len(rows), self.classes.subsets))
+        step = max(SIDE_BY_SIDE, CELLS // self.classes.subsets)
+        for start in range(0, len(rows), step):
+            some = rows[start : start + step]
+            places = self.said.places(self.classes.sizes_of(some))
+            out[start : start + step] = self._each(some, places)[which].T
+        return out
+
+    def moved(self, deviations: float) -> StructuredPopulation:
+        """At one end of what layers and structures leave open."""
+        return replace(self, structured=self.structured.at_end(deviations))
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to bear in mind about these numbers."""
+        _ = self._means
+        mean, most = self.__dict__["_moved"]
+        apart = self.structured.disagreement[self.structured.speaks]
+        return (
+            *self.about,
+            f"structures (forest of pairs, latent classes, both together, calibrated) disagree by "
+            f"a factor {np.median(apart):.2g} in the middle of the subsets, at most "
+            f"{apart.max():.2g}",
+            f"whoever is unique on some attributes is unique on more: each person's chances on all "
+            f"subsets were made to agree by the smallest largest change (mean change of the chance "
+            f"of a unique person {mean:.2g}, at most {most:.2g})",
+        )
+
+
+def structured_population(
+    people: People, classes: SubsetClasses, population: float, individuals: Ints | None
+) -> tuple[StructuredPopulation | None, str]:
+    """Ask the structured model about every subset; None, and why, where there is no structure."""
+    if not people.is_columnwise:
+        return None, "histories that change in several columns are no rows of values"
+    if classes.records < SMALLEST:
+        return None, f"{classes.records} people are too few to tell structures apart"
+    rows, row_of = _rows(people, classes, individuals)
+    found = fit_every_subset(
+        people.as_written(), rows, classes.groups, classes.frequencies, population
+    )
+    if found is None:
+        return None, "one attribute alone parts people, so there is no structure"
+    N = int(population)
+    fits = fit_tables(classes.frequencies, N, sizes=classes.occurring)
+    each = np.cumsum([sizes.size for sizes in classes.occurring])[:-1]
+    match = np.split(as_probability(np.concatenate(fits.match)), each)
+    p_unique = as_probability(fits.p_unique.copy())
+    for mask in np.flatnonzero(~found.speaks).tolist():
+        values = classes.frequencies[mask]
+        p_unique[mask] = alone_on(values, N)
+        match[mask] = match_on(classes.occurring[mask], values, N)
+    p_unique[0] = population == 1
+    made = StructuredPopulation(
+        model=STRUCTURED,
+        population=float(population),
+        classes=classes,
+        said=Said(population - classes.records, p_unique, classes.occurring, match),
+        theta=fits.theta,
+        alpha=fits.alpha,
+        status=fits.status,
+        fallback=fits.fallback,
+        by=tuple(STRUCTURED if own else POSTERIOR for own in found.speaks),
+        structured=found,
+        row_of=row_of,
+    )
+    return made, ""
+
+
+def _rows(
+    people: People, classes: SubsetClasses, individuals: Ints | None
+) -> tuple[DistinctRows, Ints]:
+    """The distinct rows of the table as written, and which of them each row asked about is."""
+    if classes.distinct is not None:
+        followed = classes.followed
+        return classes.distinct, np.arange(classes.rows) if followed is None else followed
+    written = people.as_written()
+    ids = [written.class_ids(list(group)) for group in classes.groups]
+    codes = np.column_stack([own for own, _ in ids]).astype(np.int32)
+    rows = distinct_rows(codes, [count for _, count in ids], classes.counts)
+    asked = classes.some if individuals is None else individuals[classes.some]
+    return rows, np.asarray(rows.of_record[asked])

@@ -1,0 +1,230 @@
+"""The structured estimator on every subset of what may be known, at once and person by person.
+
+One table, one fit: the latent classes of the whole table summed over what is not known, and the
+pairs of the whole table in the forest of each subset (theory/marginals.py).  Each subset has a
+layer of its own, calibrated on its own singles, pairs and triples (theory/layers.py).
+
+Of a class of four and more, of a subset on which one attribute alone parts people, and of a table
+of under 100 people this model has nothing to say (`StructuredSubsets.speaks`); Pitman's does.  A
+group of columns that is a function of the others parts nobody and is left out of a subset, which
+then takes what is said of the smaller one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.microdata.classes import some_of
+from reidbn.microdata.rows import DistinctRows
+from reidbn.microdata.slab import sizes_of_rows
+from reidbn.microdata.table import People
+from reidbn.population.structured import SMALLEST, SPREAD, UNSEEN, is_ordered
+from reidbn.progress import progress
+from reidbn.theory.frequencies import FrequencyTable
+from reidbn.theory.layer import FEW
+from reidbn.theory.layers import SubsetLayers, fit_layers, knots, read, tally
+from reidbn.theory.marginals import Marginals
+from reidbn.theory.structure import SHOWN, Distinct, determined, together
+
+Floats: TypeAlias = NDArray[np.float64]
+Single: TypeAlias = NDArray[Any]  # in single precision
+Ints: TypeAlias = NDArray[np.int64]
+
+CALIBRATED_ON = 1 << 25
+"""Row x subset cells that layers are calibrated on; more people are drawn from."""
+COMPARED_ON = 1 << 22  # the same for how far structures are apart
+BLOCK = 1 << 18  # cells that are worked on at a time
+
+
+@dataclass(frozen=True, eq=False)
+class StructuredSubsets:
+    """What the model says of the distinct rows of a table, by subset of groups."""
+
+    marginals: Marginals
+    layers: SubsetLayers
+    place: Ints
+    """Where each subset is among those whose shares are asked for; -1: the model says nothing."""
+    answers: Floats
+    """By subset asked for: chance of a unique row by forest, classes, mixture, calibrated."""
+
+    @property
+    def speaks(self) -> NDArray[np.bool_]:
+        """On which subsets the model says something."""
+        return self.place >= 0
+
+    def told(self, rows: Ints, f: NDArray[Any]) -> tuple[Single, Single]:
+        """P(F = 1 | f = 1) and E[1/F | f] of some rows: subset x row, before subsets agree.
+
+        `f` are the rows' class sizes on every subset, those above three as four.  What is said
+        where the model does not speak, or of larger classes, means nothing.
+        """
+        f = f[self.marginals.wanted]
+        knot, beyond = self.layers.at(self.marginals.log_rank(rows, f))
+        unique = read(self.layers.unique, knot, beyond)
+        table = self._match
+        knot += (np.minimum(f, FEW).astype(np.int32) - 1) * np.int32(table[0].size)
+        match = read(table, knot, beyond)
+        if np.array_equal(self.place, np.arange(len(self.place))):
+            return unique, match
+        return unique[self.place], match[self.place]
+
+    @cached_property
+    def _match(self) -> Single:
+        """E[1/F | f]: class size x subset x knot."""
+        return np.stack(self.layers.match)
+
+    @cached_property
+    def apart(self) -> Floats:
+        """Standard deviation of the log answers of the structures, by subset (0: one speaks)."""
+        found = np.std(np.log(self.answers), axis=1)
+        return np.where(self.speaks, found[self.place], 0.0)
+
+    @cached_property
+    def disagreement(self) -> Floats:
+        """Largest over smallest answer of a structure, by subset."""
+        found = self.answers.max(axis=1) / self.answers.min(axis=1)
+        return np.where(self.speaks, found[self.place], 1.0)
+
+    def at_end(self, deviations: float) -> StructuredSubsets:
+        """The same at one end of what layers and structures leave open."""
+        pi = self.layers.n / self.layers.N
+        fixed, apart = SPREAD
+        structure = fixed**2 * (1 - pi) + (apart * np.std(np.log(self.answers), axis=1)) ** 2
+        factor = np.exp(deviations * np.sqrt(self.layers.spread**2 + structure[:, None]))
+        layers = self.layers.times(factor.astype(np.float32))
+        return StructuredSubsets(self.marginals, layers, self.place, self.answers)
+
+
+def fit_every_subset(
+    people: People,
+    rows: DistinctRows,
+    groups: Sequence[Sequence[str]],
+    frequencies: Sequence[FrequencyTable],
+    population: float,
+) -> StructuredSubsets | None:
+    """Fit to the distinct rows of a table, one code a group; None where there is no structure.
+
+    `frequencies` are those of the classes on every subset.
+    """
+    if rows.total < SMALLEST or population <= rows.total:
+        return None
+    known, columns = _coded(people, rows, groups)
+    asked = _smallest(rows, frequencies, [bool(c) for c in columns])
+    bits = np.arange(len(asked))[:, None] >> np.arange(len(columns)) & 1
+    several = bits @ np.array([len(own) for own in columns]) > 1
+    wanted = np.unique(asked[several[asked]])
+    if not len(wanted):
+        return None
+    place = np.full(len(asked), -1)
+    place[several[asked]] = np.searchsorted(wanted, asked[several[asked]])
+    marginals = Marginals.of(known, columns, wanted)
+    layers, answers = _calibrated(marginals, rows, frequencies, population)
+    return StructuredSubsets(marginals, layers, place, answers)
+
+
+def _coded(
+    people: People, rows: DistinctRows, groups: Sequence[Sequence[str]]
+) -> tuple[Distinct, list[tuple[int, ...]]]:
+    """The rows' values, compact, and the attributes of each group that part people."""
+    some = some_of(rows.of_record, rows.rows)
+    names = [c for group in groups for c in group]
+    codes = people.codes(names)[some]
+    compact = np.column_stack([np.unique(c, return_inverse=True)[1] for c in codes.T])
+    known = Distinct(compact, rows.people, tuple(is_ordered(people, c) for c in names))
+    columns, at = [], 0
+    for group in groups:
+        own = [j for j in range(at, at + len(group)) if known.values[j] > 1]
+        at += len(group)
+        if len(own) > 1:
+            found = determined(compact[:, own], rows.people)
+            own = [j for i, j in enumerate(own) if i not in found]
+        columns.append(tuple(own))
+    return known, columns
+
+
+def _smallest(
+    rows: DistinctRows, frequencies: Sequence[FrequencyTable], parts: Sequence[bool]
+) -> Ints:
+    """Of each subset the one without groups that part nobody or are functions of the others.
+
+    The rule is `determined` of theory/structure.py, with the classes on every subset at hand.
+    """
+    classes = np.array([found.classes for found in frequencies])
+    n, groups = rows.total, len(rows.codes)
+    split = np.array([
+        1 - float(((np.bincount(c, rows.people) / n) ** 2).sum()) for c in rows.codes
+    ])  # fmt: skip
+    alone = classes[1 << np.arange(groups)]
+    follows = np.array([
+        [i != j and (n - alone[i]) * split[j] >= SHOWN and classes[1 << i | 1 << j] == alone[i]
+         for i in range(groups)] for j in range(groups)
+    ])  # fmt: skip
+    by_one = [sum(1 << i for i in range(groups) if follows[j, i]) for j in range(groups)]
+    coarse = sorted((j for j in range(groups) if parts[j]), key=lambda j: (alone[j], j))
+    every = sum(1 << j for j in coarse)
+    out = np.empty(len(frequencies), dtype=np.int64)
+    for mask in range(len(out)):
+        kept = mask & every
+        for j in coarse:
+            others = kept & ~(1 << j)
+            if others == kept or not others:
+                continue
+            shown = (n - classes[others]) * split[j] >= SHOWN
+            if others & by_one[j] or (shown and classes[kept] == classes[others]):
+                kept = others
+        out[mask] = kept
+    return out
+
+
+def _calibrated(
+    marginals: Marginals,
+    rows: DistinctRows,
+    frequencies: Sequence[FrequencyTable],
+    population: float,
+) -> tuple[SubsetLayers, Floats]:
+    """The layer of every subset asked for, and what each structure alone says.
+
+    Of more rows than `CALIBRATED_ON` allows, some people are drawn.
+    """
+    n, wanted = rows.total, marginals.wanted
+    rng = np.random.default_rng(0)
+    most = max(SMALLEST, CALIBRATED_ON // marginals.subsets)
+    weight = rows.people
+    if most < rows.rows:
+        weight = np.bincount(rng.choice(rows.of_record, most), minlength=rows.rows).astype(float)
+        if len(rows.of_record) != n:  # entries are cells of several people
+            weight = rng.multinomial(most, rows.people / n).astype(float)
+    some = rng.permutation(np.flatnonzero(weight))
+    at = knots(n, population)
+    seen = np.zeros((len(wanted), len(at), FEW))
+    answers = np.zeros((len(wanted), 4))
+    step, compared = max(1, BLOCK // marginals.subsets), 0
+    sizes = sizes_of_rows(rows, some).T
+    for start in progress(range(0, len(some), step), "how attributes go together"):
+        here = some[start : start + step]
+        f = sizes[wanted, start : start + step]
+        forest, classes = marginals.both(here, np.minimum(f, FEW + 1))
+        x = together(forest, classes)
+        x += np.float32(np.log(n))
+        tally(x, f, weight[here], at, seen)
+        if compared < COMPARED_ON:
+            compared += x.size
+            alone = (f == 1) * weight[here]
+            for k, h in enumerate((forest, classes, x - np.float32(np.log(n)))):
+                stay = np.log1p(-np.exp(np.minimum(h, np.float32(-1e-6))))
+                answers[:, k] += (alone * np.exp(np.float32(population - n) * stay)).sum(axis=1)
+            answers[:, 3] += alone.sum(axis=1)
+    cells = np.array([found.counts[found.sizes <= FEW].sum() for found in frequencies])[wanted]
+    layers = fit_layers(seen, cells.astype(float), n, population)
+    uniques = np.maximum(answers[:, 3], 1.0)
+    share = answers / uniques[:, None]
+    held = seen[:, :, 0]
+    share[:, 3] = (held * layers.unique).sum(axis=1) / np.maximum(held.sum(axis=1), 1e-9)
+    of = np.array([found.uniques for found in frequencies], dtype=float)[wanted]
+    return layers, share + UNSEEN / np.maximum(of, 1.0)[:, None]

@@ -1,0 +1,156 @@
+"""The layer of many subsets at once (layer.py): what all share is worked out once.
+
+The people of a table are the same n on every subset, so P(f | f <= 3), P(F = 1 | f = 1) and
+E[1/F | f] are functions of m = a + b x and s alone.  They are tabled once; on knots of x the
+posteriors of all subsets are one product of matrices, and what they say another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.theory.layer import (
+    FEW,
+    HIGH,
+    LOW,
+    MID_A,
+    MID_B,
+    MID_S,
+    SD_A,
+    SD_B,
+    SD_S,
+    CalibratedLayer,
+    log_likelihood,
+)
+
+Floats: TypeAlias = NDArray[np.float64]
+Single: TypeAlias = NDArray[Any]  # in single precision
+GRID = (41, 17, 9)
+"""Points of a, b and ln s: all subsets share them, so they are finer than one subset's."""
+STEP = 0.2  # between knots of x
+TOP = 5.0  # the last knot
+SURE = 6.0  # how far beyond N/n the first knot lies
+FINE = 0.05  # between the values of m that are tabled
+AT_ONCE = 512  # subsets
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetLayers:
+    """What the layers of many subsets say, by knot of x."""
+
+    n: float
+    N: float
+    start: float
+    """The first knot."""
+    unique: Single
+    """P(F = 1 | f = 1): subset x knot."""
+    spread: Single
+    """Standard deviation of its log over the layer's posterior: subset x knot."""
+    match: tuple[Single, ...]
+    """E[1/F | f] for f of one to three: subset x knot."""
+
+    @property
+    def knots(self) -> int:
+        return int(self.unique.shape[1])
+
+    def times(self, factor: Single) -> SubsetLayers:
+        """The same with all chances so many times as large, as far as there is room."""
+        unique = np.minimum(self.unique * factor, 1)
+        match = (np.minimum(m * factor, 1 / f) for f, m in enumerate(self.match, 1))
+        return replace(self, unique=unique, match=tuple(match))
+
+    def at(self, x: Single) -> tuple[NDArray[np.int32], Single]:
+        """The knot before each x, counted over all subsets, and how far beyond it x lies."""
+        place = np.clip((x - np.float32(self.start)) / np.float32(STEP), 0, self.knots - 1.001)
+        knot = place.astype(np.int32)
+        place -= knot
+        knot += (np.arange(len(x), dtype=np.int32) * self.knots)[:, None]
+        return knot, place
+
+
+def read(table: Single, knot: NDArray[np.int32], beyond: Single) -> Single:
+    """Values between knots."""
+    flat = table.reshape(-1)
+    low = flat.take(knot)
+    return np.asarray(low + (flat.take(knot + 1) - low) * beyond)
+
+
+def knots(n: float, N: float) -> Floats:
+    """Where the layers are told: from rows that are surely unique to common ones."""
+    start = -np.log(N / n) - SURE
+    return np.asarray(start + STEP * np.arange(int(np.ceil((TOP - start) / STEP)) + 1))
+
+
+def tally(x: Single, f: NDArray[Any], people: Floats, at: Floats, out: Floats) -> None:
+    """Add rows to `out`, subset x knot x class size: their people, shared by the knots around x.
+
+    `x` and `f` are subset x row, `people` how many each row stands for.
+    """
+    mask, row = np.nonzero(f <= FEW)
+    place = np.clip((x[mask, row] - at[0]) / STEP, 0, len(at) - 1.001)
+    low = place.astype(np.int64)
+    beyond = place - low
+    weight = people[row]
+    cell = (mask * len(at) + low) * FEW + f[mask, row] - 1
+    flat = out.reshape(-1)
+    flat += np.bincount(cell, weight * (1 - beyond), flat.size)
+    flat += np.bincount(cell + FEW, weight * beyond, flat.size)
+
+
+def fit_layers(seen: Floats, rows: Floats, n: float, N: float) -> SubsetLayers:
+    """The layers of all subsets, from `tally`'s people and how many rows they are.
+
+    Equation (2) of layer.py: people count as many as there are rows of one to three.
+    """
+    x = knots(n, N)
+    axes = [np.linspace(*ends) for ends in zip(LOW, HIGH, GRID, strict=True)]
+    points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")])
+    a, b, log_s = points
+    own = np.exp(axes[2])
+    off = ((a - np.exp(2 * log_s) / 2 - MID_A) / SD_A) ** 2 + ((b - MID_B) / SD_B) ** 2
+    prior = -(off + ((log_s - MID_S) / SD_S) ** 2) / 2
+    likelihood, unique, *match = _tabled(points, own, x, n, N)
+    held = seen.sum(axis=(1, 2))
+    share = seen.reshape(len(seen), -1) * (rows / np.maximum(held, 1e-9))[:, None]
+    told = [np.empty((len(seen), len(x)), dtype=np.float32) for _ in range(2 + len(match))]
+    for start in range(0, len(seen), AT_ONCE):
+        some = slice(start, start + AT_ONCE)
+        weight = share[some] @ likelihood + prior
+        weight -= weight.max(axis=1, keepdims=True)
+        np.exp(weight, out=weight)
+        weight /= weight.sum(axis=1, keepdims=True)
+        told[0][some] = mean = weight @ unique
+        of_squares = weight @ unique**2
+        told[1][some] = np.sqrt(np.maximum(of_squares / np.maximum(mean, 1e-30) ** 2 - 1, 0))
+        for out, values in zip(told[2:], match, strict=True):
+            out[some] = weight @ values
+    return SubsetLayers(n, N, float(x[0]), told[0], told[1], tuple(told[2:]))
+
+
+def _tabled(points: Floats, own: Floats, x: Floats, n: float, N: float) -> list[Floats]:
+    """By grid point and knot: log P(f | f <= 3) for each f, P(F = 1 | f = 1), E[1/F | f]."""
+    a, b, log_s = points
+    ends = LOW[0] + min(LOW[1] * x[0], HIGH[1] * x[0]), HIGH[0] + HIGH[1] * x[-1]
+    m = np.arange(ends[0], ends[1] + FINE, FINE)
+    plain = CalibratedLayer(n, np.zeros(len(own)), np.ones(len(own)), own, np.ones(len(own)))
+    law = np.empty((FEW, len(own), len(m)))
+    for size in range(FEW):
+        one = np.zeros((1, FEW))
+        one[0, size] = 1
+        for k, value in enumerate(own):
+            law[size, k] = log_likelihood(
+                m, np.zeros(len(m)), np.full(len(m), value), (np.zeros(1), one), n, 1
+            )
+    tables = [*law, plain.p_unique(m, N)]
+    tables += [plain.mean_inverse(f, m, N) for f in range(1, FEW + 1)]
+    place = (a[:, None] + b[:, None] * x - m[0]) / FINE
+    low = np.clip(place.astype(np.int64), 0, len(m) - 2)
+    beyond = place - low
+    which = np.searchsorted(np.log(own), log_s - 1e-9)[:, None]
+    read = [t[which, low] + (t[which, low + 1] - t[which, low]) * beyond for t in tables]
+    likelihood = np.stack(read[:FEW], axis=2).reshape(len(a), -1)
+    return [np.ascontiguousarray(likelihood.T), *read[FEW:]]

@@ -1,0 +1,224 @@
+"""How likely combinations of values are on every subset of attributes: one fit for all subsets.
+
+The forest and the latent classes of structure.py, for a person who is one of t people alike on a
+subset y of groups of attributes, those t left out:
+
+    H_forest   as of a fit to y alone, since the pairs of y are those of the whole table
+    H_classes  the classes of the whole table, summed over what is not in y:
+
+        H(x_y) = sum_h (N_h - t r_h + a)/(n - t + K a)
+                     prod_{j in y} (C_jh(x_j) - t r_h + g m_j(x_j))/(N_h - t r_h + g)        (1)
+
+r_h is the person's chance to be in the class h, from all that the table knows: that is what people
+like them put into the class.  For somebody alone on y (t = 1) the person is left out exactly.
+
+All subsets at once: half of the groups are multiplied out for one axis, half for the other, and the
+sum over h is a product of matrices for each person.  A subset is a whole number: bit j set means
+group j is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from reidbn.theory.structure import (
+    CLASS_PRIOR,
+    PRIOR,
+    STARTS,
+    Distinct,
+    Floats,
+    Ints,
+    LatentClasses,
+    TwoTogether,
+    conditional,
+    outwards,
+    pairs,
+    several_classes,
+    spanning,
+    together,
+)
+
+Single: TypeAlias = NDArray[Any]  # in single precision
+MOST_LEFT_OUT = 3
+"""The most people that are left out."""
+LEAST = 1e-37  # the smallest share in single precision
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """Shares of rows on every subset of groups of attributes."""
+
+    rows: Distinct
+    groups: tuple[tuple[int, ...], ...]
+    """The attributes of each group that part people."""
+    wanted: Ints
+    """The subsets whose shares are asked for; the others have those of subsets among them."""
+    classes: tuple[LatentClasses, ...]
+
+    @classmethod
+    def of(
+        cls, rows: Distinct, groups: Sequence[Sequence[int]], wanted: Ints, *, seed: int = 0
+    ) -> Marginals:
+        """Fit the latent classes."""
+        fitted = several_classes(rows, np.random.default_rng(seed))
+        return cls(rows, tuple(tuple(group) for group in groups), wanted, fitted)
+
+    @property
+    def subsets(self) -> int:
+        return 1 << len(self.groups)
+
+    def attributes(self, mask: int) -> list[int]:
+        """The attributes of a subset."""
+        return [j for i, group in enumerate(self.groups) if mask >> i & 1 for j in group]
+
+    def log_rank(self, some: Ints, people: NDArray[Any]) -> Single:
+        """log(nH) of both models together: subset wanted x row.
+
+        `people` says of how many people alike each row is one, up to `MOST_LEFT_OUT` are left out.
+        """
+        forest, classes = self.both(some, people)
+        return np.asarray(together(forest, classes) + np.float32(np.log(self.rows.n)))
+
+    def both(self, some: Ints, people: NDArray[Any]) -> tuple[Single, Single]:
+        """Log H by the forest and by the latent classes: subset wanted x row."""
+        alike = [people == t for t in range(2, MOST_LEFT_OUT)]
+        alike.append(people >= MOST_LEFT_OUT)
+        return self._by_forest(some, alike), self._by_classes(some, alike)
+
+    # -- the forest --------------------------------------------------------------------------------
+
+    @cached_property
+    def _pairs(self) -> list[TwoTogether]:
+        return pairs(self.rows)
+
+    @cached_property
+    def _plan(self) -> tuple[csr_array, tuple[int | tuple[int, int], ...]]:
+        """Which roots and which pairs, parent first, each subset multiplies."""
+        place: dict[int | tuple[int, int], int] = {}
+        found: list[int] = []
+        starts = [0]
+        for mask in self.wanted.tolist():
+            inside = self.attributes(mask)
+            for child, edge in outwards(inside, spanning(self._pairs, inside)):
+                key: int | tuple[int, int] = child
+                if edge is not None:
+                    key = (edge.first if edge.second == child else edge.second, child)
+                found.append(place.setdefault(key, len(place)))
+            starts.append(len(found))
+        shape = (len(self.wanted), max(1, len(place)))
+        ones = np.ones(len(found), dtype=np.float32)
+        return csr_array((ones, found, starts), shape), tuple(place)
+
+    @cached_property
+    def _factors(self) -> tuple[NDArray[np.int32], Single]:
+        """The cell of each row, root or pair x row; and the log share of each cell, t x cell."""
+        by_ends = {(p.first, p.second): p for p in self._pairs}
+        cells = np.empty((len(self._plan[1]), len(self.rows.counts)), dtype=np.int32)
+        told: list[list[Floats]] = []
+        start = 0
+        for at, key in zip(cells, self._plan[1], strict=True):
+            if isinstance(key, int):
+                of_row, people = self.rows.codes[:, key], self.rows.people[key]
+                told.append([np.log(self.rows.shares(key, np.arange(len(people)), without))
+                             for without in _left_out(people)])  # fmt: skip
+            else:
+                edge = by_ends[min(key), max(key)]
+                made = conditional(self.rows, edge, parent=key[0])
+                of_row, people = edge.of_row, edge.people
+                told.append([made.log(without) for without in _left_out(people)])
+            at[:] = of_row
+            at += start
+            start += len(people)
+        return cells, np.concatenate(told, axis=1).astype(np.float32)
+
+    def _by_forest(self, some: Ints, alike: Sequence[NDArray[np.bool_]]) -> Single:
+        cells, told = self._factors
+        at = cells[:, some]
+        out, *others = (self._plan[0] @ logs.take(at) for logs in told)
+        for found, where in zip(others, alike, strict=True):
+            np.copyto(out, found, where=where)
+        return np.asarray(out)
+
+    # -- latent classes ----------------------------------------------------------------------------
+
+    def _by_classes(self, some: Ints, alike: Sequence[NDArray[np.bool_]]) -> Single:
+        """Log H of equation (1)."""
+        every = len(self.wanted) == self.subsets
+        half = len(self.groups) // 2
+        most: list[Floats] = []
+        for t in range(1, MOST_LEFT_OUT + 1):
+            weight, factors = self._by_group(some, t)
+            if t == 1:  # what all are divided by, so that products stay representable
+                most = [factor.max(axis=1) for factor in factors]
+            single = [(f / m[:, None]).astype(np.float32)
+                      for f, m in zip(factors, most, strict=True)]  # fmt: skip
+            low = _products(single[:half], weight.astype(np.float32))
+            high = _products(single[half:], np.ones(weight.shape, dtype=np.float32))
+            found = high @ low.transpose(0, 2, 1)  # person x (subset of high, subset of low)
+            found = found.reshape(len(some), -1).T
+            if not every:
+                found = found[self.wanted]
+            if t == 1:
+                out = np.ascontiguousarray(found)
+            else:
+                np.copyto(out, found, where=alike[t - 2])
+        np.maximum(out, LEAST, out=out)
+        np.log(out, out=out)
+        scale = np.zeros((self.subsets, len(some)), dtype=np.float32)
+        for i, own in enumerate(most):
+            np.add(scale[: 1 << i], np.log(own), out=scale[1 << i : 2 << i], casting="same_kind")
+        out += scale if every else scale[self.wanted]
+        return out
+
+    def _by_group(self, some: Ints, t: int) -> tuple[Floats, list[Floats]]:
+        """The weight of each class, and by group its factor: person x class."""
+        codes, n = self.rows.codes[some], self.rows.n
+        own = [each.chances(codes) * t for each in self.classes]
+        left = [np.maximum(each.held - r, 0) for each, r in zip(self.classes, own, strict=True)]
+        weight = np.concatenate(
+            [(N + CLASS_PRIOR) / (STARTS * (n - t + CLASS_PRIOR * N.shape[1])) for N in left],
+            axis=1,
+        )
+        under = np.concatenate(left, axis=1) + PRIOR
+        together = np.concatenate(own, axis=1)
+        factors = []
+        for group in self.groups:
+            product = np.ones(under.shape)
+            for j in group:
+                people = self.rows.people[j][codes[:, j]]
+                prior = PRIOR * self.rows.shares(j, codes[:, j], np.minimum(t, people))
+                held = self._tables[j][codes[:, j]]
+                held -= together
+                np.maximum(held, 0, out=held)
+                held += prior[:, None]
+                product *= held
+                product /= under
+            factors.append(product)
+        return weight, factors
+
+    @cached_property
+    def _tables(self) -> list[Floats]:
+        """By attribute: people by value and class, of all starts."""
+        starts = zip(*(each.tables for each in self.classes), strict=True)
+        return [np.concatenate(tables, axis=1) for tables in starts]
+
+
+def _left_out(people: Floats) -> list[Floats]:
+    """How many of some cells' people are left out, by t."""
+    return [np.minimum(t, people) for t in range(1, MOST_LEFT_OUT + 1)]
+
+
+def _products(factors: Sequence[Single], start: Single) -> Single:
+    """The product over every subset of some factors: person x subset x class."""
+    out = np.empty((len(start), 1 << len(factors), start.shape[1]), dtype=np.float32)
+    out[:, 0] = start
+    for j, factor in enumerate(factors):
+        np.multiply(out[:, : 1 << j], factor[:, None], out=out[:, 1 << j : 2 << j])
+    return out

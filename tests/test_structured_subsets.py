@@ -1,0 +1,282 @@
+"""The structured estimator on all subsets at once, and in assessments: oracles and seams."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from inside import inside
+from scipy.optimize import linprog
+
+import reidbn as rb
+from reidbn.attack import Known, Knows, Scenario
+from reidbn.attacks import SubsetPopulation, subset_classes, summed
+from reidbn.population import raise_to_parts, settle
+from reidbn.theory import Distinct, Marginals, by_forest, fit_layer, fit_layers, knots, read, tally
+
+QI = ["age", "sex", "state", "race"]
+HALF = Scenario("half", knows=Knows(tuple(Known(c, (c,), (0.5,), source="made up") for c in QI)))
+SINGLE = 2e-4  # what is lost in single precision, of a logarithm
+
+
+def patients(n=600, seed=3, columns=QI, **more):
+    frame = rb.datasets.synthetic_patients(n, seed=seed)
+    return rb.read_table(frame, quasi_identifiers=columns, **more)
+
+
+def made_up(n=250, seed=91, cards=(7, 4, 3, 5)):
+    """Rows of attributes that go together."""
+    rng = np.random.default_rng(seed)
+    mood = rng.integers(0, 3, n)
+    columns = [(mood * (j + 1) + rng.integers(0, v, n)) % v for j, v in enumerate(cards)]
+    codes, counts = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+    codes = np.column_stack([np.unique(c, return_inverse=True)[1] for c in codes.T])
+    return Distinct(codes, counts.astype(float))
+
+
+def class_sizes(rows, groups):
+    """People alike with each row on every subset: subset x row, by a plain loop."""
+    found = np.empty((1 << len(groups), len(rows.counts)), dtype=int)
+    for mask in range(len(found)):
+        on = [j for i, g in enumerate(groups) if mask >> i & 1 for j in g]
+        _, ids = np.unique(rows.codes[:, on], axis=0, return_inverse=True)
+        found[mask] = np.bincount(ids.ravel(), rows.counts)[ids.ravel()]
+    return found
+
+
+# -- shares on every subset ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("groups", [((0,), (1,), (2,), (3,)), ((0, 2), (1,), (3,))])
+def test_shares_of_a_subset_are_sums_over_all_that_is_not_known(groups):
+    """The whole joint without the person, added up over every combination of the unknown values."""
+    rows = made_up()
+    found = Marginals.of(rows, groups, np.arange(1 << len(groups)), seed=5)
+    some = np.flatnonzero(rows.counts == 1)[[0, 11, 30]]
+    got = found.both(some, np.ones((1 << len(groups), len(some)), dtype=int))[1]
+    n = rows.n - 1
+    for at, i in enumerate(some):
+        person = rows.codes[i]
+        joint = np.zeros(rows.values)
+        for classes in found.classes:
+            r = classes.chances(person[None])[0]
+            weight = (classes.held - r + 0.5) / (n + 0.5 * len(r)) / len(found.classes)
+            inside_class = []
+            for j, v in enumerate(rows.values):
+                own = np.arange(v)[:, None] == person[j]
+                prior = (rows.people[j][:, None] - own + 0.5) / (n + 0.5 * v)
+                inside_class.append(
+                    (classes.tables[j] - own * r + 2 * prior) / (classes.held - r + 2)
+                )
+            joint += np.einsum("h,ah,bh,ch,dh->abcd", weight, *inside_class)
+        assert joint.sum() == pytest.approx(1)
+        for mask in range(1 << len(groups)):
+            on = {j for k, g in enumerate(groups) if mask >> k & 1 for j in g}
+            cell = tuple(person[j] if j in on else slice(None) for j in range(4))
+            assert got[mask, at] == pytest.approx(np.log(joint[cell].sum()), abs=SINGLE)
+
+
+def test_the_forest_of_a_subset_is_that_of_a_fit_to_it_alone():
+    rows = made_up(n=400)
+    groups = [(j,) for j in range(4)]
+    found = Marginals.of(rows, groups, np.arange(16), seed=5)
+    sizes = class_sizes(rows, groups)
+    some = np.arange(len(rows.counts))
+    got = found.both(some, np.minimum(sizes, 4))[0]
+    seen = set()
+    for mask in range(1, 16):
+        on = [j for j in range(4) if mask >> j & 1]
+        codes, first, ids = np.unique(
+            rows.codes[:, on], axis=0, return_index=True, return_inverse=True
+        )
+        alone = Distinct(codes, np.bincount(ids.ravel(), rows.counts))
+        few = alone.counts <= 3
+        seen |= set(alone.counts[few].astype(int).tolist())
+        np.testing.assert_allclose(got[mask, first][few], by_forest(alone)[few], atol=SINGLE)
+    assert seen == {1, 2, 3}
+
+
+def test_layers_of_all_subsets_say_what_a_layer_of_each_says():
+    rng = np.random.default_rng(92)
+    n, N, subsets, cells = 3_000, 60_000, 6, 4_000
+    x = rng.normal(rng.uniform(-2, 0.5, (subsets, 1)), 1.2, (subsets, cells)).astype(np.float32)
+    f = 1 + rng.poisson(np.exp(0.2 + x + 0.3 * rng.standard_normal(x.shape)))
+    at = knots(n, N)
+    seen = np.zeros((subsets, len(at), 3))
+    # Each cell stands for its f people, as in equation (2) of theory/layer.py.
+    for size in (1, 2, 3):
+        tally(x, np.where(f == size, f, 9), np.full(cells, float(size)), at, seen)
+    made = fit_layers(seen, (f <= 3).sum(axis=1).astype(float), n, N)
+    for mask in range(subsets):
+        one = fit_layer(x[mask].astype(float), f[mask], n)
+        points = np.linspace(-4, 2, 25)
+        knot, beyond = made.at(np.tile(points, (subsets, 1)).astype(np.float32))
+        expected = one.weight @ one.p_unique(points, N)
+        np.testing.assert_allclose(read(made.unique, knot, beyond)[mask], expected, atol=0.015)
+        for size, table in enumerate(made.match, 1):
+            expected = one.weight @ one.mean_inverse(size, points, N)
+            np.testing.assert_allclose(read(table, knot, beyond)[mask], expected, atol=0.015)
+
+
+# -- agreement between subsets ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("groups", [2, 3, 4])
+def test_no_agreement_between_subsets_has_a_smaller_largest_change(groups):
+    """By a linear programme: smallest t with |s - v| <= t and s rising along every step."""
+    rng = np.random.default_rng(groups)
+    subsets = 1 << groups
+    steps = [(z ^ 1 << j, z) for z in range(subsets) for j in range(groups) if z >> j & 1]
+    rises = np.zeros((len(steps), subsets + 1))
+    for row, (y, z) in zip(rises, steps, strict=True):
+        row[y], row[z] = 1, -1
+    near = np.vstack([np.hstack([sign * np.eye(subsets), -np.ones((subsets, 1))])
+                      for sign in (1, -1)])  # fmt: skip
+    values = rng.random((subsets, 20))
+    found = settle(values.copy())
+    assert all((found[y] <= found[z] + 1e-15).all() for y, z in steps)
+    for v, s in zip(values.T, found.T, strict=True):
+        best = linprog(
+            np.append(np.zeros(subsets), 1), np.vstack([rises, near]),
+            np.concatenate([np.zeros(len(steps)), v, -v]), bounds=(None, None),
+        )  # fmt: skip
+        assert np.abs(s - v).max() == pytest.approx(best.fun, abs=1e-9)
+    agreed = raise_to_parts(values.copy())
+    assert settle(agreed.copy()) == pytest.approx(agreed)
+
+
+def test_what_agrees_is_not_moved_however_many_subsets_there_are():
+    values = np.random.default_rng(93).random((1 << 10, 70)).astype(np.float32)
+    settled = settle(values.copy())
+    for j in range(10):
+        pairs = settled.reshape(-1, 2, 1 << j, 70)
+        assert (pairs[:, 0] <= pairs[:, 1]).all()
+    np.testing.assert_array_equal(settle(settled.copy()), settled)
+
+
+# -- assessments -----------------------------------------------------------------------------------
+
+
+def assessed(people, **more):
+    asked = {"scenario": HALF, "population": 20_000, "population_model": "structured", **more}
+    return rb.assess("adversary-routes", people, **asked)
+
+
+@pytest.fixture(scope="module")
+def people():
+    return patients()
+
+
+@pytest.fixture(scope="module")
+def result(people):
+    return assessed(people)
+
+
+def test_each_person_is_told_more_where_more_is_known(result):
+    told = result.population
+    rows = np.arange(told.classes.rows)
+    unique = np.where(told.classes.sizes.T == 1, told.unique(rows), 0.0)
+    match = told.match(rows)
+    for mask, j in product(range(16), range(4)):
+        if not mask >> j & 1:
+            more = mask | 1 << j
+            assert (unique[:, mask] <= unique[:, more] + 1e-7).all()
+            assert (match[:, mask] <= match[:, more] + 1e-7).all()
+    assert (match >= unique - 1e-12).all()
+    assert (match <= 1 / told.classes.sizes.T + 1e-6).all()
+    assert match[:, 0] == pytest.approx(1 / 20_000, rel=1e-12)
+    assert len(np.unique(unique[:, 15])) > 20  # people of one subset are told apart
+    assert told.by[1] == "pitman-bayes"  # one attribute alone
+    assert told.by[15] == "structured"
+    assert any("structures" in note and "factor" in note for note in told.notes)
+
+
+def test_a_subset_says_about_what_a_fit_to_it_alone_says(result, people):
+    means = result.population.p_unique
+    for columns, mask in ((QI[:3], 7), (QI, 15)):
+        fit = rb.population.fit(people, columns, population=20_000, model="structured")
+        assert means[mask] == pytest.approx(fit.p_unique, rel=0.25)
+        low, high = fit.interval("p_unique")
+        assert low < means[mask] < high
+
+
+def test_risks_are_the_same_however_they_are_summed(monkeypatch, result, people):
+    monkeypatch.setattr(inside(summed), "FROM", 0)
+    monkeypatch.setattr(inside(subset_classes), "TILE", 3000)
+    monkeypatch.setattr(inside(SubsetPopulation), "SIDE_BY_SIDE", 7)
+    monkeypatch.setattr(inside(SubsetPopulation), "CELLS", 64)
+    found = assessed(people)
+    assert "sizes" not in found.classes.__dict__
+    for measure in result.measures:
+        np.testing.assert_allclose(found.risk(measure), result.risk(measure), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.population.p_unique, result.population.p_unique)
+
+
+def test_some_people_cells_and_blocks_that_were_kept_get_the_same_numbers(result, people, tmp_path):
+    some = np.array([5, 77, 401])
+    asked = assessed(people, individuals=some)
+    kept = [assessed(people, checkpoint=tmp_path) for _ in range(2)]
+    cells = rb.contingency(rb.datasets.synthetic_patients(600, seed=3), QI)
+    counted = assessed(cells)
+    for measure in ("journalist", "journalist_match", "overall"):
+        np.testing.assert_allclose(asked.risk(measure), result.risk(measure)[some], atol=1e-9)
+        for again in kept:
+            np.testing.assert_allclose(again.risk(measure), result.risk(measure), atol=1e-9)
+        assert counted.risk(measure).mean() == pytest.approx(result.risk(measure).mean(), rel=0.02)
+
+
+def test_what_cannot_be_modelled_falls_back_and_says_so(people):
+    few = assessed(people.take(range(60)))
+    pitman = assessed(people.take(range(60)), population_model="pitman-bayes")
+    assert few.risk("journalist") == pytest.approx(pitman.risk("journalist"))
+    assert any("too few to tell structures apart: pitman-bayes" in n for n in few.summary().notes)
+    one = rb.assess("adversary-routes", people.select(["age"]), population=20_000,
+                    population_model="structured")  # fmt: skip
+    assert any("one attribute alone" in note for note in one.summary().notes)
+    whole = assessed(people, population=600)
+    alone = (whole.classes.sizes == 1).T[whole.classes.of_person]
+    assert whole.risk("journalist").mean() == pytest.approx(alone.mean())
+
+
+def test_a_column_that_follows_from_another_parts_nobody():
+    frame = rb.datasets.synthetic_patients(600, seed=3)
+    frame["decade"] = frame["age"] // 10
+    both = rb.read_table(frame, quasi_identifiers=[*QI, "decade"])
+    found = assessed(both, scenario=Scenario("half", knows=Knows(tuple(
+        Known(c, (c,), (0.5,), source="made up") for c in [*QI, "decade"]
+    ))))  # fmt: skip
+    told = found.population.structured
+    assert told.place[31] == told.place[15]  # all five say what four say
+    assert told.place[16 | 1] == -1  # age and decade: one attribute alone
+    assert found.population.by[16 | 2] == "structured"
+
+
+def test_changes_and_intervals_ask_the_model_again(result):
+    ends = result.population_uncertainty().table()
+    assert (ends["low"] < ends["mean"]).all()
+    assert (ends["mean"] < ends["high"]).all()
+    narrow = result.population_uncertainty(0.5).table()
+    assert (narrow["high"] - narrow["low"] < ends["high"] - ends["low"]).all()
+    coarse = rb.what_if(result, generalise={"age": 1}, hierarchies={"age": rb.Bands(10)})
+    assert coarse.risk("journalist").mean() < result.risk("journalist").mean()
+    kept = rb.what_if(result, suppress=2)
+    assert kept.population.model == "structured"
+    other = rb.what_if(result, population_model="log-linear")
+    assert other.population.model == "log-linear"
+    moved = rb.what_if(result, set={"p_c": 0.9})
+    assert moved.risk("journalist_match") == pytest.approx(result.risk("journalist_match"))
+    swept = rb.sweep(result, {"p_c": [0.9]})["mean"]
+    assert swept.item() == pytest.approx(moved.risk().mean())
+
+
+def test_missing_cells_and_weights_are_told(people):
+    frame = rb.datasets.synthetic_patients(600, seed=3).astype(object)
+    frame.loc[::9, "race"] = None
+    wild = rb.read_table(frame, quasi_identifiers=QI, missing="matches-anything")
+    found = assessed(wild)
+    assert not found.classes.is_partition
+    assert any("approximation as-written" in note for note in found.summary().notes)
+    assert ((found.risk("journalist") >= 0) & (found.risk("journalist") <= 1)).all()
+    frame = rb.datasets.synthetic_patients(600, seed=3).assign(weight=33.0)
+    weighted = rb.read_table(frame, quasi_identifiers=QI, weights="weight")
+    notes = assessed(weighted).summary().notes
+    assert any("survey weights are not used: structured was asked for" in n for n in notes)
