@@ -492,6 +492,10 @@ class Writer:
         for step in steps:
             getattr(self, step)()
         self.node()
+        return self._filed()
+
+    def _filed(self) -> dict[str, Any]:
+        """What was written, without numbers that nothing uses."""
         used = self._used()
         self.numbers = {n: spec for n, spec in self.numbers.items() if f"${n}" in used}
         for told, sign in ((self.parameters, "$"), (self.subject, "@")):
@@ -509,7 +513,7 @@ class Writer:
 
     def _used(self) -> set[str]:
         """Every reference in cells, and what the formulas behind them read."""
-        found = set(re.findall(r"[$@]\w+", json.dumps([self.groups, self.nodes])))
+        found = set(re.findall(r"[$@]\w+", json.dumps(self._holding())))
         todo = [n[1:] for n in found if n[1:] in self.numbers]
         while todo:
             spec = self.numbers[todo.pop()]
@@ -517,6 +521,10 @@ class Writer:
             found |= {sign + name for name in read for sign in "$@"}
             todo += [name for name in read if name in self.numbers]
         return found
+
+    def _holding(self) -> list[Any]:
+        """What holds references."""
+        return [self.groups, self.nodes]
 
     def settings(self) -> dict[str, Any]:
         """Other values within the ranges, whole numbers included."""

@@ -1,7 +1,6 @@
 """Events with or, not and comparisons, counts of a group, and means: against plain enumeration."""
 
 import json
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from click.testing import CliRunner
 
 import reidbn as rb
 from reidbn.cli import reidbn
+from tests.random_events import Said, nodes_of
 from tests.random_files import random_file
 from tests.yaml_oracle import Model, cells
 
@@ -43,54 +43,6 @@ questions:
   knowledge: {expect: known}
   luck_helps: {target: named=yes, given: {known: ">=2", "luck=high or how_many=3": yes}}
 """
-
-
-class Said:
-    """A random event, as text and as what it means of a world."""
-
-    def __init__(self, rng, model, names):
-        self.rng, self.model, self.names = rng, model, names
-
-    def pick(self, of):
-        return of[int(self.rng.integers(len(of)))]
-
-    def atom(self):
-        name = self.pick(self.names)
-        if name in self.model.groups:
-            most = len(self.model.groups[name]["members"])
-            sign, value = self.pick([">=", "<=", "<", ">", "=", "!="]), self.pick(range(most + 1))
-            return f"{name}{sign}{value}", self.compare(name, sign, str(value))
-        states = self.model.states(name)
-        numbers = all(s.isdecimal() for s in states)
-        sign = self.pick([">=", "<=", "<", ">", "="] if numbers else ["=", "!="])
-        value = self.pick(states)
-        return f"{name} {sign} {value}", self.compare(name, sign, value)
-
-    def compare(self, name, sign, value):
-        if sign in ("=", "!=") and name not in self.model.groups:
-            return lambda world: (world[name] == value) is (sign == "=")
-        number, limit = (lambda world: self.model.number(name, world)), Fraction(value)
-        return {
-            "=": lambda world: number(world) == limit, "!=": lambda world: number(world) != limit,
-            "<": lambda world: number(world) < limit, "<=": lambda world: number(world) <= limit,
-            ">": lambda world: number(world) > limit, ">=": lambda world: number(world) >= limit,
-        }[sign]  # fmt: skip
-
-    def event(self, depth=2):
-        kind = self.pick(["atom", "and", "or", "not"] if depth else ["atom"])
-        if kind == "atom":
-            return self.atom()
-        one, holds = self.event(depth - 1)
-        if kind == "not":
-            return f"not ({one})", lambda world: not holds(world)
-        other, too = self.event(depth - 1)
-        if kind == "or":
-            return f"({one} or {other})", lambda world: holds(world) or too(world)
-        return f"({one}), {other}", lambda world: holds(world) and too(world)
-
-
-def nodes_of(model, names):
-    return [node for name in names for node in model.nodes_of(name)]
 
 
 def compare_files(files, seed, most=2_000):

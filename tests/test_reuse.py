@@ -342,3 +342,33 @@ nodes: {n: {parents: [i_age, j_age], cpd: {kind: and}}}
     assert found.sources == ("three", "one study")
     assert found.takes == ("ill",)
     assert float(rb.ask(found, "ill=yes")) == 0.02
+
+
+def test_what_an_attacker_decides_stands_for_a_node_of_a_part(tmp_path):
+    (tmp_path / "inner.yaml").write_text("""\
+schema_version: 1
+name: inner
+nodes:
+  tries: {cpd: {kind: uniform}}
+  named: {parents: [tries], cpd: {kind: probability, p: 0.25, only_if: [tries]}, source: assumption}
+""")
+    outer = tmp_path / "outer.yaml"
+    words = """\
+schema_version: 1
+name: outer
+use: [{model: inner, as: i, with: {tries: attacks}}]
+decisions:
+  attacks: {options: [no, yes], source: assumption}
+utilities:
+  gain: {of: [i_named], unit: euro, rows: [{when: {i_named: yes}, value: 4}, {value: -1}],
+         source: assumption}
+nodes:
+  seen: {parents: [i_named], cpd: {kind: or}}
+questions:
+  risk: {target: i_named=yes}
+"""
+    outer.write_text(words)
+    assert float(rb.ask(rb.load(outer))) == 0.25
+    outer.write_text(words.replace("[no, yes]", "[yes, no]", 1))
+    with pytest.raises(rb.ModelError, match="attacks has the states yes, no; needed, in this"):
+        rb.load(outer)

@@ -8,17 +8,16 @@ what each node's story says.  Slow and plain, so that it is wrong in other ways,
 from __future__ import annotations
 
 import ast
-import fnmatch
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from math import comb, factorial, prod
 from typing import Any
 
-from ruamel.yaml import YAML
+from tests.yaml_written import written_out
 
 World = dict[str, str]
 ONE, ZERO = Fraction(1), Fraction(0)
@@ -26,7 +25,7 @@ ONE, ZERO = Fraction(1), Fraction(0)
 
 def exactly(number: Any) -> Fraction:
     """A number as it is written: 0.1 is a tenth."""
-    return Fraction(str(number))
+    return number if isinstance(number, Fraction) else Fraction(str(number))
 
 
 def text(state: Any) -> str:
@@ -40,11 +39,14 @@ class Model:
     file: Mapping[str, Any]
     set: Mapping[str, Any] = field(default_factory=dict)
     subject: Mapping[str, Any] = field(default_factory=dict)
-    taken: dict[Any, str] = field(default_factory=dict)  # what is decided for what is seen
+    taken: dict[Any, dict[str, Fraction]] = field(
+        default_factory=dict
+    )  # what is decided for what is seen
 
     @classmethod
-    def read(cls, words: str, **more: Any) -> Model:
-        return cls(unrolled(YAML(typ="safe", pure=True).load(words)), **more)
+    def read(cls, words: str, models: Mapping[str, str] = {}, **more: Any) -> Model:
+        """Of a text; `models` are the texts that it may stand on, by name."""
+        return cls(written_out(words, models), **more)
 
     # -- what stands in the file -------------------------------------------------------------
 
@@ -79,7 +81,21 @@ class Model:
     def parameter(self, name: str) -> Fraction:
         if name in self.set:
             return exactly(self.set[name])
-        return exactly(self.file["parameters"][name]["value"])
+        spec = self.file["parameters"][name]
+        if "measured" in spec:  # Jeffreys' prior, brought up to date
+            told = spec["measured"]
+            return (exactly(told["hits"]) + Fraction(1, 2)) / (exactly(told["trials"]) + 1)
+        return exactly(spec["value"])
+
+    def may_be(self) -> bool:
+        """Whether the numbers satisfy every condition of the file."""
+        signs = {ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__"}
+        for line in self.file.get("where", []):
+            said = ast.parse(line.replace("^", "**"), mode="eval").body
+            left, right = (self._worked_out(s, {}, None) for s in (said.left, said.comparators[0]))
+            if not getattr(left, signs[type(said.ops[0])])(right):
+                return False
+        return True
 
     def parents(self, name: str) -> list[str]:
         group = self.group_of(name)
@@ -348,26 +364,72 @@ class Model:
         return total
 
     def kind_decides(self, name: str, cpd: Any, world: World) -> dict[str, Fraction]:
-        """The option that is worth most where this is seen; of equals yes, else the later one."""
-        assert len(self.file["decisions"]) == 1
+        """The option that is worth most where this is seen; of equals yes, else the later one.
+
+        What an earlier decision was is seen, so that only later ones are decided on the way.
+        """
         seen = {n: world[n] for p in self.parents(name) for n in self.nodes_of(p)}
         key = name, *seen.items()
         if key not in self.taken:
-            worth = {o: self._worth({**seen, name: o}, name) for o in self.states(name)[::-1]}
-            best = [o for o in worth if worth[o] == max(worth.values())]
-            self.taken[key] = "yes" if "yes" in best else best[0]
-        return {self.taken[key]: ONE}
+            self.taken[key] = self._best(name, seen)
+        return self.taken[key]
+
+    def _best(self, name: str, seen: World) -> dict[str, Fraction]:
+        options = self.states(name)
+        worth = {o: self._worth({**seen, name: o}, name) for o in options[::-1]}
+        heat = self.cell(self.file["decisions"][name].get("temperature", 0), {})
+        if heat > 0 and (chance := self._reached(seen)):
+            with localcontext() as digits:
+                digits.prec = 40
+                top = max(worth.values())
+                gaps = {o: (w - top) / chance / heat for o, w in worth.items()}
+                soft = {
+                    o: Fraction((Decimal(g.numerator) / g.denominator).exp())
+                    for o, g in gaps.items()
+                }
+            return {o: w / sum(soft.values()) for o, w in soft.items()}
+        best = [o for o in worth if worth[o] == max(worth.values())]
+        return {"yes" if "yes" in best else best[0]: ONE}
+
+    def _cut(self, known: World) -> World:
+        return {n: s for n, s in known.items() if n in self.file["decisions"]}
+
+    def _reached(self, seen: World) -> Fraction:
+        done = self._cut(seen)
+        return sum((p for _, p in self.worlds(self.upstream([*seen], done), done, seen)), ZERO)
 
     def _worth(self, known: World, decision: str) -> Fraction:
         """What all utilities come to, times the probability of what is seen."""
         total, utilities = ZERO, self.file["utilities"].values()
         names = [n for u in utilities for n in u["of"]]
-        done = {decision: known[decision]}
+        done = self._cut(known)
         for world, p in self.worlds(self.upstream([*names, *known], done), done, known):
-            for u in utilities:
-                row = next(r for r in u["rows"] if self.fits(r.get("when", {}), world))
-                total += p * self.cell(row["value"], world)
+            total += p * self._paid(world)
         return total
+
+    def _paid(self, world: World) -> Fraction:
+        total = ZERO
+        for u in self.file["utilities"].values():
+            row = next(r for r in u["rows"] if self.fits(r.get("when", {}), world))
+            total += self.cell(row["value"], world)
+        return total
+
+    def policies(self) -> Iterator[dict[Any, Any]]:
+        """Every policy that there is: an option for each decision and all that may be seen."""
+        keys = []
+        for name in self.file["decisions"]:
+            seen = [n for p in self.parents(name) for n in self.nodes_of(p)]
+            for case in product(*(self.states(n) for n in seen)):
+                keys.append((name, *zip(seen, case, strict=True)))
+        for options in product(*(self.states(key[0]) for key in keys)):
+            yield {key: {option: ONE} for key, option in zip(keys, options, strict=True)}
+
+    def value(self, policy: Mapping[Any, Any]) -> Fraction:
+        """What a policy is worth, on every world."""
+        taking = replace(self, taken=dict(policy))
+        names = [n for u in self.file["utilities"].values() for n in u["of"]]
+        worlds = taking.worlds(taking.upstream(names, {}), {}, {})
+        return sum((p * taking._paid(world) for world, p in worlds), ZERO)
 
     def _numbers_of(self, name: str, cpd: Any, world: World) -> list[Fraction]:
         return [self.number(parent, world) for parent in cpd.get("of", self.parents(name))]
@@ -505,78 +567,19 @@ class Model:
         of: Callable[[World], Any],
         names: Sequence[str],
         given: Sequence[str] = (),
-        holds: Callable[[World], bool] = lambda world: True,
+        holds: Callable[[World], Any] = lambda world: True,
+        do: Mapping[str, str] = {},
     ) -> tuple[Fraction, Fraction]:
         """The sum of a number over the worlds in which something holds, and their probability.
 
-        A truth is a number as well: 1 where it holds.
+        A truth is a number as well: 1 where it holds; what holds may be a likelihood.
         """
         total = evidence = ZERO
-        for world, p in self.worlds(self.upstream([*names, *given], {}), {}, {}):
-            if holds(world):
-                evidence += p
-                total += p * Fraction(of(world))
+        for world, p in self.worlds(self.upstream([*names, *given], do), do, {}):
+            if weight := p * Fraction(holds(world)):
+                evidence += weight
+                total += weight * Fraction(of(world))
         return total, evidence
-
-
-# -- plates, unrolled ----------------------------------------------------------------------------
-
-
-def unrolled(file: dict[str, Any]) -> dict[str, Any]:
-    """The file as somebody would have written it without `repeat:` and without wild cards."""
-    file = dict(file)
-    plates: dict[str, list[dict[str, str]]] = {}
-    for name, listed in file.pop("repeat", {}).items():
-        pairs = [str(word).partition(">")[::2] for word in listed]
-        plates[name] = [
-            {f"[{name}.from]": a.strip(), f"[{name}.to]": b.strip()} if b else {f"[{name}]": a}
-            for a, b in pairs
-        ]
-    found: dict[str, Any] = _filled(file, [{}], plates)
-    members = [m for g in found.get("groups", {}).values() for m in g["members"]]
-    for room in ("groups", "nodes"):
-        for name, thing in found.get(room, {}).items():
-            names = [n for n in (*members, *found["nodes"]) if n != name]
-            said = thing.get("parents", [])
-            parents: list[str] = []
-            for word in said:
-                wild = fnmatch.filter(names, word) if "*" in word else [word]
-                parents += [n for n in wild if n not in parents and (n == word or n not in said)]
-            if said:
-                thing["parents"] = parents
-    return found
-
-
-def _filled(value: Any, meant: list[dict[str, str]], plates: Any) -> Any:
-    """`meant` are the assignments of words that may still hold, as far as names have fixed them."""
-    if isinstance(value, dict):
-        return {new: _filled(item, left, plates) for key, item in value.items()
-                for new, left in _copies(key, meant, plates)}  # fmt: skip
-    if isinstance(value, list):
-        out = []
-        for item in value:
-            if isinstance(item, str):
-                out += [word for word, _ in _copies(item, meant, plates)]
-            else:
-                out.append(_filled(item, meant, plates))
-        return out
-    if isinstance(value, str):
-        ((word, _),) = _copies(value, meant, plates)
-        return word
-    return value
-
-
-def _copies(text: str, meant: list[dict[str, str]], plates: Any) -> list[tuple[str, Any]]:
-    for name, rows in plates.items():
-        if f"[{name}" in text and not any(f"[{name}" in key for one in meant for key in one):
-            meant = [{**one, **row} for one in meant for row in rows]
-    found: dict[str, list[dict[str, str]]] = {}
-    for one in meant:
-        word = text
-        for placeholder, part in one.items():
-            word = word.replace(placeholder, part)
-        found.setdefault(word, []).append(one)
-    return list(found.items())
 
 
 def read_target(words: str) -> dict[str, str]:

@@ -189,9 +189,15 @@ class _Bringing:
                 message = f"{text} is in {unit}, and {name} is in {used.unit}"
                 self._refuse((*where, "with", name), message)
 
+    def _room(self, room: str) -> Content:
+        found = self.data.get(room)
+        return found if isinstance(found, dict) else {}
+
     def match_states(self) -> None:
         """What stands for a node of the part has the same states in the same order."""
-        nodes, groups = self.data.get("nodes", {}), self.data.get("groups", {})
+        nodes, groups, decided = (self._room(room) for room in ("nodes", "groups", "decisions"))
+        nodes = nodes | {name: {"states": d["options"]} for name, d in decided.items()
+                         if isinstance(d, dict) and "options" in d}  # fmt: skip
         members = {written(m) for g in groups.values() if isinstance(g, dict)
                    for m in g.get("members") or ()}  # fmt: skip
         for where, name, states in self.bound:

@@ -93,7 +93,10 @@ def _settings(parameter: Parameter, given: Any) -> Array:
     if not np.isfinite(array).all():
         raise UsageError(f"{name}: expected finite numbers")
     if parameter.is_integer and (array != np.floor(array)).any():
-        raise UsageError(f"{name} is a count of {parameter.unit}: expected whole numbers")
+        raise UsageError(
+            f"{name} is a count of {parameter.unit}: expected whole numbers (its value and range "
+            f"are whole; write {parameter.value}.0 in the model where parts of one are meant)"
+        )
     return array
 
 
