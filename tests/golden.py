@@ -14,9 +14,10 @@ def answers(name: str, engine: str = "exact") -> dict:
     attack = rb.load(name)
     found = {}
     for question in attack.questions.values():
-        answer = rb.ask(attack, question.target, given=dict(question.given), engine=engine)
+        target = question.target or f"expect {question.expect}"
+        answer = rb.ask(attack, target, given=dict(question.given), engine=engine)
         found[question.name] = {
-            "target": question.target,
+            "target": target,
             "given": dict(question.given),
             "probability": float(answer),
             "evidence_probability": float(answer.evidence_probability),

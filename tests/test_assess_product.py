@@ -13,7 +13,7 @@ import reidbn as rb
 from reidbn.attack import Known, Knows, Listed, Scenario
 from reidbn.attacks import act_out, drivers, most_exposed
 from reidbn.cli import reidbn
-from reidbn.errors import UsageError
+from reidbn.errors import DataError, UsageError
 from reidbn.microdata import People
 
 COLUMNS = {
@@ -24,8 +24,14 @@ COLUMNS = {
     "social-media": ["sex", "race", "ethnicity", "state", "income"],
     "who-is-attacking": ["age", "sex", "state", "education", "marital", "birth_country"],
 }
-ATTACKS = [name for name in rb.models() if rb.load(name).groups and rb.load(name).subject]
-OTHERS = [name for name in rb.models() if not (rb.load(name).groups or rb.load(name).subject)]
+PROVIDED = {"class_size", "p_unique", "records"}
+READ = {name: (bool(rb.load(name).groups), {*rb.load(name).subject}) for name in rb.models()}
+ATTACKS = [name for name, (group, read) in READ.items() if group and read and read <= PROVIDED]
+WORST = [name for name, (group, read) in READ.items() if not group and read and read <= PROVIDED]
+OTHERS = [name for name, (group, read) in READ.items() if not group and not read]
+NOTHING_READ = [name for name, (group, read) in READ.items() if group and not read]
+OWN_COLUMN = {"composition": ("k1", False), "surname": ("men", True),
+              "sweeney-voter": ("people", True)}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +39,10 @@ def frame():
     return rb.datasets.synthetic_patients(80, seed=5)
 
 
-def test_the_columns_of_every_scenario_are_listed_here():
+def test_the_columns_of_every_scenario_and_every_model_are_listed_here():
     assert set(COLUMNS) == set(rb.scenarios())
+    kinds = [*ATTACKS, *WORST, *OTHERS, *NOTHING_READ, *OWN_COLUMN]
+    assert sorted(kinds) == sorted(rb.models())
 
 
 @pytest.mark.parametrize("scenario", rb.scenarios())
@@ -113,6 +121,51 @@ def test_an_attack_with_one_answer_for_everybody_is_refused_by_name(attack, scen
         for name in names
     )
     assert ("there, and no column" in str(e.value)) == bool(names)
+
+
+@pytest.mark.parametrize("scenario", [None, *rb.scenarios()])
+@pytest.mark.parametrize("attack", NOTHING_READ)
+def test_an_attack_to_which_a_table_says_nothing_is_refused_by_name(attack, scenario, frame):
+    """Its members would be the table's columns, and its answer about none of them."""
+    people = rb.read_table(frame, quasi_identifiers=COLUMNS[scenario or "worst-case"])
+    with pytest.raises(UsageError, match=f"{attack} has no column that a table could fill") as e:
+        rb.assess(attack, people, scenario=scenario, population=50_000)
+    assert "ask it with rb.ask, give it a column such as class_size" in str(e.value)
+
+
+@pytest.mark.parametrize("attack", OWN_COLUMN)
+def test_a_column_that_no_table_has_is_asked_for_by_name_and_taken(attack, frame):
+    """Given, each person's risk is that of the attack asked about that person."""
+    name, subsets = OWN_COLUMN[attack]
+    people = rb.read_table(frame, quasi_identifiers=["age", "state", "sex"])
+    columns = {"zip": "state", "birth": "age"} if attack == "sweeney-voter" else {}
+    with pytest.raises(DataError, match=f'{attack} needs the subject column "{name}"') as caught:
+        rb.assess(attack, people, columns=columns)
+    assert f'subject={{"{name}": values}}' in str(caught.value)
+    if not subsets:
+        given = np.arange(2.0, 2 + len(people))
+        result = rb.assess(attack, people, subject={name: given})
+        for i in (0, 7):
+            alone = rb.ask(attack, subject={name: [given[i]]})
+            assert result.risk()[i] == pytest.approx(float(alone), rel=1e-12)
+    elif attack == "sweeney-voter":
+        given = np.tile([5000.0, 40, 12, 3, 2500, 20, 6, 2], (len(people), 1))
+        result = rb.assess(attack, people, columns=columns, subject={name: given})
+        sizes = [people.class_sizes(c) if c else np.full(len(people), len(people))
+                 for c in ([], ["state"], ["age"], ["state", "age"], ["sex"], ["state", "sex"],
+                           ["age", "sex"], ["state", "age", "sex"])]  # fmt: skip
+        for i in (0, 7):
+            alone = rb.ask(attack, subject={"class_size": [s[i] for s in sizes], name: given[i]})
+            assert result.risk()[i] == pytest.approx(float(alone), rel=1e-12)
+
+
+@pytest.mark.parametrize("attack", WORST)
+def test_an_attack_that_knows_everything_answers_for_each_class(attack, frame):
+    people = rb.read_table(frame, quasi_identifiers=["sex", "race"])
+    result = rb.assess(attack, people)
+    for i in (0, 7, 50):
+        alone = rb.ask(attack, subject={"class_size": [people.class_sizes()[i]]})
+        assert result.risk()[i] == pytest.approx(float(alone), rel=1e-12)
 
 
 def without_group(attack):

@@ -224,7 +224,8 @@ def test_a_picture_says_every_name_parameter_and_source(model):
     for group in attack.groups.values():
         assert all(m in said for m in group.members)
     for parameter in attack.parameters.values():
-        assert f"{parameter.name} = {parameter.value:,.12g}" in said
+        value = f"{parameter.value:,.12g}"  # beside its node, or in the list where a formula has it
+        assert f"{parameter.name} = {value}" in said or f" {parameter.name} {value} " in said
         assert parameter.source in said
     assumed = sum(p.is_assumption for p in attack.parameters.values())
     assert said.count("(assumed)") >= assumed

@@ -1,6 +1,7 @@
 """The shipped models answer what they always did, and what a pencil says."""
 
 import json
+import re
 from fractions import Fraction
 from math import comb
 
@@ -76,6 +77,8 @@ def test_every_shipped_model_tells_its_story_and_names_its_sources(model):
     assert attack.name == model
     assert attack.title
     assert attack.story
+    assert re.search(r" Assumed: [^.]+\.$", attack.story)
+    assert attack.shelf
     assert attack.sources
     assert attack.questions
     assert all(p.source and p.story for p in attack.parameters.values())

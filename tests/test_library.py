@@ -3,13 +3,19 @@
 The files before are in shared/authored; where that is absent, only the hand speaks.
 """
 
+import json
 from fractions import Fraction
 from itertools import product
-from math import comb
+from math import comb, exp
 
+import golden
+import models_page
 import pytest
+from click.testing import CliRunner
 
 import reidbn as rb
+from reidbn.attack import models_folder
+from reidbn.cli import reidbn
 
 # Of each model: its file before, and the questions there by their names here.
 BEFORE = {
@@ -20,6 +26,16 @@ BEFORE = {
     "composition": ("composition", {"risk": "risk"}),
     "budget": ("budget", {"risk": "risk"}),
     "motivated-intruder": ("motivated-intruder", {"risk": "risk", "which": "which"}),
+    "hipaa-expert": ("hipaa-expert", {"risk": "risk"}),
+    "synthetic-membership": (
+        "synthetic-membership",
+        {"risk": "precision", "advantage_part": "advantage_part"},
+    ),
+    "insider-audit": ("insider-audit", {"risk": "risk", "who": "who"}),
+    "linddun-tree": ("linddun-tree", {"risk": "risk", "bribe": "bribe"}),
+    "family-search": ("pedigree", {"risk": "risk", "c": "c"}),
+    "surname": ("gymrek", {"risk": "risk", "q": "q"}),
+    "sweeney-voter": ("sweeney-voter", {"risk": "risk", "if_listed": "if_listed"}),
 }
 
 
@@ -29,7 +45,8 @@ def parts(*numbers: str) -> list[Fraction]:
 
 def asked(attack, name):
     question = attack.questions[name]
-    return float(rb.ask(attack, question.target, given=dict(question.given)))
+    target = question.target or f"expect {question.expect}"
+    return float(rb.ask(attack, target, given=dict(question.given)))
 
 
 @pytest.mark.parametrize("model", BEFORE)
@@ -123,8 +140,83 @@ def motivated_intruder():
     return {"risk": risk, "which": r / risk}
 
 
+def hipaa_expert():
+    """Fields that can be matched, subset by subset."""
+    usable = [a * b for a, b in zip(parts("0.95", "0.05", "0.7"), parts("0.9", "0.05", "0.9"),
+                                    strict=True)]  # fmt: skip
+    risk = Fraction(0)
+    for birth, lab, zip_code in product((0, 1), repeat=3):
+        p = Fraction(1)
+        for there, chance in zip((birth, lab, zip_code), usable, strict=True):
+            p *= chance if there else 1 - chance
+        apart = "0.65" if zip_code else "0.9" if lab else "0.0004"
+        risk += p * Fraction(apart if birth else "0.00001")
+    return {"risk": risk, "birth_and_zip": Fraction("0.65")}
+
+
+def synthetic_membership():
+    prior, tpr, fpr = parts("0.1", "0.6", "0.3")
+    right = prior * tpr / (prior * tpr + (1 - prior) * fpr)
+    best = Fraction(min(exp(1) * 0.3, 1 - exp(-1) * 0.7))
+    most = prior * best / (prior * best + (1 - prior) * fpr)
+    return {"risk": right, "advantage_part": tpr, "at_most": most}
+
+
+def insider_audit():
+    audit, none = Fraction("0.2"), Fraction("0.8")
+    curious, malicious = parts("0.05", "0.001")
+    looks = curious * (audit * Fraction("0.01") + none * Fraction("0.3")) + malicious
+    risk = looks * (none + audit / 2)
+    return {"risk": risk, "who": malicious / looks}
+
+
+def linddun_tree():
+    weak, bribe, log, leak = parts("0.05", "0.02", "0.1", "0.001")
+
+    def linked(storage):
+        access = 1 - (1 - leak) * (1 - storage * Fraction("0.9")) * (1 - log / 2)
+        return access * Fraction("0.7") * (Fraction("0.5") + Fraction("0.15"))
+
+    risk = linked(1 - (1 - weak) * (1 - bribe))
+    return {"risk": risk, "bribe": bribe * linked(1) / risk}
+
+
+def family_search():
+    coverage, shares, tree = parts("0.02", "0.9", "0.5")
+    none = 1 - coverage * shares
+    hit = 1 - none**4
+    there = coverage * (shares + (1 - shares) * (1 - none**3))
+    return {
+        "risk": hit * tree / 16,
+        "c": there / hit,
+        "how_many": 4 * coverage * shares,
+        "many_cousins": 1 - none**200,
+    }
+
+
+def surname():
+    right, age, state = parts("0.12", "0.9", "0.8")
+    with_age = (1 - state) / 600 + state / 12
+    guess = (1 - age) * ((1 - state) / 40_000 + state / 900) + age * with_age
+    return {
+        "risk": right * guess,
+        "q": right * (1 - with_age) / (1 - right * with_age),
+        "everything_known": Fraction(1, 12),
+    }
+
+
+def sweeney_voter():
+    """One row is alone with ZIP code and birth date alone, or with all three."""
+    listed, zip_code, birth, sex = parts("0.72", "0.9", "0.98", "0.999")
+    if_listed = zip_code * birth * (sex * 1 + (1 - sex) * Fraction(1, 3))
+    return {"risk": listed * if_listed, "if_listed": if_listed}
+
+
 HANDS = {f.__name__.replace("_", "-"): f for f in (jigsaw, netflix, mobility, composition, budget,
-                                                   motivated_intruder)}  # fmt: skip
+                                                   motivated_intruder, hipaa_expert,
+                                                   synthetic_membership, insider_audit,
+                                                   linddun_tree, family_search, surname,
+                                                   sweeney_voter)}  # fmt: skip
 HANDS["el-emam-context"] = el_emam
 
 
@@ -140,19 +232,18 @@ def test_the_answers_are_those_of_a_pencil(model):
 def test_other_engines_the_drawing_and_check_take_it(model):
     attack = rb.load(model)
     assert rb.check(model) == ()
-    assert attack.shelf
-    assert f"Shelf: {attack.shelf}" in rb.draw(attack).svg
     check = rb.crosscheck(attack, attack.main_question.target, draws=5_000, seed=1)
     assert check.passed
 
 
 def test_the_library_shows_its_shelves():
-    from click.testing import CliRunner
-
-    from reidbn.cli import reidbn
-
     ran = CliRunner().invoke(reidbn, ["models", "--json"])
-    assert '"shelf": "linkage"' in ran.stdout
+    shown = {row["name"]: row["shelf"] for row in json.loads(ran.stdout)}
+    assert list(shown.values()) == sorted(shown.values())
+    assert {*shown} == {*rb.models()} >= {*BEFORE}
+    assert all(shown.values())
+    for name in ("jigsaw", "family-search"):
+        assert f"Shelf: {shown[name]}" in rb.draw(name).svg
     text = rb.dumps(rb.load("jigsaw"))
     assert "shelf: linkage" in text
     assert rb.loads(text.replace("shelf: linkage\n", "")) != rb.loads(text)
@@ -165,3 +256,56 @@ def test_one_number_of_a_source_moves_all_that_it_shows():
         at = [float(rb.ask("jigsaw", set={name: x})) for x in (0.0, 1.0)]
         assert (bars[name].lowest, bars[name].highest) == pytest.approx((min(at), max(at)))
     assert rb.load("jigsaw").parameters["p_newspaper"].source == "assumption"
+
+
+# -- the page of models, and what must run as it is written ----------------------------------------
+
+
+def test_the_page_of_models_is_the_models():
+    assert (models_page.DOCS / "models.md").read_text(encoding="utf-8") == models_page.page(), (
+        "run: make golden"
+    )
+    assert {p.stem for p in (models_page.DOCS / "models").glob("*.svg")} == {*rb.models()}
+
+
+@pytest.mark.parametrize("engine", ["enumeration", "pgmpy"])
+@pytest.mark.parametrize("model", BEFORE)
+def test_another_engine_finds_the_golden_answers(model, engine):
+    for name, kept in golden.answers(model)["answers"].items():
+        found = golden.answers(model, engine)["answers"][name]
+        assert found["probability"] == pytest.approx(kept["probability"], abs=1e-12), name
+
+
+def test_what_is_promised_in_python_runs_as_it_is_written():
+    people = rb.read_table(rb.datasets.synthetic_patients(60, seed=1), quasi_identifiers=["age"])
+    assert 0 < float(rb.ask("el-emam-context", "risk")) < 1
+    assert float(rb.expect("family-search", "exposed")) == pytest.approx(0.072, rel=1e-12)
+    assert {*rb.decide("insider-decides").policy["takes"]} == {"no", "yes"}
+    decided = rb.decide(rb.assess("insider-decides", people)).people[["attacks", "risk"]]
+    assert len(decided) == 60
+    assert rb.load("jigsaw").parameters["p_newspaper"].source == "assumption"
+    tree = rb.coverage(["adversary-routes", "linddun-tree"]).to_frame()
+    excluded = tree[(tree.model == "linddun-tree") & (tree.status == "excluded")]
+    assert {"Non-repudiation", "Inference"} <= {*excluded.threat}
+    learnt = rb.learn("motivated-intruder", [{"target": "identified=yes", "hits": 3, "trials": 40}])
+    assert learnt is not None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"check {' '.join(str(p) for p in sorted(models_folder().glob('*.yaml')))}",
+        f"show {models_folder() / 'family-search.yaml'} --expanded",
+        "decide insider-decides",
+        "coverage",
+    ],
+    ids=lambda text: text.split()[0],
+)
+def test_what_is_promised_in_the_shell_runs_as_it_is_written(command):
+    ran = CliRunner().invoke(reidbn, command.split())
+    assert ran.exit_code == 0, ran.output
+    assert ran.stdout.strip()
+    if command.startswith("show"):
+        assert rb.loads(ran.stdout) == rb.load("family-search")
+        assert all(f"match_{i}:" in ran.stdout for i in (1, 2, 3, 4))
+        assert "[relative]" not in ran.stdout

@@ -469,7 +469,7 @@ def run(*arguments):
 def test_models_lists_what_is_shipped():
     rows = json.loads(run("models", "--json").stdout)
     assert {row["name"] for row in rows} == {*rb.models()}
-    assert {"name": "breakfast", "title": "Breakfast, overheard", "shelf": "", "nodes": 5,
+    assert {"name": "breakfast", "title": "Breakfast, overheard", "shelf": "lessons", "nodes": 5,
             "parameters": 4, "assumptions": 4} in rows  # fmt: skip
     shown = run("models").stdout
     assert all(row["title"] in shown for row in rows)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise, product
-from math import comb, factorial, prod
+from math import comb, exp, factorial, prod
 from typing import Any
 
 from tests.yaml_written import written_out
@@ -177,6 +177,8 @@ class Model:
             args = [self._worked_out(arg, world, member) for arg in step.args]
             if step.func.id == "any":
                 return ONE - (ONE - args[0]) ** int(args[1])
+            if step.func.id == "exp":
+                return Fraction(exp(args[0]))
             return {"min": min, "max": max}[step.func.id](args)
         left, right = (self._worked_out(s, world, member) for s in (step.left, step.right))
         if isinstance(step.op, ast.Pow):

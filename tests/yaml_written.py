@@ -70,6 +70,9 @@ def unrolled(file: dict[str, Any]) -> dict[str, Any]:
     file = dict(file)
     plates: dict[str, list[dict[str, str]]] = {}
     for name, listed in file.pop("repeat", {}).items():
+        if isinstance(listed, str):  # 1..4
+            first, last = map(int, listed.split(".."))
+            listed = range(first, last + 1)
         pairs = [str(word).partition(">")[::2] for word in listed]
         plates[name] = [
             {f"[{name}.from]": a.strip(), f"[{name}.to]": b.strip()} if b else {f"[{name}]": a}

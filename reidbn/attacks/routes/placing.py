@@ -246,8 +246,17 @@ def attach(
 def group_to_fill(attack: Attack, group: str | None) -> Group | None:
     """The attack's group that a scenario fills: the one it names, or the only one.
 
-    None where the attack has columns alone, which then are those of who knows everything.
+    None where the attack has columns alone, which then are those of who knows everything.  Where it
+    has no column, nothing of the table would reach its answer, and a verdict would be about none.
     """
+    if attack.groups and not attack.subject:
+        why = _one_answer(attack)
+        how = "a column such as class_size, the records alike on what is known"
+        raise UsageError(
+            f"{why}: ask it with rb.ask, give it {how}, or assess {WITH_GROUP}",
+            in_shell=f"{why}: ask it with reidbn ask {attack.name}, give it {how}, or assess "
+            f"{WITH_GROUP}",
+        )
     if not attack.groups and attack.subject and group is None:
         return None
     if not attack.groups and attack.subject:
@@ -275,10 +284,13 @@ def group_to_fill(attack: Attack, group: str | None) -> Group | None:
 
 def _one_answer(attack: Attack) -> str:
     """Why a table has nothing to say in an attack."""
-    said = (
-        f"{attack.name} has no group of attributes that a scenario could fill and no column that a "
-        f"table could, so it has one answer for everybody"
-    )
+    lacks = "no column that a table could fill, so whoever is alike there changes nothing in it"
+    if not attack.groups:
+        lacks = (
+            "no group of attributes that a scenario could fill and no column that a table could, "
+            "so it has one answer for everybody"
+        )
+    said = f"{attack.name} has {lacks}"
     names = [name for name in providers() if name in attack.parameters]
     if not names:
         return said
