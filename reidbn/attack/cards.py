@@ -153,9 +153,16 @@ def _group_card(attack: Attack, group: Group, values: Values | None) -> Card:
 def _numbers(attack: Attack, names: list[str], values: Values | None) -> tuple[str, ...]:
     known = [attack.settable[name] for name in dict.fromkeys(names) if name in attack.settable]
     return tuple(
-        f"{p.name} = {_value(attack, p.name, values)}{' (assumed)' * p.is_assumption}"
+        f"{p.name} = {_value(attack, p.name, values)}{' (assumed)' * _assumed(attack, p.name)}"
         for p in known
     )
+
+
+def _assumed(attack: Attack, name: str) -> bool:
+    """Whether a number is an assumption, or derived from one."""
+    behind = attack.derived.behind(name) if name in attack.numbers else ()
+    names = [name, *(ref.removeprefix("$") for ref in behind)]
+    return any(attack.settable[n].is_assumption for n in names if n in attack.settable)
 
 
 def _value(attack: Attack, name: str, values: Values | None) -> str:
