@@ -39,8 +39,9 @@ notebooks: setup  ## run every lesson and store its outputs
 notebooks-check: setup  ## run every lesson and compare it with its pair
 	$(BIN)/python notebooks/run.py check
 
-golden: setup  ## rewrite the golden answers of the shipped models
+golden: setup  ## rewrite the golden answers of the shipped models, and their page
 	$(BIN)/python tests/golden.py
+	$(BIN)/python tests/models_page.py
 
 schema: setup  ## rewrite the JSON Schema of model files
 	$(BIN)/reidbn schema > models/model.schema.json

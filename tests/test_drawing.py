@@ -268,9 +268,9 @@ def test_a_picture_is_small(model, most):
     assert 5_000 < len(drawn(model, marginals=True).svg) < most
 
 
-@pytest.mark.parametrize("model", ["breakfast", "adversary-routes"])
+@pytest.mark.parametrize("model", ["breakfast", "adversary-routes", "family-search"])
 def test_the_pictures_of_the_pages_say_what_the_models_say(model):
-    page = Path(__file__).parents[1] / "docs" / f"{model}.svg"
+    page = Path(__file__).parents[1] / "docs" / "models" / f"{model}.svg"
     shown = re.findall(r"<text[^>]*>([^<]*)<", page.read_text())
     assert shown == re.findall(r"<text[^>]*>([^<]*)<", drawn(model, marginals=True).svg)
 
