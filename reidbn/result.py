@@ -29,6 +29,7 @@ from reidbn.late import late
 if TYPE_CHECKING:
     import pandas as pd
 
+    from reidbn.microdata.sparse import Sparse
     from reidbn.microdata.table import People
 
 Array = NDArray[np.float64]
@@ -132,6 +133,11 @@ class Result:
 
     question: Any = None
     """What was asked, in words."""
+
+    @property
+    def asked_of(self) -> People | Sparse | None:
+        """The people that it was asked of, by the word that every result knows."""
+        return self.table
 
     if TYPE_CHECKING:  # a field or a property of each result
 
@@ -276,7 +282,7 @@ def other_events(first: str, second: str) -> str:
 
 
 def by_person(
-    columns: Mapping[str, Any], table: People | None, rows: NDArray[np.int64] | None = None
+    columns: Mapping[str, Any], table: People | Sparse | None, rows: NDArray[np.int64] | None = None
 ) -> pd.DataFrame:
     """Columns of one value per person as a frame, by the subject's id where the table has ids.
 

@@ -6,6 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from faces_oracle import as_words, by_frontier, by_subsets, chance_inside
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from reidbn.theory import (
     maximal,
     union_bound,
 )
-from tests.faces_oracle import as_words, by_frontier, by_subsets, chance_inside
 
 
 @st.composite

@@ -45,7 +45,16 @@ MADE = {
     "Uniqueness": lambda table: rb.population.fit(table, population=100_000),
     "Suda": lambda table: rb.suda(table, sampling_fraction=0.1),
     "Candidates": lambda table: rb.candidates(table.take(range(157)), table),
+    "Linkage": lambda table: rb.linkage(
+        sparse(table), known=["age", "sex", "race"], facts=[1, 2, 3], node_budget=10**5
+    ),
 }
+
+
+def sparse(table):
+    """The same people as a sparse table."""
+    cells = {name: table.labels(name)[table.codes([name])[:, 0]] for name in table.columns}
+    return rb.read_sparse({"who": table.subject_ids, **cells}, subject_id="who")
 
 
 def kinds():
@@ -97,9 +106,9 @@ def test_a_result_says_what_was_asked_in_words(result):
 
 
 def test_a_result_has_a_row_for_each_person_in_record_order(result):
-    assert isinstance(result.table, rb.People)
-    assert len(result.people) == len(result.table)
-    assert result.people.index.tolist() == result.table.subject_ids.tolist()
+    assert isinstance(result.asked_of, rb.People | rb.microdata.Sparse)
+    assert len(result.people) == len(result.asked_of)
+    assert result.people.index.tolist() == result.asked_of.subject_ids.tolist()
     assert result.subjects is result.people
     own = [name for name, m in result.measures.items() if m.per_person]
     assert own

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.sparse import DATE, NUMBER, YEAR, Sparse
+from reidbn.theory.faces import packed, unpacked
 
 Match = Literal["equal", "tolerance", "present", "modal"]
 MATCHES = ("equal", "tolerance", "present", "modal")
@@ -52,6 +53,8 @@ class Agreement:
     """The cells of person i are of_person[i] to of_person[i + 1] of `cell_value`."""
     cell_value: NDArray[np.int32] = field(repr=False)
     value_feature: NDArray[np.int32] = field(repr=False)
+    tolerance: float = 0.2
+    years: float = 2
 
     @property
     def people(self) -> int:
@@ -80,7 +83,7 @@ class Agreement:
                 "sample of the table, or leave features out (sparse.select)"
             )
         table = self._table
-        bits = _packed(self._rows(values)) if table is None else table[values]
+        bits = packed(self._rows(values)) if table is None else table[values]
         starts = np.flatnonzero(np.diff(facts, prepend=-1))
         if starts.size < facts.size:
             bits = np.bitwise_and.reduceat(bits, starts, axis=0)
@@ -106,22 +109,13 @@ class Agreement:
         step = max(1, (1 << 26) // max(1, self.people))
         for start in range(0, values, step):
             some = np.arange(start, min(start + step, values))
-            found[some] = _packed(self._rows(some))
+            found[some] = packed(self._rows(some))
         return found
-
-
-def _packed(rows: NDArray[np.bool_]) -> Words:
-    """Rows of yes and no as words: person i is bit i % 64 of word i // 64."""
-    short = -rows.shape[1] % 64
-    wide = np.pad(rows, ((0, 0), (0, short))) if short else rows
-    return np.ascontiguousarray(np.packbits(wide, axis=1, bitorder="little")).view(np.uint64)
 
 
 def members(sets: Words, people: int) -> NDArray[np.bool_]:
     """The sets as rows of yes and no, person by person."""
-    return np.unpackbits(
-        sets.view(np.uint8), axis=1, count=people, bitorder="little"
-    ).astype(bool)  # fmt: skip
+    return unpacked(sets, people)
 
 
 def patterns(sets: Words, people: int, person: int) -> tuple[Words, Ints]:
@@ -129,7 +123,7 @@ def patterns(sets: Words, people: int, person: int) -> tuple[Words, Ints]:
 
     The set of no facts is among them where somebody agrees on nothing.
     """
-    agreed = np.delete(_packed(members(sets, people).T), person, axis=0)
+    agreed = np.delete(packed(members(sets, people).T), person, axis=0)
     rows = np.ascontiguousarray(agreed).view([("", np.uint64)] * agreed.shape[1]).ravel()
     distinct, counts = np.unique(rows, return_counts=True)
     return distinct.view(np.uint64).reshape(len(distinct), -1), counts
@@ -187,6 +181,8 @@ def agreement(
         of_person=np.concatenate(([0], np.cumsum(counts))),
         cell_value=value[by_person].astype(np.int32),
         value_feature=np.repeat(np.arange(len(seen.schema)), sizes).astype(np.int32),
+        tolerance=tolerance,
+        years=years,
     )
 
 

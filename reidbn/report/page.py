@@ -166,7 +166,7 @@ def stands_on(result: Result, telling: Telling) -> Section:
     import reidbn
 
     asked = [] if result.question is None else [f"Asked: {telling.rounded(str(result.question))}."]
-    table = result.table
+    table = result.asked_of
     mark = f", SHA-256 {table.fingerprint}" if table is not None and telling.custodian else ""
     of = [] if table is None else [f"Table: {telling.counted(len(table))} people{mark}."]
     told = [telling.noted(remark) for remark in result.remarks()]
@@ -204,7 +204,7 @@ def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
         "about": result.about,
         "question": asked,
         "custodians_own_copy": custodian,
-        "table": result.table.fingerprint if custodian and result.table is not None else None,
+        "table": None if result.asked_of is None or not custodian else result.asked_of.fingerprint,
         "measures": found,
         "remarks": [r for r in remarks if r],
     }

@@ -9,7 +9,8 @@ __getattr__ = face(
         "share_interval tell_apart",
         "circle": "Classes find_log_odds",
         "class_law": "ClassSizePosterior log_class_size_pmf mean_inverse mean_inverse_over",
-        "faces": "Budget Faces chance_of_faces count_faces maximal split union_bound",
+        "faces": "Budget Faces chance_of_faces count_faces maximal packed split "
+        "union_bound unpacked",
         "frequencies": "FrequencyTable Packed",
         "gamma": "log1p_sums log_ratio log_ratio_slope log_thinning",
         "generalisation": "best_partitions equal_width_options partition_value",

@@ -140,7 +140,7 @@ def chance_of_faces(sets: Words, chances: Floats, *, budget: int) -> tuple[float
     left = Budget(budget)
     total = 0.0
     for leaves in split(maximal(sets), deepest=width, budget=left):
-        chosen, free = _bits(leaves.chosen), _bits(leaves.free)
+        chosen, free = unpacked(leaves.chosen), unpacked(leaves.free)
         outside = (~(chosen | free)) @ missed
         weight = np.where(chosen, taken, 0.0).sum(axis=1) + outside
         total += float((leaves.sign * np.exp(weight)).sum())
@@ -246,7 +246,7 @@ def _signed(here: _Families, of: Ints, free: Words, sign: int) -> Leaves:
 def _below(here: _Families, alive: Ints, rest: Words) -> _Families:
     """Equation (2): a family for each fact outside the pivot, rare facts first."""
     width = rest.shape[1] * 64
-    entry, fact = np.nonzero(_bits(rest))
+    entry, fact = np.nonzero(unpacked(rest))
     key = here.family[alive][entry] * width + fact
     present, inverse, degree = np.unique(key, return_inverse=True, return_counts=True)
     family = present // width
@@ -270,6 +270,13 @@ def _sizes(sets: Words) -> Ints:
     return np.asarray(np.bitwise_count(sets).sum(axis=1, dtype=np.int64))
 
 
-def _bits(sets: Words) -> NDArray[np.bool_]:
+def packed(rows: NDArray[np.bool_]) -> Words:
+    """Rows of yes and no as words: place i is bit i % 64 of word i // 64."""
+    wide = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 64)))
+    return np.ascontiguousarray(np.packbits(wide, axis=1, bitorder="little")).view(np.uint64)
+
+
+def unpacked(sets: Words, count: int | None = None) -> NDArray[np.bool_]:
+    """The words as rows of yes and no, the first `count` places of each."""
     wide = np.ascontiguousarray(sets).view(np.uint8)
-    return np.unpackbits(wide, axis=1, bitorder="little").view(bool)
+    return np.unpackbits(wide, axis=1, count=count, bitorder="little").view(bool)

@@ -19,6 +19,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.theory.faces import packed, unpacked
+
 Words: TypeAlias = NDArray[np.uint64]
 Ints: TypeAlias = NDArray[np.int64]
 _AT_ONCE = 1 << 24  # words of sets at once
@@ -64,11 +66,10 @@ def failures_by_union(
     shares = {a: float(Fraction(w, total)) for a, w in ways.items()}
     chances = np.array([shares[int(a)] for a in sizes])
     which = rng.choice(len(sizes), size=draws, p=chances / chances.sum())
-    wide = np.ascontiguousarray(agree).view(np.uint8)
-    inside = np.unpackbits(wide, axis=1, count=size, bitorder="little").view(bool)
+    inside = unpacked(agree, size)
     keys = np.where(inside[which], rng.random((draws, size)), 2.0)
     facts = np.argpartition(keys, k - 1, axis=1)[:, :k]
-    have = _packed(inside.T)
+    have = packed(inside.T)
     hits = 0
     step = max(1, _AT_ONCE // max(1, k * have.shape[1]))
     for start in range(0, draws, step):
@@ -83,9 +84,3 @@ def _first(sets: Words) -> Ints:
     bits = sets[np.arange(len(sets)), word]
     lowest = bits & (~bits + np.uint64(1))
     return np.asarray(word * 64 + np.bitwise_count(lowest - np.uint64(1)), dtype=np.int64)
-
-
-def _packed(rows: NDArray[np.bool_]) -> Words:
-    short = -rows.shape[1] % 64
-    packed = np.packbits(np.pad(rows, ((0, 0), (0, short))), axis=1, bitorder="little")
-    return np.ascontiguousarray(packed).view(np.uint64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -364,7 +364,7 @@ def _population(inputs: Inputs, seen: People, classes: SubsetClasses) -> SubsetP
 
 
 def individuals_of(
-    people: People, individuals: int | ArrayLike | None, seed: int
+    people: Sized, individuals: int | ArrayLike | None, seed: int
 ) -> NDArray[np.int64] | None:
     """The rows asked about: so many drawn at random, or those named; None for everybody."""
     if individuals is None:

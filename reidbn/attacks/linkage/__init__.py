@@ -1,0 +1,15 @@
+"""Linkage on sparse records: somebody who knows any few facts of a person [Popat25, NS08]."""
+
+from reidbn.late import face
+
+__getattr__ = face(
+    __name__,
+    {
+        "ask": "linkage",
+        "experiments": "linkage_experiments",
+        "result": "Linkage",
+    },
+    {
+        "experiments": "PRINTED",
+    },
+)

@@ -1,0 +1,257 @@
+"""linkage: how likely any few facts of a person single out their record in a sparse table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidbn.attacks.linkage.curves import ORDERS, RULES, PersonCurve, Curves
+from reidbn.attacks.linkage.result import Linkage
+from reidbn.attacks.routes.arguments import truth, whole_number
+from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.agree import Agreement, agreement
+from reidbn.microdata.sparse import Sparse
+from reidbn.progress import progress
+
+MOST_FACTS = 1_000
+
+
+def linkage(
+    sparse: Sparse,
+    *,
+    known: str | Sequence[str] | Mapping[str, float] = "random",
+    match: str = "equal",
+    facts: Sequence[int] | int | None = None,
+    success: str = "best",
+    otherwise: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    facts_together: bool = False,
+    tolerance: float = 0.2,
+    years: float = 2,
+    modal: float = 0.5,
+    share: float = 0.8,
+    lineup: int = 1,
+    phi: float = 1.5,
+    node_budget: int = 20_000,
+    draws: int = 1_000,
+    seed: int = 0,
+    individuals: int | ArrayLike | None = None,
+) -> Linkage:
+    """For every person and k, the chance that k of their facts single out their record.
+
+    `sparse` is the table, of rb.read_sparse; the person is in it, and the facts are right (for
+    wrong facts and absent people: rb.assess("linkage", sparse)).
+
+    `known` says which facts: "random" (any k), "rarest" (the k known of fewest people), "greedy"
+    (each leaves the fewest others), "optimal" (any k single the person out), a tag, section or
+    several names (any k of these), or {name: chance} for facts that are known independently, with
+    the chance `otherwise` of all others.  `weights` makes some facts likelier to be among the k.
+    `facts` are the numbers of facts, 1 to 20 by default; more than a person has are all.
+    `facts_together` makes features that the feature table puts together one fact.
+
+    `match` says who agrees: "equal", "tolerance" (a share `tolerance` of a number, `years` of a
+    date), "present", or "modal" (unusual contents; see sparse.unusual, with the share `modal`).
+
+    `success` is the rule: "best" (no other record fits as many facts), "threshold" (the same where
+    all facts are right), "lineup" (at most `lineup` records fit as many), "guess" (a guess among
+    those is right), "separated" (no other fits more than a `share` of the facts), "eccentricity"
+    (the best score stands out by `phi` standard deviations [NS08]).
+
+    Exact within `node_budget` steps a person (see `.exact`), else drawn `draws` times with `seed`,
+    with 95 % intervals.  `individuals`: so many people drawn at random, or these rows.
+
+    >>> from reidbn.microdata.sparse import read_sparse
+    >>> sparse = read_sparse({"a": [1, 1, 2], "b": [5, 6, 6], "c": [7, 8, None]})
+    >>> linkage(sparse, facts=[1, 2]).success.tolist()
+    [[0.6666666666666666, 1.0], [0.3333333333333333, 1.0], [0.5, 1.0]]
+    """
+    _checked(sparse)
+    if success not in RULES:
+        raise UsageError(f'success="{success}"; {did_you_mean(str(success), RULES)}')
+    found = agreement(
+        sparse, match, tolerance=_number(tolerance, "tolerance"), years=_number(years, "years"),
+        modal=_number(modal, "modal"), together=truth(facts_together, "facts_together"),
+    )  # fmt: skip
+    support = _support(found)
+    curves = Curves(
+        agreement=found,
+        ks=numbers_of_facts(facts),
+        rule=success,
+        lineup=whole_number(lineup, "lineup", least=1),
+        share=_share(share),
+        phi=_number(phi, "phi"),
+        node_budget=whole_number(node_budget, "node_budget", least=0),
+        draws=whole_number(draws, "draws", least=1),
+        seed=whole_number(seed, "seed", least=0),
+        support=support,
+    )
+    curves, words = _knowing(curves, known, otherwise, weights)
+    if curves.chances is not None and facts is not None:
+        raise UsageError("facts= is how many are known; with chances that is a matter of chance")
+    if curves.chances is not None and success not in ("best", "threshold"):
+        raise UsageError(
+            f'success="{success}" is not there for facts known independently; ask for "best"'
+        )
+    rows = _rows(sparse, individuals, curves.seed)
+    wanted = range(len(sparse)) if rows is None else rows.tolist()
+    cells = [curves.of(person) for person in progress(wanted, "people's curves")]
+    return _result(sparse, curves, cells, words, rows, drawn=np.ndim(individuals or 0) == 0)
+
+
+def _result(
+    sparse: Sparse, curves: Curves, cells: Sequence[PersonCurve], words: str,
+    rows: NDArray[np.int64] | None, *, drawn: bool,
+) -> Linkage:  # fmt: skip
+    held = _held(curves)
+    return Linkage(
+        sparse=sparse,
+        ks=() if curves.chances is not None else curves.ks,
+        success=np.stack([one.success for one in cells]),
+        exact=np.stack([one.exact for one in cells]),
+        low=np.stack([one.low for one in cells]),
+        high=np.stack([one.high for one in cells]),
+        held=held if rows is None else held[rows],
+        nodes=np.array([one.nodes for one in cells]),
+        knows=words,
+        curves=curves,
+        individuals=rows,
+        drawn=drawn and rows is not None,
+    )
+
+
+def _checked(sparse: Any) -> None:
+    if not isinstance(sparse, Sparse):
+        raise UsageError("linkage needs sparse = rb.read_sparse(table, features=...)")
+
+
+def numbers_of_facts(given: Any) -> tuple[int, ...]:
+    """The numbers of facts asked about, ascending."""
+    if given is None:
+        return tuple(range(1, 21))
+    wanted = np.unique(np.atleast_1d(np.asarray(given)))
+    if wanted.dtype.kind not in "iu" or not wanted.size or wanted.min() < 1:
+        raise UsageError("facts= are whole numbers from 1, such as range(1, 21)")
+    if wanted.max() > MOST_FACTS:
+        raise UsageError(f"facts={wanted.max()}; ask for at most {MOST_FACTS}")
+    return tuple(wanted.tolist())
+
+
+def _number(given: Any, name: str) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number):
+        raise UsageError(f"{name} is a number")
+    if not np.isfinite(given) or given < 0:
+        raise UsageError(f"{name}={given}; it must be 0 or more")
+    return float(given)
+
+
+def _share(given: Any) -> Fraction:
+    if _number(given, "share") >= 1:
+        raise UsageError(f"share={given}; it must lie from 0 to below 1")
+    return Fraction(Decimal(str(float(given))))
+
+
+def _rows(
+    sparse: Sparse, individuals: int | ArrayLike | None, seed: int
+) -> NDArray[np.int64] | None:
+    from reidbn.attacks.routes.assess import individuals_of
+
+    return individuals_of(sparse, individuals, seed)
+
+
+def _support(found: Agreement) -> NDArray[np.int64]:
+    """For how many people each fact is known: of features known together, any of them."""
+    sparse = found.sparse
+    many = np.zeros(len(found.facts), dtype=np.int64)
+    for number, features in enumerate(found.facts):
+        cells = [sparse.rows[sparse.start[j] : sparse.start[j + 1]] for j in features]
+        many[number] = cells[0].size if len(cells) == 1 else np.unique(np.concatenate(cells)).size
+    return many
+
+
+def _held(curves: Curves) -> NDArray[np.int64]:
+    """How many facts that may be known each person has."""
+    found = curves.agreement
+    return np.array(
+        [np.unique(found.known(i, curves.allowed)[1]).size for i in range(found.people)]
+    )
+
+
+def _knowing(curves: Curves, known: Any, otherwise: Any, weights: Any) -> tuple[Curves, str]:
+    """What the attacker knows, and the words for it."""
+    if isinstance(known, Mapping):
+        if weights is not None:
+            raise UsageError("weights= are about k facts; known={name: chance} says each chance")
+        return replace(curves, chances=_by_name(curves, known, otherwise)), _chances_said(known)
+    if otherwise is not None:
+        raise UsageError("otherwise= is the chance of all other facts: known={name: chance}")
+    sparse = curves.agreement.sparse
+    if isinstance(known, str) and known in ORDERS and known not in sparse.names:
+        curves, words = replace(curves, order=known), known
+    elif isinstance(known, str) or _are_names(known):
+        listed = [known] if isinstance(known, str) else list(known)
+        try:
+            places = sparse.named(listed)
+        except UsageError as slip:
+            raise UsageError(f"known=: {slip}; or one of {', '.join(ORDERS)}") from None
+        allowed = np.zeros(len(curves.agreement.facts), dtype=bool)
+        allowed[curves.agreement.fact_of[places]] = True
+        curves, words = replace(curves, allowed=allowed), " and ".join(listed)
+    else:
+        raise UsageError(
+            f"known= takes one of {', '.join(ORDERS)}, names of features, tags or sections, or "
+            '{"alcohol": 0.3} for facts known independently'
+        )
+    if weights is None:
+        return curves, words
+    if curves.order != "random":
+        raise UsageError(f'weights= are about facts drawn at random, and known="{known}" is not')
+    if not isinstance(weights, Mapping):
+        raise UsageError('weights= is a mapping of names to numbers above 0: {"alcohol": 3}')
+    heavy = np.ones(len(curves.agreement.facts))
+    for word, value in weights.items():
+        heavy[curves.agreement.fact_of[sparse.named(word)]] = _number(value, f'weights["{word}"]')
+    if not (heavy > 0).all():
+        raise UsageError("weights= are above 0; name the facts that may be known in known=")
+    return replace(curves, weights=heavy), f"{words}, weighted"
+
+
+def _are_names(known: Any) -> bool:
+    return (
+        isinstance(known, Sequence) and bool(known) and all(isinstance(name, str) for name in known)
+    )
+
+
+def _by_name(curves: Curves, known: Mapping[Any, Any], otherwise: Any) -> NDArray[np.float64]:
+    """The chance of each fact."""
+    rest = 0.0 if otherwise is None else _chance(otherwise, "otherwise")
+    if curves.order != "random" or not known:
+        raise UsageError('known= is empty; write {"alcohol": 0.3}')
+    found = curves.agreement
+    chances = np.full(len(found.facts), np.nan)
+    for word, value in known.items():
+        p = _chance(value, f'known["{word}"]')
+        places = np.unique(found.fact_of[found.sparse.named(str(word))])
+        if (~np.isnan(chances[places]) & (chances[places] != p)).any():
+            raise UsageError(
+                f'known["{word}"]: some of its facts have another chance by another name, or '
+                "through features known together; give each fact one chance"
+            )
+        chances[places] = p
+    return np.where(np.isnan(chances), rest, chances)
+
+
+def _chance(value: Any, name: str) -> float:
+    p = _number(value, name)
+    if p > 1:
+        raise UsageError(f"{name}={value}; a chance lies from 0 to 1")
+    return p
+
+
+def _chances_said(known: Mapping[Any, Any]) -> str:
+    return f"{', '.join(map(str, known))} known by chance"

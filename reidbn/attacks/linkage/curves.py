@@ -1,0 +1,277 @@
+"""One person's curve: the chance that k of their facts single them out, for every k asked.
+
+Exact by counting faces (theory/faces.py) within a budget of nodes; beyond it exact for up to four
+facts where the budget allows, else drawn, with the Clopper-Pearson interval of each cell.  More
+facts than a person has are all that they have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.microdata.agree import Agreement, members, patterns
+from reidbn.theory.agreement import intervals
+from reidbn.theory.faces import (
+    chance_of_faces,
+    count_faces,
+    maximal,
+    packed,
+    union_bound,
+    unpacked,
+)
+from reidbn.theory.singled_out import drawn_orders, failures_by_union, left_over
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Rule = Literal["best", "threshold", "lineup", "guess", "separated", "eccentricity"]
+RULES = ("best", "threshold", "lineup", "guess", "separated", "eccentricity")
+ORDERS = ("random", "rarest", "greedy", "optimal")
+_FEW = 4  # facts up to which a curve beyond the budget is counted
+_RARE = Fraction(1, 5)  # of failures on average, up to which they are drawn where they lie
+
+
+@dataclass(frozen=True, eq=False)
+class PersonCurve:
+    """One person's numbers, a value for each number of facts asked about."""
+
+    success: Floats
+    low: Floats
+    high: Floats
+    exact: NDArray[np.bool_]
+    nodes: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """What is asked of every person alike."""
+
+    agreement: Agreement
+    ks: tuple[int, ...]
+    order: str = "random"
+    allowed: NDArray[np.bool_] | None = None
+    """The facts that may be known; None: all."""
+    weights: Floats | None = None
+    """How readily each fact is learnt, where not all alike."""
+    chances: Floats | None = None
+    """The chance that each fact is known, where facts are known independently."""
+    rule: str = "best"
+    lineup: int = 1
+    share: Fraction = Fraction(4, 5)
+    """Of `separated`: nobody else fits more than this share of the facts."""
+    phi: float = 1.5
+    node_budget: int = 20_000
+    draws: int = 1_000
+    seed: int = 0
+    backwards: bool = False
+    """Of facts as rare as each other, the last first: to see whether ties matter."""
+    support: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """How many people each fact is known of."""
+
+    def of(self, person: int) -> PersonCurve:
+        """A person's curve."""
+        facts, sets = self.agreement.sets(person, self.allowed)
+        rng = np.random.default_rng((self.seed, person))
+        if self.chances is not None:
+            return self._by_chance(facts, sets, person, rng)
+        if not facts.size:
+            return _sure(np.zeros(len(self.ks)))
+        if self.order in ("rarest", "greedy"):
+            orders = self._chosen(facts, sets)[None, : max(self.ks)]
+            return _sure(self._outcomes(facts, sets, orders, person, rng)[0].astype(float))
+        if self.order == "optimal":
+            return self._optimal(facts, sets, person)
+        return self._random(facts, sets, person, rng)
+
+    # -- facts drawn at random ---------------------------------------------------------------------
+
+    def _random(
+        self, facts: Ints, sets: Words, person: int, rng: np.random.Generator
+    ) -> PersonCurve:
+        """The exact curve where it can be counted, else drawn."""
+        counted = self.rule in ("best", "threshold") and self.weights is None
+        size, found, nodes = facts.size, None, 0
+        agree = np.empty((0, 1), dtype=np.uint64)
+        counts = np.empty(0, dtype=np.int64)
+        if counted and self.node_budget:
+            agree, counts = patterns(sets, self.agreement.people, person)
+            for deepest in (max(self.ks), *range(min(_FEW, max(self.ks) - 1), 1, -1)):
+                found = found or count_faces(agree, size, deepest=deepest, budget=self.node_budget)
+            nodes = self.node_budget if found is None else found.nodes
+        cells = _sure(np.zeros(len(self.ks)))
+        drawn = []
+        for i, k in enumerate(self.ks):
+            if found is not None and min(k, size) < len(found.counts):
+                cells.success[i] = float(found.unique(k))
+            else:
+                drawn.append(i)
+        cells.low[:], cells.high[:] = cells.success, cells.success
+        if drawn:
+            self._draw(cells, drawn, (facts, sets), (agree, counts), person, rng)
+        return PersonCurve(cells.success, cells.low, cells.high, cells.exact, nodes)
+
+    def _draw(
+        self, cells: PersonCurve, places: list[int], known: tuple[Ints, Words],
+        agreed: tuple[Words, Ints], person: int, rng: np.random.Generator,
+    ) -> None:  # fmt: skip
+        """Fill cells by drawing: from random orders, or where failures lie if these are rare."""
+        facts, sets = known
+        orders = self._orders(facts, rng)
+        hits = self._outcomes(facts, sets, orders, person, rng).sum(axis=0)
+        low, high = intervals(hits, self.draws)
+        largest = maximal(agreed[0])
+        sizes, many = np.unique(np.bitwise_count(largest).sum(axis=1), return_counts=True)
+        for i in places:
+            k = min(self.ks[i], facts.size)
+            whole = k == facts.size and self.rule != "guess"  # one way to know all: no chance
+            cells.exact[i] = whole
+            if not whole and len(largest) and union_bound(sizes, many, facts.size, k) < _RARE:
+                cells.success[i], cells.low[i], cells.high[i] = _rare(
+                    largest, facts.size, k, self.draws, rng
+                )
+                continue
+            cells.success[i] = hits[i] / self.draws
+            cells.low[i] = cells.success[i] if whole else low[i]
+            cells.high[i] = cells.success[i] if whole else high[i]
+
+    def _orders(self, facts: Ints, rng: np.random.Generator) -> Ints:
+        """Facts in the order in which they are learnt, one row a draw."""
+        if self.weights is None:
+            return drawn_orders(rng, facts.size, max(self.ks), self.draws)
+        waits = rng.exponential(size=(self.draws, facts.size)) / self.weights[facts]
+        return np.argsort(waits, axis=1)[:, : max(self.ks)]
+
+    # -- who wins ----------------------------------------------------------------------------------
+
+    def _outcomes(
+        self, facts: Ints, sets: Words, orders: Ints, person: int, rng: np.random.Generator
+    ) -> NDArray[np.bool_]:
+        """Whether the attacker succeeds: a row for each order, a column for each k asked."""
+        upto = np.minimum(self.ks, facts.size) - 1
+        if self.rule in ("best", "threshold"):
+            return np.asarray(left_over(sets, orders) == 0)[:, upto]
+        if self.rule in ("lineup", "guess"):
+            others = left_over(sets, orders)
+            if self.rule == "lineup":
+                return np.asarray(others < self.lineup)[:, upto]
+            return np.asarray(rng.random(others.shape) * (others + 1) < 1)[:, upto]
+        fits = members(sets, self.agreement.people)
+        rule = self._separated if self.rule == "separated" else self._eccentric
+        found = np.empty(orders.shape, dtype=bool)
+        for row, order in enumerate(orders):
+            found[row] = rule(facts[order], fits[order], person)
+        return found[:, upto]
+
+    def _separated(self, facts: Ints, fits: NDArray[np.bool_], person: int) -> NDArray[np.bool_]:
+        """No other record fits more than a share of the facts [Popat25, 4.2]."""
+        most = np.cumsum(fits, axis=0, dtype=np.int16).max(axis=1).astype(np.int64)
+        k = np.arange(1, len(most) + 1)
+        return np.asarray(most * self.share.denominator <= k * self.share.numerator)
+
+    def _eccentric(self, facts: Ints, fits: NDArray[np.bool_], person: int) -> NDArray[np.bool_]:
+        """The best score stands out from the second by phi standard deviations [NS08]."""
+        weight = 1 / np.log(np.maximum(self.support[facts], 2))
+        scores = np.cumsum(fits * weight[:, None], axis=0)
+        top = np.cumsum(weight)
+        scores[:, person] = -1.0
+        second = scores.max(axis=1)
+        scores[:, person] = top
+        spread = scores.std(axis=1)
+        return np.asarray((top - second > 1e-9) & (top - second >= self.phi * spread))
+
+    # -- facts chosen by the attacker --------------------------------------------------------------
+
+    def _chosen(self, facts: Ints, sets: Words) -> Ints:
+        """All facts in the order of choice: the rarest first, or the one that leaves fewest."""
+        if self.order == "rarest":
+            ties = -np.arange(facts.size) if self.backwards else np.arange(facts.size)
+            return np.lexsort((ties, self.support[facts]))
+        left = np.full(sets.shape[1], ~np.uint64(0), dtype=np.uint64)
+        order: list[int] = []
+        open_ = np.ones(facts.size, dtype=bool)
+        for _ in range(min(max(self.ks), facts.size)):
+            counts = np.bitwise_count(sets & left).sum(axis=1, dtype=np.int64)
+            counts[~open_] = np.iinfo(np.int64).max
+            order.append(int(counts.argmin()))
+            open_[order[-1]] = False
+            left &= sets[order[-1]]
+        return np.array(order, dtype=np.int64)
+
+    def _optimal(self, facts: Ints, sets: Words, person: int) -> PersonCurve:
+        """Whether any k facts single the person out: the fewest such are looked for."""
+        agree, _ = patterns(sets, self.agreement.people, person)
+        greedy = left_over(sets, self._chosen_greedily(facts, sets)[None])[0]
+        reached = np.flatnonzero(greedy == 0)
+        first = facts.size + 1 if not reached.size else int(reached[0]) + 1
+        sure, nodes = 0, 0  # up to so many facts, none singles the person out
+        for k in range(1, min(first - 1, max(self.ks), facts.size) + 1):
+            found = count_faces(agree, facts.size, deepest=k, budget=self.node_budget)
+            if found is None:
+                break
+            nodes = max(nodes, found.nodes)
+            if found.unique(k):
+                first = k
+                break
+            sure = k
+        ks = np.minimum(self.ks, facts.size)
+        if greedy.size == facts.size and greedy[-1]:
+            return _sure(np.zeros(len(self.ks)))  # somebody is just alike
+        open_ = (ks > sure) & (ks < first)
+        success = (ks >= first).astype(float)
+        return PersonCurve(
+            np.where(open_, 1.0, success), np.where(open_, 0.0, success),
+            np.where(open_, 1.0, success), ~open_, nodes,
+        )  # fmt: skip
+
+    def _chosen_greedily(self, facts: Ints, sets: Words) -> Ints:
+        return replace(self, order="greedy", ks=(facts.size,))._chosen(facts, sets)
+
+    # -- facts known independently -----------------------------------------------------------------
+
+    def _by_chance(
+        self, facts: Ints, sets: Words, person: int, rng: np.random.Generator
+    ) -> PersonCurve:
+        """Every fact is known with a chance of its own."""
+        assert self.chances is not None  # noqa: S101 - the caller looked
+        p = self.chances[facts]
+        some = p > 0
+        facts, sets, p = facts[some], sets[some], p[some]
+        alone = self.agreement.people == 1
+        if not facts.size:
+            return _sure(np.array([float(alone)]))
+        fits = members(sets, self.agreement.people).T
+        fits = np.delete(fits, person, axis=0)
+        fits = fits[fits[:, p == 1].all(axis=1)][:, p < 1]  # who differs on what is sure is out
+        if not fits.size:
+            return _sure(np.array([float(not len(fits))]))
+        agree = np.unique(packed(fits), axis=0)
+        found = chance_of_faces(agree, p[p < 1], budget=self.node_budget)
+        if found is not None:
+            cells = _sure(np.array([1 - found[0]]))
+            return PersonCurve(cells.success, cells.low, cells.high, cells.exact, found[1])
+        known = rng.random((self.draws, int((p < 1).sum()))) < p[p < 1]
+        largest = maximal(agree)
+        wide = unpacked(largest, known.shape[1]).astype(np.float32)
+        outside = known.astype(np.float32) @ (1 - wide).T
+        hits = np.array([int((outside > 0.5).all(axis=1).sum())])
+        low, high = intervals(hits, self.draws)
+        return PersonCurve(hits / self.draws, low, high, np.array([False]), self.node_budget)
+
+
+def _sure(success: Floats) -> PersonCurve:
+    return PersonCurve(success, success.copy(), success.copy(), np.ones(success.size, dtype=bool))
+
+
+def _rare(
+    agree: Words, size: int, k: int, draws: int, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Success and its interval, from failures drawn where they lie."""
+    hits, scale = failures_by_union(agree, size, k, draws=draws, rng=rng)
+    low, high = intervals(np.array([hits]), draws)
+    by = float(scale)
+    return 1 - by * hits / draws, 1 - by * float(high[0]), 1 - by * float(low[0])

@@ -1,0 +1,212 @@
+"""Linkage: everybody's curve, and what it was asked of.
+
+curve = rb.linkage(sparse, known="random", match="equal", facts=range(1, 21))
+curve.table(), curve.facts_for(0.9), curve.report("linkage.html")
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attacks.linkage.curves import Curves
+from reidbn.attacks.linkage.truth import acted_out
+from reidbn.errors import CrosscheckFailed, UsageError
+from reidbn.late import late
+from reidbn.microdata.sparse import Sparse
+from reidbn.result import Measure, Result, by_person, count_of, mean_of
+from reidbn.theory.agreement import disagree, probability_interval
+from reidbn.written import agree, counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+LEVEL = 1e-6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Linkage(Result):
+    """For every person and number of facts, the chance that these single out the record."""
+
+    sparse: Sparse
+    ks: tuple[int, ...]
+    """How many facts are known, column by column; empty where that is a matter of chance."""
+    success: Floats
+    """People x numbers of facts."""
+    exact: NDArray[np.bool_]
+    """Which of them are exact; the others are drawn."""
+    low: Floats
+    high: Floats
+    """The 95 % interval of what is drawn; of what is exact, the value itself."""
+    held: NDArray[np.int64]
+    """How many facts that may be known each person has."""
+    knows: str
+    curves: Curves
+    nodes: NDArray[np.int64] = field(repr=False)
+    individuals: NDArray[np.int64] | None = None
+    drawn: bool = False
+
+    @property
+    def asked_of(self) -> Sparse:
+        """The people it was asked of."""
+        return self.sparse
+
+    @property
+    def question(self) -> str:
+        """What is known, how it is matched, and when the attacker succeeds."""
+        facts = f"facts known: {self.knows}"
+        return f"{facts}; matched: {self.curves.agreement.match}; success: {self._rule}"
+
+    @property
+    def _rule(self) -> str:
+        c = self.curves
+        return {
+            "best": "no other record fits as many facts",
+            "threshold": "no other record fits as many facts",
+            "lineup": f"at most {c.lineup} fit as many facts",
+            "guess": "a guess among those that fit best is right",
+            "separated": f"no other record fits more than {float(c.share):g} of the facts",
+            "eccentricity": f"the best score stands out by {c.phi:g} standard deviations",
+        }[c.rule]
+
+    @property
+    def about(self) -> str:
+        """The event: somebody's record is singled out by this rule."""
+        return f"a record is singled out: {self._rule}"
+
+    @property
+    def names(self) -> list[str]:
+        """What the columns are called: facts_5 and so on, or `known`."""
+        return [f"facts_{k}" for k in self.ks] or ["known"]
+
+    def _people(self) -> pd.DataFrame:
+        columns = {name: self.success[:, i] for i, name in enumerate(self.names)}
+        return by_person(
+            {"facts_held": self.held, **columns}, self.sparse, self.individuals
+        )  # fmt: skip
+
+    def interval(self, column: int) -> tuple[float, float] | None:
+        """The 95 % interval of the mean over people: of what is drawn, and of people drawn.
+
+        None where every cell is exact and everybody was asked about.
+        """
+        half = (self.high[:, column] - self.low[:, column]) / 2
+        mean = float(self.success[:, column].mean())
+        slack = float(np.sqrt((half**2).sum()) / len(half))
+        low = high = mean
+        if self.drawn:
+            low, high = probability_interval(self.success[:, column], len(self.sparse), level=0.95)
+        elif not slack:
+            return None
+        return max(low - slack, 0.0), min(high + slack, 1.0)
+
+    def _measures(self) -> dict[str, Measure]:
+        found = {"people": count_of(len(self.sparse), "people in the table")}
+        for i, name in enumerate(self.names):
+            known = f"{counted(self.ks[i], 'fact')} known" if self.ks else "facts known by chance"
+            found[name] = mean_of(
+                self.success[:, i], f"singled out, {known}", per_person=True,
+                interval=self.interval(i),
+            )  # fmt: skip
+        return found
+
+    def table(self) -> pd.DataFrame:  # type: ignore[override]
+        """One row per number of facts: the share of people singled out, its interval, exactness."""
+        import pandas as pd
+
+        rows = []
+        for i in range(self.success.shape[1]):
+            mean = float(self.success[:, i].mean())
+            low, high = self.interval(i) or (mean, mean)
+            rows.append(
+                {
+                    "success": mean, "low": low, "high": high,
+                    "exact": float(self.exact[:, i].mean()),
+                    "above 0.9": float((self.success[:, i] > 0.9).mean()),
+                    "all facts": float((self.held <= self.ks[i]).mean()) if self.ks else 1.0,
+                }
+            )  # fmt: skip
+        index = pd.Index(self.ks or ["by chance"], name="facts")
+        return pd.DataFrame(rows, index=index)
+
+    def facts_for(self, level: float) -> int | None:
+        """The first number of facts asked about by which more than `level` of people are singled
+        out, on average; None where none is.
+        """
+        if not 0 <= level <= 1:
+            raise UsageError(f"level={level}; it is a share of people, from 0 to 1")
+        if not self.ks:
+            raise UsageError("how many facts are known is a matter of chance here; read .success")
+        above = np.flatnonzero(self.success.mean(axis=0) > level)
+        return self.ks[int(above[0])] if above.size else None
+
+    def remarks(self) -> tuple[str, ...]:
+        """Of the table, of what is exact, and of whom nothing is known."""
+        said = [*self.sparse.notes]
+        if not self.exact.all():
+            share = 100 * float(self.exact.mean())
+            said.append(
+                f"{share:.3g} % of the numbers are exact, the others drawn {self.curves.draws:,} "
+                f"times each, with 95 % intervals; a larger node_budget counts more of them"
+            )
+        if (self.held == 0).any():
+            many = int((self.held == 0).sum())
+            said.append(
+                f"of {counted(many, 'person')} no fact that may be known is in the table: they "
+                "are never singled out"
+            )
+        if self.curves.agreement.match in ("present", "modal"):
+            said.append(
+                "presence tells people apart only where what is recorded depends on the person; "
+                "where cells are missing by design of a questionnaire it hardly does"
+            )
+        return tuple(said)
+
+    def check(self, *, draws: int = 200, individuals: int = 30, seed: int = 0) -> CheckedLinkage:
+        """Some people's curves drawn anew, fact by fact against the table; raises."""
+        rng = np.random.default_rng(seed)
+        if not self.ks or self.curves.order != "random" or self.curves.weights is not None:
+            raise UsageError("curves are drawn anew where any so many facts are known alike")
+        people = np.arange(len(self.sparse)) if self.individuals is None else self.individuals
+        some = rng.choice(len(people), min(individuals, len(people)), replace=False)
+        cells = len(some) * len(self.ks)
+        for row in some.tolist():
+            hits = acted_out(self.curves, int(people[row]), draws, rng)
+            near = np.clip(hits / draws, self.low[row], self.high[row])
+            if disagree(hits, draws, near, level=LEVEL / cells).any():
+                raise CrosscheckFailed(
+                    f"curves drawn anew {draws:,} times disagree with what was counted; this is a "
+                    "fault of reidbn, please report it"
+                )
+        return CheckedLinkage(cells, draws, seed)
+
+    _sections = late("reidbn.report.linkage_page:sections")
+
+    def __repr__(self) -> str:
+        first = self.facts_for(0.9) if self.ks else None
+        place = -1 if first is None else self.ks.index(first)
+        facts = counted(self.ks[place], "fact") if self.ks else "facts known by chance"
+        verb = agree(self.ks[place] if self.ks else 2, "singles", "single")
+        return (
+            f"<Linkage of {len(self.success):,} people: {facts} {verb} out "
+            f"{100 * self.success[:, place].mean():.3g} %, "
+            f"{100 * self.exact.mean():.3g} % of the numbers exact>"
+        )
+
+
+@dataclass(frozen=True)
+class CheckedLinkage:
+    """How many numbers were drawn anew; none disagrees."""
+
+    cells: int
+    draws: int
+    seed: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.cells:,} numbers drawn anew {self.draws:,} times each (seed {self.seed}): agree"
+        )

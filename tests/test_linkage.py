@@ -1,0 +1,295 @@
+"""Linkage on sparse records against every subset of facts, by the definition."""
+
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import comb, prod
+
+import numpy as np
+import pandas as pd
+import pytest
+from sparse_oracle import agrees, random_table
+
+import reidbn as rb
+from reidbn.attacks.linkage import PRINTED
+from reidbn.theory import disagrees
+
+FACTS = range(1, 9)
+
+
+def fits_by_definition(cells, kinds, person, mode):
+    """Facts of a person, and for each whom it fits (the person too)."""
+    people = range(len(cells["f0"]))
+    facts = [j for j in range(len(kinds)) if cells[f"f{j}"][person] is not None]
+    return [
+        (j, [agrees(mode, kinds[j], cells[f"f{j}"][person], cells[f"f{j}"][r]) for r in people])
+        for j in facts
+    ]
+
+
+def shares(fits, person, k, succeeds):
+    """The share of k-subsets of the facts with which the attacker succeeds."""
+    k = min(k, len(fits))
+    if not fits:
+        return Fraction(0)
+    found = Fraction(0)
+    for some in combinations(fits, k):
+        scores = [sum(column) for column in zip(*(fit for _, fit in some), strict=True)]
+        rivals = scores[:person] + scores[person + 1 :]
+        found += Fraction(succeeds(some, rivals, k))
+    return found / comb(len(fits), k)
+
+
+def best(some, rivals, k):
+    return k not in rivals
+
+
+@pytest.mark.parametrize("mode", ["equal", "tolerance", "present"])
+def test_every_subset_of_every_persons_facts(mode):
+    cells, sparse, kinds = random_table(3, people=20, features=9)
+    found = rb.linkage(sparse, match=mode, facts=FACTS)
+    assert found.exact.all()
+    for person in range(len(sparse)):
+        fits = fits_by_definition(cells, kinds, person, mode)
+        assert found.held[person] == len(fits)
+        expected = [float(shares(fits, person, k, best)) for k in FACTS]
+        assert found.success[person] == pytest.approx(expected, abs=1e-15)
+    assert str(found.check(individuals=5, draws=50))
+
+
+RULES = {
+    "lineup": (lambda s, rivals, k: rivals.count(k) < 2, {"lineup": 2}),
+    "guess": (lambda s, rivals, k: Fraction(1, 1 + rivals.count(k)), {}),
+    "separated": (lambda s, rivals, k: max(rivals) <= Fraction(4, 5) * k, {}),
+    "threshold": (best, {}),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_other_rules_of_success(rule):
+    """False alarm below 240 x 1e-7."""
+    cells, sparse, kinds = random_table(4, people=15, features=9, filled=0.7)
+    succeeds, options = RULES[rule]
+    found = rb.linkage(sparse, success=rule, facts=FACTS, draws=1_500, **options)
+    for person in range(len(sparse)):
+        fits = fits_by_definition(cells, kinds, person, "equal")
+        for i, k in enumerate(FACTS):
+            p = float(shares(fits, person, k, succeeds))
+            hits = round(found.success[person, i] * 1_500)
+            assert not disagrees(hits, 1_500, p, level=1e-7)
+    assert str(found.check(individuals=5, draws=50))
+
+
+def test_scores_that_stand_out_are_weighed_by_rarity():
+    cells, sparse, kinds = random_table(6, people=15, features=6, filled=0.8)
+    found = rb.linkage(sparse, success="eccentricity", facts=[3], draws=1_500)
+    support = [sum(x is not None for x in cells[f"f{j}"]) for j in range(6)]
+    for person in range(15):
+        fits = fits_by_definition(cells, kinds, person, "equal")
+        wins = []
+        for some in combinations(fits, min(3, len(fits))):
+            weights = np.array([1 / np.log(max(2, support[j])) for j, _ in some])
+            scores = weights @ np.array([fit for _, fit in some])
+            second = max(np.delete(scores, person))
+            gap = weights.sum() - second
+            wins.append(gap > 1e-9 and gap >= 1.5 * scores.std())
+        hits = round(found.success[person, 0] * 1_500)
+        assert not disagrees(hits, 1_500, np.mean(wins) if wins else 0.0, level=1e-7)
+
+
+def test_coarser_matches_nest_and_choosing_well_helps():
+    _, sparse, _ = random_table(8, people=40, features=12)
+    by_match = [rb.linkage(sparse, match=m, facts=FACTS).success
+                for m in ("equal", "tolerance", "present")]  # fmt: skip
+    assert (by_match[0] >= by_match[1]).all()
+    assert (by_match[1] >= by_match[2]).all()
+    wider = rb.linkage(sparse, match="tolerance", tolerance=0.3, facts=FACTS).success
+    assert (by_match[1] >= wider).all()
+    chosen = {m: rb.linkage(sparse, known=m, facts=FACTS) for m in ("optimal", "greedy", "rarest")}
+    assert all(found.exact.all() for found in chosen.values())
+    assert (chosen["optimal"].success >= chosen["greedy"].success).all()
+    assert (chosen["optimal"].success >= chosen["rarest"].success).all()
+    assert (chosen["optimal"].success == (by_match[0] > 0)).all()
+    for found in (*by_match, *(c.success for c in chosen.values())):
+        assert all((a <= b + 1e-15).all() for a, b in pairwise(found.T))
+
+
+def test_a_double_hides_and_a_person_more_never_helps():
+    cells, sparse, _ = random_table(9, people=25)
+    before = rb.linkage(sparse, facts=FACTS).success
+    double = pd.DataFrame(
+        {n: pd.Series([*values, values[4]], dtype=object) for n, values in cells.items()}
+    )
+    kinds = sparse.features[["kind"]].reset_index()
+    after = rb.linkage(rb.read_sparse(double, features=kinds), facts=FACTS).success
+    assert (after[[4, 25]] == 0).all()
+    assert (after[:25] <= before).all()
+    fewer = rb.linkage(sparse.take([i for i in range(25) if i != 7]), facts=FACTS).success
+    assert (np.delete(before, 7, axis=0) <= fewer).all()
+    order = np.random.default_rng(1).permutation(25)
+    assert np.array_equal(rb.linkage(sparse.take(order), facts=FACTS).success, before[order])
+
+
+@pytest.mark.parametrize("chances", [{"f0": 1.0, "f1": 0.3, "f2": 0.0, "f4": 0.9}, {"f3": 0.5}])
+@pytest.mark.parametrize("otherwise", [None, 0.2, 1.0])
+def test_facts_known_independently(chances, otherwise):
+    cells, sparse, kinds = random_table(10, people=15, features=7, filled=0.7)
+    found = rb.linkage(sparse, known=chances, otherwise=otherwise)
+    assert found.exact.all()
+    for person in range(15):
+        fits = fits_by_definition(cells, kinds, person, "equal")
+        total = 0
+        for k in range(len(fits) + 1):
+            for some in combinations(fits, k):
+                inside = {j for j, _ in some}
+                weight = prod(
+                    p if j in inside else 1 - p
+                    for j, _ in fits
+                    for p in [chances.get(f"f{j}", otherwise or 0.0)]
+                )
+                others = [all(fit[r] for _, fit in some) for r in range(15) if r != person]
+                total += weight * (not any(others))
+        assert found.success[person, 0] == pytest.approx(total, abs=1e-12)
+    drawn = rb.linkage(sparse, known=chances, otherwise=otherwise, node_budget=0, draws=2_000)
+    for p, hit in zip(found.success[:, 0], drawn.success[:, 0], strict=True):
+        assert not disagrees(round(hit * 2_000), 2_000, min(max(p, 0), 1), level=1e-7)
+
+
+def test_what_cannot_be_counted_is_drawn_and_says_so():
+    """Intervals of 95 % hold the exact value in more than 90 % of cells (fewer: 1 in 10^4 runs)."""
+    _, sparse, _ = random_table(12, people=60, features=16, filled=0.8)
+    exact = rb.linkage(sparse, facts=FACTS)
+    assert exact.exact.all()
+    assert (exact.low == exact.success).all()
+    drawn = rb.linkage(sparse, facts=FACTS, node_budget=3, draws=200)
+    unsure = ~drawn.exact
+    assert unsure.any()
+    assert drawn.exact.mean() < 0.5
+    inside = (drawn.low <= exact.success) & (exact.success <= drawn.high)
+    assert inside[unsure].mean() > 0.9
+    assert inside[~unsure].all()
+    assert "drawn 200 times" in drawn.remarks()[0]
+    assert drawn.interval(3)[0] <= exact.success[:, 3].mean() <= drawn.interval(3)[1]
+    assert exact.interval(3) is None
+    other = rb.linkage(sparse, facts=FACTS, node_budget=3, draws=200)
+    assert np.array_equal(other.success, drawn.success)  # the same seed
+
+
+def test_some_facts_alone_and_what_is_known_together():
+    cells, sparse, kinds = random_table(13, people=20, features=8)
+    found = rb.linkage(sparse, known=["f1", "f4", "f7"], facts=[1, 2, 5])
+    for person in range(20):
+        fits = [f for f in fits_by_definition(cells, kinds, person, "equal") if f[0] in (1, 4, 7)]
+        expected = [float(shares(fits, person, k, best)) for k in (1, 2, 5)]
+        assert found.success[person] == pytest.approx(expected, abs=1e-15)
+    features = sparse.features.reset_index()
+    features["together"] = ["a", "b", "a", "", "b", "", "", ""]
+    table = pd.DataFrame({n: pd.Series(v, dtype=object) for n, v in cells.items()})
+    joined = rb.linkage(
+        rb.read_sparse(table, features=features), facts=[1, 2, 8], facts_together=True
+    )
+    for person in range(20):
+        whole = dict(fits_by_definition(cells, kinds, person, "equal"))
+        groups = [[j for j in g if j in whole] for g in ((0, 2), (1, 4), (3,), (5,), (6,), (7,))]
+        fits = [(g[0], [all(whole[j][r] for j in g) for r in range(20)]) for g in groups if g]
+        expected = [float(shares(fits, person, k, best)) for k in (1, 2, 8)]
+        assert joined.success[person] == pytest.approx(expected, abs=1e-15)
+
+
+def test_heavier_facts_are_learnt_sooner():
+    """Of two facts one is three times as readily learnt: it is the first in 3 of 4 draws."""
+    sparse = rb.read_sparse({"a": [1, 2, 2], "b": [5, 5, 6]})
+    found = rb.linkage(sparse, weights={"a": 3}, facts=[1, 2], draws=4_000)
+    assert not disagrees(round(found.success[0, 0] * 4_000), 4_000, 0.75, level=1e-7)
+    assert not disagrees(round(found.success[2, 0] * 4_000), 4_000, 0.25, level=1e-7)
+    assert found.success[:, 1].tolist() == [1, 1, 1]
+    assert found.exact.tolist() == [[False, True]] * 3
+
+
+def test_whoever_has_nothing_to_be_known_is_never_singled_out():
+    sparse = rb.read_sparse({"a": [1, 2, None], "b": [None, 3, None]})
+    found = rb.linkage(sparse, facts=[1, 3])
+    assert found.success.tolist() == [[1, 1], [1, 1], [0, 0]]
+    assert found.held.tolist() == [1, 2, 0]
+    assert "1 person no fact" in found.remarks()[0]
+    assert found.table()["all facts"].tolist() == [2 / 3, 1.0]
+    assert found.facts_for(0.6) == 1
+    assert found.facts_for(0.7) is None
+
+
+def test_a_table_of_one_line_per_number_of_facts():
+    ehr = rb.datasets.synthetic_ehr(150, seed=3)
+    sparse = rb.read_sparse(ehr.table, features=ehr.features)
+    found = rb.linkage(sparse, known="colleague", facts=range(1, 6), individuals=30, draws=200)
+    table = found.table()
+    assert table.index.tolist() == [1, 2, 3, 4, 5]
+    assert (table["low"] <= table["success"]).all()
+    assert (table["success"] <= table["high"]).all()
+    assert len(found.people) == 30
+    assert found.people["facts_3"].mean() == pytest.approx(found.measures["facts_3"].value)
+    by_chance = rb.linkage(sparse, known={"alcohol": 0.3, "travel": 0.5}, otherwise=0.0)
+    assert by_chance.success.shape == (150, 1)
+    assert by_chance.table().index.tolist() == ["by chance"]
+
+
+def test_the_fifteen_experiments(real_data):
+    printed = pd.read_csv(real_data / "papers" / "popat_table3.csv", na_values="-")
+    ours = {
+        (name, match): tuple(None if k is None else k for k in row)
+        for (name, match), row in PRINTED.items()
+    }
+    words = {"Perfect": "perfect", "20% Tolerance": "20 % tolerance", "Presence-only": "presence"}
+    for row in printed.itertuples():
+        values = (row.k_for_gt_90pct, row.k_for_gt_80pct, row.k_for_gt_60pct)
+        told = tuple(None if np.isnan(v) else int(v) for v in values)
+        assert ours[row.aux.lower(), words[row.sim]] == told
+    assert len(printed) == len(ours) == 15
+
+
+def test_the_experiments_have_the_orders_of_the_paper():
+    """Orders alone: perfect <= 20 % <= presence; levels of insider and app are not the paper's."""
+    ehr = rb.datasets.synthetic_ehr(250, seed=1)
+    sparse = rb.read_sparse(ehr.table, features=ehr.features)
+    found = rb.linkage_experiments(sparse, draws=2, seed=1)
+    assert len(found) == 15
+    for name in found.index.get_level_values("known").unique():
+        for level in ("above 90%", "above 80%", "above 60%"):
+            ks = found.loc[name, level].fillna(99)
+            assert ks["perfect"] <= ks["20 % tolerance"] <= ks["presence"]
+    assert found.loc[("random", "perfect"), "above 60%"] in (2, 3, 4)
+    for name in ("acquaintance", "insider", "app"):
+        assert pd.isna(found.loc[(name, "presence"), "above 90%"])
+    with pytest.raises(rb.UsageError, match='tag "colleague"'):
+        rb.linkage_experiments(rb.read_sparse({"a": [1, 2]}))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"known": "colleage"}, "colleague"),
+        ({"known": 3}, "known= takes one of"),
+        ({"known": {}}, "known= is empty"),
+        ({"known": {"f0": 1.5}}, "from 0 to 1"),
+        ({"known": {"f0": 0.5}, "facts": [1]}, "matter of chance"),
+        ({"known": {"f0": 0.5}, "success": "guess"}, 'ask for "best"'),
+        ({"known": {"f0": 0.5, "here": 0.4}}, "another chance"),
+        ({"otherwise": 0.5}, "otherwise= is the chance"),
+        ({"known": "rarest", "weights": {"f0": 2}}, "drawn at random"),
+        ({"weights": {"f0": 0}}, "above 0"),
+        ({"match": "presence"}, 'did you mean "present"'),
+        ({"success": "unique"}, "known: best"),
+        ({"facts": [0]}, "whole numbers from 1"),
+        ({"facts": "3"}, "whole numbers from 1"),
+        ({"facts": [10**9]}, "at most"),
+        ({"tolerance": 1.5}, "share of the value"),
+        ({"share": 1}, "below 1"),
+        ({"draws": 0}, "draws"),
+        ({"individuals": 99}, "individuals=99"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(options, message):
+    features = {"feature": ["f0", "f1"], "tags": ["colleague here", ""]}
+    sparse = rb.read_sparse({"f0": [1, 2, 2], "f1": [3, None, 4]}, features=features)
+    with pytest.raises(rb.UsageError, match=message):
+        rb.linkage(sparse, **options)
+    with pytest.raises(rb.UsageError, match="read_sparse"):
+        rb.linkage(pd.DataFrame())
