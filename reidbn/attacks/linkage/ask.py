@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidbn.attacks.linkage.curves import ORDERS, RULES, PersonCurve, Curves
+from reidbn.attacks.linkage.curves import ORDERS, RULES, Curves, PersonCurve
 from reidbn.attacks.linkage.result import Linkage
 from reidbn.attacks.routes.arguments import truth, whole_number
 from reidbn.errors import UsageError, did_you_mean
