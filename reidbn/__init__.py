@@ -18,6 +18,7 @@ __getattr__ = face(
         "attacks": "Assessment assess disclosure linkage linkage_experiments what_if",
         "whatif": "compare decide expect learn solve sweep tornado",
         "report": "draw",
+        "plans": "recommend",
         "": "attack cpd=cpds datasets errors leak=attacks.leak microdata population "
         "records=attacks.records report secrets=attacks.secrets whatif",
     },

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "reidbn"
 ROOMS = [
     "late", "progress", "errors", "written", "above", "calls", "release", "result", "theory",
     "cpds", "attack", "inference", "microdata", "population", "attacks", "whatif", "report",
-    "datasets", "cli",
+    "plans", "datasets", "cli",
 ]  # fmt: skip
 MODULES = sorted(PACKAGE.rglob("*.py"))
 TESTS = sorted(Path(__file__).parent.glob("*.py"))

@@ -35,6 +35,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "assess": ("assess", "the risk of every person of a table, with a report"),
         "leak": ("leak", "part of a table leaks: one target, many, and designing backwards"),
         "disclosure": ("disclosure", "what the neighbours' records give away about a secret"),
+        "recommend": ("recommend", "the least change to a table that keeps a rule, with a proof"),
         "scenarios": ("models", "list the scenarios that come with reidbn: who knows what"),
         "demo": ("demo", "made-up patients from table to report; --language: models at work"),
     },

@@ -13,7 +13,7 @@ import click
 
 from reidbn.cli._options import refuse_to_write_over
 from reidbn.cli._remedies import in_shell
-from reidbn.errors import UsageError, did_you_mean
+from reidbn.errors import UsageError
 from reidbn.progress import be_quiet
 from reidbn.written import counted
 
@@ -56,6 +56,9 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given."),
     click.option("--allow-direct", is_flag=True, help="Keep columns that look like names."),
 )  # fmt: skip
+
+
+ALONE = "as written: --hierarchy alone changes nothing"
 
 
 def table_options(function: F) -> F:
@@ -103,8 +106,7 @@ def read_people(
     )
     levels = read_levels(level)
     notes = [
-        f"{name} stands as written: --hierarchy alone changes nothing; choose a level, "
-        f"such as --level {name}=1"
+        f"{name} stands {ALONE}; choose a level, such as --level {name}=1"
         for name in hierarchies
         if name not in levels and people.column(name).relation is None
     ]
@@ -185,7 +187,7 @@ def read_hierarchies(texts: Iterable[str]) -> dict[str, Hierarchy]:
     >>> read_hierarchies(["born=month,year"])["born"].up("1970-01-31", 2)
     '1970'
     """
-    from reidbn.microdata.ladders import read_hierarchy
+    from reidbn.microdata.ladders import as_hierarchy
 
     found: dict[str, Hierarchy] = {}
     for text in texts:
@@ -194,33 +196,11 @@ def read_hierarchies(texts: Iterable[str]) -> dict[str, Hierarchy]:
             raise UsageError(f'--hierarchy: "{text}" is not COLUMN=RULE, such as age=bands:5,10')
         if name in found:
             raise UsageError(f"--hierarchy: {name} is named twice; give one rule with its levels")
-        found[name] = _rule(rule, text) or read_hierarchy(rule)
+        try:
+            found[name] = as_hierarchy(rule)
+        except UsageError as problem:
+            raise UsageError(f"--hierarchy {text}: {problem}") from None
     return found
-
-
-def _rule(rule: str, text: str) -> Hierarchy | None:
-    """The hierarchy that a rule names; None where the rule is a file."""
-    from reidbn.microdata.hierarchy import Bands, Prefix, Suffix
-    from reidbn.microdata.ladders import ORDERS, UNITS, Dates
-
-    kinds: dict[str, Callable[..., Any]] = {"bands": Bands, "prefix": Prefix, "suffix": Suffix}
-    kind, colon, numbers = rule.partition(":")
-    if colon and kind in kinds:
-        return kinds[kind](*(_whole(part, text) for part in listed(numbers)))  # type: ignore[no-any-return]
-    named, _, how = rule.partition("@")
-    if named.startswith("days:"):
-        days = [_whole(part, text) for part in listed(named.removeprefix("days:"))]
-        if not how:
-            raise UsageError(f'--hierarchy: "{text}" counts days from no date; add @2020-01-06')
-        return Dates(*days, start=how)
-    if set(listed(named)) <= set(UNITS) and named:
-        if how and how not in ORDERS:
-            raise UsageError(f'--hierarchy: "{text}"; after @ write {" or ".join(ORDERS)}')
-        return Dates(*listed(named), order=how or None)
-    if Path(rule).is_file():
-        return None
-    hint = did_you_mean(kind, [*kinds, "days", *UNITS])
-    raise UsageError(f'--hierarchy {text}: no file and no rule "{rule}"; {hint}')
 
 
 def read_levels(texts: Iterable[str]) -> dict[str, int]:

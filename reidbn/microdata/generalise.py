@@ -124,6 +124,17 @@ def climbed(column: Column, ladder: Hierarchy, level: int, missing: str) -> tupl
     return found, np.array(new, dtype=np.int32)
 
 
+def left_out(people: People, who: NDArray[np.bool_], why: str = "") -> People:
+    """The people without some of them, who stood for a share of the population."""
+    if not (why or who.any()):
+        return people
+    kept = people.take(~who)
+    note = f"{counted(int(who.sum()), 'person')} suppressed{why}"
+    mass = [len(p) if p.weights is None else float(p.weights.sum()) for p in (kept, people)]
+    share = people.share_kept * mass[0] / mass[1]
+    return replace(kept, notes=(*people.notes, note), share_kept=share)
+
+
 def suppress(people: People, k: int, columns: Columns = None, *, may_match: bool = False) -> People:
     """The largest part of the people in which everybody has at least k alike, counted in it.
 
@@ -134,12 +145,8 @@ def suppress(people: People, k: int, columns: Columns = None, *, may_match: bool
     left = safe(people, k, columns, may_match=may_match)
     if not left.any():
         raise DataError(f"nobody is left among {k} alike; generalise before suppressing")
-    kept = people.take(left)
     alike = "who may match" if may_match and not people.is_partition else "alike"
-    note = f"{counted(len(people) - len(kept), 'person')} suppressed, so that each has {k} {alike}"
-    mass = [len(p) if p.weights is None else float(p.weights.sum()) for p in (kept, people)]
-    share = people.share_kept * mass[0] / mass[1]
-    return replace(kept, notes=(*people.notes, note), share_kept=share)
+    return left_out(people, ~left, f", so that each has {k} {alike}")
 
 
 def safe(

@@ -52,12 +52,12 @@ class Hierarchy(ABC):
         """Whether the value stands for several."""
 
     def up(self, value: Any, level: int) -> Any:
-        """The value at a level: 0 as it is, the top "*"; a missing one stays missing."""
+        """The value at a level: 0 as it is, the top "*"; a missing one is missing below the top."""
         if not 0 <= level <= self.levels:
             raise UsageError(f"level {level}; this hierarchy has levels 0 to {self.levels}")
-        if level == 0 or value is None:
-            return value
-        return ANY if level == self.levels or value == ANY else self.climb(value, level)
+        if level == self.levels:
+            return ANY
+        return value if level == 0 or value in (None, ANY) else self.climb(value, level)
 
     def all_up(self, values: Sequence[Any], level: int) -> list[Any]:
         """All values of a column at a level."""

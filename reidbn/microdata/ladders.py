@@ -21,7 +21,7 @@ import numpy as np
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.csvfile import NOT_UTF8
-from reidbn.microdata.hierarchy import ANY, Bands, Hierarchy
+from reidbn.microdata.hierarchy import ANY, Bands, Hierarchy, Prefix, Suffix
 
 
 @dataclass(frozen=True)
@@ -175,11 +175,48 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None) -> Ladder:
         raise DataError(f"{path}: {problem}") from None
 
 
+RULES: dict[str, Callable[..., Hierarchy]] = {"bands": Bands, "prefix": Prefix, "suffix": Suffix}
+
+
+def of_rule(rule: str) -> Hierarchy | None:
+    """The hierarchy that a rule names; None where it is the path of a file.
+
+    >>> of_rule("bands:5,10").up(52, 2), of_rule("month,year").up("1970-01-31", 2)
+    ('50-59', '1970')
+    """
+    kind, colon, numbers = rule.partition(":")
+    if colon and kind in RULES:
+        return RULES[kind](*_whole(numbers))
+    named, _, how = rule.partition("@")
+    if named.startswith("days:"):
+        if not how:
+            raise UsageError(f'"{rule}" counts days from no date; add @2020-01-06')
+        return Dates(*_whole(named.removeprefix("days:")), start=how)
+    units = [unit.strip() for unit in named.split(",")]
+    if set(units) <= set(UNITS):
+        if how and how not in ORDERS:
+            raise UsageError(f'"{rule}"; after @ write {" or ".join(ORDERS)}')
+        return Dates(*units, order=how or None)
+    if Path(rule).is_file():
+        return None
+    hint = did_you_mean(kind, [*RULES, "days", *UNITS])
+    raise UsageError(f'no file and no rule "{rule}"; {hint}')
+
+
+def _whole(texts: str) -> list[int]:
+    for text in (parts := [part.strip() for part in texts.split(",")]):
+        if not text.isdigit():
+            raise UsageError(f'"{text}" is not a whole number')
+    return [int(text) for text in parts]
+
+
 def as_hierarchy(given: Any) -> Hierarchy:
-    """A hierarchy from what a caller writes: one, a path of a CSV file, or nested names."""
+    """A hierarchy from what a caller writes: one, a rule, a path of a CSV file, or nested names."""
     if isinstance(given, Hierarchy):
         return given
-    if isinstance(given, str | Path):
+    if isinstance(given, str):
+        return of_rule(given.strip()) or read_hierarchy(given)
+    if isinstance(given, Path):
         return read_hierarchy(given)
     if isinstance(given, Mapping):
         return Tree(given)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,10 @@ from reidbn.microdata.columns import Column, column_of, instead_of, may_be_a_per
 from reidbn.microdata.histories import MODES, History, by_person
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.sources import Source, source_of
-from reidbn.microdata.table import MISSING_POLICIES, People
+from reidbn.microdata.table import MISSING_POLICIES, People, TableSource
 from reidbn.written import agree, counted
+
+KEPT = 1 << 26  # bytes of a frame up to which it is kept, to be written with changes later
 
 
 @dataclass(frozen=True)
@@ -268,7 +271,17 @@ def read_table(
     people = assemble(
         codes, schema, roles, missing=missing, weights=mass, subjects=subjects, mode=history
     )
-    return replace(people, notes=(*people.notes, *remarks, *blanks.notes))
+    notes = (*people.notes, *remarks, *blanks.notes)
+    return replace(people, notes=notes, reading=TableSource(_at_hand(source)))
+
+
+def _at_hand(source: Any) -> Any:
+    """A source to write from later: a path, or a frame that is not large; else None."""
+    if isinstance(source, str | Path | Mapping):
+        return source
+    if type(source).__module__.partition(".")[0] == "pandas":
+        return source if source.memory_usage().sum() <= KEPT else None
+    return None
 
 
 def _about_spellings(name: str, gone: int, *, tidy: bool) -> str:

@@ -29,6 +29,13 @@ Columns = str | Sequence[str] | None
 MISSING_POLICIES = ("value", "matches-anything", "drop")
 
 
+@dataclass(frozen=True, eq=False)
+class TableSource:
+    """One reading of a table; what was read, where it is still at hand."""
+
+    source: Any = None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class People:
     """A table of people: coded columns, the roles they play, and the classes they make.
@@ -59,7 +66,7 @@ class People:
     """The same people as they were read, where values were generalised since."""
     share_kept: float = 1.0
     """The share that suppress() left of the people, or of all for whom they stand by weight."""
-    reading: object = field(default_factory=object)
+    reading: TableSource = field(default_factory=TableSource)
     """One thing for all tables that were made from one reading."""
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
@@ -23,7 +24,7 @@ from reidbn.attacks.routes.arguments import (
 from reidbn.attacks.routes.assess import check_population, chosen_scenario, run
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.errors import UsageError
-from reidbn.microdata.generalise import released_at
+from reidbn.microdata.generalise import left_out, released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
@@ -115,6 +116,21 @@ def what_if(
         beyond_range=inputs.beyond_range or beyond_range,
     )
     return run(changed)
+
+
+def released(
+    result: Assessment,
+    levels: Mapping[str, int],
+    hierarchies: Mapping[str, Any],
+    kept: NDArray[np.bool_],
+) -> Assessment:
+    """The assessment of the people who are kept, released at these levels."""
+    inputs = result.inputs
+    people = left_out(
+        released_at(inputs.people, levels, hierarchies=dict(hierarchies)), ~np.asarray(kept)
+    )
+    subject = {name: np.asarray(values)[kept] for name, values in inputs.subject.items()}
+    return run(replace(inputs, people=people, subject=subject, population=_left(inputs, people)))
 
 
 def _left(inputs: Inputs, people: People) -> float | None:

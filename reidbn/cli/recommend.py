@@ -1,0 +1,121 @@
+"""reidbn recommend: the least change to a table that keeps a rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reidbn.cli._known import known_option, read_columns, read_known
+from reidbn.cli._options import (
+    WHOLE,
+    Chance,
+    NewFile,
+    number,
+    output_options,
+    print_json,
+    read_pairs,
+)
+from reidbn.cli._tables import ALONE, about, listed, say_about, table_options
+from reidbn.errors import UsageError
+
+if TYPE_CHECKING:
+    from reidbn.microdata.table import People
+
+ATTACK = "adversary-routes"
+
+
+@click.command()
+@table_options
+@click.option("--target", multiple=True, required=True, metavar="K=N|NAME|MEASURE:LIMIT",
+              help="k=5, ema, or a limit 'overall: q95 <= 0.09'; all must hold.")  # fmt: skip
+@click.option("--release", type=click.Choice(["public", "controlled"], case_sensitive=False),
+              help="The release that a precedent is put to.")  # fmt: skip
+@click.option("--suppress-at-most", type=Chance(), default=0.0, metavar="SHARE",
+              help="How many people may be left out, such as 2%.")  # fmt: skip
+@click.option("--keep", default="", metavar="A,B", help="Columns that stay as they are.")
+@click.option("--drop", default="", metavar="A,B", help="Columns that go.")
+@click.option("--loss", type=click.Choice(["entropy", "granularity"]), default="entropy",
+              show_default=True, help="What is lost: bits, or values covered.")  # fmt: skip
+@click.option("--importance", multiple=True, metavar="COLUMN=WEIGHT",
+              help="Columns that matter more, or less, than 1.")  # fmt: skip
+@click.option("--attack", metavar="NAME|FILE",
+              help=f"Of limits on a measure [default there: {ATTACK}].")  # fmt: skip
+@click.option("--scenario", metavar="NAME|FILE", help="A whole scenario.")
+@known_option
+@click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
+              help="The table's column for an attribute of the scenario.")  # fmt: skip
+@click.option("--unknown", default="", metavar="A,B", help="Columns of --qi that nobody knows.")
+@click.option("--population", type=WHOLE, metavar="NUMBER",
+              help="People from whom the table was drawn.")  # fmt: skip
+@click.option("--population-model", metavar="NAME", help="As for reidbn assess.")
+@click.option("--seconds", type=float, metavar="S", help="How long to search at most.")
+@click.option("--write", type=NewFile(".csv", ".parquet"), metavar="FILE",
+              help="Write the table as it would be released. Restricted.")  # fmt: skip
+@output_options
+def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> None:
+    """The least change to TABLE that keeps every --target: levels of columns, people left out.
+
+    --hierarchy says how a column may be made coarser; a column without one is kept or dropped.
+    """
+    import reidbn as rb
+
+    people = replace(people, notes=tuple(n for n in people.notes if ALONE not in n))
+    plan = rb.recommend(people, target=list(options["target"]), **_asked(people, options))
+    if as_json:
+        print_json(about(people) | plan.to_dict())
+    else:
+        if not quiet:
+            say_about(people)
+        best = plan.best
+        wide = max(len(name) for name in best.levels)
+        for name, level in best.levels.items():
+            top = plan.highest[name]
+            what = (
+                "dropped"
+                if name in best.dropped
+                else f"level {level} of {top}"
+                if level
+                else "as it is"
+            )
+            click.echo(f"{name:<{wide + 2}}{what}")
+        click.echo(f"left out: {best.suppressed:,} of {len(people):,} people")
+        click.echo(f"loss: {best.loss:.4g} ({plan.loss}; 0 as it is, 1 nothing left)")
+        for target, value in best.after.items():
+            click.echo(f"{target}: {best.before[target]:.4g} now, {value:.4g} then")
+        click.echo(str(plan.certificate))
+    if options["write"]:
+        click.echo(f"the table as it would be released: {plan.write(options['write'])}", err=True)
+
+
+def _asked(people: People, options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of rb.recommend."""
+    from reidbn.plans.targets import targets_of
+
+    targets = targets_of(list(options["target"]), options["release"])
+    about_attack = {
+        "known": read_known(options["known"]),
+        "scenario": options["scenario"],
+        "population": options["population"],
+        "population_model": options["population_model"],
+        "columns": read_columns(options["column"]) or None,
+        "unknown": listed(options["unknown"]) or None,
+    }
+    if about_attack["known"] is not None and options["scenario"]:
+        raise UsageError("--known and --scenario both say what is known; choose one")
+    attack = options["attack"]
+    if attack is None and not all(t.on_classes for t in targets):
+        attack = ATTACK
+    weights = read_pairs(options["importance"], "--importance", "COLUMN=WEIGHT, such as age=2")
+    return {
+        **{name: value for name, value in about_attack.items() if value is not None},
+        "attack": attack,
+        "release": options["release"],
+        "suppress_at_most": options["suppress_at_most"],
+        "keep": listed(options["keep"]),
+        "drop": listed(options["drop"]),
+        "loss": options["loss"],
+        "importance": {c: float(number(w, f"--importance {c}")) for c, w in weights.items()},
+        "seconds": options["seconds"],
+    }

@@ -1,0 +1,14 @@
+"""Plans: the least change to a table that makes its release safe, with a proof."""
+
+from reidbn.late import face
+
+__getattr__ = face(
+    __name__,
+    {
+        "ways": "Ways",
+        "plan": "Way ReleasePlan",
+        "recommend": "recommend",
+        "search": "Certificate",
+        "targets": "Target",
+    },
+)

@@ -1,0 +1,217 @@
+"""A plan: the best way to release a table that was found, what it costs, and what proves it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reidbn.attacks.routes.assessment import Assessment
+from reidbn.microdata.generalise import generalise, left_out
+from reidbn.microdata.table import People
+from reidbn.plans.nodes import Looked, Release
+from reidbn.plans.released import write_released
+from reidbn.plans.search import Certificate, Search
+from reidbn.plans.targets import Target
+from reidbn.plans.ways import Node
+from reidbn.written import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way to release the table that keeps every target."""
+
+    levels: Mapping[str, int]
+    """Of each column, 0 as it was read; the highest is dropped."""
+    dropped: tuple[str, ...]
+    suppressed: int
+    """How many people are left out."""
+    loss: float
+    """0: as it is; 1: nothing is left."""
+    before: Mapping[str, float]
+    after: Mapping[str, float]
+    """Each target's number, in its own words, as it is and as it would be released."""
+
+    def __str__(self) -> str:
+        levels = ", ".join(
+            f"{name} {'dropped' if name in self.dropped else f'at level {level}'}"
+            for name, level in self.levels.items()
+            if level or name in self.dropped
+        )
+        out = counted(self.suppressed, "person") if self.suppressed else "nobody"
+        return f"{levels or 'every column as it is'}, {out} left out: loss {self.loss:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasePlan:
+    """What to do to a table so that every target is kept, and what is lost by it."""
+
+    people: People
+    targets: tuple[Target, ...]
+    loss: str
+    certificate: Certificate
+    _table: Release
+    _search: Search
+    _found: Looked
+    result: Assessment | None
+    """The assessment of what is released; None where no attack was named."""
+
+    @property
+    def highest(self) -> dict[str, int]:
+        """The level of each column at which it is dropped."""
+        return {o.name: o.ladder.levels for o in self._table.options}
+
+    @cached_property
+    def best(self) -> Way:
+        """The way to release that loses least."""
+        return self._choice(self._found)
+
+    def _choice(self, found: Looked) -> Way:
+        levels = self._table.ways.levels(found.node)
+        out = np.zeros(len(self.people), bool) if found.left_out is None else found.left_out
+        before = self._at_start.values
+        return Way(
+            levels, _dropped(self._table, found.node), int(out.sum()), found.loss,
+            {str(t): before[t] for t in self.targets},
+            {str(t): found.values[t] for t in self.targets},
+        )  # fmt: skip
+
+    @cached_property
+    def _at_start(self) -> Looked:
+        everybody = np.ones(len(self.people), dtype=bool)
+        start: Node = (0,) * len(self._table.options)
+        risks = self._table.risks(start, everybody)
+        values = {t: t.value(risks[t.measure]) for t in self.targets}
+        return Looked(start, None, False, values)
+
+    @cached_property
+    def front(self) -> pd.DataFrame:
+        """Of the ways that were looked at, those of which no other loses less and is safer.
+
+        Sorted by loss; `keeps` says whether every target is kept.
+        """
+        import pandas as pd
+
+        rows = []
+        for found in self._search.seen.values():
+            out = found.left_out
+            rows.append(
+                {
+                    **self._table.ways.levels(found.node),
+                    "suppressed": 0 if out is None else int(out.sum()),
+                    "loss": found.loss if found.keeps else self._bound(found.node),
+                    "keeps": found.keeps,
+                    **{str(t): found.values[t] for t in self.targets},
+                }
+            )
+        table = pd.DataFrame(rows)
+        judged = table[["loss", *(str(t) for t in self.targets)]].to_numpy()
+        better = [
+            ((judged <= row).all(axis=1) & (judged < row).any(axis=1)).any() for row in judged
+        ]
+        return table[~np.array(better)].sort_values("loss", ignore_index=True)
+
+    def _bound(self, node: Node) -> float:
+        return float(self._search.bound[self._table.ways.number(node)])
+
+    @cached_property
+    def binding(self) -> pd.DataFrame:
+        """For each column that is made coarser: what its next finer level would break.
+
+        One row per column and target: the number that the target would have with nobody more left
+        out, and for how many of those who are released it would be broken.
+        """
+        import pandas as pd
+
+        node, out = self._found.node, self._found.left_out
+        assert out is not None  # noqa: S101 - a plan keeps its targets
+        rows = []
+        for j, option in enumerate(self._table.options):
+            if not node[j]:
+                continue
+            finer = (*node[:j], node[j] - 1, *node[j + 1 :])
+            risks = self._table.risks(finer, ~out)
+            for t in self.targets:
+                risk = risks[t.measure]
+                met = t.is_met(risk)
+                rows.append(
+                    {
+                        "column": option.name,
+                        "level": option.levels[node[j] - 1],
+                        "target": str(t),
+                        "value": t.value(risk),
+                        "people": 0 if met else int(t.beyond(risk).sum()),
+                        "breaks": not met,
+                    }
+                )
+        columns = ["column", "level", "target", "value", "people", "breaks"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def apply(self) -> People:
+        """The people as they would be released; what is known of each stays what it is."""
+        ladders = {o.name: o.ladder for o in self._table.options}
+        changed = {n: level for n, level in self.best.levels.items()
+                   if level != self.people.column(n).level}  # fmt: skip
+        people = generalise(self.people, changed, hierarchies={n: ladders[n] for n in changed})
+        assert self._found.left_out is not None  # noqa: S101 - a plan keeps its targets
+        return left_out(people, self._found.left_out)
+
+    def write(self, path: str | os.PathLike[str], source: Any = None) -> Path:
+        """Write the table as it would be released, every other column as it stands in the source.
+
+        `source` is what the people were read from, a file or a frame, where it is not at hand any
+        more.  Rows of those who are left out are not written; `path` ends in .csv or .parquet.
+        """
+        return write_released(self.apply(), path, source)
+
+    def explain(self) -> str:
+        """What to do and why, in two sentences."""
+        before, after = self.best.before, self.best.after
+        parts = [f"{t} ({before[str(t)]:.3g} now, {after[str(t)]:.3g} then)" for t in self.targets]
+        broken = self.binding[self.binding.breaks]
+        asked = f"To keep {' and '.join(parts)}: {self.best}."
+        if broken.empty:
+            return f"{asked} {self.certificate}"
+        row = broken.sort_values("people", ascending=False).iloc[0]
+        return (
+            f"{asked} {row.column} at level {row.level} would break {row.target} for "
+            f"{counted(int(row.people), 'person')}. {self.certificate}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain numbers and words; exact, for the custodian."""
+        best, proof = self.best, self.certificate
+        return {
+            "targets": [str(t) for t in self.targets],
+            "levels": dict(best.levels),
+            "columns_dropped": list(best.dropped),
+            "suppressed": best.suppressed,
+            "people": len(self.people),
+            "loss": {"name": self.loss, "value": best.loss},
+            "before": dict(best.before),
+            "after": dict(best.after),
+            "certificate": {
+                "nodes": proof.nodes, "counted": proof.counted, "skipped": proof.skipped,
+                "unsettled": proof.unsettled, "gap": proof.gap, "proved": proof.is_proved,
+                "seconds": proof.seconds,
+            },
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    __repr__ = __str__
+
+
+def _dropped(table: Release, node: Node) -> tuple[str, ...]:
+    return tuple(
+        o.name for o, i in zip(table.options, node, strict=True) if o.levels[i] == o.ladder.levels
+    )

@@ -1,0 +1,136 @@
+"""Recommend: the least change to a table that keeps every target, and what proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from reidbn.attack.attack import Attack
+from reidbn.attacks.routes.arguments import names_of, probabilities_of
+from reidbn.attacks.routes.assess import assess
+from reidbn.attacks.routes.assessment import Assessment
+from reidbn.errors import DataError, EngineError, UsageError, did_you_mean
+from reidbn.microdata.knowledge import Known
+from reidbn.microdata.table import People
+from reidbn.plans.nodes import Looked, Release, rows_of
+from reidbn.plans.plan import ReleasePlan
+from reidbn.plans.search import Search
+from reidbn.plans.targets import Target, targets_of
+from reidbn.plans.ways import SEPARABLE, options_of, ways_of
+
+
+def recommend(
+    people: People,
+    attack: Attack | str | None = None,
+    *,
+    target: Any,
+    known: Known | None = None,
+    scenario: Any = None,
+    population: float | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    suppress_at_most: float = 0.0,
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    loss: str = "entropy",
+    importance: Mapping[str, float] | None = None,
+    release: str | None = None,
+    seconds: float | None = None,
+    **asked: Any,
+) -> ReleasePlan:
+    """The least change to a table that keeps every target.
+
+    `target` is so many alike ("k=5"), a precedent ("ema", with `release`), or limits on measures of
+    the attack ({"overall": "q95 <= 0.09"}); several in a list all hold.  `attack`, `known`,
+    `scenario`, `population` and what else `asked` names are as in rb.assess.  `hierarchies` says
+    how each column may be made coarser (rules such as "bands:5,10,20" too); a column without one is
+    kept or dropped.  `suppress_at_most` is the share of people who may be left out, `keep` and
+    `drop` are columns that stay as they are or go, `importance` weighs the columns in the `loss`
+    ("entropy" or "granularity", 0 to 1), and `seconds` bounds the search.
+
+    >>> people = People.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], ["sex", "race"])
+    >>> plan = recommend(people, target="k=2")
+    >>> plan.best.dropped, plan.best.after
+    (('race',), {'2 or more alike': 0.5})
+    """
+    if not isinstance(people, People):
+        raise UsageError("recommend needs people = rb.read_table(table, quasi_identifiers=[...])")
+    if people.history is not None:
+        raise UsageError("recommend is for tables with one row per person; these have several")
+    targets = targets_of(target, release)
+    base = _base(people, attack, targets, known=known, scenario=scenario, population=population,
+                 **asked)  # fmt: skip
+    share = probabilities_of([suppress_at_most], "suppress_at_most")[0]
+    if share == 1:
+        raise UsageError("suppress_at_most=1 leaves nobody; give a share, such as 0.02")
+    if loss not in SEPARABLE:
+        raise UsageError(f'no loss "{loss}"; {did_you_mean(str(loss), SEPARABLE)}')
+    options = options_of(
+        people, hierarchies, keep=names_of(keep, "keep"), drop=names_of(drop, "drop")
+    )
+    ways = ways_of(people, options, loss, importance)
+    on_classes = all(t.on_classes for t in targets)
+    table = Release(
+        people, options, ways, targets, base, floor(share * len(people) + 1e-9),
+        rows_of(people, options), rises=on_classes,
+    )  # fmt: skip
+    monotone = on_classes and all(t.is_of_everybody for t in targets)
+    search = Search(ways, table.look, monotone and all(o.nests for o in options), seconds)
+    certificate = search.run()
+    if search.best is None:
+        raise DataError(_nothing_found(table, search, targets))
+    result = _looked_at_again(table, search.best)
+    return ReleasePlan(people, targets, loss, certificate, table, search, search.best, result)
+
+
+def _base(
+    people: People, attack: Attack | str | None, targets: tuple[Target, ...], **asked: Any
+) -> Assessment | None:
+    """The table as it is, under the attack; None where the targets are about classes alone."""
+    named = {name: value for name, value in asked.items() if value is not None}
+    if attack is None:
+        about = [t.measure for t in targets if not t.on_classes]
+        if about or named:
+            what = f"a limit on {about[0]}" if about else f"{min(named)}="
+            raise UsageError(
+                f"{what} is about an attack: name one, such as rb.recommend(people, "
+                f'"adversary-routes", ...)'
+            )
+        return None
+    for name in ("individuals", "checkpoint", "subject"):
+        if name in named:
+            raise UsageError(f"{name}= is not for recommend: everybody is assessed, many times")
+    base = assess(attack, people, **named)
+    for t in targets:
+        if not t.on_classes and t.measure not in base.risks:
+            hint = did_you_mean(t.measure, base.risks)
+            raise UsageError(f'target: no measure "{t.measure}"; {hint}')
+    return base
+
+
+def _looked_at_again(table: Release, best: Looked) -> Assessment | None:
+    """What is recommended, assessed anew; a plan counts only where every target is kept."""
+    assert best.left_out is not None  # noqa: S101 - it keeps its targets
+    risks = table.risks(best.node, ~best.left_out)
+    for t in table.targets:
+        if not t.is_met(risks[t.measure]):
+            raise EngineError(f"the plan found does not keep {t}; a fault of reidbn, report it")
+    return None if table.base is None else table.assessed(best.node, ~best.left_out)
+
+
+def _nothing_found(table: Release, search: Search, targets: tuple[Target, ...]) -> str:
+    """Why there is no plan, and what could be allowed."""
+    top = tuple(n - 1 for n in table.ways.shape)
+    risks = table.risks(top, np.ones(len(table.people), dtype=bool))
+    unmet = [t for t in targets if not t.is_met(risks[t.measure])]
+    if not unmet:
+        return "no way to release was found in the time; give it more (seconds=)"
+    t = unmet[0]
+    kept = [o.name for o in table.options if o.levels[-1] < o.ladder.levels]
+    more = f"let {kept[0]} be made coarser, " if kept else ""
+    return (
+        f"no way to release keeps {t}: at the highest levels it is {t.value(risks[t.measure]):.3g}"
+        f". Allow more to be left out (suppress_at_most=), {more}or ask for less"
+    )

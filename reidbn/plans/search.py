@@ -1,0 +1,174 @@
+"""The search: the node with the least loss that keeps every target, and what proves it.
+
+Nodes are taken in the order of what they lose before anybody is left out, which bounds what they
+lose in all.  Two rules skip a node without looking at it:
+
+    its loss alone is not lower     than that of the best one found, so it cannot be better
+    a coarser one fails             and making it finer only splits classes, so it fails, too
+
+The second holds where every target is about classes and hierarchies nest.  From each node that is
+not skipped a path leads up to the coarsest one; halving it finds where the targets begin to be
+kept, and one failure there answers for every finer node at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.plans.nodes import Looked
+from reidbn.plans.ways import Array, Node, Ways
+from reidbn.progress import progress
+
+TIE = 1e-12  # losses that differ by less are the same
+COARSER_FAILS = "a coarser one cannot keep the targets"
+LOSES_MORE = "its loss alone is not lower"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What the search looked at, why it skipped the rest, and whether that proves the best."""
+
+    nodes: int
+    counted: int
+    skipped: dict[str, int]
+    unsettled: int
+    """Nodes of which it is not known whether they would be better."""
+    gap: float
+    """How much less than the best one a node that is not settled could lose, at most."""
+    seconds: float
+    out_of_time: bool = False
+
+    @property
+    def is_proved(self) -> bool:
+        return self.unsettled == 0
+
+    def __str__(self) -> str:
+        skips = "".join(f"; {count:,} skipped: {why}" for why, count in self.skipped.items())
+        looked = f"{self.counted:,} of {self.nodes:,} ways to release were counted{skips}"
+        if self.is_proved:
+            return f"{looked}. No other way is better: proved."
+        late = ", because the time was up" if self.out_of_time else ""
+        return (
+            f"{looked}. {self.unsettled:,} are not settled{late}: one of them could lose up to "
+            f"{self.gap:.3g} less."
+        )
+
+
+@dataclass(eq=False)
+class Search:
+    """What is known of each node so far."""
+
+    ways: Ways
+    look: Callable[[Node], Looked]
+    monotone: bool
+    seconds: float | None = None
+    best: Looked | None = None
+    seen: dict[int, Looked] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.bound: Array = self.ways.losses()
+        self.fails: NDArray[np.bool_] = np.zeros(len(self.ways), dtype=bool)
+        self.start = time.monotonic()
+
+    @property
+    def least(self) -> float:
+        return float("inf") if self.best is None else self.best.loss
+
+    def run(self) -> Certificate:
+        """Look at nodes until the best one is found, or the time is up."""
+        late = False
+        for number in progress(self._pending(), "looking at ways to release"):
+            if self._is_late():
+                late = True
+                break
+            self._climb(number)
+        return self._certificate(late=late)
+
+    def _pending(self) -> Iterator[int]:
+        """Nodes that are not settled, the one that loses least first."""
+        for number in np.argsort(self.bound, kind="stable").tolist():
+            while not self._is_settled(number):
+                if self.bound[number] >= self.least - TIE:
+                    return
+                yield number
+                if self._is_late():
+                    return
+
+    def _is_settled(self, number: int) -> bool:
+        return bool(self.fails[number]) or number in self.seen
+
+    def _is_late(self) -> bool:
+        return self.seconds is not None and time.monotonic() - self.start > self.seconds
+
+    def _climb(self, number: int) -> None:
+        """Halve the way from a node to the coarsest one."""
+        path = self._path(number)
+        low, high = 0, len(path) - 1
+        if not self.monotone and self.best is not None:
+            self._at(path[0])
+            return
+        while low < high:
+            middle = (low + high) // 2
+            if self._at(path[middle]):
+                high = middle
+            else:
+                low = middle + 1
+            if self._is_late():
+                return
+        self._at(path[low])
+        if not self.monotone:
+            self._at(path[0])
+
+    def _path(self, number: int) -> list[int]:
+        """From a node up, each step the one that loses least."""
+        node, path = list(self.ways.node(number)), [number]
+        top = [n - 1 for n in self.ways.shape]
+        while node != top:
+            ways = []
+            for j, most in enumerate(top):
+                if node[j] < most:
+                    step = self.ways.number((*node[:j], node[j] + 1, *node[j + 1 :]))
+                    ways.append((float(self.bound[step]), j, step))
+            _, j, step = min(ways)
+            node[j] += 1
+            path.append(step)
+        return path
+
+    def _at(self, number: int) -> bool:
+        """Whether a node keeps the targets, looked at once."""
+        if self.fails[number]:
+            return False
+        if number not in self.seen:
+            found = self.look(self.ways.node(number))
+            self.seen[number] = found
+            if found.keeps and found.loss < self.least - TIE:
+                self.best = found
+            if not found.keeps and found.is_sure and self.monotone:
+                finer = tuple(slice(0, i + 1) for i in found.node)
+                self.fails.reshape(self.ways.shape)[finer] = True
+        return self.seen[number].keeps
+
+    def _certificate(self, *, late: bool) -> Certificate:
+        skipped = {}
+        seen = np.zeros(len(self.ways), dtype=bool)
+        seen[list(self.seen)] = True
+        failed = self.fails & ~seen
+        worse = ~seen & ~failed & (self.bound >= self.least - TIE)
+        for why, which in ((COARSER_FAILS, failed), (LOSES_MORE, worse)):
+            if which.any():
+                skipped[why] = int(which.sum())
+        open_ = ~seen & ~failed & ~worse
+        for number, found in self.seen.items():
+            unsure = not found.is_sure and not self.fails[number]
+            open_[number] = unsure and self.bound[number] < self.least - TIE
+        lowest = float(self.bound[open_].min()) if open_.any() else self.least
+        gap = self.least - lowest if self.best is not None else float("inf")
+        return Certificate(
+            len(self.ways), len(self.seen), skipped, int(open_.sum()),
+            gap if open_.any() else 0.0, time.monotonic() - self.start, late,
+        )  # fmt: skip

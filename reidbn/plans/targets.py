@@ -1,0 +1,189 @@
+"""What a release is to keep: so many alike, or a limit on a measure of an attack.
+
+"k=5" is about classes: everybody who is released has five or more written alike.  A limit on a
+measure names what of it: the highest, the mean, a quantile, or the share of people above a risk.
+
+    "k=5"   "ema"   {"overall": "q95 <= 0.09"}   {"prosecutor": "mean <= 0.05"}
+    {"overall": "above 0.2 <= 1%"}   {"overall": 0.09}  (the highest)   "overall: q95 <= 0.09"
+
+Targets about everybody (k, the highest) can be told person by person; the others are about the
+table as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.above import is_above, refuse_no_limit
+from reidbn.errors import UsageError
+from reidbn.report.thresholds import CLASSES, PRESETS, Rule, rule
+from reidbn.written import read_number
+
+Array = NDArray[np.float64]
+ALIKE = "1/class"
+SLACK = 1e-9  # of a count of people that a share is multiplied out to
+
+
+@dataclass(frozen=True)
+class Target:
+    """One limit that the released table must keep."""
+
+    measure: str
+    """A measure of the attack, or ALIKE."""
+    what: str
+    """"highest", "mean", "quantile" or "above"."""
+    limit: float
+    at: float = 0.0
+    """Of a quantile the share of people; of "above" the risk."""
+    k: int = 0
+
+    @property
+    def on_classes(self) -> bool:
+        return self.measure == ALIKE
+
+    @property
+    def is_of_everybody(self) -> bool:
+        """Whether each person keeps it or does not, whoever else is there."""
+        return self.what == "highest"
+
+    def beyond(self, risk: Array) -> NDArray[np.bool_]:
+        """Who is over the limit as a person; of a mean, over it too."""
+        if self.k:
+            return np.asarray(risk > 1 / (self.k - 0.5))
+        return np.asarray(is_above(risk, self.at if self.what == "above" else self.limit))
+
+    def value(self, risk: Array) -> float:
+        """The number that is compared with the limit."""
+        if self.what == "mean":
+            return float(risk.mean())
+        if self.what == "above":
+            return float(is_above(risk, self.at).mean())
+        if self.what == "quantile":
+            return float(np.quantile(risk, self.at, method="inverted_cdf"))
+        return float(risk.max())
+
+    def is_met(self, risk: Array) -> bool:
+        if self.what in ("quantile", "above"):
+            return int(self.beyond(risk).sum()) <= self.spared(len(risk))
+        if self.what == "mean":
+            return not is_above(self.value(risk), self.limit)
+        return not self.beyond(risk).any()
+
+    def spared(self, people: int) -> int:
+        """How many of so many people may be beyond it."""
+        share = {"quantile": 1 - self.at, "above": self.limit}.get(self.what, 0.0)
+        return floor(share * people + SLACK)
+
+    def fewest_to_leave(self, risk: Array) -> int:
+        """At least so many people must go, where leaving people out lowers nobody's risk.
+
+        Of n people V are beyond it, and a share e may be: (V - r) <= e (n - r).
+        """
+        beyond, n = int(self.beyond(risk).sum()), len(risk)
+        if self.what == "mean":
+            return 0 if self.is_met(risk) else 1
+        share = {"quantile": 1 - self.at, "above": self.limit}.get(self.what, 0.0)
+        return max(0, int(np.ceil((beyond - share * n) / (1 - share) - SLACK)))
+
+    def __str__(self) -> str:
+        if self.k:
+            return f"{self.k} or more alike"
+        named = self.measure.replace("_", " ")
+        what = {
+            "highest": f"the highest {named}",
+            "mean": f"the mean of {named}",
+            "quantile": f"the {100 * self.at:g} % quantile of {named}",
+            "above": f"people whose {named} is above {self.at:g}",
+        }[self.what]
+        limit = f"{100 * self.limit:g} %" if self.what == "above" else f"{self.limit:g}"
+        return f"{what} at most {limit}"
+
+
+_K = re.compile(r"\s*k\s*(?:=|>=|≥)\s*(\d+)\s*")
+_NAMED = re.compile(r"\s*([A-Za-z_]\w*)\s*[:=]\s*(.+)")
+_LEFT = re.compile(r"([a-z]+)\s*([\d.]+%?)?")
+_WORDS = {"max": "highest", "highest": "highest", "largest": "highest", "mean": "mean",
+          "average": "mean", "q": "quantile", "above": "above"}  # fmt: skip
+EXAMPLES = '"k=5", "ema", {"overall": "q95 <= 0.09"}, {"overall": "mean <= 0.05"}'
+
+
+def targets_of(given: Any, release: str | None = None) -> tuple[Target, ...]:
+    """All targets that were asked for."""
+    if isinstance(given, Target):
+        return (given,)
+    if isinstance(given, str):
+        return _of_text(given, release)
+    if isinstance(given, Mapping):
+        found = tuple(_of_measure(str(name), limit) for name, limit in given.items())
+    elif isinstance(given, Sequence):
+        found = tuple(t for one in given for t in targets_of(one, release))
+    else:
+        raise UsageError(f"a target is a {type(given).__name__}; write one such as {EXAMPLES}")
+    if not found:
+        raise UsageError(f"no target; write one such as {EXAMPLES}")
+    return found
+
+
+def _of_text(text: str, release: str | None) -> tuple[Target, ...]:
+    if alike := _K.fullmatch(text.lower()):
+        k = int(alike[1])
+        if k < 2:
+            raise UsageError("k=1 asks for nothing: everybody is like themselves; give 2 or more")
+        return (_alike(k),)
+    if text.strip().lower() in PRESETS:
+        return _of_rule(rule(text, release))
+    if named := _NAMED.fullmatch(text):
+        return (_of_measure(named[1], named[2]),)
+    raise UsageError(
+        f'target "{text}" is neither so many alike (k=5) nor a precedent ({", ".join(PRESETS)}); '
+        f"a limit on a measure names it: {EXAMPLES}"
+    )
+
+
+def _of_rule(asked: Rule) -> tuple[Target, ...]:
+    """What a precedent asks for, by the release."""
+    assert asked.limit.measure == CLASSES  # noqa: S101 - every precedent is about classes
+    if asked.is_public:
+        return (_alike(asked.limit.k),)
+    return (Target(ALIKE, "mean", asked.limit.mean_limit), _alike(2))
+
+
+def _alike(k: int) -> Target:
+    return Target(ALIKE, "highest", 1 / k, k=k)
+
+
+def _of_measure(measure: str, limit: Any) -> Target:
+    if isinstance(limit, int | float) and not isinstance(limit, bool):
+        return Target(measure, "highest", _checked(float(limit), measure))
+    if isinstance(limit, str) and limit.strip()[:1].isdigit():
+        limit = f"highest <= {limit}"
+    text = limit.replace("≤", "<=") if isinstance(limit, str) else ""
+    left, sign, right = text.partition("<=")
+    found = _LEFT.fullmatch(left.strip().lower())
+    what = _WORDS.get(found[1]) if found else None
+    if found is None or not sign or (what in ("quantile", "above")) != bool(found[2]) or not what:
+        raise UsageError(
+            f'target {measure}: write what of it and its limit, such as "q95 <= 0.09", '
+            f'"mean <= 0.05", "highest <= 0.2" or "above 0.2 <= 1%"'
+        )
+    value = _checked(read_number(right, f"target {measure}"), measure)
+    at = 0.0
+    if what == "quantile":
+        at = read_number(found[2], f"target {measure}") / 100
+        if not 0 < at < 1:
+            raise UsageError(f"target {measure}: q{100 * at:g} is no quantile; write q50 to q99.9")
+    elif what == "above":
+        at = _checked(read_number(found[2], f"target {measure}"), measure)
+    return Target(measure, what, value, at)
+
+
+def _checked(value: float, measure: str) -> float:
+    refuse_no_limit(value, f"target {measure}: a limit of {value:g}", alike=False)
+    return value

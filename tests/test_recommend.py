@@ -1,0 +1,289 @@
+"""Recommend: the least change that keeps every target, against an exhaustive search of its own."""
+
+import doctest
+import json
+from collections import Counter
+from itertools import product
+from math import log2
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+
+
+def general(value, widths, level):
+    """A number in a band: by hand, and "*" at the top."""
+    if level == 0:
+        return value
+    return "*" if level > len(widths) else value // widths[level - 1]
+
+
+def exhaustive(frame, ladders, k, budget, loss):
+    """The least loss over every way to release, with what is left out as arithmetic says."""
+    n, best = len(frame), (float("inf"), None)
+    columns = list(frame)
+    for levels in product(*(range(len(ladders[c]) + 2) for c in columns)):
+        coarse = [
+            [general(v, ladders[c], level) for v in frame[c]]
+            for c, level in zip(columns, levels, strict=True)
+        ]
+        sizes = Counter(zip(*coarse, strict=True))
+        out = [sizes[row] < k for row in zip(*coarse, strict=True)]
+        if sum(out) > budget or all(out):
+            continue
+        total = 0.0
+        for c, values in zip(columns, coarse, strict=True):
+            exact, wide = Counter(frame[c]), Counter(values)
+            distinct = len(exact)
+            under = {w: len({v for v, x in zip(frame[c], values, strict=True) if x == w})
+                     for w in wide}  # fmt: skip
+            lost = whole = 0.0
+            for v, w, gone in zip(frame[c], values, out, strict=True):
+                all_of_it = log2(n / exact[v]) if loss == "entropy" else 1.0
+                some = (
+                    log2(wide[w] / exact[v])
+                    if loss == "entropy"
+                    else (under[w] - 1) / max(distinct - 1, 1)
+                )
+                lost += all_of_it if gone else some
+                whole += all_of_it
+            total += lost / whole / len(columns) if whole else 0.0
+        if total < best[0] - 1e-12:
+            best = (total, levels)
+    return best
+
+
+def made_up(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 60))
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, n),
+            "zip": rng.integers(0, 12, n),
+            "sex": rng.integers(0, 2, n),
+        }
+    )
+    ladders = {"age": [(5, 10, 20), (10,), (2, 20)][seed % 3], "zip": [(3, 6), (4,)][seed % 2],
+               "sex": ()}  # fmt: skip
+    given = {c: rb.Bands(*w) for c, w in ladders.items() if w}
+    return frame, ladders, given, int(rng.integers(2, 6)), float(rng.choice([0.0, 0.1, 0.3]))
+
+
+@pytest.mark.parametrize("loss", ["entropy", "granularity"])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_plan_is_the_best_of_all_and_its_certificate_is_true(seed, loss):
+    frame, ladders, given, k, share = made_up(seed)
+    people = rb.read_table(frame, quasi_identifiers=list(frame))
+    best, levels = exhaustive(frame, ladders, k, int(share * len(frame) + 1e-9), loss)
+    asked = {"target": f"k={k}", "hierarchies": given, "suppress_at_most": share, "loss": loss}
+    if levels is None:
+        with pytest.raises(rb.errors.DataError, match="no way to release keeps"):
+            rb.recommend(people, **asked)
+        return
+    plan = rb.recommend(people, **asked)
+    assert plan.best.loss == pytest.approx(best, abs=1e-12)
+    proof = plan.certificate
+    assert proof.is_proved
+    assert proof.nodes == proof.counted + sum(proof.skipped.values())
+    safer = plan.apply()
+    assert safer.k() >= k
+    assert len(safer) == len(people) - plan.best.suppressed
+
+
+class Crossing(rb.Bands):
+    """Threes that do not hold whole pairs: 2 and 3 are a pair, and in two threes."""
+
+    def climb(self, value, level, **_):
+        low = int(value) // (level + 1) * (level + 1)
+        return f"{low}-{low + level}"
+
+
+def test_levels_that_do_not_nest_are_searched_without_the_rule_that_needs_it():
+    """At pairs 2 is alone; at threes nobody is: a coarser level can also part what was together."""
+    frame = pd.DataFrame({"x": [0, 1, 2, 3, 6, 7, 6, 7]})
+    people = rb.read_table(frame, quasi_identifiers=["x"])
+    plan = rb.recommend(people, target="k=2", hierarchies={"x": Crossing(2, 4)})
+    assert plan.best.levels == {"x": 1}  # pairs; at threes, 3 is alone
+    three = people.generalise({"x": 2}, hierarchies={"x": Crossing(2, 4)})
+    assert three.k() == 1
+    assert plan.certificate.is_proved
+
+
+@pytest.mark.parametrize(
+    ("target", "statistic"),
+    [
+        ({"marketer": "mean <= 0.1"}, lambda r: r.mean() <= 0.1),
+        ({"marketer": "q90 <= 0.2"}, lambda r: (r > 0.2).mean() <= 0.1),
+        ({"marketer": "above 0.1 <= 20%"}, lambda r: (r > 0.1).mean() <= 0.2),
+        ({"overall": 0.3}, lambda r: r.max() <= 0.3),
+    ],
+)
+def test_a_limit_on_an_attack_is_kept_by_a_fresh_assessment_and_nothing_finer_keeps_it(
+    target, statistic
+):
+    """Nobody may be left out, so every way is tried by rb.assess on a table made by hand."""
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(300, seed=3), quasi_identifiers=["age", "sex", "race"]
+    )
+    known = {"age": 0.5, "sex": 0.9, "race": 0.2}
+    ladders = {"age": rb.Bands(10, 20)}
+    plan = rb.recommend(people, "adversary-routes", target=target, known=known, population=10_000,
+                        population_model="pitman", hierarchies=ladders)  # fmt: skip
+    assert plan.certificate.is_proved
+    (measure,) = target
+
+    def risk_of(table):
+        return rb.assess("adversary-routes", table, known=known, population=10_000,
+                         population_model="pitman").risk(measure)  # fmt: skip
+
+    assert statistic(risk_of(plan.apply()))
+    lattice, kept = plan._table.ways, []
+    losses = lattice.losses()
+    for i in range(len(lattice)):
+        levels = lattice.levels(lattice.node(i))
+        coarse = people.generalise(levels, hierarchies={o.name: o.ladder for o in lattice.options})
+        if statistic(risk_of(coarse)):
+            kept.append(losses[i])
+    assert plan.best.loss == pytest.approx(min(kept), abs=1e-12)
+
+
+def test_people_left_out_for_an_attack_are_said_to_be_no_proof_and_the_release_is_safe():
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(400, seed=5), quasi_identifiers=["age", "sex"]
+    )
+    known = {"age": 1.0, "sex": 0.5}
+    plan = rb.recommend(people, "adversary-routes", target={"marketer": 0.2}, known=known,
+                        population=20_000, hierarchies={"age": rb.Bands(5, 10)},
+                        suppress_at_most=0.1)  # fmt: skip
+    assert not plan.certificate.is_proved or plan.best.suppressed == 0
+    again = rb.assess("adversary-routes", plan.apply(), known=known, population=20_000)
+    assert again.risk("marketer").max() <= 0.2 * (1 + 1e-12)
+    np.testing.assert_allclose(again.risk(), plan.result.risk(), rtol=1e-12)
+
+
+def test_what_is_known_of_a_person_is_known_when_the_state_is_dropped():
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(600, seed=2), quasi_identifiers=["age", "state", "race"]
+    )
+    plan = rb.recommend(people, "adversary-routes", known="voter-registration", drop=["state"],
+                        target={"overall": "q95 <= 0.2"}, population=10**6)  # fmt: skip
+    assert plan.best.dropped[:1] in (("state",), ("age",))
+    again = rb.assess("adversary-routes", plan.apply(), known="voter-registration",
+                      population=10**6)  # fmt: skip
+    np.testing.assert_allclose(again.risk(), plan.result.risk(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_written_table_has_every_other_column_as_it_was_and_keeps_the_target(tmp_path, ending):
+    frame = rb.datasets.synthetic_patients(500, seed=1)
+    source = tmp_path / f"t.{ending}"
+    getattr(frame, f"to_{ending}")(source, index=False)
+    people = rb.read_table(source, quasi_identifiers=["age", "sex", "race"])
+    plan = rb.recommend(people, target="k=5", hierarchies={"age": "bands:10,20"},
+                        suppress_at_most=0.05)  # fmt: skip
+    out = plan.write(tmp_path / f"safer.{ending}")
+    read = pd.read_csv if ending == "csv" else pd.read_parquet
+    safer, before = read(out), read(source)
+    kept = before[before.patient_id.isin(safer.patient_id)].reset_index(drop=True)
+    others = [c for c in before if c not in ("age", "sex", "race")]
+    pd.testing.assert_frame_equal(safer[others].astype(str), kept[others].astype(str))
+    assert len(safer) == len(before) - plan.best.suppressed
+    again = rb.read_table(out, quasi_identifiers=["age", "sex", "race"])
+    assert again.k() >= 5
+    assert out.stat().st_mode & 0o077 == 0
+    with pytest.raises(rb.errors.DataError, match="name the table"):
+        plan.write(tmp_path / f"x.{ending}", source=frame.sample(frac=1, random_state=1))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"target": "k=1"}, "asks for nothing"),
+        ({"target": "k five"}, "neither so many alike"),
+        ({"target": {"overall": "q95 <= 0.09"}}, "name one"),
+        ({"target": "k=5", "hierarchies": {"agee": "bands:5"}}, "did you mean"),
+        ({"target": "k=5", "hierarchies": {"age": "bandz:5"}}, "no file and no rule"),
+        ({"target": "k=5", "suppress_at_most": 2}, "from 0 to 1"),
+        ({"target": "k=5", "loss": "entropie"}, "did you mean"),
+        ({"target": "k=5", "keep": ["age"], "drop": ["age"]}, "name it once"),
+        ({"target": "k=5", "importance": {"age": -1}}, "0 or more"),
+        (
+            {"target": {"overal": 0.1}, "attack": "adversary-routes", "population": 10**4},
+            "did you mean",
+        ),
+        ({"target": {"overall": "q95"}, "attack": "adversary-routes"}, "write what of it"),
+        ({"target": "k=400"}, "no way to release keeps"),
+        ({"target": "k=5", "known": "worst-case"}, "name one"),
+    ],
+)
+def test_a_slip_is_told_with_what_would_be_right(asked, told):
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(200, seed=1), quasi_identifiers=["age", "sex"]
+    )
+    with pytest.raises(rb.ReidbnError, match=told):
+        rb.recommend(people, **asked)
+
+
+def test_a_precedent_is_what_it_is_for_each_release():
+    from reidbn.plans import Target  # noqa: F401 - a public name of the room
+
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(1_000, seed=1), quasi_identifiers=["age", "sex"]
+    )
+    public = rb.recommend(people, target="ema", hierarchies={"age": "bands:5,10,20"})
+    assert public.apply().k() >= 11
+    controlled = rb.recommend(people, target="cell-5", hierarchies={"age": "bands:5,10,20"})
+    sizes = controlled.apply().class_sizes()
+    assert (1 / sizes).mean() <= 0.2
+    assert sizes.min() >= 2
+    assert controlled.best.loss <= public.best.loss
+
+
+def test_the_command_says_what_to_do_and_writes_it(shell, tmp_path):
+    out = tmp_path / "safer.csv"
+    code, said = shell("recommend", "synthetic:600:2", "--qi", "age,sex,race", "--target", "k=5",
+                       "--hierarchy", "age=bands:10,20", "--suppress-at-most", "2%",
+                       "--write", out)  # fmt: skip
+    assert code == 0
+    assert "No other way is better: proved." in said
+    assert "hierarchy alone" not in said
+    again = rb.read_table(out, quasi_identifiers=["age", "sex", "race"])
+    assert again.k() >= 5
+    limit, known = "overall: highest <= 50%", "age=0.5,sex=1"
+    code, said = shell("recommend", "synthetic:300:2", "--qi", "age,sex", "--json",
+                       "--target", limit, "--known", known, "--population", "9000")  # fmt: skip
+    found = json.loads(said)
+    assert code == 0
+    assert found["targets"] == ["the highest overall at most 0.5"]
+    assert all(value <= 0.5 for value in found["after"].values())
+    code, said = shell("recommend", "synthetic:300", "--qi", "age", "--target", "k=5",
+                       "--known", "age")  # fmt: skip
+    assert code != 0
+    assert "about an attack" in said
+
+
+def test_the_page_says_what_happens():
+    page = Path(__file__).parent.parent / "docs" / "recommend.md"
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
+
+
+def test_what_the_next_finer_level_would_break_is_counted():
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(2_000, seed=1),
+        quasi_identifiers=["age", "sex", "state", "race", "education", "marital"],
+    )
+    ladders = {"age": rb.Bands(5, 10, 20)}
+    plan = rb.recommend(people, target="k=5", hierarchies=ladders, suppress_at_most=0.1)
+    assert plan.certificate.is_proved
+    assert plan.binding.breaks.any()
+    for row in plan.binding[plan.binding.breaks].itertuples():
+        levels = {**plan.best.levels, row.column: row.level}
+        columns = [c for c in people.columns if c not in {*plan.best.dropped} - {row.column}]
+        finer = people.generalise({"age": levels["age"]}, hierarchies=ladders)
+        sizes = finer.take(~plan._found.left_out).class_sizes(columns)
+        assert int((sizes < 5).sum()) == row.people
+    with pytest.raises(rb.errors.DataError, match="give it more"):
+        rb.recommend(people, target="k=5", seconds=0)
