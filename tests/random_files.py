@@ -216,7 +216,10 @@ class Writer:
         rows = []
         for parent in parents:
             here = self.states[parent]
-            want = self.pick([here[0], here[-1], [here[0]], here[:-1] or "*"])
+            wants = [here[0], here[-1], [here[0]], here[:-1] or "*"]
+            if len(here) > 2 and all(s.isdigit() for s in here) and here == sorted(here, key=int):
+                wants += [f">={here[1]}", f"< {here[-1]}", [here[0], f"> {here[1]}"]]
+            want = self.pick(wants)
             rows.append({"when": {parent: want}, "p": self.row(states)})
         rows.append({"p": self.row(states)})
         self.put(name, {"parents": parents, "rows": rows}, states)

@@ -1,6 +1,7 @@
 """Events with or, not and comparisons, counts of a group, and means: against plain enumeration."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -359,3 +360,36 @@ def test_the_shell_asks_for_means_and_events(tmp_path):
     swept = run(reidbn, ["sweep", str(path), "expect known", "--over", "p_known=0,1"])
     assert swept.exit_code == 0, swept.output
     assert "mean" in swept.output
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_a_row_may_compare_the_number_that_a_parent_has(n):
+    """Written in a comparison and state by state, also where a parameter sizes the states."""
+    text = """\
+schema_version: 1
+name: rows
+parameters:
+  n: {value: 4, range: [2, 9], unit: points, source: assumption, story: Points}
+nodes:
+  fits: {states: 0..$n, cpd: {kind: binomial, n: $n, p: 0.3}, source: assumption}
+  found:
+    parents: [fits]
+    rows:
+      - {when: {fits: ["> 2", 0]}, p: {yes: 0.9, no: rest}}
+      - {p: {yes: 0.2, no: rest}}
+    source: assumption
+  group:
+    parents: [fits]
+    cpd: {kind: noisy-max, rows: [{when: {fits: "<=1"}, p: [0.4, 0.6]}]}
+    source: assumption
+questions: {risk: {target: found=yes}}
+"""
+    attack = rb.loads(text)
+    assert rb.loads(rb.attack.dumps(attack)) == attack
+    chances = [math.comb(n, k) * 0.3**k * 0.7 ** (n - k) for k in range(n + 1)]
+    found = sum(p * (0.9 if k > 2 or k == 0 else 0.2) for k, p in enumerate(chances))
+    few = 0.6 * (chances[0] + chances[1])
+    for engine in ("exact", "enumeration", "pgmpy"):
+        assert float(rb.ask(attack, set={"n": n}, engine=engine)) == pytest.approx(found, abs=1e-12)
+        low = rb.ask(attack, "group=yes", set={"n": n}, engine=engine)
+        assert float(low) == pytest.approx(few, abs=1e-12)

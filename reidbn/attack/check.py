@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.columns import column_problems, example_problems, use_problems
 from reidbn.attack.decisions import decision_problems, decision_slips
+from reidbn.attack.events import has_bands
 from reidbn.attack.leaves import Where, address_of, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.numbers import number_problems, number_values
@@ -146,7 +147,8 @@ class _Facts:
             return self.attack.groups[name].variable
         group = self.member_of.get(name)
         index = group.members.index(name) if group else None
-        return Variable(name, self.nodes[name].states_at(self.sizes), member_index=index)
+        node = self.nodes[name]
+        return Variable(name, node.states_at(self.sizes), member_index=index, bands=has_bands(node))
 
 
 def _names(attack: Attack) -> Iterator[Problem]:

@@ -98,6 +98,9 @@ class Variable:
     states: tuple[str, ...] = (NO, YES)
     members: tuple[str, ...] = ()
     member_index: int | None = None
+    bands: bool = (
+        False  # a state stands for all numbers up to the next; known where rows are checked
+    )
 
     @property
     def is_group(self) -> bool:

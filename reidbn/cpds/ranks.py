@@ -268,7 +268,7 @@ class NoisyMax(CPD):
         seen: set[tuple[str, str]] = set()
         for i, row in enumerate(self.rows):
             names = [(n, s) for n in row.when for p in parents if p.name == n
-                     for s in row.wanted(n) or p.states] or [("", "")]  # fmt: skip
+                     for s in row.wanted(p) or p.states] or [("", "")]  # fmt: skip
             twice = [name for name in names if name in seen]
             if twice:
                 what = f"{twice[0][0]}={twice[0][1]}" if twice[0][0] else "no cause at all"

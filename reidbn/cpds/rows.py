@@ -4,8 +4,9 @@
       - {when: {weather: wet}, p: {yes: $p_late_wet, no: rest}}
       - {p: [0.9, 0.1]}
 
-A parent that `when` does not name, or names as "*", may have any state.  The first row that fits
-counts, so the last one can be "everything else".  `rest` is what is left of a row.
+A parent that `when` does not name, or names as "*", may have any state; ">=3" stands for all states
+that are such numbers.  The first row that fits counts, so the last one can be "everything else".
+`rest` is what is left of a row.
 
 A table written out in full: what an imported network brings along.
 
@@ -14,6 +15,8 @@ Tables read off data: counts from a table of records, and look-ups by the parent
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 
 
 REST, ANY = "rest", "*"
+_COMPARED = re.compile(r"\s*(>=|<=|<|>)\s*(-?\d+(?:\.\d+)?)\s*\Z")
+_SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 TOLERANCE = 1e-12
 
 
@@ -64,12 +69,17 @@ class Row:
             return tuple(self.p.get(state, 0.0) for state in states)
         return tuple(self.p)
 
-    def wanted(self, parent: str) -> tuple[str, ...] | None:
-        """The states of a parent for which this row holds; None means any."""
+    def words(self, parent: str) -> tuple[str, ...] | None:
+        """What `when` says of a parent: states and comparisons; None means any."""
         want = self.when.get(parent, ANY)
         if want == ANY:
             return None
         return (want,) if isinstance(want, str) else tuple(want)
+
+    def wanted(self, parent: Variable) -> tuple[str, ...] | None:
+        """The states of a parent for which this row holds; None means any."""
+        words = self.words(parent.name)
+        return None if words is None else tuple(s for w in words for s in _meant(w, parent))
 
 
 @dataclass(frozen=True)
@@ -119,7 +129,7 @@ class Rows(CPD):
         for i in reversed(range(len(self.rows))):
             fits: NDArray[np.bool_] = np.asarray(True)
             for parent in scope.parents:
-                want = self.rows[i].wanted(parent.name)
+                want = self.rows[i].wanted(parent)
                 if want is not None:
                     allowed = np.array([state in want for state in parent.states])
                     fits = fits & allowed[scope.state(parent.name)]
@@ -148,7 +158,7 @@ class Rows(CPD):
 
     def _coverage_problems(self, parents: tuple[Variable, ...]) -> list[Problem]:
         """Every parent configuration has a row, and every row is reached."""
-        named = [p for p in parents if any(row.wanted(p.name) is not None for row in self.rows)]
+        named = [p for p in parents if any(row.words(p.name) is not None for row in self.rows)]
         chosen = self._first_fit(_Configurations(named))
         found = []
         if (chosen < 0).any():
@@ -195,9 +205,35 @@ def _when_problems(i: int, row: Row, parents: tuple[Variable, ...]) -> list[Prob
             message = f"{name} is a group: a row cannot name its subsets; make one member a parent"
             found.append(Problem(where, message, at_key=True))
         else:
-            for state in sorted(set(row.wanted(name) or ()) - set(by_name[name].states)):
-                hint = did_you_mean(state, by_name[name].states)
-                found.append(Problem(where, f'{name} has no state "{state}"; {hint}'))
+            found += [Problem(where, said) for said in _odd_words(row, by_name[name])]
+    return found
+
+
+def _meant(word: str, parent: Variable) -> tuple[str, ...]:
+    """The states that a word stands for: one of them, or all that a comparison lets in."""
+    compared = _COMPARED.match(word)
+    if word in parent.states or compared is None or not parent.is_numeric:
+        return (word,)
+    lets_in, edge = _SIGNS[compared[1]], float(compared[2])
+    return tuple(s for s in parent.states if lets_in(float(s), edge))
+
+
+def _odd_words(row: Row, parent: Variable) -> list[str]:
+    found = []
+    for word in sorted({*(row.words(parent.name) or ())} - {*parent.states}):
+        compared, listed = _COMPARED.match(word), ", ".join(parent.states[:6])
+        if compared is None:
+            hint = did_you_mean(word, parent.states)
+            found.append(f'{parent.name} has no state "{word}"; {hint}')
+        elif not parent.is_numeric:
+            found.append(f'"{word}" compares numbers, and the states of {parent.name} are {listed}')
+        elif parent.bands:
+            found.append(
+                f'"{word}" may cut a state of {parent.name} in two: each stands for all sizes up '
+                f"to the next; name the states: {listed}"
+            )
+        elif not _meant(word, parent):
+            found.append(f'"{word}" lets no state of {parent.name} in; they are {listed}')
     return found
 
 
