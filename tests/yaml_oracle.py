@@ -17,7 +17,7 @@ from itertools import pairwise, product
 from math import comb, exp, factorial, prod
 from typing import Any
 
-from tests.yaml_written import written_out
+from tests.yaml_written import lets_in, written_out
 
 World = dict[str, str]
 ONE, ZERO = Fraction(1), Fraction(0)
@@ -224,18 +224,9 @@ class Model:
             if wanted == "*":
                 continue
             allowed = wanted if isinstance(wanted, list) else [wanted]
-            if not any(self._lets_in(text(word), world[parent]) for word in allowed):
+            if not any(lets_in(text(word), world[parent]) for word in allowed):
                 return False
         return True
-
-    @staticmethod
-    def _lets_in(word: str, state: str) -> bool:
-        """The state itself, or a comparison such as >=3 that it meets."""
-        if word[:1] not in "<>":
-            return word == state
-        with_edge = word[1:2] == "="
-        value, edge = Fraction(state), Fraction(word[1 + with_edge :].strip())
-        return (with_edge and value == edge) or (value > edge if word[0] == ">" else value < edge)
 
     # -- P(state | what came before) ---------------------------------------------------------
 

@@ -9,6 +9,7 @@ import fnmatch
 import json
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -135,3 +136,12 @@ def _copies(text: str, meant: list[dict[str, str]], plates: Any) -> list[tuple[s
             word = word.replace(placeholder, part)
         found.setdefault(word, []).append(one)
     return list(found.items())
+
+
+def lets_in(word: str, state: str) -> bool:
+    """Whether a word of `when` means this state: its name, or a comparison such as >=3."""
+    if word[:1] not in "<>":
+        return word == state
+    with_edge = word[1:2] == "="
+    value, edge = Fraction(state), Fraction(word[1 + with_edge :].strip())
+    return (with_edge and value == edge) or (value > edge if word[0] == ">" else value < edge)
