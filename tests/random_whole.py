@@ -88,6 +88,7 @@ class Whole(Writer):
             a, b = (free[i] for i in self.rng.permutation(len(free))[:2])
             low, high = sorted((a, b), key=lambda n: self.parameters[n]["value"])
             top = self.parameters[a]["value"] + self.parameters[b]["value"] + self.pick([0, 0.25])
+            top = round(top, 6)
             lines.append(self.pick([f"{low} <= {high}", f"{a} + {b} <= {top}",
                                     f"2 * {high} >= {low} * 2"]))  # fmt: skip
         if lines:

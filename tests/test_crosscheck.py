@@ -272,3 +272,22 @@ nodes:
     attack = rb.loads(words)
     with pytest.raises(rb.ImpossibleEvidence, match="a=yes has probability 0"):
         crosscheck(attack, "b=yes", given={"a": "yes"}, draws=1000)
+
+
+@pytest.mark.parametrize("people", [1, 5])
+def test_what_is_asked_of_a_node_that_is_given_is_no_false_alarm(people):
+    """Seldom given: there the cells are counted again where evidence and target meet."""
+    attack = rb.loads("""\
+schema_version: 1
+name: given
+subject: {size: {unit: records, range: [1, 1000]}}
+nodes:
+  tries: {rows: [{p: {yes: 0.01, no: rest}}], source: assumption}
+  named: {parents: [tries], cpd: {kind: one-over, of: "@size", only_if: [tries]}}
+""")
+    sizes = np.array([2.0, 3, 4, 5, 6])[:people]
+    for named in ("yes", "no"):
+        given = {"tries": "yes", "named": "yes"}
+        found = rb.crosscheck(attack, f"named={named}", given=given, subject={"size": sizes},
+                              draws=2_000, seed=1)  # fmt: skip
+        assert not found.failed

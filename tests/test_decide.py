@@ -10,6 +10,7 @@ import pytest
 
 import reidbn as rb
 from tests.decision_oracle import Diagram, random_diagram
+from tests.inside import inside
 
 MOST = 600  # policies, and worlds, that are tried for one diagram
 
@@ -81,6 +82,10 @@ def test_a_tie_goes_to_the_attack():
         options = diagram.states(name)
         order = [o for o in options if o == "yes"] or options[::-1]
         for case, option in taken.items():
+            if not diagram.chance(
+                {}, dict(zip(diagram.decisions[name]["sees"], case, strict=True))
+            ):
+                continue  # never seen
             later = order[: order.index(option)] if option in order else order
             for other in later:  # what would have gone first is worth less
                 changed = {name: {**taken, case: other}}
@@ -89,6 +94,52 @@ def test_a_tie_goes_to_the_attack():
             ties += 1
             assert "worth the same" in str(found)
     assert ties >= 4
+
+
+SIGN = """
+schema_version: 1
+name: sign
+subject: {size: {unit: records, range: [1, 100]}}
+parameters:
+  p_aim: {value: 0, source: assumption}
+nodes:
+  aim: {cpd: {kind: probability, p: $p_aim}}
+  guard: {rows: [{p: [0.5, 0.5]}], source: assumption}
+  sign: {parents: [guard], rows: [{p: [1, 0]}]}
+  named: {parents: [tries], cpd: {kind: one-over, of: "@size", only_if: [tries]}}
+decisions:
+  tries: {options: [no, yes], sees: [aim, sign]}
+utilities:
+  gain:
+    of: [tries, aim]
+    unit: euro
+    rows: [{when: {tries: yes, aim: yes}, value: 5}, {when: {tries: yes}, value: -1}, {value: 0}]
+    source: assumption
+questions: {risk: {target: named=yes}}
+example: {size: 4}
+"""
+
+
+def test_what_the_attacker_holds_impossible():
+    """Nobody has the aim, and the sign is never sent."""
+    attack = rb.loads(SIGN)
+    assert float(rb.ask(attack, "tries=yes")) == 0
+    for p in (0, 1e-9):  # an aim is seen and has no cause: it is reckoned with, rare or impossible
+        assert float(rb.ask(attack, "tries=yes", do={"aim": "yes"}, set={"p_aim": p})) == 1
+    assert float(rb.ask(attack, "tries=yes", do={"sign": "yes"})) == 1  # nothing to reckon with
+    assert float(rb.ask(attack, "tries=yes", do={"sign": "yes", "aim": "yes"})) == 1
+    for engine in ("pgmpy", "enumeration"):
+        assert float(rb.ask(attack, "tries=yes", do={"sign": "yes"}, engine=engine)) == 1
+
+
+def test_one_policy_for_all_stays_one_in_blocks(monkeypatch):
+    attack = rb.loads(SIGN.replace("value: 0, source", "value: 1, source"))
+    whole = rb.decide(attack, subject={"size": [2.0, 4, 5, 8, 10]})
+    monkeypatch.setattr(inside(rb.decide), "at_once", lambda lowering, count: 2)
+    found = rb.decide(attack, subject={"size": [2.0, 4, 5, 8, 10]})
+    assert found.people["risk"].tolist() == [0.5, 0.25, 0.2, 0.125, 0.1]
+    assert found.policy.equals(whole.policy)
+    assert found.policy["people"].tolist() == [5]
 
 
 def test_what_forgets_is_called_local_and_no_decision_alone_betters_it():

@@ -394,7 +394,12 @@ class Model:
         return {"yes" if "yes" in best else best[0]: ONE}
 
     def _cut(self, known: World) -> World:
-        return {n: s for n, s in known.items() if n in self.file["decisions"]}
+        """What is taken as it stands: decisions, and what only follows from what is seen, too."""
+        return {
+            n: s for n, s in known.items()
+            if n in self.file["decisions"]
+            or all(m in known for p in self.parents(n) for m in self.nodes_of(p))
+        }  # fmt: skip
 
     def _reached(self, seen: World) -> Fraction:
         done = self._cut(seen)

@@ -395,10 +395,17 @@ def _question(network: Network, query: Query) -> list[_Case]:
     cases = [_Case(f"P({text})", float(joint.sum()), given, {})]
     for where in np.ndindex(joint.shape):
         wanted = {t: network.states[t][i] for t, i in zip(query.targets, where, strict=True)}
+        if _apart(wanted, given):
+            continue
         named = ", ".join(f"{n}={s}" for n, s in wanted.items())
         p = float(joint[where] / joint.sum())
         cases.append(_Case(f"P({named} | {text})", p, wanted, given, float(joint.sum())))
     return cases
+
+
+def _apart(wanted: Mapping[str, str], given: Mapping[str, str]) -> bool:
+    """Whether a node is asked for in another state than it is given in: that happens nowhere."""
+    return any(given.get(node, state) != state for node, state in wanted.items())
 
 
 def _references(network: Network, query: Query) -> dict[str, float]:
@@ -508,6 +515,8 @@ class _OneByOne:
         """
         some = rng.choice(who, SUBJECTS_RARE, replace=False) if len(who) > SUBJECTS_RARE else who
         both = {**self.query.given, **self.wanted}
+        if _apart(self.wanted, self.query.given):
+            return None
         found = count_rare([self.network(int(i)) for i in some], both, rows, rng)
         if found is None:
             return None

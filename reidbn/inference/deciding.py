@@ -4,6 +4,8 @@ Decisions, in the order in which they can be solved, each against what is solved
 
     worth(s, d) = E[utility | seen s, taken d]                                            (1)
 
+Tables over nothing but what is seen cancel in (1) and are left out: what is seen there counts as
+given, so that (1) also says what an option is worth where such a table holds the case impossible.
 An option that nothing beats is taken; within rounding of the best is as good as the best, and
 there `yes` goes first.  A decision can be solved for itself when, given what is seen and taken
 there, the utilities that it can still move do not depend on how the others are taken
@@ -16,10 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.cpds.decides import eagerness, holds_back
 from reidbn.cpds.protocol import Array, draw
@@ -44,12 +48,11 @@ class Payoff:
 
 @dataclass(frozen=True)
 class Choice:
-    """One decision solved: axes subject, setting, what is seen, options."""
+    """One decision solved: axes subject, setting, what is seen, options; 1 where it matters not."""
 
     policy: Array
     worth: Array
-    reached: Array  # P(what is seen), without the last axis
-    tied: Array  # whether another option was as good, without the last axis
+    tied: NDArray[np.bool_]  # whether another option was as good, without the last axis
 
 
 @dataclass(frozen=True)
@@ -123,10 +126,8 @@ class Solver:
     check: bool
 
     def worth(self, decision: str, network: Network) -> tuple[Array, Array, Array]:
-        """Equation (1), P(what is seen), and how large what is added up can be."""
-        factor = network.factors[decision]
-        apart = [_spelled(network, p) for p in factor.parents]
-        family = [name for names in apart for name in names] + [decision]
+        """Equation (1), a chance above 0 where it says something, and how large sums can be."""
+        family = _family(network, decision)
         moved = [p for p in self.payoffs.values() if decision in network.ancestors(p.of)]
         total = size = np.zeros((1, 1) + (1,) * len(family))
         chance: Array | None = None
@@ -142,31 +143,32 @@ class Solver:
             if chance is None:
                 chance = p.sum(axis=tuple(range(2 + len(family), p.ndim)))
         assert chance is not None  # noqa: S101 - there is a payoff, if only one of nothing
-        shape = [*(network.size(p) for p in factor.parents), network.size(decision)]
-        total, chance = (
-            np.broadcast_to(t, (*t.shape[:2], *(network.size(n) for n in family)))
-            .reshape(*t.shape[:2], *shape)
-            for t in (total, chance)
-        )  # fmt: skip
-        size = size.reshape(*size.shape[:2], *(1 for _ in shape))
+        total = _by_parents(network, decision, total)
+        chance = _by_parents(network, decision, chance)
+        size = size.reshape(*size.shape[:2], *(1 for _ in chance.shape[2:]))
         return total / np.where(chance > 0, chance, 1.0), chance.sum(axis=-1), size
 
     def choice(self, decision: str, network: Network) -> Choice:
         """The best of one decision, all others as they are in the network."""
-        trial = written(network, decision, _even(network, decision), None)
-        worth, reached, size = self.worth(decision, trial)
-        best = worth.max(axis=-1, keepdims=True)
-        good = worth >= best - ROUNDING * size
-        order = eagerness(network.states[decision])
-        first = np.argmax(good[..., order], axis=-1)
-        policy = np.eye(len(order))[np.asarray(order)[first]]
+        trial = _given_what_is_seen(written(network, decision, _even(network, decision), None),
+                                    decision)  # fmt: skip
+        worth, known, size = self.worth(decision, trial)
+        options = [worth[..., i] for i in range(worth.shape[-1])]  # few: a pass for each is quick
+        best = reduce(np.maximum, options)
+        near = best - ROUNDING * size[..., 0]
+        policy = np.zeros((*np.broadcast_shapes(best.shape, near.shape), len(options)))
+        good = np.zeros(policy.shape[:-1], dtype=np.int8)
+        for i in eagerness(network.states[decision]):
+            fits = options[i] >= near
+            policy[..., i] = fits & (good == 0)
+            good += fits
         heat = self.temperatures[decision]
         if (heat > 0).any():
-            warm = np.exp((worth - best) / np.where(heat > 0, heat, 1.0))
+            warm = np.exp((worth - best[..., None]) / np.where(heat > 0, heat, 1.0))
             soft = warm / warm.sum(axis=-1, keepdims=True)
             # What is never seen says nothing of what an option is worth there.
-            policy = np.where((heat > 0) & (reached[..., None] > 0), soft, policy)
-        return Choice(policy, worth, reached, good.sum(axis=-1) > 1)
+            policy = np.where((heat > 0) & (known[..., None] > 0), soft, policy)
+        return Choice(policy, worth, good > 1)
 
     def put(self, network: Network, decision: str, policy: Array) -> Network:
         return written(network, decision, policy, self.act(decision, policy))
@@ -227,6 +229,38 @@ class Solver:
             ):
                 return network
         raise EngineError(f"{self.attack.name}: no policy settles. {FAULT}")
+
+
+def chance_seen(network: Network, decision: str) -> Array:
+    """P(what is seen before a decision): axes subject, setting, what is seen."""
+    trial = written(network, decision, _even(network, decision), None)
+    p = Plan(_family(trial, decision), {}).joint(trial)
+    return np.asarray(_by_parents(network, decision, p).sum(axis=-1))
+
+
+def _given_what_is_seen(network: Network, decision: str) -> Network:
+    """The network with what is seen, where only that bears on it, as if it were drawn evenly."""
+    seen = {*_family(network, decision)} - {decision}
+    factors = dict(network.factors)
+    for name in seen & {*factors}:
+        parents = [n for p in factors[name].parents for n in _spelled(network, p)]
+        if seen >= {*parents}:
+            factors[name] = Factor(name, (), even((), network.size(name)), None)
+    return replace(network, factors=factors)
+
+
+def _family(network: Network, decision: str) -> list[str]:
+    """What is seen before a decision, groups as their members, and the decision."""
+    parents = network.factors[decision].parents
+    return [name for p in parents for name in _spelled(network, p)] + [decision]
+
+
+def _by_parents(network: Network, decision: str, table: Array) -> Array:
+    """A table over the family, with one axis for each parent."""
+    sizes = [network.size(n) for n in _family(network, decision)]
+    shape = [*(network.size(p) for p in network.factors[decision].parents), network.size(decision)]
+    table = np.broadcast_to(table, (*table.shape[:2], *sizes))
+    return table.reshape(*table.shape[:2], *shape)
 
 
 # -- tables ----------------------------------------------------------------------------------------

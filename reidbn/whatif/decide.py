@@ -23,7 +23,7 @@ from reidbn.cpds.protocol import Array, Ref
 from reidbn.errors import ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import at_once
 from reidbn.inference.asked import Asked
-from reidbn.inference.deciding import Choice, Solved, order_of
+from reidbn.inference.deciding import Choice, Solved, chance_seen, order_of
 from reidbn.inference.exact import Plan
 from reidbn.inference.lowering import STEPS, Lowering, subject_values
 from reidbn.inference.network import Network
@@ -52,6 +52,8 @@ class Decision:
     method: str
     """"exact": no policy is better; "local": no single decision can be bettered alone."""
     choices: Mapping[str, Choice] = field(repr=False)
+    seen: Mapping[str, Array] = field(repr=False)
+    """P(what is seen before each decision), other decisions left open where they are later."""
     values: Array = field(repr=False)
     """What the attacker expects of each subject."""
     attacking: Array = field(repr=False)
@@ -148,9 +150,10 @@ class Decision:
     def _classes(self) -> list[NDArray[np.intp]]:
         """Subjects of whom the same is done for all that is ever seen; the largest class first."""
         parts = [
-            np.where(c.reached > 0, c.policy.argmax(axis=-1), -1).reshape(len(c.policy), -1)
-            for c in self.choices.values()
+            np.where(self.seen[name] > 0, c.policy.argmax(axis=-1), -1)[:, 0]
+            for name, c in self.choices.items()
         ]
+        parts = [p.reshape(len(p), -1) for p in parts]
         wide = [np.broadcast_to(p, (self.case.subjects, p.shape[1])) for p in parts]
         _, of = np.unique(np.concatenate(wide, axis=1), axis=0, return_inverse=True)
         of = of.reshape(-1)
@@ -167,7 +170,7 @@ class Decision:
             own = None if weights is None or len(values) == 1 else weights[who]
             return np.asarray(np.average(rows, axis=0, weights=own))
 
-        policy, worth, reached = mean(choice.policy), mean(choice.worth), mean(choice.reached)
+        policy, worth, reached = mean(choice.policy), mean(choice.worth), mean(self.seen[name])
         tied = mean(choice.tied.astype(float))
         found = []
         for at in np.ndindex(*reached.shape):
@@ -355,34 +358,44 @@ def decided(case: Asked) -> Decision:
     columns = subject_values(attack, case.subject)
     count = case.subjects
     found: list[tuple[Solved, dict[str, Array]]] = []
+    sizes: list[int] = []
+    together = order_of(attack)[1]
     step = at_once(lowering, count)
     for start in progress(range(0, count, step), "what the attacker decides"):
         stop = min(start + step, count)
         part = {n: v[start:stop] if len(v) > 1 else v for n, v in columns.items()}
-        solved = lowering.decided(lowering.undecided(part), part)
+        undecided = lowering.undecided(part)
+        solved = lowering.decided(undecided, part)
         numbers = _numbers(case, solved)
-        found.append((solved, {k: np.broadcast_to(v, (stop - start, *v.shape[1:]))
-                               for k, v in numbers.items()}))  # fmt: skip
+        for name, choice in solved.choices.items():
+            network = solved.network if name in together else undecided
+            numbers[f"~{name}"] = chance_seen(network, name)
+            numbers |= {f"policy {name}": choice.policy, f"worth {name}": choice.worth,
+                        f"tied {name}": choice.tied.astype(float)}  # fmt: skip
+        found.append((solved, numbers))
+        sizes.append(stop - start)
 
-    def joined(key: str) -> Array:
-        return np.concatenate([numbers[key] for _, numbers in found])
+    def each(key: str) -> Array:
+        parts = [np.broadcast_to(numbers[key], (n, *numbers[key].shape[1:]))
+                 for (_, numbers), n in zip(found, sizes, strict=True)]  # fmt: skip
+        return np.concatenate(parts)
+
+    def once(key: str) -> Array:
+        """One for all where it is that in every block."""
+        alike = all(len(numbers[key]) == 1 for _, numbers in found)
+        return found[0][1][key] if alike else each(key)
 
     return Decision(
         case=case,
         method=EXACT if found[0][0].is_exact else LOCAL,
-        choices={n: _joined([s.choices[n] for s, _ in found]) for n in found[0][0].choices},
-        values=joined("value"),
-        attacking=joined("attacks"),
-        risks=joined("risk"),
-        options={name: joined(f"={name}") for name in attack.decisions},
-    )
-
-
-def _joined(choices: Sequence[Choice]) -> Choice:
-    if len(choices) == 1:
-        return choices[0]
-    parts = [[getattr(c, key) for c in choices] for key in ("policy", "worth", "reached", "tied")]
-    return Choice(*(np.concatenate(part) for part in parts))
+        choices={n: Choice(once(f"policy {n}"), once(f"worth {n}"), once(f"tied {n}") > 0)
+                 for n in found[0][0].choices},
+        seen={n: once(f"~{n}") for n in found[0][0].choices},
+        values=each("value"),
+        attacking=each("attacks"),
+        risks=each("risk"),
+        options={name: each(f"={name}") for name in attack.decisions},
+    )  # fmt: skip
 
 
 def _numbers(case: Asked, solved: Solved) -> dict[str, Array]:

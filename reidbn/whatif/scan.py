@@ -85,7 +85,12 @@ class Scan:
         return self._peak(-1.0)
 
     def _peak(self, sign: float) -> tuple[float, float]:
-        where, what, _ = self._climb(int(np.argmax(sign * self.values)), sign)
+        values = sign * self.values
+        tops = np.flatnonzero(values == values.max())
+        near = zip(self.points[np.maximum(tops - 1, 0)], self.points[tops],
+                   self.points[np.minimum(tops + 1, len(values) - 1)], strict=True)  # fmt: skip
+        known = (i for i, around in zip(tops, near, strict=True) if self._is_fine(*around))
+        where, what, _ = self._climb(int(next(known, tops[0])), sign)
         return where, what
 
     def with_peaks(self, most: int) -> Scan:
