@@ -108,7 +108,9 @@ def test_small_counts_do_not_leave_the_house(page):
 def test_the_json_holds_the_numbers_of_the_report(result, tmp_path):
     result.to_json(tmp_path / "report.json", threshold="ema")
     numbers = json.loads((tmp_path / "report.json").read_text())
-    assert numbers["measures"]["overall"]["mean"] == pytest.approx(result.risk().mean(), rel=0.03)
+    told = numbers["measures"]["overall"]
+    assert told["mean_at_least"] <= result.risk().mean() <= told["mean"]
+    assert told["step"] <= 0.05 + 0.25 * result.risk().mean()
     counts = [c for row in numbers["people_above"].values() for c in row.values()]
     assert all(c is None or c % 10 == 0 for c in counts)
     assert result.inputs.people.fingerprint not in (tmp_path / "report.json").read_text()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.above import is_above
 from reidbn.report.style import INK, LINE, SERIES, blank
 from reidbn.report.telling import LEVELS, Telling
 
@@ -31,9 +30,8 @@ def risk_curves(risks: dict[str, Array], thresholds: Sequence[float], telling: T
     for (name, values), colour, dash in zip(risks.items(), SERIES, DASHES, strict=False):
         levels = steps_of(values) if telling.custodian else np.array(LEVELS)
         levels = np.unique([LEFT, *levels[(levels > LEFT) & (levels <= 1)], 1.0])
-        counts = np.array([is_above(values, level).sum() for level in levels])
         wide, dash = (2.4, "-") if name == "overall" or len(risks) == 1 else (1.4, dash)
-        axes.step(levels, telling.steps(counts, len(values)), where="post", color=colour, ls=dash,
+        axes.step(levels, telling.curve(values, levels), where="post", color=colour, ls=dash,
                   lw=wide, label=name.replace("_", " "))  # fmt: skip
     for t in thresholds:
         axes.axvline(t, color=LINE, lw=0.7)

@@ -7,7 +7,7 @@ Risks of single persons go to a separate file (`result.subjects`), for the custo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,20 @@ from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
 from reidbn.errors import ImpossibleEvidence
 from reidbn.inference.crosscheck import CrossCheck
+from reidbn.release.proof import Audit, audited
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
 from reidbn.report.assessment_sure import fit_status, sure_in_words
-from reidbn.report.page import SAFE, UNSAFE, Section, Sheet, Shown, write_as
+from reidbn.report.page import SAFE, UNSAFE, Section, Sheet, Shown, telling_of, write_as
 from reidbn.report.summary import Summary, summarise, told_check, told_provenance
 from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import PRESETS, Choice
 
 NOT_STATED = "not stated"
+ONE_TABLE = (
+    "Somebody who has reports of two tables that differ by a few people, or who knows everybody "
+    "but one person, may work out more: this report does not promise anything against them."
+)
 _CONTEXT = (
     ("recipient", "Who receives the data"),
     ("purpose", "What they will use them for"),
@@ -74,7 +79,8 @@ def numbers(
     custodian: bool = False,
 ) -> dict[str, Any]:
     """Every number of the report; counts that are not told are null."""
-    return summarise(result, threshold, release).told(Telling(custodian=custodian))
+    summary = summarise(result, threshold, release)
+    return summary.told(audited_telling(summary, custodian=custodian)[0])
 
 
 def sections(result: Assessment, telling: Telling) -> list[Section]:
@@ -104,8 +110,8 @@ def report(
             worst = what_if(result, scenario="worst-case", columns={}, without=())
         except ImpossibleEvidence:
             worst = None
-    telling = Telling(custodian=custodian)
     summary = summarise(result, threshold, release)
+    telling, audit = audited_telling(summary, custodian=custodian)
     rule = summary.rule
     asked = Request(result, summary, worst, options or {}, context or {}, title, telling)
     return Sheet(
@@ -115,7 +121,7 @@ def report(
         verdict=_verdict(asked),
         sections=(
             _statement(asked),
-            threat.assumptions(result),
+            threat.assumptions(result, telling),
             _context(asked),
             results.data(result, telling),
             threat.threat_model(result, telling),
@@ -125,9 +131,21 @@ def report(
             results.adversarial_test(result, telling),
             results.options_compared({"this release": result, **asked.options}, rule, telling),
             _governance(),
-            _provenance(asked),
+            _provenance(asked, audit),
         ),
     )
+
+
+def audited_telling(summary: Summary, *, custodian: bool) -> tuple[Telling, Audit | None]:
+    """How the result is told, after an integer programme has held the counts against each other."""
+    plain = telling_of(summary.result, custodian=custodian)
+    if custodian:
+        return plain, None
+    first, *rest = plain.classes
+    fewer, passes = summary.judged.told_alike, summary.judged.passes
+    says = replace(first, nobody=fewer if passes else 0, somebody=0 if passes else fewer)
+    audit = audited(says)
+    return replace(plain, classes=(audit.classes, *rest)), audit
 
 
 def _verdict(asked: Request) -> list[str]:
@@ -222,7 +240,7 @@ def _governance() -> Section:
     )
 
 
-def _provenance(asked: Request) -> Section:
+def _provenance(asked: Request, audit: Audit | None) -> Section:
     result, telling = asked.result, asked.telling
     about = told_provenance(result, telling)
     about |= {name: version(name) for name in ("numpy", "scipy", "pandas", "pgmpy")}
@@ -231,6 +249,7 @@ def _provenance(asked: Request) -> Section:
     text = ["Anyone with the table, the model and the scenario can make these numbers again."]
     first, *checks = told_check(result.crosscheck, telling)
     text.append(f"{first[:1].upper()}{first[1:]}.")
+    text += [] if audit is None else [audit.in_words(), ONE_TABLE]
     details = [_cells(result.crosscheck, telling)]
     return Section(
         "Provenance and cross-check",

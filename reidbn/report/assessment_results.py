@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.above import band_of, is_above
+from reidbn.above import band_of
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.routes.truth import act_out, not_acted
+from reidbn.inference.compared import AGREES
+from reidbn.release.counts import BASE, Classes, Told, down
+from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import SURE, how_sure, set_outside
-from reidbn.report.margins import fitted_table
 from reidbn.report.options import information_lost
 from reidbn.report.page import Section, Shown
 from reidbn.report.style import titled
 from reidbn.report.summary import Summary
-from reidbn.report.telling import BASE, NOT_TOLD, Telling, how_told, in_words, nearest
+from reidbn.report.telling import NOT_TOLD, Telling, how_told, in_words
 from reidbn.report.thresholds import Judged, Rule, changes, judge, written_alike
 from reidbn.report.words import per_cent
 from reidbn.whatif.curve import one_at_a_time
@@ -51,16 +53,15 @@ def data(result: Assessment, telling: Telling) -> Section:
         for name in people.columns
     ]  # fmt: skip
     sizes = written_alike(people)
-    counts = [int(((sizes >= low) & (sizes <= (high or 1 << 62))).sum()) for low, high in SIZES]
     names = [f"{low}" if low == high else f"{low} to {high}" if high else f"{low} or more"
              for low, high in SIZES]  # fmt: skip
-    alike = [[n, in_words(c)] for n, c in zip(names, telling.bands(counts), strict=True)]
+    alike = [[n, in_words(c)] for n, c in zip(names, alike_in_bands(sizes, telling), strict=True)]
     one = len(people) == 1 and telling.custodian
     who = f"{telling.counted(len(people))} {'person' if one else 'people'}"
     text = [f"{who}; {MISSING[people.missing]}."]
     if population:
         population = telling.population(population, len(people), is_whole=people.share_kept == 1)
-        known = len(people) if telling.custodian else nearest(len(people))
+        known = len(people) if telling.custodian else down(len(people))
         text.append(
             f"Drawn from a population of {population:,.0f}: a sampling fraction of "
             f"{per_cent(known / population)}."
@@ -79,6 +80,14 @@ def data(result: Assessment, telling: Telling) -> Section:
                   ("people alike", "people"), alike),
         ],
     )  # fmt: skip
+
+
+def alike_in_bands(sizes: NDArray[np.int64], telling: Telling) -> list[int | list[int] | None]:
+    """How many people have so many alike, band by band."""
+    if telling.custodian:
+        return [int(((sizes >= low) & (sizes <= (high or 1 << 62))).sum()) for low, high in SIZES]
+    classes = Classes(sizes)
+    return telling.in_bands([classes.at(high or classes.end) for _, high in SIZES])
 
 
 def _values(result: Assessment, name: str, telling: Telling) -> str:
@@ -116,10 +125,9 @@ def curves(result: Assessment, telling: Telling) -> Shown:
     """The share of people above each risk, route by route."""
     routes = {m: result.risk(m) for m in result.measures if m != "journalist_match"}
     levels = (0.001, 0.01, *THRESHOLDS, 0.5)
-    counts = [[int(is_above(v, t).sum()) for v in routes.values()] for t in levels]
     rows = [
-        [f"{t:g}", *(telling.share(count, len(result)) for count in row)]
-        for t, row in zip(levels, counts, strict=True)
+        [f"{t:g}", *(telling.share(telling.above(v, t), len(result)) for v in routes.values())]
+        for t in levels
     ]
     figure = figures.risk_curves(routes, (0.05, 0.09, 0.2, 0.33), telling)
     titled(
@@ -142,10 +150,17 @@ def _band_of(risk: Any) -> NDArray[np.intp]:
     return np.asarray(np.clip(found, 0, len(BANDS) - 1), dtype=np.intp)
 
 
-def _in_bands(risk: Any, telling: Telling) -> list[int | None]:
+def _in_bands(risk: Any, telling: Telling) -> list[int | list[int] | None]:
     """People in each band, the least risky first; counted from the riskiest."""
-    counts = np.bincount(_band_of(risk), minlength=len(BANDS))[::-1].tolist()
-    return telling.bands(counts)[::-1]
+    if telling.custodian:
+        return [int(c) for c in np.bincount(_band_of(risk), minlength=len(BANDS))]
+    return telling.in_bands(_told_above(risk, telling))[::-1]
+
+
+def _told_above(risk: Any, telling: Telling) -> list[Told]:
+    """People above each edge of the bands, from the riskiest on; all of them at the end."""
+    ladder = telling.ladder(risk)
+    return [*(ladder.above(edge) for edge in EDGES[-2:0:-1]), told_ten(len(risk))]
 
 
 def _bands(result: Assessment, telling: Telling) -> Shown:
@@ -157,13 +172,10 @@ def _bands(result: Assessment, telling: Telling) -> Shown:
 def _heat_map(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
     counts = np.zeros((len(BANDS), len(BANDS)), dtype=np.int64)
     np.add.at(counts, (_band_of(result.risk()), _band_of(worst.risk())), 1)
-    table = counts
     if not telling.custodian:
-        rows_told, columns_told = (_margin(r.risk()) for r in (result, worst))
-        table = fitted_table(counts, rows_told, columns_told, BASE)
-    shown = [[None if not telling.custodian and not c else int(c) for c in row] for row in table]
-    cells = np.array(shown, dtype=object)
-    rows = [[b, *(in_words(c) for c in row)] for b, row in zip(BANDS, shown, strict=True)]
+        return _beside(result, worst, telling)
+    rows = [[b, *(in_words(int(c)) for c in row)] for b, row in zip(BANDS, counts, strict=True)]
+    cells = counts.astype(object)
     figure = figures.heat_map(cells, BANDS, "worst-case", told_name(result.inputs.scenario))
     less = int((result.risk() < worst.risk()).sum())
     share = telling.share(less, len(result))
@@ -176,10 +188,18 @@ def _heat_map(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
     )  # fmt: skip
 
 
-def _margin(risk: Any) -> list[int]:
-    """Rounded counts of the bands, that add up to the rounded whole."""
-    counts = np.bincount(_band_of(risk), minlength=len(BANDS))[::-1]
-    return [int(n) for n in np.diff([nearest(int(c)) for c in np.cumsum([0, *counts])])[::-1]]
+def _beside(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
+    """Both by themselves: who moves from where to where would part the people into small cells."""
+    both = [_in_bands(r.risk(), telling) for r in (worst, result)]
+    rows = [[b, *map(in_words, pair)] for b, *pair in zip(BANDS, *both, strict=True)]
+    name = told_name(result.inputs.scenario)
+    figure = figures.risk_curves(
+        {"worst-case": worst.risk(), name: result.risk()}, (0.05, 0.09, 0.2, 0.33), telling
+    )
+    return Shown(
+        "Worst case against scenario", ("overall risk", "worst case", name), rows, figure,
+        "People by overall risk in the worst case and in the scenario.",
+    )  # fmt: skip
 
 
 def _attributes(summary: Summary, telling: Telling) -> list[Shown]:
@@ -187,8 +207,8 @@ def _attributes(summary: Summary, telling: Telling) -> list[Shown]:
         return []
     method = summary.drivers.method
     labels = [label for label, _ in summary.contributions]
-    rows = [[label, telling.mean_in_words(v)] for label, v in summary.contributions]
-    told = [telling.mean(v) or 0.0 for _, v in summary.contributions]
+    rows = [[label, telling.roughly(v)] for label, v in summary.contributions]
+    told = [telling.rough(v) or 0.0 for _, v in summary.contributions]
     figure = figures.attribute_bars(labels, told, method)
     shown = Shown(
         f"Most exposed attributes ({method})",
@@ -216,7 +236,7 @@ def _subgroups(result: Assessment, telling: Telling) -> list[Shown]:
         rows = []
         for group, told in zip(groups, telling.bands(counts), strict=True):
             label = labels[group[0]] if len(group) == 1 else OTHERS
-            mean = telling.mean_in_words(risk[np.isin(ids, group)])
+            mean = telling.roughly(risk[np.isin(ids, group)])
             rows.append([label, in_words(told), mean])
         out.append(Shown(f"Risk by {name}", (name, "people", "mean overall risk"), rows))
     return out
@@ -285,7 +305,8 @@ def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
     if on_table.is_public and not now.passes:
         k = on_table.limit.k
         count = round(people.suppression_rate(k) * len(people))
-        left_out = f"{telling.of(count, len(people))} left out"
+        whole = now.told_beyond(telling) if count == int(now.beyond.sum()) else count
+        left_out = f"{telling.of(whole, len(people))} left out"
         end = ["passes", "yes"] if count < len(people) else ["nobody is left", "-"]
         rows.append([f"leaving people out until {k} are alike", left_out, *end])
     if not on_table.is_public and 0 < now.unique < len(people):
@@ -318,8 +339,7 @@ def _bars(
         each = [case.each(ends[b.parameter].probability[:, i]) for i in (0, 1)]
         each = [np.broadcast_to(v, len(result)) for v in each]
         texts = [_statistic(v, statistic, telling) for v in each]
-        values = [telling.mean(v) or 0.0 for v in each]
-        told.append(values)
+        told.append([telling.rough(v) or 0.0 for v in each])
         span = f"{b.low:g} to {b.high:g}"
         span += "" if b.low <= b.value <= b.high else f" (set to {b.value:g}, outside of it)"
         rows.append([b.parameter, span, *texts,
@@ -348,8 +368,7 @@ def _bars(
 def _statistic(values: Any, statistic: str, telling: Telling) -> str:
     if statistic == "max":
         return telling.highest_in_short(values)
-    told = telling.mean(values)
-    return "suppressed" if told is None else f"{told:.4g}" if telling.custodian else f"{told:g}"
+    return f"{values.mean():.4g}" if telling.custodian else telling.roughly(values)
 
 
 def _rounded(bars: Any, told: list[list[float]], telling: Telling, risk: Any) -> Any:
@@ -360,7 +379,7 @@ def _rounded(bars: Any, told: list[list[float]], telling: Telling, risk: Any) ->
         replace(b, at_low=low, at_high=high, lowest=min(low, high), highest=max(low, high))
         for b, (low, high) in zip(bars, told, strict=True)
     )
-    return replace(bars, bars=found, answer=telling.mean(risk) or 0.0)
+    return replace(bars, bars=found, answer=telling.rough(risk) or 0.0)
 
 
 def _crosses(bar: Bar) -> str:
@@ -402,7 +421,8 @@ def adversarial_test(result: Assessment, telling: Telling) -> Section:
     rows = []
     for c, measure in zip(acted.cells, ("marketer", "prosecutor"), strict=True):
         risk = result.risk(measure)
-        sampled = telling.derived(c.sampled or 0.0, risk)
+        agrees = not telling.custodian and c.verdict == AGREES  # its digits would tell the mean's
+        sampled = "as predicted" if agrees else telling.derived(c.sampled or 0.0, risk)
         rows.append([c.what, telling.mean_in_words(risk), sampled, c.verdict])
     return Section(
         "Adversarial test",
@@ -420,19 +440,18 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
     """Each option by the same rule, its risk, and what it costs in information."""
     first = next(iter(options.values()))
     rows, names, risks, losses = [], [], [], []
-    every = [option.risk() for option in options.values()]
     for name, option in options.items():
         judged, risk = judge(option, rule), option.risk()
-        count = int(judged.beyond.sum())
+        count = judged.told_beyond(telling)
         loss = information_lost(first, option, telling)
         no_loss = information_lost(first, option) is None
         lost = "-" if no_loss else NOT_TOLD if loss is None else per_cent(loss)
         share = telling.share(count, len(risk))
-        mean, highest = telling.mean_beside(risk, every), telling.highest_in_short(risk)
+        mean, highest = telling.mean_in_words(risk), telling.highest_in_short(risk)
         rows.append([name, _word(judged), share, mean, highest, lost])
         if loss is not None:
             names.append(name)
-            risks.append(float(telling.steps(np.array([count]), len(risk))[0]))
+            risks.append(100 * telling.portion(count, len(risk)))
             losses.append(100 * loss)
     figure: Figure | str = ""
     if len(names) > 1:

@@ -8,9 +8,9 @@ from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.readings import is_estimated
 from reidbn.report.page import Shown
-from reidbn.report.telling import Telling
+from reidbn.report.telling import NOT_TOLD, Telling
 from reidbn.whatif.uncertainty import uncertainty
-from reidbn.written import counted
+from reidbn.written import counted, tiny
 
 SAMPLES = 20_000
 SURE = (
@@ -75,23 +75,33 @@ def _by_weights(result: Assessment) -> bool:
 
 
 def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any]]:
-    """Per measure that stands on the population: its mean and the interval of that mean."""
-    return {
-        name: {part: telling.mean(values) for part, values in found.items()}
-        for name, found in _sure(result).items()
-    }
+    """Per measure that stands on the population: its mean and the interval of that mean.
+
+    Outwards the least that the low end can be, and the most that the high end can.
+    """
+    found = {}
+    for name, parts in _sure(result).items():
+        low, high = (telling.mean_ends(parts[part]) for part in ("low", "high"))
+        found[name] = {
+            "mean": telling.mean(parts["mean"]),
+            "low": None if low is None else low[0],
+            "high": None if high is None else high[1],
+        }
+    return found
 
 
 def sure_in_words(result: Assessment, telling: Telling) -> dict[str, dict[str, str]]:
     """The same in words, with how the fits stand."""
-    status = fit_status(result)
+    status, found = fit_status(result), how_sure_of(result, telling)
     return {
         name: {
-            **{part: telling.mean_in_short(values) for part, values in found.items()},
+            "mean": telling.mean_in_short(parts["mean"]),
+            **{part: NOT_TOLD if found[name][part] is None else tiny(found[name][part], ".3g")
+               for part in ("low", "high")},
             "fits": status,
         }
-        for name, found in _sure(result).items()
-    }
+        for name, parts in _sure(result).items()
+    }  # fmt: skip
 
 
 def _sure(result: Assessment) -> dict[str, dict[str, Array]]:

@@ -13,10 +13,13 @@ from reidbn.attacks.routes.register import register
 from reidbn.report.drawing import draw
 from reidbn.report.page import Section, Shown, inline
 from reidbn.report.telling import Telling
+from reidbn.report.words import one_in
 from reidbn.written import agree, counted
 
+OUTWARDS = Telling()
 
-def assumptions(result: Assessment) -> Section:
+
+def assumptions(result: Assessment, telling: Telling = OUTWARDS) -> Section:
     """Every number that somebody chose, with its range and its source."""
     entries = register(result)
     rows = [[f"A{i}", e.what, e.value, e.range, e.source] for i, e in enumerate(entries, start=1)]
@@ -30,7 +33,9 @@ def assumptions(result: Assessment) -> Section:
             "The risk is that of one attack under one scenario: it says nothing about attacks "
             "that are not in the model.",
         ],
-        bullets=[*result.groups.notes, *(result.population.notes if result.population else ())],
+        bullets=telling.notes(
+            [*result.groups.notes, *(result.population.notes if result.population else ())]
+        ),
         shown=[Shown("Register", ("no.", "what", "value", "range", "source"), rows)],
     )
 
@@ -50,7 +55,7 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
         rows,
         inline(picture.svg, f"Graph of {base.name}", f"{base.title}. {base.story}"),
     )
-    knows = [[p.label, ", ".join(p.columns), telling.mean_in_words(_each(result, i)),
+    knows = [[p.label, ", ".join(p.columns), _known(_each(result, i), telling),
               sources[p.label]] for i, p in enumerate(result.groups.placed)]  # fmt: skip
     return Section(
         "Threat model",
@@ -62,6 +67,12 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
                                                  "source"), knows),
         ],
     )  # fmt: skip
+
+
+def _known(chance: NDArray[np.float64], telling: Telling) -> str:
+    """The mean chance over people; one that the scenario gives everybody is told as it is."""
+    everybody = chance.size and chance.strides == (0,)
+    return one_in(float(chance[0])) if everybody else telling.mean_in_words(chance)
 
 
 def _each(result: Assessment, i: int) -> NDArray[np.float64]:

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import reidbn
-from reidbn.above import is_above
 from reidbn.attacks.secrets.ask import DisclosureAll
 from reidbn.attacks.secrets.counts import Reading
 from reidbn.attacks.secrets.generalise import Generalisation
 from reidbn.attacks.secrets.result import Disclosure
 from reidbn.errors import UsageError
+from reidbn.release.counts import BASE
 from reidbn.release.writing import write_text
 from reidbn.report import disclosure_figures as figures
 from reidbn.report.page import SAFE, Section, Sheet, Shown, html, in_numbers
-from reidbn.report.telling import BASE, FEWEST, Telling, how_told
+from reidbn.report.telling import FEWEST, Telling, how_told
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def _scenario(d: Disclosure, said: Telling) -> Section:
         f"{said.mean_in_words(breach)}.",
     ]
     cuts = [0.0, 0.05, 0.09, 0.2, 0.33, 0.5]
-    rows = [[f"above {cut:g}", said.counted(int(is_above(breach, cut).sum()))] for cut in cuts]
+    rows = [[f"above {cut:g}", said.counted(said.above(breach, cut))] for cut in cuts]
     return Section(
         "In the scenario",
         text,

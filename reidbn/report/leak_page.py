@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from reidbn.above import is_above
 from reidbn.attacks.leak.result import Leak
 from reidbn.attacks.routes.assessment import THRESHOLDS
 from reidbn.report import assessment_figures as figures
@@ -30,7 +29,7 @@ def sections(result: Leak, telling: Telling) -> list[Section]:
         + ("." if result.sensitive is None else f", and may know {result.sensitive}."),
     ]
     levels = (0.01, *THRESHOLDS, 0.5)
-    above = [int(is_above(risk, t).sum()) for t in levels]
+    above = [telling.above(risk, t) for t in levels]
     rows = [
         [f"above {t:g}", telling.counted(count), telling.share(count, n)]
         for t, count in zip(levels, above, strict=True)

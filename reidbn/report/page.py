@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reidbn.errors import UsageError
+from reidbn.release.counts import BASE, Classes
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
-from reidbn.report.telling import BASE, OWN_COPY, Telling, how_told
+from reidbn.report.telling import OWN_COPY, Telling, how_told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -121,12 +122,24 @@ def _cell(text: str) -> str:
 # -- of any result ---------------------------------------------------------------------------
 
 
+def telling_of(result: Result, *, custodian: bool = False) -> Telling:
+    """How a result is told: outwards what follows from classes of people is counted by class."""
+    table = result.table
+    if custodian or table is None or not len(table):
+        return Telling(custodian=custodian)
+    written = table.as_written()
+    known = getattr(result, "known", None)
+    named = tuple(getattr(known, "names", None) or ())
+    sets = [None] if not named or set(named) == set(table.quasi_identifiers) else [None, named]
+    return Telling(classes=tuple(Classes(written.class_sizes(names)) for names in sets))
+
+
 def sheet_of(result: Result, *, custodian: bool = False, title: str = "") -> Sheet:
     """The sheet of a result: its own sections, every measure, and what the numbers stand on.
 
     The first section's sentences are the verdict on top, its title is the sheet's.
     """
-    telling = Telling(custodian=custodian)
+    telling = telling_of(result, custodian=custodian)
     first, *rest = result._sections(telling)
     return Sheet(
         title=title or first.title,
@@ -169,12 +182,7 @@ def stands_on(result: Result, telling: Telling) -> Section:
     table = result.asked_of
     mark = f", SHA-256 {table.fingerprint}" if table is not None and telling.custodian else ""
     of = [] if table is None else [f"Table: {telling.counted(len(table))} people{mark}."]
-    told = [telling.noted(remark) for remark in result.remarks()]
-    if not all(told):
-        told = [
-            *filter(None, told),
-            "further remarks, with counts, are in the custodian's own copy",
-        ]
+    told = telling.notes(result.remarks())
     return Section(
         "What these numbers stand on",
         text=[how_told(telling)],
@@ -185,7 +193,7 @@ def stands_on(result: Result, telling: Telling) -> Section:
 
 def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
     """Every number of the sheet; what is not told is null."""
-    telling = Telling(custodian=custodian)
+    telling = telling_of(result, custodian=custodian)
     found = {}
     for name, m in result.measures.items():
         if telling.custodian or m.told != "withheld":
@@ -197,6 +205,9 @@ def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
             }  # fmt: skip
             if not custodian:
                 found[key]["step"] = telling.step_of(m)
+                if m.told == "mean" and m.each is not None:
+                    between = telling.mean_ends(m.each)
+                    found[key]["at_least"] = None if between is None else between[0]
     asked = None if result.question is None else telling.rounded(str(result.question))
     remarks = [telling.noted(remark) for remark in result.remarks()]
     return {
@@ -236,7 +247,7 @@ def write_as(kind: str, result: Result, path: str | Path, **options: Any) -> Pat
 def write_plot(result: Result, path: str | Path, *, custodian: bool = False) -> Figure:
     """Draw the result's first picture to a .svg, .png or .pdf file; rounded as its report is."""
     ending(path, KINDS)
-    drawn = next(_figures(result, Telling(custodian=custodian)), None)
+    drawn = next(_figures(result, telling_of(result, custodian=custodian)), None)
     if drawn is None:
         raise UsageError(f"this {result.kind} has no picture")
     return save(drawn, path, of_people=custodian)

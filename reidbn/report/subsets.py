@@ -141,7 +141,7 @@ def suda_sections(result: Suda, telling: Telling) -> list[Section]:
         for j in order
     ]
     heads = ["column", "people", "share"] + (["share of scores"] if telling.custodian else [])
-    told = [telling.count(has[j]) for j in order]
+    told = [c for j in order for c in telling.bands([has[j]])]
     by_column = Shown(
         "People with a minimal unique that holds the column", heads, rows,
         bars([result.columns[j] for j in order], told, [in_words(c) for c in told], "people",

@@ -65,6 +65,8 @@ class Summary:
                 telling.highest_key("max"): telling.highest(values),
             }
             if not telling.custodian:
+                ends = telling.mean_ends(values)
+                out[name]["mean_at_least"] = None if ends is None else ends[0]
                 out[name]["step"] = three_digits(telling.step(values)) or None
         return out
 
@@ -134,8 +136,8 @@ class Summary:
                 "is_own": limit.is_own,
             },
             "judged": {
-                "people_beyond": telling.count(int(self.judged.beyond.sum())),
-                "unique": telling.count(self.judged.unique),
+                "people_beyond": telling.count(self.judged.told_beyond(telling)),
+                "unique": telling.count(telling.alike(self.judged.sizes, 1)),
                 "mean": telling.mean(self.judged.values),
                 telling.highest_key("highest"): telling.highest(self.judged.values),
             },
@@ -149,23 +151,24 @@ class Summary:
             "people_above": self._above(telling),
             "attributes": self._attributes(telling),
             "assumptions": list(self.assumptions),
-            "notes": list(self.notes),
+            "notes": [n for n in map(telling.noted, self.notes) if n],
             "crosscheck": _crosscheck(result, telling),
             "provenance": provenance,
         }
 
-    def _above(self, telling: Telling) -> dict[str, dict[str, int | None]]:
+    def _above(self, telling: Telling) -> dict[str, dict[str, Any]]:
         limit = self.rule.limit
         levels = THRESHOLDS if self.rule.on_classes else sorted({*THRESHOLDS, limit.value})
         return {
-            f"{t:g}": {str(m): telling.count(int(c)) for m, c in row.items()}
-            for t, row in self.result.above(levels).iterrows()
-        }
+            f"{t:g}": {m: telling.count(telling.above(self.result.risk(m), t))
+                       for m in self.result.measures}
+            for t in levels
+        }  # fmt: skip
 
     def _attributes(self, telling: Telling) -> list[dict[str, Any]]:
         found = []
         for label, values in self.contributions:
-            told = telling.mean(values)
+            told = telling.rough(values)
             found.append({"group": label, "contribution": told, "method": self.drivers.method})
         return found
 

@@ -1,34 +1,32 @@
-"""How numbers about people are told: exactly to the custodian, to base 10 to everybody else.
+"""How numbers about people are told: exactly to the custodian, in tens to everybody else.
 
-Outwards every count is a difference of *rounded cumulative counts*: with C(t) people above a level
-t, what is told is R(C(t)), the nearest ten, and "under 10" below ten people.  A band between two
-levels holds R(C(low)) - R(C(high)), the whole R(n).  Shares, curves and quantiles are worked out
-from these rounded counts alone, on fixed levels, so what one table hides no other one tells: the
-numbers told are a possible table themselves, and so is that table with one to four people more.
+Outwards every count is told as the ten that it lies in: 0 to 9 as "under 10", and 2,114 as 2,110.
+Counts of one whole are told at cutoffs that fit together (`release/counts.py`); one that does not
+fit is told by its neighbours, as from so many to so many.  Shares, curves, quantiles, means and
+maxima are worked out from these counts alone, so what one number hides no other one tells: with
+C(t) people above a level t, the mean lies between
 
-A mean of n values is a sum, and is rounded as one.  With L the upper edge of the highest band,
+    sum over levels of (t_next - t) C_low(t_next) / n_high  and  ... C_high(t) / n_low        (1)
 
-    told mean = round(sum / 10 L) 10 L / R(n)                                             (1)
-
-so the mean of a yes and no is the share that is told, and no mean is finer than ten people make it.
-With fewer than 100 people no mean is told.  Means of several releases side by side are told in one
-step, or a finer step would turn their order round; an odd multiple of the step of the first, whose
-mean is told by (1) elsewhere, so that it repeats that one more coarsely.  Of a maximum a level is
-told that fewer than ten people exceed; that nobody exceeds a limit is said by the verdict alone.
+which ten people at the highest level set apart, at least; both ends are told in steps of ten
+people, 10 / n, the first rounded down and the second up.  With fewer than 100 people no mean is
+told.  Of a maximum a level is told that fewer than ten people exceed; that nobody exceeds a limit
+is said by the verdict alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, floor, log2, log10
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.above import is_above
+from reidbn.release.counts import BASE, Classes, Ladder, Told, bands, down, told
 from reidbn.report.words import one_in, people
 from reidbn.result import SHARE
 from reidbn.written import agree, plural, tiny
@@ -36,12 +34,12 @@ from reidbn.written import agree, plural, tiny
 if TYPE_CHECKING:
     from reidbn.result import Measure
 
-BASE = 10
 FEWEST = 100  # people for a mean that leaves the house
 NOT_TOLD = "not told"
 UNDER = f"under {BASE}"
 _PER_CENT = re.compile(r"\b\d{1,2} ?%")  # too few figures to work a count out from
 _OF_PEOPLE = re.compile(r"(\d[\d,]*) (people|person|individual|record)s?\b")
+IN_THE_HOUSE = "further remarks, with counts, are in the custodian's own copy"
 OWN_COPY = (
     "The custodian's own copy, with exact counts and values; a report that leaves the house rounds "
     "them."
@@ -52,180 +50,225 @@ LEVELS = tuple(
 )
 
 
-def nearest(count: Any) -> Any:
-    """To the nearest ten.
-
-    >>> [nearest(n) for n in (0, 4, 5, 14, 15, 2114)]
-    [0, 0, 10, 10, 20, 2110]
-    """
-    return (count + BASE // 2) // BASE * BASE
-
-
 @dataclass(frozen=True)
 class Telling:
     """The custodian's own copy, or one that may leave the house."""
 
     custodian: bool = False
+    classes: tuple[Classes, ...] = field(default=(), compare=False, repr=False)
+    """In which classes people stand: what follows from them is counted by class size."""
 
     # -- counts ----------------------------------------------------------------------------
 
-    def count(self, count: int) -> int | None:
-        """A cumulative count; None is a suppressed one, which may be none at all."""
-        if self.custodian:
-            return count
-        return nearest(count) if count >= BASE else None
+    def count(self, count: int | Told) -> int | list[int] | None:
+        """A count; None is a suppressed one, which may be none at all; two are from so many to so
+        many.
+        """
+        if isinstance(count, Told):
+            if count.is_few:
+                return None
+            return count.low if count.is_ten else list(count)
+        return count if self.custodian else self.count(told(count))
 
-    def counted(self, count: int) -> str:
+    def counted(self, count: int | Told) -> str:
         """The same in words.
 
         >>> Telling().counted(2114), Telling().counted(3), Telling(custodian=True).counted(3)
         ('2,110', 'under 10', '3')
+        >>> Telling().counted(Told(30, 59))
+        '30 to 59'
         """
         return in_words(self.count(count))
 
-    def of(self, count: int, total: int) -> str:
+    def of(self, count: int | Told, total: int) -> str:
         """So many of all people, with the share; nobody and everybody are told as nearly so.
 
         >>> Telling().of(566, 789), Telling().of(3, 789), Telling().of(788, 789)
-        ('570 of 790 people (72 %)', 'under 10 of 790 people', 'all but under 10 of 790 people')
+        ('560 of 780 people (72 %)', 'under 10 of 780 people', 'all but under 10 of 780 people')
         """
-        if self.custodian:
-            return people(count, total)
-        whole = nearest(total)
-        if count < BASE:
+        if not isinstance(count, Told):
+            if self.custodian:
+                return people(count, total)
+            count = told(count)
+        whole = down(total)
+        if count.is_few:
             return f"{UNDER} of {whole:,} people" if whole else f"{UNDER} people"
-        if nearest(count) == whole:  # no edge of its own: what rounding hides stays hidden
+        if count.low == whole:
             return f"all but {UNDER} of {whole:,} people"
-        return people(nearest(count), whole)
+        if count.is_ten:
+            return people(count.low, whole)
+        return f"{self.counted(count)} of {whole:,} people"
 
     def verb(self, count: int, one: str, many: str) -> str:
         """The verb of a count; outwards it does not tell that it is one."""
         return agree(count, one, many) if self.custodian else many
 
-    def share(self, count: int, total: int) -> str:
+    def share(self, count: int | Told, total: int) -> str:
         """A share of all people, made of the counts that are told.
 
         >>> Telling().share(400, 4000), Telling().share(3, 4000), Telling().share(4000, 4000)
         ('10 %', 'below 0.25 %', 'above 99.8 %')
         """
-        if not self.custodian:
-            if total < BASE:
-                return "-"
-            if count < BASE:
-                return f"below {100 * BASE / nearest(total):.3g} %"
-            if nearest(count) == nearest(total):
-                return f"above {100 - 100 * BASE / nearest(total):.3g} %"
-            count, total = nearest(count), nearest(total)
-        return f"{100 * count / total:.3g} %"
+        if not isinstance(count, Told):
+            if self.custodian:
+                return f"{100 * count / total:.3g} %"
+            count = told(count)
+        whole = down(total)
+        if not whole:
+            return "-"
+        if count.is_few:
+            return f"below {100 * BASE / whole:.3g} %"
+        if count.low == whole:
+            return f"above {100 - 100 * BASE / whole:.3g} %"
+        low, high = (f"{100 * min(c, whole) / whole:.3g} %" for c in (count.low, count.high + 1))
+        return low if count.is_ten else f"{low} to {high}"
 
     def population(self, number: float, people: int, *, is_whole: bool) -> float:
         """A population; one without those for whom suppressed people stood would count these."""
         if self.custodian or is_whole:
             return number
-        return three_digits(number / people * max(nearest(people), BASE))
+        return three_digits(number / people * max(down(people), BASE))
 
     def bands(self, counts: Sequence[int]) -> list[int | None]:
         """Counts of the bands of a whole, the riskiest first; None is a suppressed one.
 
         >>> Telling().bands([3, 14, 395]), Telling(custodian=True).bands([3, 14, 395])
-        ([None, 20, 390], [3, 14, 395])
+        ([None, 10, 400], [3, 14, 395])
         """
         if self.custodian:
             return [int(c) for c in counts]
-        told = np.diff([nearest(int(c)) for c in np.cumsum([0, *counts])])
-        return [self.count(int(counts[0])), *(int(c) or None for c in told[1:])]
+        found = self.in_bands([told(int(c)) for c in np.cumsum(counts)])
+        return [c[0] if isinstance(c, list) else c for c in found]
 
-    def portion(self, count: float, total: int) -> float:
+    def in_bands(self, cumulative: Sequence[Told]) -> list[int | list[int] | None]:
+        """The same of cumulative counts as they are told."""
+        found: list[int | list[int] | None] = []
+        before = Told(0, BASE - 1)
+        for i, (here, band) in enumerate(zip(cumulative, bands(cumulative), strict=True)):
+            plain = here.is_ten and before.is_ten
+            found.append(here.low - before.low or None if plain and i else self.count(band))
+            before = here
+        return found
+
+    def portion(self, count: float | Told, total: int) -> float:
         """A share as a number, for a picture and the table under it."""
+        if isinstance(count, Told):
+            return float(min(1.0, count.low / max(down(total), BASE)))
         if self.custodian:
             return count / total
-        return float(min(1.0, nearest(round(count)) / max(nearest(total), BASE)))
+        return self.portion(told(round(count)), total)
 
     def portions(self, counts: NDArray[np.int64]) -> Array:
         """Shares of the bands of a whole: what lies below each edge is rounded, so they add up."""
         below = np.cumsum(counts)
         if not self.custodian:
-            below = nearest(below)
+            below = down(below)
         return np.asarray(np.diff(below, prepend=0) / max(1, int(below[-1])))
 
-    def steps(self, counts: NDArray[np.int64], total: int) -> Array:
-        """Shares in percent, for a curve."""
+    # -- levels of a value per person ------------------------------------------------------
+
+    def ladder(self, values: Array) -> Ladder:
+        """How many people are above each level, as it is told outwards."""
+        return Ladder(np.asarray(values, dtype=np.float64), self.classes)
+
+    def above(self, values: Array, level: float) -> int | Told:
+        """How many people are above a level."""
         if self.custodian:
-            return np.asarray(100 * counts / total)
-        return np.asarray(100 * nearest(counts) / max(nearest(total), 1))
+            return int(is_above(values, level).sum())
+        return self.ladder(values).above(level)
+
+    def alike(self, sizes: NDArray[np.int64], most: int) -> int | Told:
+        """How many people stand in classes of at most so many."""
+        if self.custodian:
+            return int((sizes <= most).sum())
+        return Classes(sizes).at(most)
+
+    def curve(self, values: Array, levels: Array) -> Array:
+        """Shares above levels in percent, for a curve; outwards the most that the counts leave."""
+        if self.custodian:
+            counts = np.array([is_above(values, level).sum() for level in levels])
+            return np.asarray(100 * counts / len(values))
+        ladder, whole = self.ladder(values), max(down(len(values)), 1)
+        upper = [0 if c.is_few else c.high - BASE + 1 for c in map(ladder.above, levels)]
+        return np.asarray([100 * min(c / whole, 1.0) for c in upper])
 
     # -- means, quantiles and maxima ---------------------------------------------------------
 
     def mean(self, values: Array) -> float | None:
-        """The mean over people, equation (1); None where too few people make it.
+        """The most that the mean over people can be, equation (1); None where it is not told.
 
         >>> yes = np.array([1.0] * 3 + [0.0] * 397)
         >>> Telling().mean(yes), Telling(custodian=True).mean(yes)
         (None, 0.0075)
         """
-        return self._told(float(values.mean()), values)
-
-    def _told(self, mean: float, values: Array) -> float | None:
-        """A mean of people whose values these are, or were."""
         if self.custodian:
-            return mean
-        step = self.step(values)
-        units = floor(abs(mean) * len(values) / (step * nearest(len(values))) + 0.5) if step else 0
-        return three_digits(float(np.copysign(units * step, mean))) if units else None
+            return float(values.mean())
+        ends = self.mean_ends(values)
+        return None if ends is None or ends[0] == 0 else ends[1]
+
+    def mean_ends(self, values: Array) -> tuple[float, float] | None:
+        """Between what numbers the mean lies; None where none is told."""
+        if self.custodian:
+            return (float(values.mean()),) * 2
+        least, most = float(np.min(values)), float(np.max(values))
+        if len(values) < FEWEST or least < -1 or most > 1:
+            return None
+        low, high = self.ladder(values).mean()
+        step = BASE / down(len(values))
+        ends = floor(low / step + 1e-9) * step, min(ceil(high / step - 1e-9) * step, 1.0)
+        return three_digits(ends[0]), three_digits(ends[1])
 
     def step(self, values: Array) -> float:
-        """What ten people in the top band add to the mean; 0 where no mean is told in steps."""
-        if self.custodian or len(values) < FEWEST:
-            return 0.0
-        return BASE * _edge(float(np.abs(values).max())) / float(nearest(len(values)))
-
-    def step_beside(self, several: Sequence[Array]) -> float:
-        """One step for the means of several releases, of which the first's is told by itself, too.
-
-        >>> first, other = np.full(200, 0.1), np.full(200, 0.2)
-        >>> f"{Telling().step_beside([first, other]) / Telling().step(first):g}"
-        '3'
-        """
-        own, most = self.step(several[0]), max(map(self.step, several))
-        return own * (2 * ceil((most / own - 1) / 2 - 1e-9) + 1) if own else most
-
-    def mean_beside(self, values: Array, several: Sequence[Array]) -> str:
-        """The mean of one of several releases, in words: rounded means stand as the exact ones."""
-        if self.custodian or len(values) < FEWEST:
-            return self.mean_in_words(values)
-        step = self.step_beside(several)
-        if not step:
-            return "0"
-        rounded = len(several[0]) / nearest(len(several[0]))  # of the first, as by (1), for all
-        units = floor(float(values.mean()) * rounded / step + 0.5)
-        return one_in(three_digits(units * step)) if units else f"below {step:.2g}"
+        """How far apart the ends of a told mean are; 0 where it is exact or not told."""
+        ends = None if self.custodian else self.mean_ends(values)
+        return 0.0 if ends is None else ends[1] - ends[0]
 
     def mean_in_words(self, values: Array) -> str:
-        """The mean beside its everyday form."""
-        return self.derived(float(values.mean()), values)
+        """The mean beside its everyday form; outwards between what numbers it lies."""
+        if self.custodian:
+            return one_in(float(values.mean()))
+        ends = self.mean_ends(values)
+        if ends is None:
+            return NOT_TOLD
+        low, high = ends
+        return f"below {high:g}" if low == 0 else f"{low:g} to {high:g}"
 
     def mean_in_short(self, values: Array) -> str:
         """The mean as a number alone."""
-        told = self.mean(values)
-        return self.mean_in_words(values) if told is None else tiny(told, ".3g")
+        return tiny(float(values.mean()), ".3g") if self.custodian else self.mean_in_words(values)
+
+    def roughly(self, values: Array) -> str:
+        """The mean of a part of the people, or of a part of each risk; outwards a level above it.
+
+        Parts add up to a whole that is told too: finer, they would tell more of it.
+        """
+        if self.custodian:
+            return one_in(float(values.mean()))
+        edge = self.rough(values)
+        return NOT_TOLD if edge is None else f"up to {edge:g}"
+
+    def rough(self, values: Array) -> float | None:
+        """The same as a number."""
+        if self.custodian:
+            return float(values.mean())
+        ends = self.mean_ends(values)
+        return None if ends is None else float(np.copysign(_edge(abs(ends[1])), ends[1]))
 
     def derived(self, mean: float, values: Array) -> str:
-        """Another mean of the same people (over draws, say), in the same steps."""
-        told, step = self._told(mean, values), self.step(values)
-        if told is None:
-            return f"below {step:.2g}" if step else NOT_TOLD if len(values) < FEWEST else "0"
-        return one_in(told) if told >= 0 else f"{told:.3g}"
+        """Another mean of the same people (over draws, say); outwards how many times the mean."""
+        if self.custodian:
+            return one_in(mean)
+        whole = float(values.mean())
+        if self.mean_ends(values) is None or whole == 0:
+            return NOT_TOLD
+        return f"{float(f'{mean / whole:.1g}'):g} times the mean"
 
     def quantile(self, values: Array, q: float) -> float:
         """What a share q of the people does not exceed; outwards, the edge of its band."""
         if self.custodian:
             return float(np.quantile(values, q, method="inverted_cdf"))
-        whole = nearest(len(values)) or 1
-        for level in (0.0, *LEVELS):
-            above = nearest(int(is_above(values, level).sum()))
-            if above <= (1 - q) * whole + 1e-9:
-                return level
-        return 1.0
+        ladder, most = self.ladder(values), (1 - q) * down(len(values)) + 1e-9
+        return next((t for t in (0.0, *LEVELS) if ladder.above(t).high <= most), 1.0)
 
     def highest(self, values: Array) -> float:
         """The largest value; outwards, a level that fewer than ten people exceed."""
@@ -233,7 +276,9 @@ class Telling:
             return float(values.max())
         if len(values) < BASE:
             return 1.0
-        return _edge(float(np.sort(values)[-BASE]))
+        ladder, top = self.ladder(values), float(values.max())
+        levels = (0.0, *LEVELS) if top <= 1 else (_edge(float(np.sort(values)[-BASE])),)
+        return next((t for t in levels if ladder.above(t).is_few), 1.0)
 
     def quantile_in_words(self, values: Array, q: float) -> str:
         found = self.quantile(values, q)
@@ -280,17 +325,17 @@ class Telling:
         if self.custodian or m.value is None:
             return None
         if m.told in ("mean", "total") and m.each is not None:
-            step = self.step(m.each) * (nearest(len(m.each)) if m.told == "total" else 1)
+            step = self.step(m.each) * (down(len(m.each)) if m.told == "total" else 1)
         elif m.told == "scaled":
             step = _edge(BASE * m.scale)
         elif m.told == "ratio" and m.each is not None and m.each[1] >= BASE:
-            step = BASE / float(nearest(int(m.each[1])))
+            step = BASE / float(down(int(m.each[1])))
         else:
             return None
         return three_digits(step) or None
 
     def measure(self, m: Measure) -> float | int | None:
-        """The number as it is told; None is one that is not.
+        """The number as it is told, of a mean the most that it can be; None is one that is not.
 
         >>> from reidbn.result import count_of, mean_of
         >>> Telling().measure(count_of(2114, "people")), Telling().measure(count_of(3, "people"))
@@ -299,7 +344,8 @@ class Telling:
         if self.custodian or m.value is None or m.told == "given":
             return m.value
         if m.told == "count":
-            return self.count(int(m.value))
+            ten = told(int(m.value))
+            return None if ten.is_few else ten.low
         if m.told in ("mean", "highest", "total") and m.each is not None:
             return self._of_each(m, m.each)
         if m.told in ("ratio", "scaled"):
@@ -310,30 +356,27 @@ class Telling:
         if m.told == "highest":
             return self.highest(each) if float(each.max()) <= 1 else None
         mean = self.mean(each)
-        return mean if mean is None or m.told == "mean" else mean * nearest(len(each))
+        return mean if mean is None or m.told == "mean" else mean * down(len(each))
 
     def ends(self, m: Measure) -> tuple[float, float] | None:
         """The interval as it is told; None where an end is not."""
         if self.custodian or m.interval is None or self.measure(m) is None:
             return m.interval if self.custodian else None
-        if m.told == "mean" and m.each is not None:
-            ends = [self._told(end, m.each) or 0.0 for end in m.interval]
-        elif m.told in ("ratio", "scaled"):
-            ends = [self._in_steps(end, m) or 0.0 for end in m.interval]
-        else:
+        if m.told not in ("ratio", "scaled"):
             return None
+        ends = [self._in_steps(end, m) or 0.0 for end in m.interval]
         return ends[0], ends[1]
 
     def _in_steps(self, value: float, m: Measure) -> float | None:
-        """In steps of what ten people of the table are in it."""
+        """In steps of what ten people of the table are in it, rounded down as their count is."""
         if m.told == "scaled":
             step = _edge(BASE * m.scale)
         elif m.each is None or m.each[1] < BASE:
             return None
         else:
-            whole = float(nearest(int(m.each[1])))
+            whole = float(down(int(m.each[1])))
             step, value = BASE / whole, value * float(m.each[1]) / whole
-        units = floor(value / step + 0.5)
+        units = floor(value / step + 1e-9)
         return three_digits(min(units * step, 1.0) if m.told == "ratio" else units * step) or None
 
     def measure_in_words(self, m: Measure) -> str:
@@ -346,12 +389,14 @@ class Telling:
             return self.counted(int(m.value))
         if m.unit == SHARE and m.each is not None:
             return self.share(round(m.value * len(m.each)), len(m.each))
-        told = self.measure(m)
-        if told is None:
-            return NOT_TOLD if m.told != "mean" or m.each is None else self.mean_in_words(m.each)
-        if m.told == "highest":
-            return f"up to {told:g}"
-        return one_in(told) if m.unit == "probability" else f"{told:,.10g}"
+        if m.told == "mean" and m.each is not None:
+            return self.mean_in_words(m.each)
+        found = self.measure(m)
+        if found is None:
+            return NOT_TOLD
+        if m.told in ("highest", "total"):
+            return f"up to {found:,.10g}"
+        return one_in(found) if m.unit == "probability" else f"{found:,.10g}"
 
     def interval_in_words(self, m: Measure) -> str:
         """The interval as it is told; empty without one."""
@@ -369,11 +414,11 @@ class Telling:
         if self.custodian:
             return text
 
-        def told(found: re.Match[str]) -> str:
+        def tens(found: re.Match[str]) -> str:
             one = "person" if found[2] == "people" else found[2]
             return f"{self.counted(int(found[1].replace(',', '')))} {plural(one)}"
 
-        return _OF_PEOPLE.sub(told, text)
+        return _OF_PEOPLE.sub(tens, text)
 
     def noted(self, remark: str) -> str:
         """A remark; outwards its numbers of people rounded, and empty where it holds others.
@@ -385,6 +430,12 @@ class Telling:
             return remark
         rest = _PER_CENT.sub("", _OF_PEOPLE.sub("", remark))
         return "" if re.search(r"\d", rest) else self.rounded(remark)
+
+    def notes(self, remarks: Sequence[str]) -> list[str]:
+        """Those remarks that may be told, and a word where there are others."""
+        told = [self.noted(remark) for remark in remarks]
+        more = [] if all(told) else [IN_THE_HOUSE]
+        return [*filter(None, told), *more]
 
     def lost(self, share: float, bits: float, count: int) -> float | None:
         """Information lost, as a share of so many bits of so many people.
@@ -423,8 +474,10 @@ def _edge(value: float) -> float:
     return next(level for level in LEVELS if not is_above(value, level))
 
 
-def in_words(count: int | None) -> str:
+def in_words(count: int | list[int] | None) -> str:
     """A count as it is told."""
+    if isinstance(count, list):
+        return f"{count[0]:,} to {count[1]:,}"
     return UNDER if count is None else f"{count:,}"
 
 
@@ -433,8 +486,11 @@ def how_told(telling: Telling) -> str:
     if telling.custodian:
         return "The custodian's own copy: every number is exact. It may not leave the house."
     return (
-        f"Counts are to the nearest {BASE}, and those below {BASE} are not told; shares, curves "
-        f"and quantiles are worked out from these rounded counts. A mean is told in steps of what "
-        f"{BASE} people add to it, and of a maximum a level that fewer than {BASE} people exceed. "
+        f"Counts are told in tens, rounded down: 20 is 20 to 29, and under {BASE} is 0 to "
+        f"{BASE - 1}; where classes of people could be worked out from two counts, one is told as "
+        f"from so many to so many. Shares, curves, quantiles, means and maxima are worked out "
+        f"from these counts alone: a mean is told as from the least to the most that they leave, "
+        f"in steps of {BASE} / people, and of a maximum a level that fewer than {BASE} people "
+        f"exceed. "
         f"The custodian's own copy has the exact numbers."
     )

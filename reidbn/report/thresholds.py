@@ -26,6 +26,7 @@ from reidbn.above import is_above, refuse_no_limit
 from reidbn.attacks.routes.assessment import Array, Assessment
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.table import People
+from reidbn.release.counts import Told
 from reidbn.report.telling import Telling
 from reidbn.written import agree, read_exact
 
@@ -311,9 +312,23 @@ class Judged:
         above = is_above(float(self.values.mean()), self.rule.limit.mean_limit)
         return not above and not self.unique
 
+    @property
+    def told_alike(self) -> int:
+        """The largest class of which the verdict says that somebody, or nobody, is in one."""
+        if not self.rule.is_public:
+            return 1 if self.passes else 0
+        return self.rule.limit.k - 1 if self.risk is None else 0
+
+    def told_beyond(self, telling: Telling) -> int | Told:
+        """How many do not keep the limit as a person, as it is told."""
+        limit = self.rule.limit
+        if self.rule.is_public and self.risk is not None:
+            return telling.above(self.risk, limit.value)
+        return telling.alike(self.sizes, limit.k - 1 if self.rule.is_public else 1)
+
     def hangs_on(self, telling: Telling) -> str:
         """The number that the verdict hangs on, for a table of changes."""
-        people = telling.of(int(self.beyond.sum()), len(self.sizes))
+        people = telling.of(self.told_beyond(telling), len(self.sizes))
         if self.rule.is_public:
             return people
         return f"mean {telling.mean_in_words(self.values)}; unique: {people}"
@@ -327,13 +342,14 @@ class Judged:
     def _found(self, telling: Telling, total: int) -> str:
         rule, limit = self.rule, self.rule.limit
         count = int(self.beyond.sum())
-        people = telling.of(count, total)
+        people = telling.of(self.told_beyond(telling), total)
         count = count if telling.custodian else 0  # outwards no verb tells that it is one
         is_, share = agree(count, "is", "are"), agree(count, "shares", "share")
         if not rule.is_public:
             what = "1/class" if rule.on_classes else f"the {_name(limit.measure)} risk"
             mean = telling.mean_in_words(self.values)
-            alone = f"{people} {is_} unique" if self.unique else "nobody is unique"
+            nobody = self.passes or (telling.custodian and not self.unique)
+            alone = "nobody is unique" if nobody else f"{people} {is_} unique"
             found = f"the mean of {what} is {mean}"
             return f"{found}, where at most {limit.mean_limit:.3g} is asked for; {alone}"
         if rule.on_classes:

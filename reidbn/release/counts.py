@@ -1,0 +1,284 @@
+"""Counts that may leave the house: in whole tens, rounded down, at cutoffs that fit together.
+
+A count is told as the ten that it lies in, 0 to 9 ("under 10"), 10 to 19, and so on.  Counts that
+are told of one whole must fit together: with C(t) people in classes of at most t, and C(t) told for
+some cutoffs t, the people in classes of a to b, between two of them, are what sums of numbers of
+a..b can be.  A reader who knows that asks which C still have an answer.
+
+*All cutoffs but one leave every answer.*  Let every C(t) be the lower end of its ten, plus the same
+i in 0..9.  Between two cutoffs stand then a multiple of ten of people, which a class of a or more
+can make up where a <= 10 (any ten numbers in a row hold a multiple of a), and where a is a multiple
+of ten and b + 1 >= 2a.  So each C can be any of ten numbers; with i = 0 up to a cutoff and v after
+it, what lies between two cutoffs in one ten can be any v that classes can make up.  `CUTOFFS` are
+such.  Only 10 (fewer than 11 alike, the cutoff of most precedents) is followed by a = 11, and a
+class of 11 to 19 alone does not fit after the last of a ten: where C(10) and C(19) lie in one ten
+or in two that follow each other, C(10) is told as either.  Other cutoffs are told by the two
+neighbours that are in the list, and so tell nothing more.  The integer programme of `proof.py`
+proves it again for the numbers that are printed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.above import is_above
+
+BASE = 10
+WIDTH = BASE - 1
+LOOSE, AFTER = 10, 19
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def cutoffs(most: int) -> list[int]:
+    """The class sizes up to which people are counted, where there are so many people at most.
+
+    >>> cutoffs(309)
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 19, 49, 99, 199]
+    """
+    found = [*range(1, LOOSE + 1), AFTER]
+    ten = 10
+    while ten < most:
+        found += [5 * ten - 1, 10 * ten - 1, 20 * ten - 1]
+        ten *= 10
+    return [c for c in found if c <= most]
+
+
+def down(count: Any) -> Any:
+    """To whole tens, rounded down.
+
+    >>> [down(n) for n in (0, 9, 10, 19, 2114)]
+    [0, 0, 10, 10, 2110]
+    """
+    return count // BASE * BASE
+
+
+class Told(NamedTuple):
+    """What a count may be, as far as it is told."""
+
+    low: int
+    high: int
+
+    @property
+    def is_ten(self) -> bool:
+        """Whether it is told as one ten."""
+        return self.high - self.low == WIDTH
+
+    @property
+    def is_few(self) -> bool:
+        """Whether it is marked "under 10"."""
+        return self.high < BASE
+
+
+def told(count: Any) -> Told:
+    """The ten that a count lies in.
+
+    >>> told(2114)
+    Told(low=2110, high=2119)
+    """
+    low = int(down(count))
+    return Told(low, low + WIDTH)
+
+
+def between(above: Told, below: Told) -> Told:
+    """What lies between two cumulative counts, the smaller first.
+
+    >>> between(told(3), told(17)), between(told(13), told(17))
+    (Told(low=1, high=19), Told(low=0, high=9))
+    """
+    return Told(max(below.low - above.high, 0), below.high - above.low)
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """How many people stand in classes of at most so many, as it is told."""
+
+    sizes: Ints
+    """The size of each person's class."""
+    without: frozenset[int] = frozenset()
+    """Cutoffs that are not told by themselves."""
+    somebody: int = 0
+    """A verdict says that somebody is in a class of at most so many."""
+    nobody: int = 0
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @cached_property
+    def _below(self) -> Ints:
+        return np.cumsum(np.bincount(self.sizes, minlength=2))
+
+    def exactly(self, cutoff: int) -> int:
+        """How many there are."""
+        return int(self._below[min(max(cutoff, 0), len(self._below) - 1)])
+
+    @cached_property
+    def all(self) -> Told:
+        """All people."""
+        return told(len(self))
+
+    @cached_property
+    def cutoffs(self) -> list[int]:
+        """The cutoffs that are told by themselves; by the number of people as it is told."""
+        return [c for c in cutoffs(self.all.high) if c not in self.without]
+
+    @property
+    def end(self) -> int:
+        """A size of class that all are below."""
+        return self.all.high + 1
+
+    def at(self, cutoff: int) -> Told:
+        """People in classes of at most so many."""
+        if cutoff < 1:
+            return Told(0, WIDTH)
+        if cutoff > self.all.high:
+            return self.all
+        if cutoff in self.cutoffs:
+            return self._own(cutoff)
+        before = max((c for c in self.cutoffs if c < cutoff), default=0)
+        after = min((c for c in self.cutoffs if c > cutoff), default=self.end)
+        return Told(self.at(before).low if before else 0, self.at(after).high)
+
+    def _own(self, cutoff: int) -> Told:
+        if cutoff != LOOSE:
+            return told(self.exactly(cutoff))
+        next_one = min((c for c in self.cutoffs if c > LOOSE), default=self.end)
+        after = told(self.exactly(next_one))
+        if after.low - down(self.exactly(cutoff)) > BASE:
+            return told(self.exactly(cutoff))
+        before = down(self.exactly(max((c for c in self.cutoffs if c < cutoff), default=0)))
+        return Told(max(int(before), after.low - BASE), after.high)
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """How many people have more than each level, and their mean, as these are told.
+
+    A value that follows from the size of a person's class is counted by class size, at the cutoffs
+    of `Classes`; any other by itself.
+    """
+
+    values: Array
+    classes: Sequence[Classes] = field(default_factory=tuple)
+
+    @cached_property
+    def _sorted(self) -> Array:
+        return np.sort(np.asarray(self.values, dtype=np.float64))
+
+    @cached_property
+    def _link(self) -> tuple[Classes, Ints, Array] | None:
+        for classes in self.classes:
+            if len(classes) == len(self.values):
+                found = _by_size(self.values, classes.sizes)
+                if found is not None:
+                    return classes, *found
+        return None
+
+    def above(self, level: float) -> Told:
+        """People above a level."""
+        if self._link is not None and level >= 0:
+            classes, sizes, values = self._link
+            cutoff = cutoff_of(level, sizes, values)
+            if not cutoff and classes.at(1).low >= BASE:
+                return Told(0, 0)  # it is told that some are alone, and they have no more
+            return classes.at(cutoff)
+        found = self._sorted
+        least = np.searchsorted(found, level, side="right")
+        while least < len(found) and not is_above(found[least], level):
+            least += 1  # above it by rounding alone
+        return told(len(found) - int(least))
+
+    def mean(self) -> tuple[float, float]:
+        """The least and the largest mean that the counts at all levels leave; of chances.
+
+        With C(t) people above t the sum is the integral of C over t, and every C is told.
+        """
+        positive, negative = self._parts()
+        low, high = positive
+        less, more = negative
+        return low - more, high - less
+
+    def _parts(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        if self._link is not None or self._sorted[0] >= 0:
+            return self._integral(), (0.0, 0.0)
+        parts = [Ladder(np.maximum(sign * self._sorted, 0)) for sign in (1, -1)]
+        return parts[0]._integral(), parts[1]._integral()
+
+    def _integral(self) -> tuple[float, float]:
+        whole = told(len(self.values))
+        levels = [0.0, *FINE, 1.0]
+        counts = [self.above(t) for t in levels]
+        low = high = 0.0
+        for i, (t, beyond) in enumerate(pairwise(levels)):
+            most = (counts[i].high + bool(counts[i].high)) / max(whole.low, 1)
+            high += (beyond - t) * min(most, 1.0)
+            low += (beyond - t) * counts[i + 1].low / (whole.high + 1)
+        return low, high
+
+
+FINE = [float(f"{m}e-{e}") for e in range(6, 0, -1)
+        for m in (1, 1.12, 1.25, 1.4, 1.6, 1.8, 2, 2.24, 2.5, 2.8, 3.15, 3.55, 4, 4.5, 5, 5.6, 6.3,
+                  7.1, 8, 9)]  # fmt: skip
+"""Levels between which a mean is worked out, a ninth apart."""
+
+
+def _by_size(values: Array, sizes: Ints) -> tuple[Ints, Array] | None:
+    """The value of each class size, where there is one and larger classes have no more."""
+    order = np.argsort(sizes, kind="stable")
+    sizes, values = sizes[order], np.asarray(values, dtype=np.float64)[order]
+    if len(values) == 0 or values.min() < 0:
+        return None
+    first = np.concatenate([[0], np.flatnonzero(np.diff(sizes)) + 1])
+    low, high = np.minimum.reduceat(values, first), np.maximum.reduceat(values, first)
+    slack = 1e-9 * np.maximum(high, 1e-300)
+    if (high - low > slack).any() or (np.diff(high) > slack[1:]).any():
+        return None
+    return sizes[first], high
+
+
+def cutoff_of(level: float, sizes: Ints, values: Array) -> int:
+    """The largest class whose people would have more than that, seen or not.
+
+    Between sizes that are seen the value is taken to be linear in 1/size, and beyond them in
+    proportion to it: so are one-over-the-class and all that an attack makes of it.
+
+    >>> cutoff_of(0.05, np.array([1, 5, 40]), np.array([1.0, 0.2, 0.025]))
+    19
+    """
+    above = np.flatnonzero(is_above(values, level))
+    last = int(above[-1]) if len(above) else -1
+    here = int(sizes[last]) if last >= 0 else 0
+    if last + 1 < len(sizes):
+        after, end = float(values[last + 1]), int(sizes[last + 1])
+        near = (float(values[last]), here) if here > 1 else None
+        unseen = range(here + 1, end)  # the larger, the less
+        return here + bisect(
+            unseen, False, key=lambda s: not is_above(_value_at(s, near, (after, end)), level)
+        )
+    reach = int(values[-1] * here / level * (1 - 1e-12)) if level > 0 else 1 << 62
+    return max(here, reach)
+
+
+def _value_at(size: int, near: tuple[float, int] | None, far: tuple[float, int]) -> float:
+    value, end = far
+    if near is None:
+        return value * end / size
+    first, start = near
+    weight = (1 / size - 1 / end) / (1 / start - 1 / end)
+    return value + weight * (first - value)
+
+
+def bands(cumulative: Sequence[Told]) -> Iterator[Told]:
+    """What lies between cumulative counts, the first from nobody on."""
+    before = None
+    for here in cumulative:
+        yield here if before is None else between(before, here)
+        before = here

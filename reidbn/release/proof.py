@@ -1,0 +1,206 @@
+"""The counts of a report as one system in whole numbers, and what a reader can make of it.
+
+Unknown are, between two cutoffs, the classes m of a to b people and the people p in them; people
+can stand so if and only if a m <= p <= b m, so that the system is exact.  Known are the counts that
+are told, the whole, and what a verdict says (somebody is, nobody is, in a class of at most k).  Of
+every cell that is marked "under 10" the smallest and the largest number that fit are found (HiGHS).
+
+A linear programme could show that a cell is given away, and not that it is kept: 58 people in
+classes of 7 and 11 are 0 to 58 in classes of 7 for it, and 14 in truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reidbn.release.counts import BASE, WIDTH, Array, Classes, between
+from reidbn.written import counted
+
+SECONDS = 2.0
+"""For one report; what is not proved by then is said not to be."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """People in classes of more than `after` and at most `last`, marked "under 10"."""
+
+    after: int
+    last: int
+    exact: int
+
+
+@dataclass(frozen=True)
+class Protection:
+    """What a reader can make of one marked cell, and what the mark promises."""
+
+    cell: Cell
+    low: int
+    high: int
+    promise: tuple[int, int]
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether nothing that the mark leaves is excluded."""
+        return self.low <= self.promise[0] and self.high >= self.promise[1]
+
+    @property
+    def lower(self) -> int:
+        """How far below the truth a reader must reckon with it (lower protection level)."""
+        return self.cell.exact - self.low
+
+    @property
+    def upper(self) -> int:
+        """How far above (upper protection level)."""
+        return self.high - self.cell.exact
+
+    @property
+    def sliding(self) -> int:
+        """Both together (sliding protection level)."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is told in the end, and how far that is proved."""
+
+    classes: Classes
+    proved: tuple[Protection, ...]
+    left: int
+    """Marked cells for which the time did not suffice."""
+
+    def in_words(self) -> str:
+        """What was done to the counts, and what a reader can make of them."""
+        pooled = sorted(self.classes.without)
+        said = f"No count of people by the size of their class is marked under {BASE}"
+        if self.proved:
+            said = (
+                f"{counted(len(self.proved), 'count')} of people by the size of their class, "
+                f"marked under {BASE}, held against everything else that is told of these classes "
+                f"by an integer programme: a reader can exclude no number from 0 to {WIDTH} that "
+                f"classes can make up and the verdict leaves"
+            )
+        if self.left:
+            more = counted(self.left, "other count")
+            said += f"; {more}: the time did not suffice, so that nothing is proved"
+        if pooled:
+            named = ", ".join(f"up to {c}" for c in pooled)
+            said += f"; told by their neighbours alone: {named} alike"
+        return f"{said}."
+
+
+def audited(classes: Classes, *, seconds: float = SECONDS) -> Audit:
+    """What may be told: where the programme finds a cell given away, a cutoff is told no more."""
+    from time import monotonic
+
+    until = monotonic() + seconds
+    while True:
+        found = []
+        for part in protections(classes):
+            found.append(part)
+            if not part.is_kept or monotonic() > until:
+                break
+        bad = [part for part in found if not part.is_kept]
+        if not bad or not classes.cutoffs:
+            return Audit(classes, tuple(found), len(_open(classes)) - len(found))
+        pooled = {min(classes.cutoffs, key=lambda c: abs(c - bad[0].cell.last))}
+        classes = replace(classes, without=classes.without | pooled)
+
+
+def cells(classes: Classes) -> Iterator[Cell]:
+    """What is marked "under 10": cumulative counts, what lies between two, and the rest."""
+    ends = [*classes.cutoffs, classes.end]
+    for before, last in zip([0, *ends], ends, strict=False):
+        if classes.at(last).is_few:
+            yield Cell(0, last, classes.exactly(last))
+        if before and between(classes.at(before), classes.at(last)).is_few:
+            yield Cell(before, last, classes.exactly(last) - classes.exactly(before))
+
+
+def protections(classes: Classes) -> Iterator[Protection]:
+    """Each marked cell that may be several numbers, and what a reader can make of it."""
+    ends = [*classes.cutoffs, classes.end]
+    system = _System(classes, ends)
+    for cell, promise in _open(classes):
+        low, high = system.ends(cell)
+        yield Protection(cell, low, high, promise)
+
+
+def _open(classes: Classes) -> list[tuple[Cell, tuple[int, int]]]:
+    """The marked cells of which arithmetic alone leaves several numbers."""
+    found = [(cell, promised(cell, classes)) for cell in cells(classes)]
+    return [(cell, promise) for cell, promise in found if promise[0] < promise[1]]
+
+
+def promised(cell: Cell, classes: Classes) -> tuple[int, int]:
+    """The numbers from 0 to 9 that classes of the cell's sizes can make up."""
+    if cell.last <= classes.nobody:
+        return 0, 0
+    can = {0}
+    for size in range(cell.after + 1, min(cell.last, WIDTH) + 1):
+        can |= {c + size * k for c in tuple(can) for k in range(WIDTH // size + 1)}
+    can = {c for c in can if c <= WIDTH}
+    if not cell.after and cell.last <= classes.somebody:
+        can -= {0} if cell.last == classes.somebody else set()
+    return min(can), max(can)
+
+
+class _System:
+    """The bounds on classes and people between cutoffs."""
+
+    def __init__(self, classes: Classes, ends: list[int]) -> None:
+        many = len(ends)
+        self.ends_of, self.most = ends, classes.all.high
+        rows: list[Array] = []
+        low: list[float] = []
+        high: list[float] = []
+
+        def know(row: Array, least: float, most: float) -> None:
+            rows.append(row)
+            low.append(least)
+            high.append(most)
+
+        for i, (before, last) in enumerate(zip([0, *ends], ends, strict=False)):
+            for size, sign in ((before + 1, 1), (min(last, self.most), -1)):
+                row = np.zeros(2 * many)
+                row[many + i], row[i] = sign, -sign * size
+                know(row, 0, np.inf)
+            know(self.people(0, last), *classes.at(last))
+        nobody = max((end for end in ends if end <= classes.nobody), default=0)
+        if nobody:
+            know(self.people(0, nobody), 0, 0)
+        if classes.somebody:
+            know(self.people(0, classes.somebody), 1, np.inf)
+        self.rows, self.low, self.high = np.array(rows), np.array(low), np.array(high)
+
+    def people(self, after: int, last: int) -> Array:
+        """The people between two cutoffs; of one that is not told, at the next that is."""
+        many = len(self.ends_of)
+        row = np.zeros(2 * many)
+        for i, end in enumerate(self.ends_of):
+            row[many + i] = after < end and (end <= last or (i and self.ends_of[i - 1] < last))
+        return row
+
+    def ends(self, cell: Cell) -> tuple[int, int]:
+        """The smallest and the largest number of people that the cell can hold."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        from reidbn.errors import EngineError
+
+        row, found = self.people(cell.after, cell.last), []
+        for sign in (1, -1):
+            answer = milp(
+                sign * row,
+                constraints=LinearConstraint(self.rows, self.low, self.high),
+                bounds=Bounds(0, self.most),
+                integrality=np.ones(len(row)),
+            )
+            if answer.status != 0:
+                raise EngineError(
+                    f"the audit of what is told found no table: {answer.message}; this is a fault "
+                    f"of reidbn, please report it"
+                )
+            found.append(sign * round(answer.fun))
+        return found[0], found[1]
