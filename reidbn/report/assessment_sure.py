@@ -79,29 +79,30 @@ def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any
 
     Outwards the least that the low end can be, and the most that the high end can.
     """
-    found = {}
-    for name, parts in _sure(result).items():
-        low, high = (telling.mean_ends(parts[part]) for part in ("low", "high"))
-        found[name] = {
-            "mean": telling.mean(parts["mean"]),
-            "low": None if low is None else low[0],
-            "high": None if high is None else high[1],
-        }
-    return found
+    return {name: _ends(parts, telling) for name, parts in _sure(result).items()}
+
+
+def _ends(parts: dict[str, Array], telling: Telling) -> dict[str, float | None]:
+    low, high = (telling.mean_ends(parts[part]) for part in ("low", "high"))
+    return {
+        "mean": telling.mean(parts["mean"]),
+        "low": None if low is None else low[0],
+        "high": None if high is None else high[1],
+    }
 
 
 def sure_in_words(result: Assessment, telling: Telling) -> dict[str, dict[str, str]]:
     """The same in words, with how the fits stand."""
-    status, found = fit_status(result), how_sure_of(result, telling)
-    return {
-        name: {
+    status, found = fit_status(result), {}
+    for name, parts in _sure(result).items():
+        ends = _ends(parts, telling)
+        found[name] = {
             "mean": telling.mean_in_short(parts["mean"]),
-            **{part: NOT_TOLD if found[name][part] is None else tiny(found[name][part], ".3g")
-               for part in ("low", "high")},
+            **{end: NOT_TOLD if (value := ends[end]) is None else tiny(value, ".3g")
+               for end in ("low", "high")},
             "fits": status,
-        }
-        for name, parts in _sure(result).items()
-    }  # fmt: skip
+        }  # fmt: skip
+    return found
 
 
 def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
