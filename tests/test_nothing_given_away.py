@@ -14,12 +14,11 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
-from reidbn.release import Classes, audited, cells, promised, protections
+from reidbn.release import Classes, audited, cells, down, promised, protections
 from reidbn.report import (
     EDGES,
     LEVELS,
     Telling,
-    down,
     information_lost,
     large_enough,
     report,

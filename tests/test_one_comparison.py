@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
-from reidbn.report import LEVELS, Telling, down, risk_curves
+from reidbn.release import down
+from reidbn.report import LEVELS, Telling, risk_curves
 
 
 @pytest.fixture
