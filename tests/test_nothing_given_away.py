@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
-from reidbn.release import Classes, audited, cells, down, promised, protections
+from reidbn.release import Alike, audited, cells, down, promised, protections
 from reidbn.report import (
     EDGES,
     LEVELS,
@@ -39,7 +39,7 @@ def partitions(n, largest=None):
 def counts(sizes):
     """Everything that is told of people by the size of their class, and of what follows from it."""
     each = np.repeat(sizes, sizes)
-    classes = Classes(each)
+    classes = Alike(each)
     said = Telling(classes=(classes,))
     out = [classes.at(c) for c in (*range(1, 20), 30, 1000)]
     for risk in ((each == 1).astype(float), 0.5 / each):
@@ -74,7 +74,7 @@ def test_every_mark_of_a_small_table_leaves_all_that_classes_can_make_up(ten):
 def test_the_audit_finds_what_linear_programming_misses_and_pools_it():
     """One class of 15 after the last of a ten: a cutoff at 14 would give a cell away."""
     each = np.repeat([1, 15], [3, 15])
-    classes = Classes(each)
+    classes = Alike(each)
     assert classes.at(10) == classes.at(14) == (0, 19)
     assert all(p.is_kept for p in protections(classes))
     bad = Cut(each)
@@ -84,8 +84,8 @@ def test_the_audit_finds_what_linear_programming_misses_and_pools_it():
     assert "told by their neighbours alone: up to 4, up to 14 alike" in done.in_words()
 
 
-class Cut(Classes):
-    """Told at a cutoff that does not fit."""
+class Cut(Alike):
+    """A cutoff that does not fit is told."""
 
     cutoffs = property(lambda me: [c for c in (4, 14) if c not in me.without])
 

@@ -61,7 +61,7 @@ def down(count: Any) -> Any:
     return count // BASE * BASE
 
 
-class Told(NamedTuple):
+class Tens(NamedTuple):
     """What a count may be, as far as it is told."""
 
     low: int
@@ -78,27 +78,27 @@ class Told(NamedTuple):
         return self.high < BASE
 
 
-def told(count: Any) -> Told:
+def told(count: Any) -> Tens:
     """The ten that a count lies in.
 
     >>> told(2114)
-    Told(low=2110, high=2119)
+    Tens(low=2110, high=2119)
     """
     low = int(down(count))
-    return Told(low, low + WIDTH)
+    return Tens(low, low + WIDTH)
 
 
-def between(above: Told, below: Told) -> Told:
+def between(above: Tens, below: Tens) -> Tens:
     """What lies between two cumulative counts, the smaller first.
 
     >>> between(told(3), told(17)), between(told(13), told(17))
-    (Told(low=1, high=19), Told(low=0, high=9))
+    (Tens(low=1, high=19), Tens(low=0, high=9))
     """
-    return Told(max(below.low - above.high, 0), below.high - above.low)
+    return Tens(max(below.low - above.high, 0), below.high - above.low)
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class Alike:
     """How many people stand in classes of at most so many, as it is told."""
 
     sizes: Ints
@@ -121,7 +121,7 @@ class Classes:
         return int(self._below[min(max(cutoff, 0), len(self._below) - 1)])
 
     @cached_property
-    def all(self) -> Told:
+    def all(self) -> Tens:
         """All people."""
         return told(len(self))
 
@@ -135,19 +135,19 @@ class Classes:
         """A size of class that all are below."""
         return self.all.high + 1
 
-    def at(self, cutoff: int) -> Told:
+    def at(self, cutoff: int) -> Tens:
         """People in classes of at most so many."""
         if cutoff < 1:
-            return Told(0, WIDTH)
+            return Tens(0, WIDTH)
         if cutoff > self.all.high:
             return self.all
         if cutoff in self.cutoffs:
             return self._own(cutoff)
         before = max((c for c in self.cutoffs if c < cutoff), default=0)
         after = min((c for c in self.cutoffs if c > cutoff), default=self.end)
-        return Told(self.at(before).low if before else 0, self.at(after).high)
+        return Tens(self.at(before).low if before else 0, self.at(after).high)
 
-    def _own(self, cutoff: int) -> Told:
+    def _own(self, cutoff: int) -> Tens:
         if cutoff != LOOSE:
             return told(self.exactly(cutoff))
         next_one = min((c for c in self.cutoffs if c > LOOSE), default=self.end)
@@ -155,26 +155,26 @@ class Classes:
         if after.low - down(self.exactly(cutoff)) > BASE:
             return told(self.exactly(cutoff))
         before = down(self.exactly(max((c for c in self.cutoffs if c < cutoff), default=0)))
-        return Told(max(int(before), after.low - BASE), after.high)
+        return Tens(max(int(before), after.low - BASE), after.high)
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class Above:
     """How many people have more than each level, and their mean, as these are told.
 
     A value that follows from the size of a person's class is counted by class size, at the cutoffs
-    of `Classes`; any other by itself.
+    of `Alike`; any other by itself.
     """
 
     values: Array
-    classes: Sequence[Classes] = field(default_factory=tuple)
+    classes: Sequence[Alike] = field(default_factory=tuple)
 
     @cached_property
     def _sorted(self) -> Array:
         return np.sort(np.asarray(self.values, dtype=np.float64))
 
     @cached_property
-    def _link(self) -> tuple[Classes, Ints, Array] | None:
+    def _link(self) -> tuple[Alike, Ints, Array] | None:
         for classes in self.classes:
             if len(classes) == len(self.values):
                 found = _by_size(self.values, classes.sizes)
@@ -182,13 +182,13 @@ class Ladder:
                     return classes, *found
         return None
 
-    def above(self, level: float) -> Told:
+    def above(self, level: float) -> Tens:
         """People above a level."""
         if self._link is not None and level >= 0:
             classes, sizes, values = self._link
             cutoff = cutoff_of(level, sizes, values)
             if not cutoff and classes.at(1).low >= BASE:
-                return Told(0, 0)  # it is told that some are alone, and they have no more
+                return Tens(0, 0)  # it is told that some are alone, and they have no more
             return classes.at(cutoff)
         found = self._sorted
         least = np.searchsorted(found, level, side="right")
@@ -209,7 +209,7 @@ class Ladder:
     def _parts(self) -> tuple[tuple[float, float], tuple[float, float]]:
         if self._link is not None or self._sorted[0] >= 0:
             return self._integral(), (0.0, 0.0)
-        parts = [Ladder(np.maximum(sign * self._sorted, 0)) for sign in (1, -1)]
+        parts = [Above(np.maximum(sign * self._sorted, 0)) for sign in (1, -1)]
         return parts[0]._integral(), parts[1]._integral()
 
     def _integral(self) -> tuple[float, float]:
@@ -276,7 +276,7 @@ def _value_at(size: int, near: tuple[float, int] | None, far: tuple[float, int])
     return value + weight * (first - value)
 
 
-def bands(cumulative: Sequence[Told]) -> Iterator[Told]:
+def bands(cumulative: Sequence[Tens]) -> Iterator[Tens]:
     """What lies between cumulative counts, the first from nobody on."""
     before = None
     for here in cumulative:

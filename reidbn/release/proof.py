@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reidbn.release.counts import BASE, WIDTH, Array, Classes, between
+from reidbn.release.counts import BASE, WIDTH, Alike, Array, between
 from reidbn.written import counted
 
 SECONDS = 2.0
@@ -24,7 +24,7 @@ SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Cell:
+class Marked:
     """People in classes of more than `after` and at most `last`, marked "under 10"."""
 
     after: int
@@ -36,7 +36,7 @@ class Cell:
 class Protection:
     """What a reader can make of one marked cell, and what the mark promises."""
 
-    cell: Cell
+    cell: Marked
     low: int
     high: int
     promise: tuple[int, int]
@@ -66,7 +66,7 @@ class Protection:
 class Audit:
     """What is told in the end, and how far that is proved."""
 
-    classes: Classes
+    classes: Alike
     proved: tuple[Protection, ...]
     left: int
     """Marked cells for which the time did not suffice."""
@@ -91,7 +91,7 @@ class Audit:
         return f"{said}."
 
 
-def audited(classes: Classes, *, seconds: float = SECONDS) -> Audit:
+def audited(classes: Alike, *, seconds: float = SECONDS) -> Audit:
     """What may be told: where the programme finds a cell given away, a cutoff is told no more."""
     from time import monotonic
 
@@ -109,17 +109,17 @@ def audited(classes: Classes, *, seconds: float = SECONDS) -> Audit:
         classes = replace(classes, without=classes.without | pooled)
 
 
-def cells(classes: Classes) -> Iterator[Cell]:
+def cells(classes: Alike) -> Iterator[Marked]:
     """What is marked "under 10": cumulative counts, what lies between two, and the rest."""
     ends = [*classes.cutoffs, classes.end]
     for before, last in zip([0, *ends], ends, strict=False):
         if classes.at(last).is_few:
-            yield Cell(0, last, classes.exactly(last))
+            yield Marked(0, last, classes.exactly(last))
         if before and between(classes.at(before), classes.at(last)).is_few:
-            yield Cell(before, last, classes.exactly(last) - classes.exactly(before))
+            yield Marked(before, last, classes.exactly(last) - classes.exactly(before))
 
 
-def protections(classes: Classes) -> Iterator[Protection]:
+def protections(classes: Alike) -> Iterator[Protection]:
     """Each marked cell that may be several numbers, and what a reader can make of it."""
     ends = [*classes.cutoffs, classes.end]
     system = _System(classes, ends)
@@ -128,13 +128,13 @@ def protections(classes: Classes) -> Iterator[Protection]:
         yield Protection(cell, low, high, promise)
 
 
-def _open(classes: Classes) -> list[tuple[Cell, tuple[int, int]]]:
+def _open(classes: Alike) -> list[tuple[Marked, tuple[int, int]]]:
     """The marked cells of which arithmetic alone leaves several numbers."""
     found = [(cell, promised(cell, classes)) for cell in cells(classes)]
     return [(cell, promise) for cell, promise in found if promise[0] < promise[1]]
 
 
-def promised(cell: Cell, classes: Classes) -> tuple[int, int]:
+def promised(cell: Marked, classes: Alike) -> tuple[int, int]:
     """The numbers from 0 to 9 that classes of the cell's sizes can make up."""
     if cell.last <= classes.nobody:
         return 0, 0
@@ -150,7 +150,7 @@ def promised(cell: Cell, classes: Classes) -> tuple[int, int]:
 class _System:
     """The bounds on classes and people between cutoffs."""
 
-    def __init__(self, classes: Classes, ends: list[int]) -> None:
+    def __init__(self, classes: Alike, ends: list[int]) -> None:
         many = len(ends)
         self.ends_of, self.most = ends, classes.all.high
         rows: list[Array] = []
@@ -183,7 +183,7 @@ class _System:
             row[many + i] = after < end and (end <= last or (i and self.ends_of[i - 1] < last))
         return row
 
-    def ends(self, cell: Cell) -> tuple[int, int]:
+    def ends(self, cell: Marked) -> tuple[int, int]:
         """The smallest and the largest number of people that the cell can hold."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 

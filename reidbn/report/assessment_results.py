@@ -13,7 +13,7 @@ from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.routes.truth import act_out, not_acted
 from reidbn.inference.compared import AGREES
-from reidbn.release.counts import BASE, Classes, Told, down
+from reidbn.release.counts import BASE, Alike, Tens, down
 from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import SURE, how_sure, set_outside
@@ -86,7 +86,7 @@ def alike_in_bands(sizes: NDArray[np.int64], telling: Telling) -> list[int | lis
     """How many people have so many alike, band by band."""
     if telling.custodian:
         return [int(((sizes >= low) & (sizes <= (high or 1 << 62))).sum()) for low, high in SIZES]
-    classes = Classes(sizes)
+    classes = Alike(sizes)
     return telling.in_bands([classes.at(high or classes.end) for _, high in SIZES])
 
 
@@ -157,7 +157,7 @@ def _in_bands(risk: Any, telling: Telling) -> list[int | list[int] | None]:
     return telling.in_bands(_told_above(risk, telling))[::-1]
 
 
-def _told_above(risk: Any, telling: Telling) -> list[Told]:
+def _told_above(risk: Any, telling: Telling) -> list[Tens]:
     """People above each edge of the bands, from the riskiest on; all of them at the end."""
     ladder = telling.ladder(risk)
     return [*(ladder.above(edge) for edge in EDGES[-2:0:-1]), told_ten(len(risk))]

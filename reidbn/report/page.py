@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reidbn.errors import UsageError
-from reidbn.release.counts import BASE, Classes
+from reidbn.release.counts import BASE, Alike
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
 from reidbn.report.telling import OWN_COPY, Telling, how_told
@@ -131,7 +131,7 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     known = getattr(result, "known", None)
     named = tuple(getattr(known, "names", None) or ())
     sets = [None] if not named or set(named) == set(table.quasi_identifiers) else [None, named]
-    return Telling(classes=tuple(Classes(written.class_sizes(names)) for names in sets))
+    return Telling(classes=tuple(Alike(written.class_sizes(names)) for names in sets))
 
 
 def sheet_of(result: Result, *, custodian: bool = False, title: str = "") -> Sheet:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.above import is_above
-from reidbn.release.counts import BASE, Classes, Ladder, Told, bands, down, told
+from reidbn.release.counts import BASE, Above, Alike, Tens, bands, down, told
 from reidbn.report.words import one_in, people
 from reidbn.result import SHARE
 from reidbn.written import agree, plural, tiny
@@ -55,38 +55,38 @@ class Telling:
     """The custodian's own copy, or one that may leave the house."""
 
     custodian: bool = False
-    classes: tuple[Classes, ...] = field(default=(), compare=False, repr=False)
+    classes: tuple[Alike, ...] = field(default=(), compare=False, repr=False)
     """In which classes people stand: what follows from them is counted by class size."""
 
     # -- counts ----------------------------------------------------------------------------
 
-    def count(self, count: int | Told) -> int | list[int] | None:
+    def count(self, count: int | Tens) -> int | list[int] | None:
         """A count; None is a suppressed one, which may be none at all; two are from so many to so
         many.
         """
-        if isinstance(count, Told):
+        if isinstance(count, Tens):
             if count.is_few:
                 return None
             return count.low if count.is_ten else list(count)
         return count if self.custodian else self.count(told(count))
 
-    def counted(self, count: int | Told) -> str:
+    def counted(self, count: int | Tens) -> str:
         """The same in words.
 
         >>> Telling().counted(2114), Telling().counted(3), Telling(custodian=True).counted(3)
         ('2,110', 'under 10', '3')
-        >>> Telling().counted(Told(30, 59))
+        >>> Telling().counted(Tens(30, 59))
         '30 to 59'
         """
         return in_words(self.count(count))
 
-    def of(self, count: int | Told, total: int) -> str:
+    def of(self, count: int | Tens, total: int) -> str:
         """So many of all people, with the share; nobody and everybody are told as nearly so.
 
         >>> Telling().of(566, 789), Telling().of(3, 789), Telling().of(788, 789)
         ('560 of 780 people (72 %)', 'under 10 of 780 people', 'all but under 10 of 780 people')
         """
-        if not isinstance(count, Told):
+        if not isinstance(count, Tens):
             if self.custodian:
                 return people(count, total)
             count = told(count)
@@ -103,13 +103,13 @@ class Telling:
         """The verb of a count; outwards it does not tell that it is one."""
         return agree(count, one, many) if self.custodian else many
 
-    def share(self, count: int | Told, total: int) -> str:
+    def share(self, count: int | Tens, total: int) -> str:
         """A share of all people, made of the counts that are told.
 
         >>> Telling().share(400, 4000), Telling().share(3, 4000), Telling().share(4000, 4000)
         ('10 %', 'below 0.25 %', 'above 99.8 %')
         """
-        if not isinstance(count, Told):
+        if not isinstance(count, Tens):
             if self.custodian:
                 return f"{100 * count / total:.3g} %"
             count = told(count)
@@ -140,19 +140,19 @@ class Telling:
         found = self.in_bands([told(int(c)) for c in np.cumsum(counts)])
         return [c[0] if isinstance(c, list) else c for c in found]
 
-    def in_bands(self, cumulative: Sequence[Told]) -> list[int | list[int] | None]:
+    def in_bands(self, cumulative: Sequence[Tens]) -> list[int | list[int] | None]:
         """The same of cumulative counts as they are told."""
         found: list[int | list[int] | None] = []
-        before = Told(0, BASE - 1)
+        before = Tens(0, BASE - 1)
         for i, (here, band) in enumerate(zip(cumulative, bands(cumulative), strict=True)):
             plain = here.is_ten and before.is_ten
             found.append(here.low - before.low or None if plain and i else self.count(band))
             before = here
         return found
 
-    def portion(self, count: float | Told, total: int) -> float:
+    def portion(self, count: float | Tens, total: int) -> float:
         """A share as a number, for a picture and the table under it."""
-        if isinstance(count, Told):
+        if isinstance(count, Tens):
             return float(min(1.0, count.low / max(down(total), BASE)))
         if self.custodian:
             return count / total
@@ -167,21 +167,21 @@ class Telling:
 
     # -- levels of a value per person ------------------------------------------------------
 
-    def ladder(self, values: Array) -> Ladder:
+    def ladder(self, values: Array) -> Above:
         """How many people are above each level, as it is told outwards."""
-        return Ladder(np.asarray(values, dtype=np.float64), self.classes)
+        return Above(np.asarray(values, dtype=np.float64), self.classes)
 
-    def above(self, values: Array, level: float) -> int | Told:
+    def above(self, values: Array, level: float) -> int | Tens:
         """How many people are above a level."""
         if self.custodian:
             return int(is_above(values, level).sum())
         return self.ladder(values).above(level)
 
-    def alike(self, sizes: NDArray[np.int64], most: int) -> int | Told:
+    def alike(self, sizes: NDArray[np.int64], most: int) -> int | Tens:
         """How many people stand in classes of at most so many."""
         if self.custodian:
             return int((sizes <= most).sum())
-        return Classes(sizes).at(most)
+        return Alike(sizes).at(most)
 
     def curve(self, values: Array, levels: Array) -> Array:
         """Shares above levels in percent, for a curve; outwards the most that the counts leave."""

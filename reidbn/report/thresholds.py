@@ -26,7 +26,7 @@ from reidbn.above import is_above, refuse_no_limit
 from reidbn.attacks.routes.assessment import Array, Assessment
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.table import People
-from reidbn.release.counts import Told
+from reidbn.release.counts import Tens
 from reidbn.report.telling import Telling
 from reidbn.written import agree, read_exact
 
@@ -319,7 +319,7 @@ class Judged:
             return 1 if self.passes else 0
         return self.rule.limit.k - 1 if self.risk is None else 0
 
-    def told_beyond(self, telling: Telling) -> int | Told:
+    def told_beyond(self, telling: Telling) -> int | Tens:
         """How many do not keep the limit as a person, as it is told."""
         limit = self.rule.limit
         if self.rule.is_public and self.risk is not None:
