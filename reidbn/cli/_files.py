@@ -131,7 +131,7 @@ def _read(name: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
         if "value" in told:
             numbers[measure] = told["value"]
         else:
-            parts = {part: value for part, value in told.items() if part != "step"}
+            parts = {part: told[part] for part in told if part not in ("step", "mean_at_least")}
             numbers |= {f"{measure}, {part}": value for part, value in parts.items()}
     if "verdict" in content:
         numbers = {"verdict": content["verdict"], **numbers}
