@@ -105,9 +105,10 @@ def test_layers_of_all_subsets_say_what_a_layer_of_each_says():
     # Each cell stands for its f people, as in equation (2) of theory/layer.py.
     for size in (1, 2, 3):
         tally(x, np.where(f == size, f, 9), np.full(cells, float(size)), at, seen)
-    made = fit_layers(seen, (f <= 3).sum(axis=1).astype(float), n, N)
+    apart = np.linspace(0, 2.5, subsets)
+    made = fit_layers(seen, (f <= 3).sum(axis=1).astype(float), n, N, apart)
     for mask in range(subsets):
-        one = fit_layer(x[mask].astype(float), f[mask], n)
+        one = fit_layer(x[mask].astype(float), f[mask], n, apart[mask])
         points = np.linspace(-4, 2, 25)
         knot, beyond = made.at(np.tile(points, (subsets, 1)).astype(np.float32))
         expected = one.weight @ one.p_unique(points, N)

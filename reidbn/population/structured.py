@@ -35,7 +35,15 @@ from reidbn.microdata.table import People
 from reidbn.population.pitman import PitmanFit, check_level, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness
 from reidbn.population.sample import Sample
-from reidbn.theory.layer import FEW, CalibratedLayer, common_layer, fit_layer, mean_inverse_common
+from reidbn.theory.layer import (
+    FEW,
+    CalibratedLayer,
+    common_layer,
+    fit_layer,
+    how_far_apart,
+    mean_inverse_common,
+)
+from reidbn.theory.species import zayatz
 from reidbn.theory.structure import Distinct, by_classes, by_forest, determined, together
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -48,6 +56,7 @@ SMALLEST = 100
 """People below whom structures cannot be told apart."""
 UNSEEN = 0.5  # unique rows that the table has nobody like
 WIDE = 10.0
+HALF = 0.5  # sampled, from which on the table's uniques tell who stays unique
 QUANTITIES = ("expected_uniques", "expected_uniques_in_table", "p_unique")
 _DRAWS, _KNOTS = 4_000, 80
 
@@ -365,6 +374,33 @@ class StructuredInstead(Chosen):
         return [f"{self.why}: {self.chosen.model} speaks", *self.chosen._remarks()]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class OneAttribute(StructuredInstead):
+    """Where one attribute alone parts people, the upper end is all that class sizes can tell.
+
+    Pitman's values never run out, those of an age or a state do: on real tables its interval was
+    too high wherever it missed, by any factor.  The values that the table has not seen may not be
+    there at all, and below a half sampled neither may one of those it has seen once.
+    """
+
+    def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
+        """Up to Pitman's upper end; from nobody, or from those of the table's uniques who stay."""
+        from scipy.stats import poisson
+
+        low, high = self.chosen.prediction_interval(level=level)
+        if self.sampling_fraction < HALF:
+            return 0, high
+        stay = zayatz(self.sample.table, self.population) * self.uniques / self.sampling_fraction
+        return min(low, int(poisson.ppf((1 - level) / 2, stay))), high
+
+    def _remarks(self) -> list[str]:
+        return [
+            *super()._remarks(),
+            "values of one attribute may have run out, which class sizes do not show: the estimate "
+            "is on the high side, and the lower end of its prediction interval allows for it",
+        ]
+
+
 def fit_structured(sample: Sample) -> Uniqueness:
     """Fit forest, latent classes and layer; Pitman's posterior where there is no structure."""
     people = sample.people
@@ -380,13 +416,15 @@ def fit_structured(sample: Sample) -> Uniqueness:
     dropped = tuple(sample.columns[parting[j]] for j in found)
     kept = [j for i, j in enumerate(parting) if i not in found]
     if len(kept) < 2:
-        return _instead(sample, "one attribute alone parts people, so there is no structure")
+        why = "one attribute alone parts people, so there is no structure"
+        return OneAttribute(sample, fit_pitman(sample, model="pitman-bayes"), why)
     ordered = tuple(is_ordered(people, sample.columns[j]) for j in kept)
     rows = Distinct(codes[:, kept], counts.astype(np.float64), ordered)
     forest, classes = by_forest(rows), by_classes(rows, np.random.default_rng(0))
-    x = together(forest, classes) + np.log(rows.n)
+    x, few = together(forest, classes) + np.log(rows.n), counts <= FEW
+    apart = how_far_apart(forest[few], classes[few], counts[few])
     return StructuredFit(
-        sample, ids, counts, (forest, classes), fit_layer(x, counts, rows.n),
+        sample, ids, counts, (forest, classes), fit_layer(x, counts, rows.n, apart),
         common_layer(x, counts, rows.n), dropped,
     )  # fmt: skip
 

@@ -203,7 +203,7 @@ def _calibrated(
     some = rng.permutation(np.flatnonzero(weight))
     at = knots(n, population)
     seen = np.zeros((len(wanted), len(at), FEW))
-    answers = np.zeros((len(wanted), 4))
+    answers, apart = np.zeros((len(wanted), 4)), np.zeros((3, len(wanted)))
     step, compared = max(1, BLOCK // marginals.subsets), 0
     sizes = sizes_of_rows(rows, some).T
     for start in progress(range(0, len(some), step), "how attributes go together"):
@@ -213,6 +213,10 @@ def _calibrated(
         x = together(forest, classes)
         x += np.float32(np.log(n))
         tally(x, f, weight[here], at, seen)
+        few = (f <= FEW) * weight[here]
+        off = forest - classes
+        for total, value in zip(apart, (few, few * off, few * off**2), strict=True):
+            total += value.sum(axis=1)
         if compared < COMPARED_ON:
             compared += x.size
             alone = (f == 1) * weight[here]
@@ -221,7 +225,9 @@ def _calibrated(
                 answers[:, k] += (alone * np.exp(np.float32(population - n) * stay)).sum(axis=1)
             answers[:, 3] += alone.sum(axis=1)
     cells = np.array([found.counts[found.sizes <= FEW].sum() for found in frequencies])[wanted]
-    layers = fit_layers(seen, cells.astype(float), n, population)
+    _, mean, square = apart / np.maximum(apart[0], 1.0)
+    off = np.sqrt(np.maximum(square - mean**2, 0.0))
+    layers = fit_layers(seen, cells.astype(float), n, population, off)
     uniques = np.maximum(answers[:, 3], 1.0)
     share = answers / uniques[:, None]
     held = seen[:, :, 0]

@@ -13,8 +13,11 @@ to three people say of (a, b, s), given that they have one to three, is the like
     L = prod_x P(f_x | f_x <= 3)^(f_x m)                                                     (2)
 
 with the same m for all rows, that together they count once per row.  The prior is a - s^2/2 ~
-N(.15, .3), b ~ N(.95, .12), ln s ~ N(ln .2, .8): its middle is where real tables put it
-(benchmarks/results/real_populations.md).  Of a person in a class of f,
+N(.15, .3), b ~ N(.95, .12), ln s ~ N(ln max(.2, .3 d), .8): its middle is where real tables put it
+(benchmarks/results/real_populations.md).  d is how far the log shares of the two models of
+structure.py are apart from row to row: models that contradict each other know less.
+
+Of a person in a class of f,
 
     P(F = 1 | f = 1) = E[(1-p)^(n-1) (1-p)^(N-n)] / E[(1-p)^(n-1)]                           (3)
     E[1/F | f]       = E[p^(f-1) (1-p)^(n-f) J_f((N-n)p)] / E[p^(f-1) (1-p)^(n-f)]           (4)
@@ -27,7 +30,7 @@ of rare rows says little of common ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
@@ -45,7 +48,8 @@ COMMON = 30
 """The largest class that the layer of larger classes is fitted on."""
 UNKNOWN, UNKNOWN_SD = 0.1, 1.5
 """Share of the rows of which the models know nothing, and how far off they are."""
-MID_A, SD_A, MID_B, SD_B, MID_S, SD_S = 0.15, 0.3, 0.95, 0.12, float(np.log(0.2)), 0.8
+MID_A, SD_A, MID_B, SD_B, SD_S = 0.15, 0.3, 0.95, 0.12, 0.8
+LEAST_S, OF_APART = 0.2, 0.3
 BINS = 40  # of x, so that the cost does not grow with the table
 GRID = (13, 7, 7)
 LOW, HIGH = np.array([-1.4, 0.55, np.log(0.02)]), np.array([1.8, 1.35, np.log(2.0)])
@@ -97,27 +101,46 @@ def _errors(s: Floats) -> Floats:
     return np.concatenate([s * _Z, np.sqrt(s**2 + UNKNOWN_SD**2) * _Z], axis=2)
 
 
-def fit_layer(x: Floats, f: Ints, n: float) -> CalibratedLayer:
-    """The posterior of (a, b, s) from the rows of one to three people.
+def middle_of(apart: Any) -> Any:
+    """The prior's middle of ln s, of models so far apart."""
+    return np.log(np.maximum(LEAST_S, OF_APART * apart))
+
+
+def how_far_apart(one: Floats, other: Floats, people: Ints) -> float:
+    """Standard deviation over people of the difference of two models' log shares; 0 of nobody."""
+    if not len(people):
+        return 0.0
+    off = one - other - np.average(one - other, weights=people)
+    return float(np.sqrt(np.average(off**2, weights=people)))
+
+
+def fit_layer(x: Floats, f: Ints, n: float, apart: float = 0.0) -> CalibratedLayer:
+    """The posterior of (a, b, s) from the rows of one to three people, of models `apart`.
 
     First on a wide grid, then on one over three standard deviations around its mean.
     """
     few = f <= FEW
     seen = _binned(x[few], f[few], 1, FEW)
     low, high = LOW, HIGH
-    points, weight = _posterior(low, high, seen, n, 1)
+    middle_s = float(middle_of(apart))
+    points, weight = _posterior(low, high, seen, n, 1, middle_s)
     middle = points @ weight
     spread = np.sqrt(np.maximum((points - middle[:, None]) ** 2 @ weight, 0))
     spread = np.maximum(spread, (HIGH - LOW) / (np.array(GRID) - 1) / 3)
     low, high = np.maximum(LOW, middle - 3 * spread), np.minimum(HIGH, middle + 3 * spread)
-    points, weight = _posterior(low, high, seen, n, 1)
+    points, weight = _posterior(low, high, seen, n, 1, middle_s)
     keep = weight > KEPT
     a, b, log_s = points[:, keep]
     return CalibratedLayer(n, a, b, np.exp(log_s), weight[keep] / weight[keep].sum())
 
 
 def _posterior(
-    low: Floats, high: Floats, seen: tuple[Floats, Floats], n: float, smallest: int
+    low: Floats,
+    high: Floats,
+    seen: tuple[Floats, Floats],
+    n: float,
+    smallest: int,
+    middle_s: float,
 ) -> tuple[Floats, Floats]:
     """Points (a, b, ln s) of a grid, and their weights."""
     axes = [np.linspace(*ends) for ends in zip(low, high, GRID, strict=True)]
@@ -125,7 +148,7 @@ def _posterior(
     a, b, log_s = points
     s = np.exp(log_s)
     off = ((a - s**2 / 2 - MID_A) / SD_A) ** 2 + ((b - MID_B) / SD_B) ** 2
-    told = log_likelihood(a, b, s, seen, n, smallest) - (off + ((log_s - MID_S) / SD_S) ** 2) / 2
+    told = log_likelihood(a, b, s, seen, n, smallest) - (off + ((log_s - middle_s) / SD_S) ** 2) / 2
     weight = np.exp(told - told.max())
     return points, weight / weight.sum()
 
@@ -168,7 +191,8 @@ def log_likelihood(
 def common_layer(x: Floats, f: Ints, n: float) -> tuple[float, float, float]:
     """(a, b, s) of the classes of four to thirty people: the best point under the same prior."""
     some = (f > FEW) & (f <= COMMON)
-    points, weight = _posterior(LOW, HIGH, _binned(x[some], f[some], FEW + 1, COMMON), n, FEW + 1)
+    seen = _binned(x[some], f[some], FEW + 1, COMMON)
+    points, weight = _posterior(LOW, HIGH, seen, n, FEW + 1, float(middle_of(0.0)))
     a, b, log_s = points[:, int(np.argmax(weight))]
     return float(a), float(b), float(np.exp(log_s))
 

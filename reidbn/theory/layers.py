@@ -19,12 +19,12 @@ from reidbn.theory.layer import (
     LOW,
     MID_A,
     MID_B,
-    MID_S,
     SD_A,
     SD_B,
     SD_S,
     CalibratedLayer,
     log_likelihood,
+    middle_of,
 )
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -101,10 +101,11 @@ def tally(x: Single, f: NDArray[Any], people: Floats, at: Floats, out: Floats) -
     flat += np.bincount(cell + FEW, weight * beyond, flat.size)
 
 
-def fit_layers(seen: Floats, rows: Floats, n: float, N: float) -> SubsetLayers:
+def fit_layers(seen: Floats, rows: Floats, n: float, N: float, apart: Floats) -> SubsetLayers:
     """The layers of all subsets, from `tally`'s people and how many rows they are.
 
-    Equation (2) of layer.py: people count as many as there are rows of one to three.
+    Equation (2) of layer.py: people count as many as there are rows of one to three.  `apart` is
+    how far the models are apart on each subset.
     """
     x = knots(n, N)
     axes = [np.linspace(*ends) for ends in zip(LOW, HIGH, GRID, strict=True)]
@@ -112,7 +113,8 @@ def fit_layers(seen: Floats, rows: Floats, n: float, N: float) -> SubsetLayers:
     a, b, log_s = points
     own = np.exp(axes[2])
     off = ((a - np.exp(2 * log_s) / 2 - MID_A) / SD_A) ** 2 + ((b - MID_B) / SD_B) ** 2
-    prior = -(off + ((log_s - MID_S) / SD_S) ** 2) / 2
+    middle = middle_of(apart)
+    prior = -(off + (log_s / SD_S) ** 2) / 2  # but for what depends on the subset
     likelihood, unique, *match = _tabled(points, own, x, n, N)
     held = seen.sum(axis=(1, 2))
     share = seen.reshape(len(seen), -1) * (rows / np.maximum(held, 1e-9))[:, None]
@@ -120,6 +122,7 @@ def fit_layers(seen: Floats, rows: Floats, n: float, N: float) -> SubsetLayers:
     for start in range(0, len(seen), AT_ONCE):
         some = slice(start, start + AT_ONCE)
         weight = share[some] @ likelihood + prior
+        weight += np.outer(middle[some] / SD_S**2, log_s)
         weight -= weight.max(axis=1, keepdims=True)
         np.exp(weight, out=weight)
         weight /= weight.sum(axis=1, keepdims=True)
