@@ -269,6 +269,34 @@ def test_changes_and_intervals_ask_the_model_again(result):
     assert swept.item() == pytest.approx(moved.risk().mean())
 
 
+def test_structures_are_shown_side_by_side(result, people, tmp_path):
+    table = result.population.table().set_index("known")
+    whole = table.loc["age+sex+state+race"]
+    four = whole[["forest", "latent_classes", "mixture", "calibrated"]].astype(float)
+    assert ((four > 0) & (four <= 1.5)).all()
+    assert whole["disagreement"] == pytest.approx(four.max() / four.min())
+    assert table.loc["age", ["forest", "disagreement"]].isna().all()
+    ends = result.population_uncertainty()
+    assert "structures disagree by a factor" in str(ends)
+    each = ends.people("journalist")
+    assert (each["low"] <= each["risk"] + 1e-12).all()
+    assert (each["risk"] <= each["high"] + 1e-12).all()
+    assert len(each) == len(people)
+    with pytest.raises(rb.UsageError, match="does not stand on the population"):
+        ends.people("marketer")
+    result.report(tmp_path / "page.html")
+    assert "structures disagree by a factor" in (tmp_path / "page.html").read_text()
+    fit = rb.population.fit(people, population=20_000, model="structured")
+    fit.report(tmp_path / "fit.html", custodian=True)
+    assert "Structures disagree by a factor" in (tmp_path / "fit.html").read_text()
+    own = fit.people
+    assert (own["p_unique_low"] <= own["p_unique"]).all()
+    assert (own["p_unique"] <= own["p_unique_high"]).all()
+    assert (own["p_unique_low"] < own["p_unique_high"])[own["class_size"] == 1].all()
+    rows = rb.population.compare(people, population=20_000).set_index("model")
+    assert "structures disagree by a factor" in rows.loc["structured", "remarks"]
+
+
 def test_missing_cells_and_weights_are_told(people):
     frame = rb.datasets.synthetic_patients(600, seed=3).astype(object)
     frame.loc[::9, "race"] = None

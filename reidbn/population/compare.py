@@ -13,7 +13,7 @@ from reidbn.population.pitman import PitmanFit
 from reidbn.population.remarks import CROWDED
 from reidbn.population.result import Uniqueness, number_or_none
 from reidbn.population.sample import Sample, sample_of
-from reidbn.population.structured import STRUCTURED
+from reidbn.population.structured import STRUCTURED, StructuredFit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,6 +151,9 @@ def _row(model: str, fit: Uniqueness, level: float) -> dict[str, Any]:
     if isinstance(fit, PitmanFit) or model == STRUCTURED:
         low, high = fit.prediction_interval(level=level)
     names = ("expected_uniques", "expected_uniques_in_table", "p_unique", "p_unique_ratio")
+    words = fit.warnings
+    if isinstance(fit, StructuredFit):
+        words = (str(fit.parts), *words)
     return {
         "model": model,
         "status": fit.status,
@@ -158,7 +161,7 @@ def _row(model: str, fit: Uniqueness, level: float) -> dict[str, Any]:
         "lower": low,
         "upper": high,
         "expected_match": getattr(fit, "expected_match", None),
-        "remarks": "; ".join(fit.warnings),
+        "remarks": "; ".join(words),
     }
 
 

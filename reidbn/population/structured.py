@@ -162,7 +162,16 @@ class StructuredFit(Uniqueness):
         return np.minimum(found, 1 / self.counts)
 
     def _each(self) -> dict[str, Floats]:
-        return {"p_unique": self._q[self.ids], "mean_inverse": self._match[self.ids]}
+        low, high = np.quantile(self._rates(), [0.025, 0.975], axis=0)
+        alone = self.counts == 1
+        ends = [np.where(alone, np.interp(self._x, self._knots, end), 0.0) for end in (low, high)]
+        ends = [np.minimum(ends[0], self._q), np.maximum(ends[1], self._q)]
+        return {
+            "p_unique": self._q[self.ids],
+            "mean_inverse": self._match[self.ids],
+            "p_unique_low": ends[0][self.ids],
+            "p_unique_high": ends[1][self.ids],
+        }
 
     # Totals
 

@@ -7,6 +7,7 @@ from typing import Any
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.readings import is_estimated
+from reidbn.attacks.routes.structured import StructuredPopulation
 from reidbn.report.page import Shown
 from reidbn.report.telling import NOT_TOLD, Telling
 from reidbn.whatif.uncertainty import uncertainty
@@ -126,6 +127,8 @@ def fit_status(result: Assessment) -> str:
         return ""
     if _by_weights(result):
         return f"{BY_WEIGHTS}, from survey weights: no fit, and no interval"
+    if isinstance(result.population, StructuredPopulation):
+        return f"{result.inputs.population_model}: {result.population.structures}"
     status = result.population.statuses.most_common()
     last = len(status) - 1
     told = ", ".join(

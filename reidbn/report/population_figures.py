@@ -12,6 +12,7 @@ import numpy as np
 from reidbn.population.curve import uniqueness_curve
 from reidbn.population.pitman import PitmanFit
 from reidbn.population.result import Uniqueness
+from reidbn.population.structured import StructuredFit
 from reidbn.report.page import Section, Shown, bars
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, blank, titled
 from reidbn.report.telling import NOT_TOLD, Telling
@@ -170,8 +171,40 @@ def sections(result: Uniqueness, telling: Telling) -> list[Section]:
                       "Unique in the table, and of these and of all people in the population.")
             ],
         ),
-        *([_by_fraction(result)] if telling.custodian and isinstance(result, PitmanFit) else []),
+        *(_closer(result) if telling.custodian else []),
     ]  # fmt: skip
+
+
+def _closer(fit: Uniqueness) -> list[Section]:
+    """What the custodian sees beside."""
+    if isinstance(fit, StructuredFit):
+        return [_by_structure(fit)]
+    return [_by_fraction(fit)] if isinstance(fit, PitmanFit) else []
+
+
+def _by_structure(fit: StructuredFit) -> Section:
+    """What each structure says alone, and where the interval's width comes from."""
+    parts = fit.parts
+    told = (
+        ("forest of pairs", parts.forest),
+        ("latent classes", parts.latent_classes),
+        ("both together", parts.mixture),
+        ("calibrated on the table's singles, pairs and triples", parts.calibrated),
+    )
+    shares = zip(("calibration", "sampling", "structure"), parts.shares, strict=True)
+    return Section(
+        "By structure",
+        text=[
+            f"Structures disagree by a factor of {parts.disagreement:.2f}.",
+            "Of the interval's width (variance of the logarithm): "
+            + ", ".join(f"{name} {share:.0%}" for name, share in shares)
+            + ".",
+        ],
+        shown=[
+            Shown("Population uniques by structure", ("structure", "people"),
+                  [[name, f"{value:,.0f}"] for name, value in told])
+        ],
+    )  # fmt: skip
 
 
 def _by_fraction(fit: PitmanFit) -> Section:

@@ -44,11 +44,12 @@ from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.structured import StructuredPopulation
 from reidbn.attacks.routes.subject_data import Told, filled, on_population
 from reidbn.attacks.routes.summed import are_many, summed
-from reidbn.errors import UsageError
+from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.query import Query
 from reidbn.population.pitman import check_level
 from reidbn.progress import progress
 from reidbn.release.writing import write_csv
+from reidbn.result import by_person
 from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import Packed
 from reidbn.theory.pitman import stays_unique
@@ -91,8 +92,20 @@ class PopulationUncertainty:
     def statuses(self) -> str:
         """How many subsets have which status of Pitman's likelihood, in words."""
         assert self.result.population is not None  # noqa: S101 - intervals are of its fits
+        if isinstance(self.result.population, StructuredPopulation):
+            return self.result.population.structures
         found = self.result.population.statuses.most_common()
         return ", ".join(f"{status} on {count:,}" for status, count in found)
+
+    def people(self, measure: str = OVERALL) -> pd.DataFrame:
+        """The risk of every person and its interval, in record order."""
+        if measure not in self.low:
+            raise UsageError(
+                f"{measure} does not stand on the population; {did_you_mean(measure, self.low)}"
+            )
+        low, high = (self.of_people(end, measure) for end in (self.low, self.high))
+        columns = {"low": low, "risk": self.result.risk(measure), "high": high}
+        return by_person(columns, self.result.table, self.result.inputs.individuals)
 
     def of_people(self, end: dict[str, Array], measure: str = OVERALL) -> Array:
         """One end of the measure for every person, in record order."""
@@ -103,7 +116,7 @@ class PopulationUncertainty:
         for name, row in self.table().iterrows():
             lines.append(f"  {name!s:18}{row['mean']:10.4g}  ({tiny(row.low)} to {tiny(row.high)})")
         lines.append(f"  status of the fits: {self.statuses}")
-        if self.subsets < self.of:
+        if self.subsets < self.of and not isinstance(self.result.population, StructuredPopulation):
             lines.append(f"  the {self.subsets} of {self.of} subsets with most unique people vary")
         return "\n".join(lines)
 

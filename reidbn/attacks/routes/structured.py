@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,12 @@ from reidbn.population.structured import SMALLEST, STRUCTURED
 from reidbn.population.structured_subsets import StructuredSubsets, fit_every_subset
 from reidbn.population.subsets import fit_tables
 from reidbn.theory.layer import FEW
+from reidbn.written import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STRUCTURES = ("forest", "latent_classes", "mixture", "calibrated")
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -155,17 +161,37 @@ class StructuredPopulation(SubsetPopulation):
         """At one end of what layers and structures leave open."""
         return replace(self, structured=self.structured.at_end(deviations))
 
+    @property
+    def structures(self) -> str:
+        """How far the structures are apart, in words."""
+        apart = self.structured.disagreement[self.structured.speaks]
+        return (
+            f"structures disagree by a factor {np.median(apart):.2g} in the middle of "
+            f"{counted(len(apart), 'subset')}, at most {apart.max():.2g}"
+        )
+
+    def table(self) -> pd.DataFrame:
+        """As there; and what each structure says of a unique person, and by how much they differ.
+
+        Empty where the model does not speak.
+        """
+        told, found = super().table(), self.structured
+        of = np.where(found.speaks, found.place, 0)
+        silent = ~found.speaks
+        for name, values in zip(STRUCTURES, found.answers[of].T, strict=True):
+            told[name] = np.where(silent, np.nan, values)
+        told["disagreement"] = np.where(silent, np.nan, found.disagreement)
+        return told
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What to bear in mind about these numbers."""
         _ = self._means
         mean, most = self.__dict__["_moved"]
-        apart = self.structured.disagreement[self.structured.speaks]
         return (
             *self.about,
-            f"structures (forest of pairs, latent classes, both together, calibrated) disagree by "
-            f"a factor {np.median(apart):.2g} in the middle of the subsets, at most "
-            f"{apart.max():.2g}",
+            f"{self.structures}: forest of pairs, latent classes, both together, calibrated "
+            f"(see .population.table())",
             f"whoever is unique on some attributes is unique on more: each person's chances on all "
             f"subsets were made to agree by the smallest largest change (mean change of the chance "
             f"of a unique person {mean:.2g}, at most {most:.2g})",
