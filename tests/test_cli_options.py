@@ -2,6 +2,7 @@
 
 import json
 
+import click
 import pytest
 
 import reidbn as rb
@@ -113,3 +114,49 @@ def _said(word, is_flag, glued):
 def test_every_renamed_option_is_looked_at():
     found = {param.values[0] + param.values[1][1] for param in renamed()}
     assert {"sweep--per-subject", "ask--rows", "assess--own-copy", "leak--parquet"} <= found
+
+
+def options_of_all_commands():
+    context = click.Context(reidbn)
+    for name in reidbn.list_commands(context):
+        for option in reidbn.get_command(context, name).params:
+            if isinstance(option, click.Option):
+                yield pytest.param(name, option, id=f"{name} {option.opts[0]}")
+
+
+@pytest.mark.parametrize(("command", "option"), [*options_of_all_commands()])
+def test_no_option_that_is_given_twice_keeps_its_last_value_alone(command, option):
+    """Two --threshold judged the last; --sensitive hiv --sensitive flu spoke of flu alone."""
+    said = [[option.opts[0]] if option.is_flag else [option.opts[0], word] for word in "ab"]
+    if not option.multiple:
+        with pytest.raises(rb.UsageError, match=f"{option.opts[0]}.* is named twice"):
+            reidbn.main(args=[command, *said[0], *said[1]], prog_name="x", standalone_mode=False)
+        return
+    if option.expose_value:
+        found = reidbn.get_command(click.Context(reidbn), command)
+        context = found.make_context(command, said[0] + said[1], resilient_parsing=True)
+        kept = context.params[option.name]
+        assert kept == "a,b" or kept == ("a", "b")
+
+
+@pytest.mark.parametrize("pair", [["--together", "--apart"], ["--html=a.html", "--html=b.html"]])
+def test_two_words_against_each_other_are_not_settled_by_the_last(pair):
+    with pytest.raises(rb.UsageError, match="named twice"):
+        reidbn.main(args=["assess", "t.csv", *pair], prog_name="x", standalone_mode=False)
+
+
+@pytest.mark.parametrize("words", [
+    "classes synthetic:9 --qi age --hierarchy age=bands:5,10 --level age=1 --level age=2",
+    "population synthetic:9 --qi age,sex --strata sex --population F=99 --population M=9,F=90",
+    "decide insider-decides --control p_audit=0.2:5 --control p_audit=0.2:900",
+])  # fmt: skip
+def test_a_name_that_is_given_twice_is_not_settled_by_the_last(words):
+    with pytest.raises(rb.UsageError, match="named twice"):
+        reidbn.main(args=words.split(), prog_name="reidbn", standalone_mode=False)
+
+
+def test_a_subject_file_does_not_write_over_what_was_said(tmp_path):
+    path = tmp_path / "me.json"
+    path.write_text('{"class_size": 9}')
+    with pytest.raises(rb.UsageError, match="class_size is named twice"):
+        read_subject(["class_size=1", str(path)])

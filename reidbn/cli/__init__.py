@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections import Counter
 from importlib import import_module
 from typing import Any
 
@@ -87,7 +88,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f'no command "{args[0]}"; {hint}', ctx)
         found = super().resolve_command(ctx, args)
         ctx.meta["reidbn.command"] = found[1]
-        _refuse_two_words(found[1], found[2])
+        _refuse_twice(ctx, found[1], found[2])
         return found
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -104,17 +105,28 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
 
 
-def _refuse_two_words(command: click.Command | None, args: list[str]) -> None:
-    """Raise where an option and the name that it once had are both given: the last would count."""
-    ends = args.index("--") if "--" in args else len(args)
-    given = {text.partition("=")[0] for text in args[:ends]}
-    for option in [] if command is None else command.params:
-        both = [name for name in option.opts if name.startswith("--") and name in given]
-        if len(both) > 1:
-            raise UsageError(
-                f"{' and '.join(both)} are one option, of which {both[0]} is the newer word; give "
-                "one of them"
-            )
+def _refuse_twice(ctx: click.Context, command: click.Command | None, args: list[str]) -> None:
+    """Raise where an option that holds one value is given two: the last alone would count.
+
+    So where it is said once by each of its names.
+    """
+    if command is None:
+        return
+    apart = click.Context(command, parent=ctx, resilient_parsing=True)  # faults are said later
+    given = Counter(command.make_parser(apart).parse_args(list(args))[2])
+    for option, times in given.items():
+        if not isinstance(option, click.Option) or option.multiple or times == 1:
+            continue
+        ends = args.index("--") if "--" in args else len(args)
+        written = {text.partition("=")[0] for text in args[:ends]}
+        both = [name for name in option.opts if name.startswith("--") and name in written]
+        raise UsageError(
+            f"{' and '.join(both)} are one option, of which {both[0]} is the newer word; give "
+            "one of them"
+            if len(both) > 1
+            else f"{' or '.join([*option.opts[:1], *option.secondary_opts])} is named twice, and "
+            "the last alone would count; give it once"
+        )
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

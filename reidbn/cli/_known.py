@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reidbn.cli._options import number, read_pairs
+from reidbn.cli._options import listing, number, read_pairs
 from reidbn.cli._tables import listed
 from reidbn.errors import UsageError
 
@@ -26,9 +26,9 @@ known_option = click.option("--known", multiple=True, metavar="A,B|A=P|A+B=P|SCE
 _SCENARIO_OPTIONS = (
     click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
                  help="The table's column for an attribute of the scenario."),
-    click.option("--without", default="", metavar="A,B",
+    listing("--without", metavar="A,B",
                  help="Attributes of the scenario to leave out."),
-    click.option("--unknown", default="", metavar="A,B", help="Columns of --qi that nobody knows."),
+    listing("--unknown", metavar="A,B", help="Columns of --qi that nobody knows."),
     click.option("--knowledge", multiple=True, hidden=True),
     click.option("--scenario", hidden=True),
 )  # fmt: skip

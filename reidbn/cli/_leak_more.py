@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from reidbn.cli._known import known_of, known_options
-from reidbn.cli._options import CHANCE, WHOLE, number, print_table
+from reidbn.cli._options import CHANCE, WHOLE, listing, number, print_table
 from reidbn.cli._tables import listed
 from reidbn.errors import UsageError
 from reidbn.written import read_exact
@@ -31,7 +31,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
                  help="The same without a table: S of --class-size share the target's secret."),
     click.option("--seen", type=CHANCE, metavar="Q",
                  help="Each record of a leaked person comes out with chance Q only."),
-    click.option("--histories", metavar="N,N,...",
+    listing("--histories", metavar="N,N,...",
                  help="With --seen and --records: records of each member of one class."),
     click.option("--claims", metavar="guess|only-one|P",
                  help="When the attacker claims; how often that is right."),

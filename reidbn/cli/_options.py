@@ -198,6 +198,15 @@ def option_once(*names: str, **more: Any) -> Callable[[F], F]:
     return click.option(*names, cls=Renamed, **more)
 
 
+def listing(*names: str, **more: Any) -> Callable[[F], F]:
+    """An option that holds a list between commas, and may be repeated: all of it counts."""
+
+    def join(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> str:
+        return ",".join(texts)
+
+    return click.option(*names, multiple=True, callback=join, **more)
+
+
 class NamedLimit(float):
     """The limit of a precedent, which remembers whose it is."""
 
@@ -337,7 +346,10 @@ def read_subject(texts: Iterable[str]) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     for text in texts:
         if "=" not in text:
-            found |= _json_file(Path(text))
+            data = _json_file(Path(text))
+            for name in data:
+                _once(name, found, "--subject")
+            found |= data
             continue
         name, values = _pair(text, "--subject", "COLUMN=NUMBERS")
         _once(name, found, "--subject")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reidbn.cli._options import refuse_to_write_over
+from reidbn.cli._options import listing, read_pairs, refuse_to_write_over
 from reidbn.cli._remedies import in_shell
 from reidbn.errors import UsageError
 from reidbn.progress import be_quiet
@@ -32,15 +32,15 @@ QI = (
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("table"),
     click.option("--qi", required=True, multiple=True, metavar="A,B,C", help=QI),
-    click.option("--sensitive", default="", metavar="A,B", help="Columns that are secret."),
+    listing("--sensitive", metavar="A,B", help="Columns that are secret."),
     click.option("--subject-id", metavar="COLUMN", help="Groups several rows of one person."),
     click.option("--weights", metavar="COLUMN", help="Survey weights."),
     click.option(
         "--missing", type=click.Choice(["value", "matches-anything", "drop"]), default="value",
         show_default=True, help="What a missing cell is.",
     ),
-    click.option(
-        "--missing-values", default="", metavar="?,NA", help="Texts that mean missing, like blanks."
+    listing(
+        "--missing-values", metavar="?,NA", help="Texts that mean missing, like blanks."
     ),
     click.option(
         "--history", type=click.Choice(["multiset", "set", "sequence", "person"]),
@@ -209,8 +209,9 @@ def read_levels(texts: Iterable[str]) -> dict[str, int]:
     >>> read_levels(["age=2,zip=1"])
     {'age': 2, 'zip': 1}
     """
-    pairs = (part.partition("=") for text in texts for part in listed(text))
-    return {name: _whole(value, f"--level {name}") for name, _, value in pairs}
+    parts = [part for text in texts for part in listed(text)]
+    pairs = read_pairs(parts, "--level", "COLUMN=N, such as age=1")
+    return {name: _whole(value, f"--level {name}") for name, value in pairs.items()}
 
 
 def _whole(text: str, what: str) -> int:

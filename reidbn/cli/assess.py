@@ -13,6 +13,7 @@ from reidbn.cli._options import (
     FILE,
     WHOLE,
     asked_beyond_range,
+    listing,
     option_once,
     output_options,
     print_json,
@@ -47,10 +48,9 @@ if TYPE_CHECKING:
 @click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
               help="The table's column for an attribute of the scenario.")  # fmt: skip
 @click.option("--state-column", metavar="COLUMN", help="The column that holds the state.")
-@click.option("--without", default="", metavar="A,B", help="Attributes that are not known.")
-@click.option(
+@listing("--without", metavar="A,B", help="Attributes that are not known.")
+@listing(
     "--unknown",
-    default="",
     metavar="A,B",
     help="Columns of --qi that nobody knows; a rule on k alike counts them.",
 )

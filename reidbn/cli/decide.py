@@ -43,7 +43,7 @@ def decide(
     if information:
         tables["information"] = found.information()
     if controls:
-        tables["controls"] = found.controls(dict(map(_control, controls)))
+        tables["controls"] = found.controls(_controls(controls))
     if plot:
         found.plot(plot)
     if asked.as_json:
@@ -53,6 +53,15 @@ def decide(
     click.echo(str(found))
     for table in tables.values():
         show_frame(table)
+
+
+def _controls(texts: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name, change in map(_control, texts):
+        if name in found:
+            raise UsageError(f"--control: {name} is named twice")
+        found[name] = change
+    return found
 
 
 def _control(text: str) -> tuple[str, dict[str, Any]]:

@@ -12,6 +12,7 @@ from reidbn.attacks.secrets.counts import threshold
 from reidbn.cli._known import known_of, known_options, read_known
 from reidbn.cli._options import (
     Chance,
+    listing,
     number,
     output_options,
     print_json,
@@ -63,10 +64,10 @@ COMPARED_UP_TO = 2e8  # comparisons of people that the map may take where values
               help="PPP under a smoothed posterior, too (p above 0).")  # fmt: skip
 @click.option("--calibrate", type=int, metavar="FOLDS", help="Score posteriors on held-out people.")
 @click.option("--crosscheck", type=int, metavar="N", help="Ask pgmpy about N people, too.")
-@click.option("--generalise", default="", metavar="A,B", help="Best categories of these columns.")
-@click.option("--together", default="", metavar="A=4,B=3",
+@listing("--generalise", metavar="A,B", help="Best categories of these columns.")
+@listing("--together", metavar="A=4,B=3",
               help="Best categories of several columns in turn: 4 of A, 3 of B.")  # fmt: skip
-@click.option("--categories", default="", metavar="4,8", help="Numbers of categories to show.")
+@listing("--categories", metavar="4,8", help="Numbers of categories to show.")
 @click.option("--smallest", default=10, show_default=True, help="People in a category, at least.")
 @click.option("--order", multiple=True, metavar="A=S,M,L", help="The order of a text's values.")
 @click.option("--equal-width", type=click.Choice(["paper", "at-most", "observed", "text"]),

@@ -23,6 +23,7 @@ from reidbn.cli._options import (
     WHOLE,
     Limit,
     NamedLimit,
+    listing,
     option_once,
     output_options,
     print_json,
@@ -57,7 +58,7 @@ _NAMES = {
 @click.command()
 @click.argument("table", required=False)
 @click.option("--qi", multiple=True, metavar="A,B,C", help=QI)
-@click.option("--sensitive", default="", metavar="A,B", help="Columns that are secret.")
+@listing("--sensitive", metavar="A,B", help="Columns that are secret.")
 @click.option("--subject-id", metavar="COLUMN", help="Groups several rows of one person.")
 @click.option("--missing", type=click.Choice(["value", "drop"]), default="value", show_default=True,
               help="What a missing cell is.")  # fmt: skip
@@ -67,14 +68,14 @@ _NAMES = {
     "--hierarchy", multiple=True, metavar="COLUMN=RULE", help="bands:5,10  prefix:4,2 ..."
 )
 @click.option("--level", multiple=True, metavar="COLUMN=N", help="Generalise to a level.")
-@click.option("--missing-values", default="", metavar="?,NA", help="Texts that mean missing.")
+@listing("--missing-values", metavar="?,NA", help="Texts that mean missing.")
 @click.option("--tidy", is_flag=True, help="Take 'F' and 'f ' as one value.")
 @click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given.")
 @click.option("--allow-direct", is_flag=True, help="Keep columns that look like names.")
-@click.option("--classes", metavar="K:COUNT,...", help="Class sizes and how many, without a table.")
+@listing("--classes", metavar="K:COUNT,...", help="Class sizes and how many, without a table.")
 @click.option("--records", type=WHOLE, metavar="D", help="Records, without a table.")
 @click.option("--class-size", type=WHOLE, metavar="K", help="Size of every class, with --records.")
-@click.option(
+@listing(
     "--leaked",
     required=True,
     metavar="L[,L...]",
@@ -96,7 +97,7 @@ _NAMES = {
 @click.option(
     "--largest-leak", type=LIMIT, metavar="P|NAME", help="Leak that keeps the risk under P."
 )
-@click.option("--k-curve", metavar="K,K,...", help="The risk at these class sizes, all alike.")
+@listing("--k-curve", metavar="K,K,...", help="The risk at these class sizes, all alike.")
 @click.option("--question", type=click.Choice(["any", "all", "share"]), default="any",
               show_default=True, help="The risk of several targets to keep under P.")  # fmt: skip
 @click.option("--figures", metavar="FOLDER", help="Write the paper's figures, redrawn (SVG).")
@@ -198,7 +199,7 @@ def _classes(options: dict[str, Any], *, quiet: bool) -> tuple[People | None, Cl
     from reidbn.attacks.leak.ask import classes_of, equal_classes
     from reidbn.cli._tables import read_people, say_about
 
-    named = [options["table"], options["classes"], options["records"]]
+    named = [options["table"], options["classes"] or None, options["records"]]
     if sum(name is not None for name in named) != 1:
         raise UsageError("give one of: a TABLE with --qi, --classes, --records with --class-size")
     if options["classes"]:

@@ -103,6 +103,8 @@ def _by_stratum(text: str, people: People, strata: str) -> dict[Any, Any]:
         name, equals, size = part.rpartition("=")
         if not equals:
             raise UsageError(f'--population: "{part}" is not STRATUM=N, as --strata needs')
+        if known.get(name, name) in found:
+            raise UsageError(f"--population: {name} is named twice")
         found[known.get(name, name)] = number(size, "--population")
     return found
 

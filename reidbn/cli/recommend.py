@@ -12,6 +12,7 @@ from reidbn.cli._options import (
     WHOLE,
     Chance,
     NewFile,
+    listing,
     number,
     output_options,
     print_json,
@@ -34,8 +35,8 @@ ATTACK = "adversary-routes"
               help="The release that a precedent is put to.")  # fmt: skip
 @click.option("--suppress-at-most", type=Chance(), default=0.0, metavar="SHARE",
               help="How many people may be left out, such as 2%.")  # fmt: skip
-@click.option("--keep", default="", metavar="A,B", help="Columns that stay as they are.")
-@click.option("--drop", default="", metavar="A,B", help="Columns that go.")
+@listing("--keep", metavar="A,B", help="Columns that stay as they are.")
+@listing("--drop", metavar="A,B", help="Columns that go.")
 @click.option("--loss", type=click.Choice(["entropy", "granularity"]), default="entropy",
               show_default=True, help="What is lost: bits, or values covered.")  # fmt: skip
 @click.option("--importance", multiple=True, metavar="COLUMN=WEIGHT",
@@ -46,7 +47,7 @@ ATTACK = "adversary-routes"
 @known_option
 @click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
               help="The table's column for an attribute of the scenario.")  # fmt: skip
-@click.option("--unknown", default="", metavar="A,B", help="Columns of --qi that nobody knows.")
+@listing("--unknown", metavar="A,B", help="Columns of --qi that nobody knows.")
 @click.option("--population", type=WHOLE, metavar="NUMBER",
               help="People from whom the table was drawn.")  # fmt: skip
 @click.option("--population-model", metavar="NAME", help="As for reidbn assess.")
