@@ -16,19 +16,22 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from functools import cache, wraps
-from inspect import Parameter, signature
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from typing import Any, Literal, TypeVar, Union, Unpack, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from reidbn.errors import UsageError, did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Arguments that functions judge themselves, in words of their own.
-_JUDGED = frozenset(("target", "given", "do", "grid", "threshold", "what"))
+_JUDGED = frozenset(("target", "given", "do", "grid", "threshold", "what", "classes", "population"))
 _SEVERAL = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 _MOST = 1_000  # members of a list or mapping that are looked at
+_LONGEST = 2**128  # a whole number of a call is below; a seed may have so many bits
+_ARRAY = frozenset(get_args(ArrayLike))
 
 
 def typed(function: F) -> F:
@@ -37,7 +40,10 @@ def typed(function: F) -> F:
 
     @wraps(function)
     def called(*arguments: Any, **named: Any) -> Any:
-        bound = names.bind(*arguments, **named)
+        try:
+            bound = names.bind(*arguments, **named)
+        except TypeError as problem:
+            raise _misfitting_call(function.__name__, names, named, problem) from None
         hints = _hints(function)
         for name, value in bound.arguments.items():
             kind, hint = names.parameters[name].kind, hints.get(name, Any)
@@ -45,9 +51,22 @@ def typed(function: F) -> F:
                 _refuse_unknown(function.__name__, value, names.parameters, get_args(hint)[0])
             elif name not in _JUDGED and kind not in _SEVERAL:
                 refuse_misfit(function.__name__, name, value, hint)
+            if name == "seed" and isinstance(value, int):
+                refuse_outside("seed", value, least=0, most=_LONGEST - 1)
         return function(*arguments, **named)
 
     return cast(F, called)
+
+
+def _misfitting_call(
+    function: str, names: Signature, named: Mapping[str, Any], problem: TypeError
+) -> UsageError:
+    """A call with an argument that is not there, too many, or too few."""
+    known = [name for name in names.parameters if name != "self"]
+    for name in named:
+        if name not in known:
+            return UsageError(f'{function} takes no "{name}"; {did_you_mean(name, known)}')
+    return UsageError(f"{function}: {problem}; it takes {', '.join(known)}")
 
 
 def renamed(**older: str) -> Callable[[F], F]:
@@ -109,6 +128,8 @@ def check_fields(
 
 def refuse_misfit(what: str, name: str, value: Any, hint: Any) -> None:
     if not fits(value, hint):
+        if get_origin(hint) is Literal and isinstance(value, str):
+            raise UsageError(f'no {name} "{value}"; {did_you_mean(value, get_args(hint))}')
         found = described(value)
         if isinstance(value, Mapping | list | tuple | set | np.ndarray) and len(value):
             found += f" with {described(next(iter(value)))} in it"
@@ -123,7 +144,11 @@ def fits(value: Any, hint: Any) -> bool:
     """
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        return any(fits(value, option) for option in inner)
+        others = _besides_arrays(inner)
+        if isinstance(value, os.PathLike) and str in others and any(map(_is_ours, others)):
+            return True  # where a text may stand for one of our own things, it may name a file
+        is_array = len(others) < len(inner) and _is_numbers(value)
+        return is_array or any(fits(value, option) for option in others)
     if origin is Literal:
         return any(type(value) is type(option) and value == option for option in inner)
     if hint is None or hint is type(None):
@@ -135,15 +160,36 @@ def fits(value: Any, hint: Any) -> bool:
     if hint is float:
         return isinstance(value, int | float | np.number | np.bool_) and _is_real(value)
     if hint is int:
-        return isinstance(value, int | np.integer) and not isinstance(value, bool)
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return whole and abs(int(value)) < _LONGEST
     if hint is str:
-        return isinstance(value, str | os.PathLike)
+        return isinstance(value, str) and "\0" not in value
     if hint is bool:
         return isinstance(value, bool | np.bool_ | int)
     try:
         return isinstance(value, hint)
     except TypeError:  # a protocol that cannot be looked at
         return True
+
+
+def _is_ours(option: Any) -> bool:
+    return isinstance(option, type) and option.__module__.startswith("reidbn.")
+
+
+def _besides_arrays(options: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The options of a hint without those that are NumPy's ArrayLike."""
+    return tuple(o for o in options if o not in _ARRAY) if _ARRAY.issubset(options) else options
+
+
+def _is_numbers(value: Any) -> bool:
+    """A number, or a regular array of numbers that are all there."""
+    if isinstance(value, Mapping | set | str | bytes):
+        return False
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError):  # ragged, or nothing that NumPy knows
+        return False
+    return array.dtype.kind in "biu" or (array.dtype.kind == "f" and bool(np.isfinite(array).all()))
 
 
 def _is_real(value: Any) -> bool:
@@ -164,6 +210,8 @@ def _fits_several(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
     if issubclass(origin, str | bytes) or not issubclass(origin, Iterable):
         return isinstance(value, origin)
     if isinstance(value, str | bytes | Mapping | type) or not isinstance(value, Iterable):
+        return False
+    if getattr(value, "ndim", 1) != 1:  # a frame or a matrix is no list
         return False
     item = inner[0] if inner else Any
     if isinstance(value, np.ndarray):
@@ -192,6 +240,10 @@ def described(value: Any) -> str:
     """
     if value is None:
         return "None"
+    if isinstance(value, int) and abs(value) >= _LONGEST:
+        return "a whole number of more digits than a computer counts with"
+    if isinstance(value, str) and "\0" in value:
+        return "a text with a character of code 0 in it"
     kind = type(value).__name__
     return f"an {kind}" if kind[:1].lower() in "aeio" else f"a {kind}"
 
@@ -210,7 +262,9 @@ def said(hint: Any) -> str:
     """
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        return " or ".join(dict.fromkeys(said(option) for option in inner))
+        others = _besides_arrays(inner)
+        words = ["numbers"] if len(others) < len(inner) else []
+        return " or ".join(dict.fromkeys([*words, *map(said, others)]))
     if origin is Literal:
         return " or ".join(repr(option) for option in inner)
     if hint in _WORDS or origin in _WORDS:
@@ -227,17 +281,41 @@ def said(hint: Any) -> str:
     return str(hint).replace("typing.", "")
 
 
-@cache
+_READ: dict[Any, dict[str, Any]] = {}
+
+
 def _hints(thing: Any) -> dict[str, Any]:
     """The annotations of a function or dataclass; one that cannot be read lets everything pass."""
+    if thing in _READ:
+        return _READ[thing]
     found: dict[str, Any] = {}
     owners = thing.__mro__[::-1] if isinstance(thing, type) else (thing,)
     for owner in owners:
         space = vars(sys.modules[owner.__module__]) if owner.__module__ in sys.modules else {}
         for name, text in getattr(owner, "__annotations__", {}).items():
-            holder = type("Holder", (), {"__annotations__": {name: text}})
-            try:
-                found[name] = get_type_hints(holder, globalns=dict(space))[name]
-            except (NameError, AttributeError, TypeError):
-                found[name] = Any
-    return found
+            found[name] = _read_hint(name, text, dict(space))
+    if None not in found.values():  # else read again when more of the house is there
+        _READ[thing] = found
+    return {name: Any if hint is None else hint for name, hint in found.items()}
+
+
+def _read_hint(name: str, text: Any, space: dict[str, Any]) -> Any:
+    """A hint; None where it names what no loaded file of the house has."""
+    holder = type("Holder", (), {"__annotations__": {name: text}})
+    while True:
+        try:
+            return get_type_hints(holder, globalns=space)[name]
+        except NameError as problem:  # imported for the checker of types alone
+            here = _of_the_house(problem.name or "")
+            if here is None:
+                return None
+            space[problem.name or ""] = here
+        except (AttributeError, TypeError):
+            return Any
+
+
+def _of_the_house(name: str) -> Any:
+    for module in list(sys.modules):
+        if module.startswith("reidbn.") and name in vars(sys.modules[module]):
+            return vars(sys.modules[module])[name]
+    return None

@@ -277,7 +277,7 @@ def test_how_many_are_identified_has_all_its_readings():
             "3 targets cannot come from a leak of 2",
         ),
         (lambda: rb.leak.simulate({3: 2}, leaked=[1, 2]), "one number to be acted out"),
-        (lambda: rb.leak.simulate({3: 2}, leaked=1, draws=0), "draws is 0"),
+        (lambda: rb.leak.simulate({3: 2}, leaked=1, draws=0), "draws=0"),
         (lambda: rb.leak.number_identified({3: 2}, leaked=[1, 2], targets=2), "one number"),
         (
             lambda: rb.leak.number_identified({3: 2}, leaked=1, targets=2).exactly(3),

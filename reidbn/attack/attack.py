@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -328,6 +328,10 @@ class Attack:
 
     def replace(self, **changes: Any) -> Attack:
         """A copy with whole fields replaced."""
+        own = [each.name for each in fields(self)]
+        for name in changes:
+            if name not in own:
+                raise UsageError(f'an attack has no field "{name}"; {did_you_mean(name, own)}')
         return replace(self, **changes)
 
     @typed
@@ -364,6 +368,7 @@ class Attack:
                 )
         return (*(new.pop(n.name, n) for n in self.nodes.values()), *new.values())
 
+    @typed
     def with_node(self, *nodes: Node) -> Attack:
         """A copy with nodes added or replaced."""
         return replace(self, nodes=self.nodes.replace(*nodes))

@@ -25,7 +25,7 @@ from typing import Any
 
 from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.scenario import Chance, FactLookup, Known, Knows, Listed, Scenario
-from reidbn.calls import refuse_misfit
+from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import ModelError, UsageError
 
 _SEP = re.compile(r"sep=(.)", re.I)
@@ -110,6 +110,7 @@ FORM = (
 )
 
 
+@typed
 def register(
     table: str | os.PathLike[str] | Mapping[str, Sequence[Any]], *, source: str = ""
 ) -> Scenario:

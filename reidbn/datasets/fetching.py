@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.release.writing import whole
 
@@ -105,6 +106,7 @@ DATASETS = {
 }  # fmt: skip
 
 
+@typed
 def fetch(name: str) -> pd.DataFrame:
     """A real table by name: "adult", "diabetes130" or "cervical"; blanks are missing cells."""
     if name not in DATASETS:

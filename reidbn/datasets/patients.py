@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import refuse_outside, typed
 from reidbn.datasets import shares
-from reidbn.errors import UsageError
+from reidbn.limits import MOST_DRAWS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 
+@typed
 def synthetic_patients(n: int = 10_000, seed: int = 1) -> pd.DataFrame:
     """A table of n made-up adult patients: thirteen columns, one row each.
 
@@ -31,8 +33,7 @@ def synthetic_patients(n: int = 10_000, seed: int = 1) -> pd.DataFrame:
     >>> synthetic_patients(3, seed=7).columns.tolist()[:6]
     ['patient_id', 'age', 'sex', 'state', 'race', 'ethnicity']
     """
-    if not isinstance(n, int | np.integer) or n < 1:
-        raise UsageError(f"n={n} patients; need at least 1, a whole number")
+    refuse_outside("n", n, least=1, most=MOST_DRAWS)
     import pandas as pd
 
     rng = np.random.default_rng(seed)

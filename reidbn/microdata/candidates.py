@@ -31,8 +31,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import refuse_outside, typed
 from reidbn.errors import CrosscheckFailed, DataError, ImpossibleEvidence, TooLarge, UsageError
 from reidbn.late import late
+from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.ladders import as_hierarchy
@@ -249,6 +251,7 @@ class Candidates(Result):
         """Chance of naming each record's owner by picking a candidate: 1 / count, or 0."""
         return np.where(self.counts > 0, 1 / np.maximum(self.counts, 1), 0.0)
 
+    @typed
     def of(self, row: int) -> Ints:
         """Rows of the external table that fit one released record."""
         if not 0 <= row < len(self.release):
@@ -260,6 +263,7 @@ class Candidates(Result):
         sizes = self._people_of_kind[fitting]
         return np.sort(self._sorted_people[_ranges(ends - sizes, sizes)])
 
+    @typed
     def names(self, row: int) -> list[Any]:
         """The subject ids of the people who fit one released record; row numbers without ids."""
         ids = self.external.subject_ids
@@ -288,6 +292,7 @@ class Candidates(Result):
             for r, p in zip(records.tolist(), persons.tolist(), strict=True)
         }
 
+    @typed
     def joint(self, row: int) -> Floats:
         """The chance of each candidate `of(row)`, if all records are different people.
 
@@ -299,6 +304,7 @@ class Candidates(Result):
         chances = self._joint
         return np.array([chances[kind, p] for p in people], dtype=np.float64)
 
+    @typed
     def pairs(self, *, joint: bool = False) -> pd.DataFrame:
         """One row per released record and fitting person: their chance alone, and jointly."""
         import pandas as pd
@@ -359,8 +365,10 @@ class Candidates(Result):
             "is not in this chance",
         )
 
+    @typed
     def check(self, *, individuals: int = 20, seed: int = 0) -> PairCheck:
         """Some records compared with every named person one by one; raises CrosscheckFailed."""
+        refuse_outside("individuals", individuals, least=1, most=MOST_CHECKED)
         rng = np.random.default_rng(seed)
         n = len(self.release)
         chosen = np.sort(rng.choice(n, min(individuals, n), replace=False))
@@ -393,6 +401,7 @@ class Candidates(Result):
         )
 
 
+@typed
 def candidates(
     release: People,
     external: People,

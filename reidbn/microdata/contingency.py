@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import refuse_outside, typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import (
     Codes,
@@ -100,6 +101,7 @@ class Contingency:
             cells[name] = pd.Series(labels[self.codes[:, j]], dtype=labels.dtype)
         return pd.DataFrame(cells)
 
+    @typed
     def marginal(self, columns: str | Sequence[str]) -> Contingency:
         """The contingency of fewer columns: the others summed out."""
         wanted = (columns,) if isinstance(columns, str) else tuple(columns)
@@ -110,15 +112,19 @@ class Contingency:
         labels = tuple(self.labels[j] for j in places)
         return _collapsed(wanted, labels, self.codes[:, places], self.n, self.engine)
 
+    @typed
     def frequencies(self, columns: str | Sequence[str] | None = None) -> FrequencyTable:
         """How many cells have each number of records (f_j)."""
         return frequencies_of(self.n if columns is None else self.marginal(columns).n)
 
+    @typed
     def subsets(self, *, most: int | None = None, progress: Progress | None = None) -> pd.DataFrame:
         """The table of subsets that `reidbn.subsets` makes of the records themselves."""
         what = Knowledge(self.columns, tuple((c,) for c in self.columns), np.empty(0))
         cardinalities = [max(labels.size, 1) for labels in self.labels]
         rows = distinct_rows(self.codes, cardinalities, self.n)
+        if most is not None:
+            refuse_outside("most", most, least=1, most=len(self.columns))
         if most is None or most >= len(self.columns):
             refuse_many(len(self.columns))
             counted = walked(rows, progress)
@@ -133,6 +139,7 @@ class Contingency:
         return f"Contingency({cells} of {records} on {names}{said})"
 
 
+@typed
 def contingency(
     source: Any,
     columns: str | Sequence[str] | None = None,
@@ -250,13 +257,13 @@ def _raw(
 
         return grouped_by_spark(source, wanted, counts=counts, session=spark)
     table = source_of(source)
-    for name in (*wanted, *([counts] if counts else [])):
+    for name in (*wanted, *([] if counts is None else [counts])):
         if name not in table.header:
             raise UsageError(f'no column "{name}"; {instead_of(name, table.header)}')
     for name in wanted:
         if table.header.count(name) > 1:
             raise DataError(f"{table.name}: two columns have the same name; rename one")
-    raw = table.read([*wanted, *([counts] if counts else [])])
+    raw = table.read([*wanted, *([] if counts is None else [counts])])
     rows = raw[wanted[0]].codes.size
     return raw, np.ones(rows, dtype=np.int64) if counts is None else whole_numbers(raw[counts])
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.coding import Raw, whole_numbers
@@ -39,7 +40,7 @@ def grouped(
     """Distinct raw cells of the columns, and how many records are in each."""
     with _connection(memory_limit, temp_directory, threads) as con:
         table, is_text = _table(con, source, memory_limit or temp_directory or threads)
-        _check(table.columns, [*columns, *([counts] if counts else [])])
+        _check(table.columns, [*columns, *([] if counts is None else [counts])])
         cells = table.aggregate(_selection(columns, counts, _COUNT), _listed(columns))
         if table is not source:  # in our own connection: group before anything is handed over
             with _failures():
@@ -50,6 +51,7 @@ def grouped(
     return {name: replace(r, written=r.written or is_text) for name, r in raw.items()}, n
 
 
+@typed
 def collapse(
     source: Any,
     columns: Sequence[str],
@@ -122,6 +124,8 @@ def _table(con: Any, source: Any, settings: object) -> tuple[Any, bool]:
             f"DuckDB collapses files and relations, not {type(source).__name__}: leave engine= "
             "to its default, or write a Parquet file first"
         )
+    if not isinstance(source, str | Path):
+        refuse_misfit("contingency", "source", source, Sequence[str | Path])
     paths = [Path(p) for p in ([source] if isinstance(source, str | Path) else source)]
     if not paths:
         raise UsageError("no file to read; give a path or a list of paths")

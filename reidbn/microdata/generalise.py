@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes
 from reidbn.microdata.columns import Column, column_of, object_array
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@typed
 def generalise(
     people: People, levels: Mapping[str, int], *, hierarchies: Mapping[str, Any] | None = None
 ) -> People:
@@ -135,6 +137,7 @@ def left_out(people: People, who: NDArray[np.bool_], why: str = "") -> People:
     return replace(kept, notes=(*people.notes, note), share_kept=share)
 
 
+@typed
 def suppress(people: People, k: int, columns: Columns = None, *, may_match: bool = False) -> People:
     """The largest part of the people in which everybody has at least k alike, counted in it.
 
@@ -175,6 +178,7 @@ def safe(
     return found
 
 
+@typed
 def suppression_rate(
     people: People, k: int, columns: Columns = None, *, may_match: bool = False
 ) -> float:
@@ -182,6 +186,7 @@ def suppression_rate(
     return float((~safe(people, k, columns, may_match=may_match)).mean())
 
 
+@typed
 def missing_rates(people: People, columns: Columns = None) -> dict[str, float]:
     """The share of cells that are missing or "*", for each column."""
     rates = {}
@@ -207,6 +212,7 @@ class TablesCompared:
         return f"{self.risk.to_string()}\n\n{self.columns.to_string()}"
 
 
+@typed
 def compared_with(after: People, before: People, columns: Columns = None) -> TablesCompared:
     """Class measures and the information left, before (another table of the people) and after."""
     import pandas as pd

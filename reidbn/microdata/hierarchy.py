@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.matching import Relation
@@ -105,7 +106,7 @@ class Bands(Hierarchy):
         bottom: float | None = None,
         top: float | None = None,
     ) -> None:
-        if not all(isinstance(w, Real) and w > 0 for w in widths):
+        if not all(isinstance(w, Real) and 0 < w < 2**53 for w in widths):
             raise UsageError(f"bands have widths {widths}; each must be a number above 0")
         for small, large in pairwise(widths):
             if large % small:
@@ -278,6 +279,7 @@ class _Heads:
         return np.concatenate([self.order[start:stop], np.array(shorter, dtype=np.int64)])
 
 
+@typed
 def Prefix(*keeps: int) -> Masked:
     """Levels that keep the first so many characters: `Prefix(4, 3, 2)`.
 
@@ -289,6 +291,7 @@ def Prefix(*keeps: int) -> Masked:
     return Masked(tuple(keeps))
 
 
+@typed
 def Suffix(*keeps: int) -> Masked:
     """Levels that keep the last so many characters: `Suffix(5)` makes 02/09/1970 "*/1970".
 

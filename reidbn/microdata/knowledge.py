@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.rows import DistinctRows, distinct_rows
@@ -174,6 +175,7 @@ def expected(values: Floats, probabilities: Floats) -> Floats:
 # -- the one reader ------------------------------------------------------------------------------
 
 
+@typed
 def knowledge(
     people: People,
     known: Known | None = None,
@@ -201,7 +203,7 @@ def knowledge(
         return _fitting(known, people)
     if is_scenario(known, people):
         return _of_scenario(people, known, columns or {}, without, unknown, sensitive)
-    if columns or without:
+    if columns or len(without):
         raise UsageError("columns= and without= are about a scenario; known= names none")
     groups, stated = said_groups(people, known)
     if known is None:

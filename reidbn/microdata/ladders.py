@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.csvfile import NOT_UTF8
@@ -117,6 +118,7 @@ def _refuse_two_meanings(
                 )
 
 
+@typed
 def Tree(branches: Mapping[str, Any] | Iterable[Any]) -> Ladder:
     """A hierarchy from nested names: `Tree({"Europe": ["UK", "FR"], "Americas": ["PE"]})`.
 
@@ -144,6 +146,7 @@ def _leaves(branch: Any, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[st
         yield str(branch), above
 
 
+@typed
 def read_hierarchy(path: str | Path, *, delimiter: str | None = None) -> Ladder:
     """A hierarchy from a CSV file in ARX's format: value;level 1;level 2;..., no header.
 
@@ -155,6 +158,8 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None) -> Ladder:
         raise DataError(f"{path}: {NOT_UTF8}") from None
     except OSError as problem:
         raise DataError(f"{path}: {problem.strerror}") from None
+    if delimiter is not None and len(delimiter) != 1:
+        raise UsageError("delimiter is one character, such as ;")
     mark = delimiter or max(";,\t|", key=text.split("\n", 1)[0].count)
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
     rungs: dict[str, tuple[str, ...]] = {}

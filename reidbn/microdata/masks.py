@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Floats, Ints, totals
 from reidbn.microdata.knowledge import (
@@ -89,6 +90,7 @@ def people_by_key(rows: DistinctRows, keys: NDArray[np.integer], cells: int) -> 
     return totals(flat, people, len(keys) * cells).reshape(-1, cells)
 
 
+@typed
 def class_sizes_by_mask(
     people: People,
     groups: Groups | Knowledge | None = None,
@@ -123,6 +125,7 @@ def class_sizes_by_mask(
     return _one_by_one(people, what, index)
 
 
+@typed
 def class_size_chunks(
     people: People, groups: Groups | Knowledge | None = None, *, chunk_bytes: int = 1 << 28
 ) -> Iterator[tuple[slice, Sizes]]:

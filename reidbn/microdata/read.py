@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.coding import Blanks, Raw, spellings, with_missing
@@ -195,6 +196,7 @@ def _per_person(rows: _Rows) -> Floats | None:
 # -- reading ---------------------------------------------------------------------------------------
 
 
+@typed
 def read_table(
     source: Any,
     *,

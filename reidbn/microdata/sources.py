@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from reidbn.calls import described
 from reidbn.errors import DataError, MissingPart, UsageError
 from reidbn.microdata.coding import Coder, Raw
 from reidbn.microdata.csvfile import code_csv, head_of, is_csv
@@ -223,6 +224,8 @@ def _pandas(frame: Any) -> Source:
 
     if isinstance(frame, pd.Series):
         frame = frame.to_frame()
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"the table is {described(frame)}; it takes a frame or the path of a file")
 
     def read(names: Sequence[str]) -> dict[str, Raw]:
         found = {}

@@ -86,7 +86,7 @@ def _collapsed(
 ) -> tuple[Mapping[str, Raw], Ints]:
     from pyspark.sql import functions
 
-    for name in (*columns, *([counts] if counts else [])):
+    for name in (*columns, *([] if counts is None else [counts])):
         if name not in table.columns:
             raise UsageError(f'no column "{name}"; {instead_of(name, table.columns)}')
     number = functions.count(functions.lit(1)) if counts is None else functions.sum(_named(counts))

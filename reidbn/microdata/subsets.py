@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.calls import renamed
+from reidbn.calls import renamed, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Floats, Ints, frequencies_of
 from reidbn.microdata.knowledge import (
@@ -57,6 +57,7 @@ _NONE = np.iinfo(np.int32).max
 
 
 @renamed(per_record="per_person", samples="draws")
+@typed
 def subsets(
     people: People,
     *,
@@ -191,6 +192,7 @@ def _with(found: FrequencyTable, alone: int) -> FrequencyTable:
     )
 
 
+@typed
 def class_size_matrix(
     people: People, wanted: Sequence[str | Sequence[str]], *, memory_limit: int = 1 << 30
 ) -> NDArray[np.int32]:

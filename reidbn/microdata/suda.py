@@ -26,8 +26,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import refuse_outside, typed
 from reidbn.errors import CrosscheckFailed, TooLarge, UsageError, did_you_mean
 from reidbn.late import late
+from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.classes import Floats, Ints, some_of
 from reidbn.microdata.knowledge import Knowledge, group_rows, grouped, is_product, mirrored
 from reidbn.microdata.lattice import refuse_many
@@ -94,6 +96,7 @@ class Suda(Result):
         """How many minimal sample uniques there are."""
         return int(self.masks.size)
 
+    @typed
     def minimal_uniques(self, person: int) -> list[tuple[str, ...]]:
         """The sets of columns that single a person out, none part of another."""
         if not 0 <= person < self.score.size:
@@ -151,12 +154,14 @@ class Suda(Result):
             found["highest_dis_score"] = highest_of(self.dis_score, "highest DIS-SUDA score")
         return found
 
+    @typed
     def check(self, *, individuals: int = 20, seed: int = 0) -> MinimalCheck:
         """The minimal uniques of some people against class sizes counted anew, set by set.
 
         Each is alone on the set and not on the set without any one column; who is alone on a drawn
         set of columns has a minimal unique within it.  Raises CrosscheckFailed.
         """
+        refuse_outside("individuals", individuals, least=1, most=MOST_CHECKED)
         rng = np.random.default_rng(seed)
         n = self.score.size
         chosen = rng.choice(n, min(individuals, n), replace=False)
@@ -191,6 +196,7 @@ class Suda(Result):
         return f"Suda({found} of {counted(people, 'person')}, {self.score_by})"
 
 
+@typed
 def suda(
     people: People,
     columns: str | Sequence[str] | None = None,

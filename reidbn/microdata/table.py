@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata import classes as counting
@@ -86,6 +87,7 @@ class People:
                 array.setflags(write=False)
 
     @classmethod
+    @typed
     def from_codes(
         cls,
         codes: ArrayLike,
@@ -134,10 +136,12 @@ class People:
         """All kept columns: the quasi-identifiers, then the sensitive ones."""
         return (*self.quasi_identifiers, *self.sensitive)
 
+    @typed
     def names(self, columns: Columns = None) -> tuple[str, ...]:
         """The column names that `columns` stands for, checked."""
         if columns is None:
             return self.quasi_identifiers
+        refuse_misfit("people", "columns", columns, str | Sequence[str])
         wanted = (columns,) if isinstance(columns, str) else tuple(columns)
         for name in wanted:
             if name not in self.columns:
@@ -146,9 +150,11 @@ class People:
             raise UsageError(f"a column is named twice in {list(wanted)}; name each once")
         return wanted
 
+    @typed
     def column(self, name: str) -> Column:
         return self.schema[self.columns.index(self.names([name])[0])]
 
+    @typed
     def codes(self, columns: Columns = None) -> Codes:
         """Codes of the columns, persons x columns, int32, Fortran order, read-only."""
         wanted = self.names(columns)
@@ -171,10 +177,12 @@ class People:
         """Those of the columns whose codes are whole histories."""
         return [name for name in names if self.history and self.history.varies(name)]
 
+    @typed
     def cardinalities(self, columns: Columns = None) -> tuple[int, ...]:
         """How many values each column has; codes run below it."""
         return tuple(self.column(name).cardinality for name in self.names(columns))
 
+    @typed
     def labels(self, column: str) -> NDArray[Any]:
         """The values behind the codes of one column, sorted; None, last, where some are missing."""
         return self.column(column).labels
@@ -196,6 +204,7 @@ class People:
 
     # Parts of it
 
+    @typed
     def take(self, rows: ArrayLike) -> People:
         """The people of these rows (numbers or a mask), in that order; labels and codes stay."""
         index = self._rows(rows)
@@ -212,6 +221,7 @@ class People:
             original=original,
         )  # fmt: skip
 
+    @typed
     def has_the_people_of(self, other: People) -> bool:
         """Whether both hold the same people in the same order.
 
@@ -227,6 +237,7 @@ class People:
         one = self.reading is other.reading
         return one or self.as_read.fingerprint == other.as_read.fingerprint
 
+    @typed
     def drop(self, rows: ArrayLike) -> People:
         """Everybody but these rows (numbers or a mask)."""
         keep = np.ones(len(self), dtype=bool)
@@ -234,7 +245,10 @@ class People:
         return self.take(np.flatnonzero(keep))
 
     def _rows(self, rows: ArrayLike) -> Ints:
-        index = np.asarray(rows)
+        refuse_misfit("people", "rows", rows, ArrayLike)
+        index = np.atleast_1d(np.asarray(rows))
+        if index.ndim != 1 or (index.size and index.dtype.kind == "f"):
+            raise UsageError("people: rows is a list of row numbers, or of True and False")
         if index.dtype == bool:
             if index.shape != (len(self),):
                 raise UsageError(f"a mask of {index.size} for {len(self)} people; need one each")
@@ -243,6 +257,7 @@ class People:
             raise UsageError(f"a row number is outside 0..{len(self) - 1}")
         return index.astype(np.int64)
 
+    @typed
     def select(self, columns: Columns) -> People:
         """Only these columns, each in its role."""
         wanted = self.names(columns)
@@ -306,6 +321,7 @@ class People:
         """
         return len(self._changing(self.columns)) < 2
 
+    @typed
     def matches(self, column: str) -> NDArray[np.bool_]:
         """Which coded values of a column may be the same person's: codes x codes, symmetric.
 
@@ -333,6 +349,7 @@ class People:
             cards, relations = [*cards, count], [*relations, None]
         return codes, cards, relations
 
+    @typed
     def class_ids(self, columns: Columns = None) -> tuple[Ints, int]:
         """The class of each person, numbered from 0, and how many classes there are."""
         names = self.names(columns)
@@ -344,6 +361,7 @@ class People:
         codes, cards, _ = self._keys(names)
         return counting.class_ids(codes, cards)
 
+    @typed
     def class_sizes(self, columns: Columns = None) -> Ints:
         """How many people match each person (at least 1, the person), in record order."""
         names = self.names(columns)
@@ -352,6 +370,7 @@ class People:
             return np.rint(match_totals(codes, cards, relations)).astype(np.int64)
         return counting.class_sizes(codes, cards)
 
+    @typed
     def class_weights(self, columns: Columns = None) -> Floats:
         """Sum of the survey weights of the people who match each person, in record order."""
         if self.weights is None:
@@ -364,15 +383,18 @@ class People:
         total = np.bincount(ids, weights=self.weights, minlength=count).astype(np.float64)
         return total[ids]
 
+    @typed
     def k(self, columns: Columns = None) -> int:
         """The smallest number of people alike: k-anonymity's k [KAnonCourse]."""
         return int(self.class_sizes(columns).min())
 
+    @typed
     def classes(self, columns: Columns = None) -> TableClasses:
         """The classes on the columns: `count`, `uniques`, `k`, `mean_risk`, `histogram()`."""
         ids, count = self.class_ids(columns)
         return TableClasses(self.names(columns), ids, np.bincount(ids, minlength=count))
 
+    @typed
     def frequencies(self, columns: Columns = None) -> FrequencyTable:
         """How many classes there are of each size: `.sizes`, `.counts` (f_j)."""
         return self.classes(columns).frequencies()

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from reidbn.calls import typed
 from reidbn.errors import ReidbnError, ReidbnWarning, UsageError
 from reidbn.population.cautious import LOG_LINEAR, POSTERIOR, is_uncompared, uncompared
 from reidbn.population.fitting import MODELS, DankarFit, fit_sample
@@ -25,6 +26,7 @@ LARGE_FRACTION = 0.25
 two in 1 of 637 real cases, the log-linear model in 11 (benchmarks/results/two_populations.md)."""
 
 
+@typed
 def compare(
     people: People | None = None,
     columns: str | Sequence[str] | None = None,

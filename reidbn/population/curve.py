@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import UsageError
 from reidbn.population.pitman import PitmanFit, check_level
 from reidbn.theory.pitman import stays_unique
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@typed
 def uniqueness_curve(
     fit: PitmanFit, fractions: Sequence[float] | None = None, *, level: float = 0.95
 ) -> pd.DataFrame:
@@ -31,6 +34,7 @@ def uniqueness_curve(
     if fractions is None:
         smallest = min(1e-5, fit.sampling_fraction / 10)
         fractions = np.geomspace(smallest, 1.0, 61).tolist()
+    refuse_misfit("uniqueness_curve", "fractions", fractions, ArrayLike)
     share = np.asarray(fractions, dtype=np.float64)
     if not ((share > 0) & (share <= 1)).all():
         raise UsageError("a sampling fraction is not in (0, 1]")

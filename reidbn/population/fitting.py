@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.table import People
 from reidbn.population.matched import fit_loglinear, fit_survey, fit_truth
@@ -158,6 +159,7 @@ _OPTIONS = {
 }
 
 
+@typed
 def fit(
     people: People | None = None,
     columns: str | Sequence[str] | None = None,

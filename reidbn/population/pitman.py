@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.population.remarks import pitman_remarks
@@ -158,12 +159,15 @@ class PitmanFit(Uniqueness):
 
     # Class sizes
 
+    @typed
     def class_size_posterior(self, class_size: int) -> ClassSizePosterior:
         """The distribution of F given f = `class_size`; `.mean_inverse` is E[1/F | f]."""
         return ClassSizePosterior(int(class_size), self.n, self.population, self.nodes)
 
+    @typed
     def mean_inverse(self, class_sizes: int | Sequence[int] | NDArray[Any]) -> Any:
         """E[1/F | f] for one class size or many."""
+        refuse_misfit("mean_inverse", "class_sizes", class_sizes, ArrayLike)
         f = np.asarray(class_sizes, dtype=np.float64)[..., None]
         theta, alpha = self.nodes.theta, self.nodes.alpha
         at = mean_inverse(f, self.n, self.population, theta=theta, alpha=alpha)
@@ -184,6 +188,7 @@ class PitmanFit(Uniqueness):
         held = 0.0 if self.name == "ewens" else None
         return Region(Packed.of([self.sample.table]), float(self.population), self.top, held)
 
+    @typed
     def interval(
         self,
         quantity: str = "expected_uniques",
@@ -220,6 +225,7 @@ class PitmanFit(Uniqueness):
         """The predictive law of how many of the table's unique rows are population uniques."""
         return Realised.of_table(self.n, self.population, self.uniques, self.posterior)
 
+    @typed
     def prediction_interval(
         self, quantity: str = "uniques", *, level: float = 0.95
     ) -> tuple[int, int]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reidbn.calls import renamed
+from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import UsageError
+from reidbn.limits import MOST_ROUNDS
 from reidbn.population.pitman import PitmanFit, fit_pitman
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.written import counted
@@ -45,6 +46,7 @@ class Rehearsal:
 
 
 @renamed(repeats="draws")
+@typed
 def rehearse(
     fit: PitmanFit, *, fraction: float | None = None, draws: int = 5, seed: int = 0
 ) -> Rehearsal:
@@ -53,6 +55,9 @@ def rehearse(
     The fraction is kept to at least a tenth and 60 people, below which a part says little.
     """
     n, table = fit.n, fit.sample.table
+    if fraction is not None:
+        refuse_outside("fraction", fraction, least=0, most=1)
+    refuse_outside("draws", draws, least=1, most=MOST_ROUNDS)
     share = max(fit.sampling_fraction, 0.1, SMALLEST_PART / n) if fraction is None else fraction
     part = round(share * n)
     if not 2 <= part < n or (fraction is None and part > n / 2 and fit.sampling_fraction < 0.5):

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.knowledge import Groups
 from reidbn.microdata.subsets import frequencies_by_mask
@@ -79,6 +80,7 @@ class SubsetFits:
         return f"<Pitman fits on {len(self)} subsets, n={self.n}, N={self.N}: {found}>"
 
 
+@typed
 def fit_subsets(
     people: People,
     groups: Groups | Sequence[str | Sequence[str]] | None = None,

@@ -15,6 +15,7 @@ from typing import Any
 from reidbn.attack.scenariofile import is_shipped
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
+from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.release.proof import Audit, audited
@@ -54,16 +55,19 @@ class Request:
     telling: Telling = Telling()  # noqa: RUF009 - frozen
 
 
+@typed
 def write_html(result: Assessment, path: str | Path, **options: Any) -> Path:
     """Write the report as HTML, a failed cross-check on top; `report` does it by the ending."""
     return write_as(".html", result, path, **options)
 
 
+@typed
 def write_markdown(result: Assessment, path: str | Path, **options: Any) -> Path:
     """Write the report as Markdown (figures as their tables)."""
     return write_as(".md", result, path, **options)
 
 
+@typed
 def write_json(
     result: Assessment, path: str | Path, threshold: Choice | None = None, **options: Any
 ) -> Path:
@@ -71,6 +75,7 @@ def write_json(
     return write_as(".json", result, path, threshold=threshold, **options)
 
 
+@typed
 def numbers(
     result: Assessment,
     *,
@@ -88,6 +93,7 @@ def sections(result: Assessment, telling: Telling) -> list[Section]:
     return [Section("The risk of every person", shown=[results.curves(result, telling)])]
 
 
+@typed
 def report(
     result: Assessment,
     *,

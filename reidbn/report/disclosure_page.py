@@ -19,6 +19,7 @@ from reidbn.attacks.secrets.ask import DisclosureAll
 from reidbn.attacks.secrets.counts import Reading
 from reidbn.attacks.secrets.generalise import Generalisation
 from reidbn.attacks.secrets.result import Disclosure
+from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.release.counts import BASE
 from reidbn.release.writing import write_text
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 UNSAFE = figures.DISCLOSED
 
 
+@typed
 def disclosure_page(
     d: Disclosure,
     path: str | Path | None = None,
@@ -54,6 +56,7 @@ def disclosure_page(
     return text
 
 
+@typed
 def sheet(
     d: Disclosure,
     *,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reidbn.attacks.routes.assessment import Assessment
+from reidbn.calls import refuse_misfit, typed
 from reidbn.report.assessment_figures import options_figure
 from reidbn.report.style import save
 from reidbn.report.telling import Telling
@@ -42,6 +43,7 @@ class RiskUtility:
         return str(self.table.round(4).to_html())
 
 
+@typed
 def risk_utility(
     options: Mapping[str, Assessment],
     *,
@@ -62,6 +64,8 @@ def risk_utility(
 
     if not options:
         raise UsageError("give options: {name: assessment}, the original first")
+    for option in options.values():
+        refuse_misfit("risk_utility", "an option", option, Assessment)
     rule = read_rule(threshold, release)
     first = next(iter(options.values()))
     rows = []

@@ -15,6 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.release.counts import BASE, Alike
 from reidbn.release.writing import write_text
@@ -134,6 +135,7 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     return Telling(classes=tuple(Alike(written.class_sizes(names)) for names in sets))
 
 
+@typed
 def sheet_of(result: Result, *, custodian: bool = False, title: str = "") -> Sheet:
     """The sheet of a result: its own sections, every measure, and what the numbers stand on.
 
@@ -221,6 +223,7 @@ def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
     }
 
 
+@typed
 def write_report(
     result: Result, path: str | Path, *, custodian: bool = False, **options: Any
 ) -> Path:
@@ -244,6 +247,7 @@ def write_as(kind: str, result: Result, path: str | Path, **options: Any) -> Pat
     return written
 
 
+@typed
 def write_plot(result: Result, path: str | Path, *, custodian: bool = False) -> Figure:
     """Draw the result's first picture to a .svg, .png or .pdf file; rounded as its report is."""
     ending(path, KINDS)

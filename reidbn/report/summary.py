@@ -10,6 +10,7 @@ from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.routes.drivers import drivers
 from reidbn.attacks.routes.register import assumed
+from reidbn.calls import typed
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report.assessment_sure import fit_status, how_sure_of
 from reidbn.report.telling import OWN_COPY, Telling, three_digits
@@ -333,6 +334,7 @@ def _crosscheck_lines(result: Assessment) -> list[str]:
     return ["", *("  " + line for line in str(result.crosscheck).splitlines())]
 
 
+@typed
 def summarise(
     result: Assessment, threshold: Choice | None = None, release: str | None = None
 ) -> Summary:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, blank, save, titled
 from reidbn.whatif.learn import Learned
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 LOW, HIGH = BLUE, ORANGE
 
 
+@typed
 def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int = 20) -> Figure:
     """Bars around the answer, longest first: blue from the low end of a range, orange the high."""
     bars = [bar for bar in tornado.bars if bar.swing > 0][:most]
@@ -120,6 +122,7 @@ def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float | np.number) else str(value)
 
 
+@typed
 def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
     """Share of the variance per parameter: by itself, and with the sets it is part of."""
     rows = list(reversed(sobol.indices))

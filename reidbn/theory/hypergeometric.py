@@ -139,7 +139,11 @@ def _counts(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> tup
         wrong = ~np.isfinite(values) | (values != np.floor(values)) | (abs(values) > 2.0**53)
         if wrong.any():
             raise UsageError(f"{name} is {values[wrong].flat[0]!r}; it must be a whole number")
-    D, L, k = np.broadcast_arrays(*arrays.values())
+    try:
+        D, L, k = np.broadcast_arrays(*arrays.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
+        raise UsageError(f"arrays that do not go together: {shapes}") from None
     _check(D >= 1, "records", D, "1 or more")
     _check((L >= 0) & (L <= D), "leaked", L, "from 0 to the number of records")
     _check((k >= 0) & (k <= D), "class_size", k, "from 0 to the number of records")

@@ -28,7 +28,7 @@ from reidbn.attack.evidence import Belief
 from reidbn.attack.limits import with_numbers
 from reidbn.attack.parts import Parameter
 from reidbn.attack.prior import Prior
-from reidbn.calls import typed
+from reidbn.calls import refuse_outside, typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.network import Array, as_probability, strays
@@ -449,6 +449,7 @@ class Sobol:
                 return index
         raise UsageError(f'no index for "{parameter}": it was not varied')
 
+    @typed
     def interaction(self, *parameters: str) -> float:
         """The share of the variance that exactly this set of parameters makes together."""
         for name in parameters:
@@ -456,10 +457,12 @@ class Sobol:
         inside = [n for n in parameters if n in self.spread.names]
         return self.spread.share(inside) if len(inside) == len(parameters) else 0.0
 
+    @typed
     def interactions(self, order: int = 2) -> pd.DataFrame:
         """Every set of `order` parameters and its share, largest first."""
         import pandas as pd
 
+        refuse_outside("order", order, least=1, most=len(self.spread.names))
         rows = [
             {"parameters": " x ".join(names), "share": self.spread.share(names)}
             for names in combinations(self.spread.names, order)

@@ -9,14 +9,17 @@ Each person's risk in a leak of a table, whatever the attacker knows of that per
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidbn.errors import UsageError, did_you_mean
+from reidbn.calls import described, fits, refuse_misfit, refuse_outside, typed
+from reidbn.errors import TooLarge, UsageError, did_you_mean
+from reidbn.limits import MOST_LISTED
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.masks import class_size_chunks
 from reidbn.microdata.subsets import expectations
@@ -33,6 +36,7 @@ ClassesLike = Mapping[int, int] | People | FrequencyTable | Classes
 """{class size: number of classes}, a table of people, or the frequencies of its class sizes."""
 
 
+@typed
 def classes_of(given: ClassesLike) -> Classes:
     """The distinct class sizes and how many classes there are of each.
 
@@ -60,6 +64,7 @@ def classes_of(given: ClassesLike) -> Classes:
     return _checked(given)
 
 
+@typed
 def equal_classes(records: int, class_size: int) -> Classes:
     """Classes of at least that size that take up all records, as equal as can be.
 
@@ -92,10 +97,11 @@ def _checked(given: Mapping[int, int]) -> Classes:
 
 
 def _whole(value: Any, what: str) -> int:
-    number = float(value)
-    if number != int(number):
-        raise UsageError(f"{what} is {number:g}; it must be a whole number")
-    return int(number)
+    if not fits(value, float) or not math.isfinite(value):
+        raise UsageError(f"{what} is {described(value)}; it must be a whole number")
+    if value != int(value):
+        raise UsageError(f"{what} is {value:g}; it must be a whole number")
+    return int(value)
 
 
 def checked_leak(leaked: Any, records: int) -> int:
@@ -124,6 +130,7 @@ Reading = Literal["unconditional", "from the leak"]
 READINGS: tuple[Reading, ...] = ("unconditional", "from the leak")
 
 
+@typed
 def risk(
     classes: ClassesLike | None = None,
     *,
@@ -184,6 +191,7 @@ class TargetRisk:
         return pd.DataFrame({"risk": self.risk, "probability": self.probability})
 
 
+@typed
 def given_target(
     *, records: int, leaked: int, class_size: int, reading: Reading = "unconditional"
 ) -> TargetRisk:
@@ -197,6 +205,7 @@ def given_target(
     """
     check_reading(reading)
     size = checked_leak(leaked, records)
+    refuse_outside("class_size", class_size, least=1, most=min(records, MOST_LISTED))
     h = np.arange(class_size, 0, -1)
     inside = leaked_pmf(records, size, class_size, longest=class_size)[h] * h / class_size
     if reading == "from the leak":
@@ -223,6 +232,7 @@ class Homogeneity:
     either: Any
 
 
+@typed
 def homogeneity(
     *, records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike, alike: ArrayLike
 ) -> Homogeneity:
@@ -265,8 +275,10 @@ def _over_prior(of_leak: Any, leaked: LeakSize) -> Any:
 
 def checked_prior(prior: Mapping[int, float]) -> dict[int, float]:
     """A prior over leak sizes that sums to 1."""
+    refuse_misfit("the prior of the leak size", "chances", [*prior.values()], Sequence[float])
+    refuse_misfit("the prior of the leak size", "sizes", [*prior], Sequence[int])
     total = float(sum(prior.values()))
-    if not prior or abs(total - 1) > 1e-9 or min(prior.values()) < 0:
+    if not prior or not math.isfinite(total) or abs(total - 1) > 1e-9 or min(prior.values()) < 0:
         raise UsageError(
             f"the prior of the leak size sums to {total:g}; give {{size: probability}} that sums "
             "to 1 with none below 0"
@@ -274,6 +286,7 @@ def checked_prior(prior: Mapping[int, float]) -> dict[int, float]:
     return {int(size): float(p) / total for size, p in prior.items() if p > 0}
 
 
+@typed
 def between(lowest: int, highest: int, *, step: int = 1) -> dict[int, float]:
     """A prior that makes every leak size from `lowest` to `highest` alike.
 
@@ -282,8 +295,11 @@ def between(lowest: int, highest: int, *, step: int = 1) -> dict[int, float]:
     >>> between(1000, 3000, step=1000)
     {1000: 0.3333333333333333, 2000: 0.3333333333333333, 3000: 0.3333333333333333}
     """
-    sizes = range(int(lowest), int(highest) + 1, step)
-    if not len(sizes):
+    refuse_outside("step", step, least=1, most=2.0**53)
+    sizes = range(lowest, highest + 1, step)
+    if len(sizes) > MOST_LISTED:
+        raise TooLarge(f"{len(sizes):,} leak sizes; take a larger step=")
+    if not sizes:
         raise UsageError(f"no leak size between {lowest} and {highest}; lowest comes first")
     return dict.fromkeys(sizes, 1 / len(sizes))
 
@@ -298,6 +314,7 @@ def _like(values: Any) -> Any:
 _SENSITIVE = "(sensitive)"
 
 
+@typed
 def risks(
     people: People,
     *,

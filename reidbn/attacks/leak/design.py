@@ -32,7 +32,7 @@ from reidbn.attacks.leak.targets import (
     joint_risk,
     number_identified,
 )
-from reidbn.calls import renamed
+from reidbn.calls import refuse_misfit, renamed, typed
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import class_sizes
 from reidbn.microdata.table import People
@@ -52,6 +52,7 @@ QUESTIONS: tuple[Question, ...] = ("all", "any", "share")
 
 
 @renamed(target="threshold")
+@typed
 def smallest_k(
     *,
     records: int,
@@ -123,6 +124,7 @@ def _smallest_of_many(
 
 
 @renamed(target="threshold")
+@typed
 def largest_leak(
     classes: ClassesLike | None = None,
     *,
@@ -228,6 +230,7 @@ def _last(fits: Callable[[int], bool], highest: int) -> int:
     return low
 
 
+@typed
 def k_curve(
     *,
     records: int,
@@ -251,7 +254,10 @@ def k_curve(
     import pandas as pd
 
     value = _question(targets, question)
+    refuse_misfit("k_curve", "class_sizes", class_sizes, Sequence[int])
     sizes = [int(k) for k in class_sizes]
+    if not sizes:
+        raise UsageError("class_sizes names no class size; give one or more")
     found = np.array([_risk_of_k(records, leaked, k, targets, value) for k in sizes])
     drop = np.append(0.0, -np.diff(found))
     left = found / found[0] if found[0] > 0 else np.ones_like(found)
@@ -307,6 +313,7 @@ class Loss:
     """Share of all bits of the quasi-identifiers lost; None without the table before."""
 
 
+@typed
 def information_loss(
     classes: ClassesLike, *, before: People | None = None, k: int = 1, left_out: int = 0
 ) -> Loss:
@@ -331,6 +338,7 @@ def information_loss(
     return Loss(discernibility, average, entropy)
 
 
+@typed
 def non_uniform_entropy(before: People, after: People) -> float:
     """Share of the quasi-identifiers' bits that a generalised table has lost.
 
@@ -366,6 +374,7 @@ def bits_lost(before: People, after: People) -> tuple[float, float]:
     return float(lost), float(whole)
 
 
+@typed
 def trade_off(
     variants: Mapping[str, ClassesLike],
     *,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from reidbn.attack.attack import Attack, Catalogue
 from reidbn.attack.parts import Node, Parameter, Question
 from reidbn.attacks.leak.ask import ClassesLike, checked_leak, checked_targets, classes_of
+from reidbn.calls import typed
 from reidbn.cpds.logic import And, Or
 from reidbn.cpds.protocol import NO, YES
 from reidbn.cpds.targets import (
@@ -26,6 +27,7 @@ _SOURCE = "[Antoniou22] section 2"
 _MOST_CELLS = 20_000_000
 
 
+@typed
 def as_attack(
     classes: ClassesLike,
     *,

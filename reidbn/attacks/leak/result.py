@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from reidbn.attacks.leak.ask import LeakSize, risks
 from reidbn.attacks.routes.arguments import whole_number
-from reidbn.calls import renamed
+from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.inference.compared import DISAGREES, Cell
 from reidbn.late import late
+from reidbn.limits import MOST_DRAWS
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.table import People, checked_people
 from reidbn.result import Measure, Result, by_person, count_of, given, highest_of, mean_of
@@ -92,6 +93,7 @@ class Leak(Result):
         return (*self.table.notes, *self.known.notes)
 
     @renamed(attempts="draws")
+    @typed
     def check(self, *, draws: int = 20_000, seed: int = 0) -> ActedLeak:
         """Leaks acted out: draw a person, what is known, the leak and a guess; raises.
 
@@ -104,7 +106,7 @@ class Leak(Result):
                 "values of this table match others, so its people do not fall into classes from "
                 "which a guess could be drawn: a leak of it is not acted out"
             )
-        whole_number(draws, "draws", least=1)
+        refuse_outside("draws", draws, least=1, most=MOST_DRAWS)
         rng = np.random.default_rng(whole_number(seed, "seed", least=0))
         n = len(self.table)
         who = rng.integers(n, size=draws)
@@ -184,6 +186,7 @@ class ActedLeak:
         )
 
 
+@typed
 def assess(
     people: People,
     *,

@@ -21,8 +21,9 @@ from reidbn.attacks.leak.ask import (
     checked_targets,
     classes_of,
 )
-from reidbn.calls import older, renamed
+from reidbn.calls import older, refuse_outside, renamed, typed
 from reidbn.errors import EngineError, TooLarge, UsageError, did_you_mean
+from reidbn.limits import MOST_DRAWS
 from reidbn.theory.agreement import interval
 from reidbn.theory.circle import Classes
 from reidbn.theory.leak_by_paper import act_out, log_recursion, share_with_room
@@ -78,6 +79,7 @@ class Estimate(float):
 
 
 @renamed(runs="draws")
+@typed
 def joint_risk(
     classes: ClassesLike,
     *,
@@ -224,6 +226,7 @@ class NumberIdentified:
         return int(number)
 
 
+@typed
 def number_identified(
     classes: ClassesLike,
     *,
@@ -289,6 +292,7 @@ def _upwards(error: float) -> str:
     return f"{np.ceil(error / unit) * unit:.2g}"
 
 
+@typed
 def any_identified(classes: ClassesLike, *, leaked: LeakSize, targets: int) -> float:
     """Probability that at least one of n targets is identified in one leak.
 
@@ -320,6 +324,7 @@ def _probability(found: float) -> float:
     return min(1.0, max(0.0, found))
 
 
+@typed
 def expected_identified(
     classes: ClassesLike, *, leaked: LeakSize, targets: int, removed: bool = True
 ) -> float:
@@ -414,6 +419,7 @@ class Simulation:
 
 
 @renamed(runs="draws")
+@typed
 def simulate(
     classes: ClassesLike,
     *,
@@ -444,8 +450,7 @@ def simulate(
     size = checked_leak(leaked, what.records)
     if reading == "from the leak" and size < n:
         raise UsageError(f"{n} targets cannot come from a leak of {size}")
-    if draws < 1:
-        raise UsageError(f"draws is {draws}; it must be 1 or more")
+    refuse_outside("draws", draws, least=1, most=MOST_DRAWS)
     rng = np.random.default_rng(seed)
     found = act_out(
         what, size, n, draws, rng, from_leak=reading != "unconditional", removed=removed

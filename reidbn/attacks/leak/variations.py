@@ -40,6 +40,7 @@ from reidbn.attacks.leak.ask import (
     classes_of,
     homogeneity,
 )
+from reidbn.calls import typed
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.microdata.table import People
 from reidbn.theory.hypergeometric import leaked_pmf
@@ -102,6 +103,7 @@ class Claims:
         return pd.DataFrame({name: np.ravel(getattr(self, name)) for name in names})
 
 
+@typed
 def claims(
     classes: ClassesLike | None = None,
     *,
@@ -156,6 +158,8 @@ def claims(
 
 def _parts(D: Any, L: Any, k: Any, most: int) -> Floats:
     """P(right), P(wrong member), P(not in the leak), P(any claim) for a target in the table."""
+    if not np.size(k) or np.min(k) < 1:
+        raise UsageError("class_size is 1 or more: the target is one of the class")
     longest = int(np.max(k))
     pmf = leaked_pmf(D, L, k, longest=longest)
     h = np.arange(longest + 1)
@@ -186,6 +190,7 @@ def _most_candidates(rule: Rule) -> int:
 _LARGEST = 400
 
 
+@typed
 def partial_histories(
     *, records: int, leaked: LeakSize, histories: ArrayLike, seen: float
 ) -> Floats:
@@ -273,6 +278,7 @@ def _check(counts: Floats, seen: float, records: int) -> None:
 # -- a leak of a real table ------------------------------------------------------------------------
 
 
+@typed
 def homogeneity_risks(people: People, *, leaked: LeakSize, sensitive: str) -> Homogeneity:
     """What a leak tells about each person's secret: `homogeneity`, as arrays in record order.
 
@@ -322,6 +328,7 @@ def homogeneity_risks(people: People, *, leaked: LeakSize, sensitive: str) -> Ho
     )  # fmt: skip
 
 
+@typed
 def history_risks(people: People, *, leaked: LeakSize, seen: float) -> Floats:
     """Each person's risk where a leaked person's records come out only in part, in record order.
 

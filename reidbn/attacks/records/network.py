@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Node, Parameter
+from reidbn.calls import described, refuse_misfit, typed
 from reidbn.cpds.match import NearCopy, NoisyCopy, OneOf
 from reidbn.cpds.protocol import CPD, Array
 from reidbn.cpds.rows import Lookup, Table
@@ -123,6 +124,12 @@ def columns_of(table: Any) -> tuple[dict[str, RecordColumn], tuple[str, ...]]:
     """The columns of a DataFrame, a mapping or `People`, and which of them are secret."""
     if hasattr(table, "quasi_identifiers"):
         return _of_people(table)
+    if not isinstance(table, Mapping) and getattr(table, "ndim", 0) != 2:
+        raise UsageError(f"the table is {described(table)}; it takes a frame, a mapping or People")
+    if not hasattr(table, "columns"):
+        refuse_misfit("record_network", "table", table, Mapping)
+        for name, values in table.items():
+            refuse_misfit("record_network", f"column {name}", values, Sequence[Any])
     found = {str(name): _of_values(str(name), list(table[name])) for name in table}
     lengths = {len(c.codes) for c in found.values()}
     if not found or lengths == {0}:
@@ -373,6 +380,7 @@ def _copy(parts: _Parts, column: RecordColumn, how: Noisy | Near) -> CPD:
     if isinstance(how, Noisy):
         parts.parameters.append(Parameter(name, how.same, source=how.source))
         return NoisyCopy(f"${name}")
+    refuse_misfit("Near", "within", how.within, float)
     numbers = [float(s) for s in column.states.values() if _is_number(s)]
     span = max(numbers, default=0.0) - min(numbers, default=0.0)
     parts.parameters.append(
@@ -520,6 +528,7 @@ class RecordNetwork:
         return f"<RecordNetwork of {self.records} records: {', '.join(self.columns)}>"
 
 
+@typed
 def record_network(
     table: pd.DataFrame | People | Mapping[str, Sequence[Any]],
     *,
@@ -546,7 +555,7 @@ def record_network(
     secret = (secret,) if isinstance(secret, str) else tuple(secret)
     columns, own_secrets = columns_of(table)
     secrets = secret or own_secrets
-    for column in (*secrets, *(seen or ())):
+    for column in (*secrets, *(() if seen is None else seen)):
         if column not in columns:
             raise UsageError(f'no column "{column}"; {did_you_mean(column, columns)}')
     records = len(next(iter(columns.values())).codes)

@@ -47,7 +47,7 @@ from reidbn.attacks.routes.subject_data import (
 )
 from reidbn.attacks.routes.summed import are_many, summed
 from reidbn.attacks.routes.told import AS_TOLD, as_told, attach_told, set_aside, told_group
-from reidbn.calls import renamed
+from reidbn.calls import renamed, typed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack
 from reidbn.inference.estimates import AT_ONCE
@@ -67,6 +67,7 @@ METHODS = ("exact", "simulation")
 
 
 @renamed(trials="draws")
+@typed
 def assess(
     attack: Attack | str,
     people: People | Contingency,
@@ -134,8 +135,8 @@ def assess(
         population_model=population_model,
         set={},
         said=settings_of(set),
-        do=parse_states(do or {}),
-        given=parse_given(given or {}),
+        do=parse_states({} if do is None else do),
+        given=parse_given({} if given is None else given),
         subject=people_columns_of(subject),
         columns=columns_of(columns, people.columns),
         without=names_of(without, "without"),

@@ -23,7 +23,7 @@ from reidbn.attacks.routes.expected_match import COLUMN, match_column, match_que
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.subject_data import SubjectTable
 from reidbn.attacks.routes.summed import summed_people
-from reidbn.calls import older, renamed
+from reidbn.calls import older, renamed, typed
 from reidbn.errors import EngineError, UsageError, did_you_mean
 from reidbn.inference.asked import Asked
 from reidbn.inference.compared import WORK, Printed
@@ -145,8 +145,10 @@ class Assessment(Result):
         """The attack, and the event whose chance the overall risk is."""
         return f"{self.inputs.attack.name}, {self.event()}"
 
+    @typed
     def event(self, measure: str = OVERALL) -> str:
         """What happens, whatever was learnt or brought about before."""
+        self.risk(measure)  # refuses one that is not there
         asked = self.questions[measure]
         return replace(asked, given={}, do={}).describe()
 
@@ -205,6 +207,7 @@ class Assessment(Result):
                 "is about everybody: read .subjects and .shares_above(), or leave individuals= out"
             )
 
+    @typed
     def shares_above(self, thresholds: Sequence[float] = THRESHOLDS) -> pd.DataFrame:
         """The share of people whose risk is above each threshold; of people drawn, its interval.
 
@@ -220,6 +223,7 @@ class Assessment(Result):
             columns["low"], columns["high"] = binomial_interval(hits, len(risk))
         return pd.DataFrame(columns, index=pd.Index(thresholds, name="threshold"))
 
+    @typed
     def risk(self, measure: str = OVERALL) -> Array:
         """The measure of every person, in record order."""
         if measure not in self.risks:
@@ -229,6 +233,7 @@ class Assessment(Result):
     def __len__(self) -> int:
         return int(self.subject_table.counts.sum())
 
+    @typed
     def above(self, thresholds: float | Sequence[float] = THRESHOLDS) -> pd.DataFrame:
         """How many people are above each threshold, by measure."""
         import pandas as pd
@@ -241,6 +246,7 @@ class Assessment(Result):
         ]
         return pd.DataFrame(rows, index=pd.Index(thresholds, name="threshold"))
 
+    @typed
     def most_at_risk(self, count: int = 10, measure: str = OVERALL) -> pd.DataFrame:
         """The people with the highest risk, with every measure; ties in record order."""
         if measure not in self.risks:
@@ -264,12 +270,14 @@ class Assessment(Result):
         return self._checked()
 
     @renamed(rows="draws")
+    @typed
     def keep_crosscheck(self, *, draws: int, seed: int = 0) -> CrossCheck:
         """A cross-check of another size, kept for summaries and reports."""
         self.__dict__["crosscheck"] = self._checked(draws=draws, seed=seed)
         return self.crosscheck
 
     @renamed(rows="draws")
+    @typed
     def check(self, *, draws: int = 1_000_000, seed: int = 0, subjects: int = 30) -> CrossCheck:
         """A cross-check of any size, of the very risks that this assessment holds; raises.
 
@@ -347,6 +355,7 @@ class Assessment(Result):
 
     # -- what-if ---------------------------------------------------------------------------
 
+    @typed
     def whatif_case(self, measure: str = OVERALL) -> Asked:
         """The question that sweep, tornado, solve and uncertainty vary; people alike are one."""
         self.risk(measure)  # refuses one that is not there
@@ -380,6 +389,7 @@ class Assessment(Result):
     to_markdown = late("reidbn.report.assessment_report:write_markdown")
     to_json = late("reidbn.report.assessment_report:write_json")
 
+    @typed
     def to_parquet(self, path: Any, *, source: Any = None) -> Path:
         """Write the risks of every person, keyed by the subject's id; restricted.
 

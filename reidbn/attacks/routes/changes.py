@@ -23,6 +23,7 @@ from reidbn.attacks.routes.arguments import (
 )
 from reidbn.attacks.routes.assess import check_population, chosen_scenario, run
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
+from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.generalise import left_out, released_at
 from reidbn.microdata.knowledge import Known
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@typed
 def what_if(
     result: Assessment,
     *,
@@ -106,8 +108,8 @@ def what_if(
         subject=subject,
         scenario=chosen,
         said={**inputs.said, **settings_of(set)},
-        do={**inputs.do, **parse_states(do or {})},
-        given={**inputs.given, **parse_given(given or {})},
+        do={**inputs.do, **parse_states({} if do is None else do)},
+        given={**inputs.given, **parse_given({} if given is None else given)},
         population=left,
         population_model=inputs.population_model if population_model is None else population_model,
         columns=inputs.columns if columns is None else columns_of(columns, people.columns),
@@ -317,6 +319,7 @@ def _same_people(before: Inputs, after: Inputs) -> bool:
     return all(one.has_the_people_of(other) for one, other in (asked, asked[::-1]))
 
 
+@typed
 def compare_assessments(before: Assessment, after: Assessment) -> AssessmentsCompared:
     """Person by person, what the change did to every measure."""
     return AssessmentsCompared(assessed(before), assessed(after))

@@ -44,6 +44,7 @@ from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.structured import StructuredPopulation
 from reidbn.attacks.routes.subject_data import Told, filled, on_population
 from reidbn.attacks.routes.summed import are_many, summed
+from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.query import Query
 from reidbn.population.pitman import check_level
@@ -123,6 +124,7 @@ class PopulationUncertainty:
     __repr__ = __str__
 
 
+@typed
 def population_uncertainty(result: Assessment, level: float = 0.95) -> PopulationUncertainty:
     """Ask again with every fit at the low and at the high end of its posterior."""
     check_level(level)
@@ -260,6 +262,7 @@ def _asks_the_population(result: Assessment, query: Query) -> bool:
 # -- the custodian's own file ----------------------------------------------------------------------
 
 
+@typed
 def write_restricted(result: Assessment, path: Any, measure: str = OVERALL) -> Path:
     """Write all people, highest risk first, keyed by the subject's id; CSV or Parquet."""
     place = Path(place_of(path, "path"))

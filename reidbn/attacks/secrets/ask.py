@@ -43,8 +43,10 @@ from reidbn.attacks.secrets.asked import (
 from reidbn.attacks.secrets.counts import DisclosureQuestion, PeerCounter, threshold
 from reidbn.attacks.secrets.peers import Matched, Partitioned
 from reidbn.attacks.secrets.result import Disclosure
+from reidbn.calls import refuse_outside, typed
 from reidbn.errors import CrosscheckFailed, UsageError, did_you_mean
 from reidbn.inference.answers import ask
+from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.knowledge import Knowledge, Known
 from reidbn.microdata.knowledge import knowledge as read_knowledge
 from reidbn.microdata.slab import MEMORY
@@ -60,6 +62,7 @@ WEIGHED = (
 )
 
 
+@typed
 def disclosure(
     people: People,
     sensitive: str,
@@ -139,6 +142,7 @@ def _one(
     return _found(given, (*names, sensitive), source, secret, p, q, knowledge, wanted, notes, words)
 
 
+@typed
 def disclosure_all(
     people: People,
     *,
@@ -227,7 +231,8 @@ def _every(
     """The columns that are secrets in turn, and the chances of the others."""
     if known is not None and weighed is not None:
         raise UsageError("known= and knowledge= both say what is known; give known= alone")
-    what = None if known is None and weighed is None else read_knowledge(people, known or weighed)
+    said = weighed if known is None else known
+    what = None if said is None else read_knowledge(people, said)
     if columns is None and known is not None and what is not None:
         columns = what.used
     names = list(people.columns if columns is None else people.names(columns))
@@ -350,6 +355,7 @@ class NetworkCheck:
         )
 
 
+@typed
 def disclosure_crosscheck(d: Disclosure, *, individuals: int = 10, seed: int = 0) -> NetworkCheck:
     """Ask pgmpy for P(own secret | A) of some people on every subset, and compare the fractions.
 
@@ -361,6 +367,7 @@ def disclosure_crosscheck(d: Disclosure, *, individuals: int = 10, seed: int = 0
         raise UsageError(
             f'people have several values of "{d.secret}", and the record network holds one each'
         )
+    refuse_outside("individuals", individuals, least=1, most=MOST_CHECKED)
     codes = d.source.codes
     people = People.from_codes(codes, d.names)
     net = record_network(people, engine="pgmpy")

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.attacks.secrets.histories import Histories, value_sets
+from reidbn.calls import refuse_misfit
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.knowledge import Knowledge, Known, is_scenario, knowledge
@@ -291,6 +292,7 @@ def own_labels(people: People, column: str) -> NDArray[Any]:
 def _having(people: People, sensitive: str, values: Sequence[Any]) -> NDArray[np.bool_]:
     """Who has one of these values of the secret (in any record)."""
     wanted = [values] if isinstance(values, str) or not isinstance(values, Sequence) else values
+    refuse_misfit("disclosure", "sensitive_values", wanted, Sequence[str | float | bool | None])
     labels = own_labels(people, sensitive).tolist()
     lost = [value for value in wanted if value not in labels]
     if lost or not len(wanted):

@@ -29,6 +29,7 @@ from reidbn.attacks.secrets.asked import (
 )
 from reidbn.attacks.secrets.counts import DisclosureQuestion, threshold
 from reidbn.attacks.secrets.peers import Partitioned
+from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Floats, Ints, some_of
 from reidbn.microdata.rows import DistinctRows, distinct_rows
@@ -94,6 +95,7 @@ class Generalisation:
         return f"Generalisation({self.column!r} for {self.sensitive!r}, {self.method})\n{table}"
 
 
+@typed
 def best_generalisation(
     people: People,
     column: str,
@@ -127,6 +129,9 @@ def best_generalisation(
     ([4, 2], ['0-1', '2-3'])
     """
     at = threshold("p", p)
+    if categories is not None:
+        categories = list(categories)
+        refuse_misfit("best_generalisation", "categories", categories, Sequence[int])
     if smallest < 1:
         raise UsageError(f"smallest={smallest}; a category holds at least 1 person")
     asked = asked_of(people, sensitive, individuals, 0)
@@ -150,6 +155,7 @@ def best_generalisation(
     return _table(column, sensitive, at, method, rows, line.question)
 
 
+@typed
 def equal_width_search(
     people: People,
     column: str,
@@ -199,6 +205,7 @@ def equal_width_search(
     return _table(column, sensitive, at, f"equal width ({reading})", rows, line.question)
 
 
+@typed
 def generalisation_effect(
     people: People,
     sensitive: str,
@@ -383,6 +390,7 @@ class CoordinateSearch:
         return f"CoordinateSearch({self.share:.1%} protected with categories {parts})"
 
 
+@typed
 def generalise_several(
     people: People,
     categories: Mapping[str, int],

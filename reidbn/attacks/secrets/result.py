@@ -30,6 +30,7 @@ from reidbn.attacks.secrets.readings import (
     guess_values,
     readings_of,
 )
+from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata.classes import Floats, Ints
@@ -165,6 +166,7 @@ class Disclosure(Result):
             peers[here], same[here] = alike[here], own[here]
         return peers - same, peers
 
+    @typed
     def subset(self, mask: int) -> tuple[str, ...]:
         """The names in a mask."""
         return tuple(name for j, name in enumerate(self.names) if mask >> j & 1)
@@ -175,6 +177,7 @@ class Disclosure(Result):
     def _alternatives(self) -> dict[float, Kept]:
         return {}
 
+    @typed
     def alternatives(self, q: float | None = None) -> tuple[Ints, Ints]:
         """How many false values have PP_v > q: with full knowledge, and the least over subsets."""
         at = self.q if q is None else threshold("q", q)
@@ -183,6 +186,7 @@ class Disclosure(Result):
         full, fewest = self._alternatives[at]
         return full.astype(np.int64), fewest.astype(np.int64)
 
+    @typed
     def poac(self, q: float | None = None) -> tuple[Floats | None, Floats | None]:
         """PoAC_q, the proportion of alternatives, full and least; None for a constant secret."""
         if self.status == "constant":
@@ -199,6 +203,7 @@ class Disclosure(Result):
     def poac_min(self) -> Floats | None:
         return self.poac()[1]
 
+    @typed
     def joint_q(self, p: float | None = None) -> float:
         """The paper's joint threshold q = p / (|dom| - 1): p spread evenly over false values."""
         most = int(self.falsehoods.max())
@@ -206,6 +211,7 @@ class Disclosure(Result):
 
     # Verdicts
 
+    @typed
     def upward(self, p: float | None = None) -> NDArray[np.bool_]:
         """Who has p-upward privacy: PPP > p whatever is known.
 
@@ -214,6 +220,7 @@ class Disclosure(Result):
         at = self.p if p is None else threshold("p", p)
         return np.asarray(self.npp_full > 0 if at == 0 else is_above(self.ppp_min, at))
 
+    @typed
     def downward(self, q: float | None = None) -> NDArray[np.bool_]:
         """Who has q-downward privacy: every false value keeps PP_v > q whatever is known.
 
@@ -221,10 +228,12 @@ class Disclosure(Result):
         """
         return np.asarray((self.alternatives(q)[1] == self.falsehoods) & (self.falsehoods > 0))
 
+    @typed
     def share_upward(self, p: float | None = None) -> float:
         """The share of people with p-upward privacy (of their weight, if people have weights)."""
         return self._share(self.upward(p))
 
+    @typed
     def share_downward(self, q: float | None = None) -> float:
         """The share of people with q-downward privacy."""
         return self._share(self.downward(q))
@@ -237,6 +246,7 @@ class Disclosure(Result):
         weights = self.table.weights
         return weights if weights is None or self.rows is None else weights[self.rows]
 
+    @typed
     def interval(
         self, what: str = "upward", *, level: float = 0.95, p: float | None = None
     ) -> tuple[float, float]:
@@ -246,6 +256,7 @@ class Disclosure(Result):
         of `subjects`, such as `ppp_min`, gets one for its mean that allows for rare people whom the
         sample missed (a normal one for the count `npp_full`).
         """
+        refuse_misfit("interval", "what", what, str)
         if self.rows is not None and self.drawn_from is None:
             raise UsageError(
                 "these individuals were chosen, not drawn at random; an interval for the table "
@@ -401,6 +412,7 @@ class Disclosure(Result):
         """The probability that the scenario's attacker knows a subset with PPP <= p."""
         return self._expected[1]
 
+    @typed
     def readings(self, known: Sequence[str] | None = None) -> Readings:
         """l-diversity, t-closeness, (alpha, k) and entropy l: the same posterior by other names.
 
@@ -416,7 +428,7 @@ class Disclosure(Result):
         return readings_of(*classes, self.source.baseline(self.column), self._values)
 
     def _some(self, known: Sequence[str] | None) -> tuple[str, ...]:
-        for name in known or ():
+        for name in () if known is None else known:
             if name not in self.known:
                 raise UsageError(f'"{name}" is no auxiliary; {did_you_mean(name, self.known)}')
         return self.known if known is None else tuple(known)
@@ -431,6 +443,7 @@ class Disclosure(Result):
 
     # What single auxiliaries and subsets do
 
+    @typed
     def leave_one_out(self, reading: Reading = "full") -> LeaveOneOut:
         """PPP when one auxiliary stays unknown: with `full` the rest is known, with `weakest` the
         least over the non-empty subsets of the rest.
@@ -447,6 +460,7 @@ class Disclosure(Result):
         level = self.ppp_full if reading == "full" else self.ppp_min
         return LeaveOneOut(reading, self.known, npp, peers, level)
 
+    @typed
     def leave_one_out_poac(
         self, reading: Reading = "full", *, q: float | None = None
     ) -> AlternativesLeftOut:
@@ -466,6 +480,7 @@ class Disclosure(Result):
         counts = np.stack(found).astype(np.int32)
         return AlternativesLeftOut(reading, self.known, counts, self.falsehoods, level)
 
+    @typed
     def breaks(self, p: float | None = None) -> pd.DataFrame:
         """Every subset with the people it breaks (PPP <= p, exactly it known), most first."""
         import pandas as pd

@@ -19,6 +19,7 @@ and `disclosure_calibration`, which forecasts held-out people with each of them 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 from reidbn.above import is_above
 from reidbn.attacks.secrets.asked import asked_of, auxiliaries, coded
 from reidbn.attacks.secrets.counts import Half, SlabStep, tally, threshold
+from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints, fused_key
 from reidbn.microdata.rows import distinct_rows
@@ -291,6 +293,7 @@ class SmoothedDisclosure:
         )
 
 
+@typed
 def smoothed_disclosure(
     people: People,
     sensitive: str,
@@ -342,7 +345,7 @@ def smoothed_disclosure(
 def _check(posterior: str, strength: float) -> None:
     if posterior not in POSTERIORS:
         raise UsageError(f'posterior is "{posterior}"; {did_you_mean(posterior, POSTERIORS)}')
-    if not strength > 0:
+    if not 0 < strength < math.inf:
         raise UsageError(f"strength is {strength}; the prior's weight must be above 0")
 
 
@@ -373,6 +376,7 @@ def _by_counts(
 # Which posterior to believe
 
 
+@typed
 def disclosure_calibration(
     people: People,
     sensitive: str,
@@ -401,6 +405,8 @@ def disclosure_calibration(
 
     people = asked_of(people, sensitive, None, 0).people
     names = auxiliaries(people, sensitive, known)
+    for strength in strengths:
+        _check(POSTERIORS[0], strength)
     if not 2 <= folds <= len(people):
         raise UsageError(f"folds={folds}; need 2 up to the number of people ({len(people)})")
     codes, sizes = coded(people, names, sensitive, {})

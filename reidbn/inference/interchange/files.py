@@ -71,6 +71,7 @@ def import_network(source: Any, *, name: str | None = None, normalise: bool = Fa
     return read_network(source, name=name, normalise=normalise).attack
 
 
+@typed
 def read_network(source: Any, *, name: str | None = None, normalise: bool = False) -> Imported:
     """Like `import_network`, with the renamed names beside the attack."""
     nodes, where = _nodes(source)
