@@ -130,6 +130,9 @@ def refuse_misfit(what: str, name: str, value: Any, hint: Any) -> None:
     if not fits(value, hint):
         if get_origin(hint) is Literal and isinstance(value, str):
             raise UsageError(f'no {name} "{value}"; {did_you_mean(value, get_args(hint))}')
+        for option in get_args(hint) or (hint,):
+            if hasattr(option, "remedy"):  # a thing that is made by a function of the house
+                raise UsageError(f"{what}: {name}: {type(value).__name__} is {option.remedy}")
         found = described(value)
         if isinstance(value, Mapping | list | tuple | set | np.ndarray) and len(value):
             found += f" with {described(next(iter(value)))} in it"

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.calls import typed
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.late import late
 
@@ -211,7 +210,6 @@ class Result:
             "remarks": list(self.remarks()),
         }
 
-    @typed
     def compare(self, other: Result) -> pd.DataFrame:
         """The measures of two results of one kind side by side, and what lies between them.
 

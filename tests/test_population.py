@@ -360,7 +360,7 @@ def test_what_does_not_go_together_is_refused(sample):
         population.fit(sample, ["agee"], population=20_000)
     with pytest.raises(UsageError, match="columns is empty"):
         population.fit(sample, [], population=20_000)
-    with pytest.raises(UsageError, match="makes a People"):
+    with pytest.raises(UsageError, match=r"rb\.read_table"):
         population.fit(pd.DataFrame({"a": [1]}), population=20_000)
     fit = population.fit(sample, population=20_000)
     for wrong in (0, 1, 1.5):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -56,8 +57,8 @@ class Catalogue(Mapping[str, T], Generic[T]):
     def __init__(self, things: Iterable[T] = (), *, what: str = "thing") -> None:
         things = tuple(things)
         self._items = {thing.name: thing for thing in things}
-        names = [thing.name for thing in things]
-        self.twice = tuple(sorted({name for name in names if names.count(name) > 1}))
+        times = Counter(thing.name for thing in things)
+        self.twice = tuple(sorted(name for name, number in times.items() if number > 1))
         self.what = what
 
     def __getitem__(self, name: str) -> T:

@@ -195,12 +195,14 @@ def _states(attack: Attack, node: Node) -> Iterator[Problem]:
         return
     if not node.states:
         yield Problem(where, "there are no states; leave it out for no and yes")
+    seen: set[str] = set()
     for i, state in enumerate(node.states):
         if not state.strip() or state != state.strip() or set(state) & _RESERVED:
             message = f'"{state}" cannot be a state: no = , ; braces, quotes or outer blanks'
             yield Problem((*where, i), message)
-        elif state in node.states[:i]:
+        elif state in seen:
             yield Problem((*where, i), f'"{state}" is listed twice')
+        seen.add(state)
 
 
 def _span_problems(attack: Attack, node: Node) -> Iterator[Problem]:

@@ -21,6 +21,7 @@ from reidbn.attack.attack import Attack
 from reidbn.calls import typed
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ModelError, ReidbnError, UsageError, did_you_mean
+from reidbn.limits import MOST_MODEL, regular
 from reidbn.release.writing import write_text
 
 if TYPE_CHECKING:
@@ -149,7 +150,6 @@ def _folded(text: str, where: tuple[str | int, ...]) -> Any:
 
 
 Kinds = Mapping[str, type[CPD]]
-_LARGEST = 4_000_000  # bytes
 
 
 def models() -> tuple[str, ...]:
@@ -317,15 +317,11 @@ def read_text(path: Path) -> str:
     if path.is_dir():
         raise _whole(label, "is a folder; name a file in it")
     try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= _LARGEST else b""
+        data = regular(path, MOST_MODEL).read_bytes()
     except FileNotFoundError:
         raise _whole(label, "there is no such file") from None
     except OSError as problem:
         raise _whole(label, f"cannot be read: {problem.strerror}") from None
-    if size > _LARGEST:
-        message = f"has {size:,} bytes; a model file is text of at most {_LARGEST:,}"
-        raise _whole(label, message)
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as problem:

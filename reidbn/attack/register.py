@@ -27,6 +27,7 @@ from reidbn.attack.assumptions import ASSUMPTION
 from reidbn.attack.scenario import Chance, FactLookup, Known, Knows, Listed, Scenario
 from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import ModelError, UsageError
+from reidbn.limits import regular
 
 _SEP = re.compile(r"sep=(.)", re.I)
 _FRACTION = re.compile(r"\s*[-+]?(?:0,\d+|\d+,(?!\d{3}\s*$)\d+)\s*")  # 1,234 may be a thousand
@@ -38,7 +39,7 @@ def read_facts(path: Path) -> dict[str, list[Any]]:
     As Excel writes it, too: with semicolons, decimal commas, a line sep=; and empty rows.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = regular(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ModelError(f"{path.name} is not written in UTF-8; save it as CSV UTF-8") from None
     lines = [x for x in text.splitlines() if x.strip() and not x.lstrip('"').startswith("#")]

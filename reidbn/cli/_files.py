@@ -12,6 +12,7 @@ import click
 
 from reidbn.cli._options import print_json, print_table
 from reidbn.errors import UsageError
+from reidbn.limits import regular
 from reidbn.result import other_events
 
 UNTOLD = "none that can be told"
@@ -116,7 +117,7 @@ def _told(value: Any) -> str:
 def _read(name: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """The kind of result, its numbers by name, and all that the file holds."""
     try:
-        content = json.loads(Path(name).read_text(encoding="utf-8"))
+        content = json.loads(regular(Path(name)).read_text(encoding="utf-8"))
     except OSError as problem:
         raise UsageError(f"{name}: cannot be read: {problem.strerror}") from None
     except ValueError:

@@ -13,6 +13,7 @@ import click
 
 from reidbn.above import refuse_no_limit
 from reidbn.errors import UsageError
+from reidbn.limits import regular
 from reidbn.release.writing import is_stream, probe
 from reidbn.written import read_number
 
@@ -360,7 +361,7 @@ def read_subject(texts: Iterable[str]) -> dict[str, Any] | None:
 
 def _json_file(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(regular(path).read_text(encoding="utf-8"))
     except OSError as problem:
         raise UsageError(f"--subject {path}: cannot be read: {problem.strerror}") from None
     except ValueError:

@@ -23,6 +23,7 @@ from reidbn.cli._remedies import in_shell
 from reidbn.cli._results import asks_for_a_file, result_options, write_reports
 from reidbn.cli._tables import about, listed, say_about, show_frame, table_options, write_parquet
 from reidbn.errors import UsageError
+from reidbn.limits import regular
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,8 +190,11 @@ def _range_file(people: People, column: str, path: Path) -> dict[Any, str]:
     """Value -> range of a CSV file with two columns and a header."""
     import csv
 
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
+    try:
+        with regular(path).open(encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise UsageError(f"--range {column}: {path.name} cannot be read: {problem}") from None
     if len(rows) < 2 or any(len(row) != 2 for row in rows):
         raise UsageError(f"--range {column}: {path.name} must have a header and two columns")
     named = dict(rows[1:])

@@ -159,7 +159,7 @@ def _read_prepared(path: Path) -> pd.DataFrame:
         return pd.read_csv(path, keep_default_na=False, na_values=[""])
     import duckdb
 
-    with duckdb.connect() as con:
+    with duckdb.connect(config={"temp_directory": ""}) as con:
         return con.execute("SELECT * FROM read_parquet(?)", [str(path)]).df()
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from reidbn.errors import TooLarge
 from reidbn.inference.paths import by_elimination, largest
+from reidbn.limits import MOST_TABLES
 
 Array = NDArray[np.float64]
 SUBJECT, SETTING = "<subject>", "<setting>"
@@ -121,6 +122,11 @@ def _expression(
     shapes: tuple[tuple[int, ...], ...],
 ) -> Any:
     """A compiled contraction whose tables all fit the budget."""
+    if len(axes) > MOST_TABLES:
+        raise TooLarge(
+            f"the exact answer stands on {len(axes):,} tables, and this stops at {MOST_TABLES:,}. "
+            "Give evidence nearer to what is asked, or estimate with engine='sampling'"
+        )
     sizes = {a: n for names, shape in zip(axes, shapes, strict=True)
              for a, n in zip(names, shape, strict=True)}  # fmt: skip
     symbols = {a: opt_einsum.get_symbol(i) for i, a in enumerate(sizes)}

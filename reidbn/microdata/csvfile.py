@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import DataError, UsageError
+from reidbn.limits import BOMB, MOST_UNPACKED
 from reidbn.microdata.coding import Coder, Raw
 from reidbn.progress import progress
 
@@ -119,10 +120,23 @@ def code_csv(path: Path, names: Sequence[str], head: Head) -> dict[str, Raw]:
     return {name: coder.finish() for name, coder in zip(names, coders, strict=True)}
 
 
+def refuse_bomb(path: Path) -> None:
+    """A small file that unpacks to more than any table: its first part tells."""
+    if path.suffix == ".gz" and path.stat().st_size * 1032 > MOST_UNPACKED:  # the most gzip can
+        with path.open("rb") as packed, gzip.GzipFile(fileobj=packed) as stream:
+            unpacked = sum(len(stream.read(_BLOCK)) for _ in range(16))
+            if unpacked > BOMB * packed.tell():
+                raise DataError(
+                    f"{path.name}: unpacks to more than {BOMB} times its size, as no table does; "
+                    "unpack it and look, then give the unpacked file"
+                )
+
+
 @contextmanager
 def _bytes(path: Path) -> Iterator[IO[bytes]]:
     """The file's bytes, uncompressed; a damaged file is said to be one."""
     try:
+        refuse_bomb(path)
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
             yield cast("IO[bytes]", stream)
     except (EOFError, zlib.error, gzip.BadGzipFile):

@@ -6,6 +6,8 @@ directory.  What comes back is coded by the same rules as every other source.
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,9 +19,9 @@ from reidbn.errors import DataError, UsageError
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.coding import Raw, whole_numbers
 from reidbn.microdata.columns import instead_of
-from reidbn.microdata.csvfile import check_lines, head_of, is_csv
+from reidbn.microdata.csvfile import check_lines, head_of, is_csv, refuse_bomb
 from reidbn.microdata.sources import source_of, top_names
-from reidbn.release.writing import whole
+from reidbn.release.writing import private_folder, whole
 
 _COUNT = "reidbn_count"
 SAME_BUT_CAPITALS = (
@@ -92,17 +94,30 @@ def _connection(
     config: dict[str, Any] = {"preserve_insertion_order": False}
     if memory_limit is not None:
         config["memory_limit"] = memory_limit
-    if temp_directory is not None:
-        config["temp_directory"] = str(temp_directory)
     if threads is not None:
         config["threads"] = threads
+    with _spill(temp_directory) as folder:
+        try:
+            con = duckdb.connect(config={**config, "temp_directory": folder})
+        except duckdb.Error as problem:
+            raise UsageError(f"DuckDB does not take these settings: {problem}") from None
+        with con:
+            con.execute("SET enable_progress_bar = false")
+            yield con
+
+
+@contextmanager
+def _spill(chosen: str | Path | None) -> Iterator[str]:
+    """A folder of our own for what memory does not hold: for its owner alone, and then removed."""
+    place = None if chosen is None else private_folder(chosen)
     try:
-        con = duckdb.connect(config=config)
-    except duckdb.Error as problem:
-        raise UsageError(f"DuckDB does not take these settings: {problem}") from None
-    with con:
-        con.execute("SET enable_progress_bar = false")
-        yield con
+        folder = tempfile.mkdtemp(prefix="reidbn-spill-", dir=place)
+    except OSError as problem:
+        raise UsageError(f"temp_directory: cannot be written: {problem.strerror}") from None
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def reads(file: Path) -> bool:
@@ -131,6 +146,8 @@ def _table(con: Any, source: Any, settings: object) -> tuple[Any, bool]:
         raise UsageError("no file to read; give a path or a list of paths")
     files = [found for path in paths for found in _matching(path)]
     if all(is_csv(file) for file in files):
+        for file in files:
+            refuse_bomb(file)
         return _csv(con, files), True
     if all(file.is_dir() or (reads(file) and not is_csv(file)) for file in files):
         return _parquet(con, files), False
@@ -143,7 +160,7 @@ def _matching(path: Path) -> list[Path]:
         if not found:
             raise DataError(f"no file matches {path.name}")
         return found
-    if not path.exists():
+    if not (path.is_file() or path.is_dir()):
         raise DataError(f"no file {path.name}")
     return [path]
 

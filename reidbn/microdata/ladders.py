@@ -20,6 +20,7 @@ import numpy as np
 
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
+from reidbn.limits import regular
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.csvfile import NOT_UTF8
 from reidbn.microdata.hierarchy import ANY, Bands, Hierarchy, Prefix, Suffix
@@ -153,7 +154,7 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None) -> Ladder:
     `path` is the file, `delimiter` what parts its cells (by default found in it).
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = regular(Path(path)).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{path}: {NOT_UTF8}") from None
     except OSError as problem:

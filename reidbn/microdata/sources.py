@@ -90,6 +90,9 @@ _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "
           "UBIGINT", "BOOLEAN")  # fmt: skip
 _AS_IS = ("VARCHAR", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS",
           "TIMESTAMP_NS")  # fmt: skip
+_IN_MEMORY: dict[str, Any] = {
+    "temp_directory": ""
+}  # nothing of a table goes to a folder of DuckDB's choice
 _NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "BIT", "LIST", "ARRAY")
 
 
@@ -132,7 +135,10 @@ def _parquet(path: Path) -> Source:
     import duckdb
 
     place = str(path).replace("'", "''")
-    with _no_values_in(f"{path.name} as Parquet"), duckdb.connect() as con:
+    with (
+        _no_values_in(f"{path.name} as Parquet"),
+        duckdb.connect(config=_IN_MEMORY) as con,
+    ):
         found = con.execute(f"DESCRIBE SELECT * FROM read_parquet('{place}')").fetchall()  # noqa: S608
         elements = con.execute(f"SELECT name, num_children FROM parquet_schema('{place}')")  # noqa: S608
         named = top_names(elements.fetchall())
@@ -142,7 +148,10 @@ def _parquet(path: Path) -> Source:
 
     def read(names: Sequence[str]) -> dict[str, Raw]:
         coders = {name: _coder(types[name]) for name in names}
-        with _no_values_in(f"{path.name} as Parquet"), duckdb.connect() as con:
+        with (
+            _no_values_in(f"{path.name} as Parquet"),
+            duckdb.connect(config=_IN_MEMORY) as con,
+        ):
             con.execute("SET enable_progress_bar = false")
             con.execute(f"SELECT {_selection(names, types)} FROM read_parquet('{place}')")  # noqa: S608
             for chunk in progress(_chunks(con), f"reading {path.name}"):

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,6 +65,9 @@ class People:
     """The source's row, from 0, of each person's first record; None: person i is row i."""
     original: People | None = None
     """The same people as they were read, where values were generalised since."""
+    remedy: ClassVar[str] = (
+        "not a table of people; make one: people = rb.read_table(source, quasi_identifiers=[...])"
+    )
     share_kept: float = 1.0
     """The share that suppress() left of the people, or of all for whom they stand by weight."""
     reading: TableSource = field(default_factory=TableSource)
@@ -410,8 +413,5 @@ class People:
 def checked_people(given: Any) -> People:
     """The people given; a frame, a path or anything else is refused with the remedy."""
     if not isinstance(given, People):
-        raise UsageError(
-            f"{type(given).__name__} is not a table of people; make one: "
-            "people = rb.read_table(source, quasi_identifiers=[...])"
-        )
+        raise UsageError(f"{type(given).__name__} is {People.remedy}")
     return given

@@ -36,10 +36,11 @@ from reidbn.attack.modelfile import load
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.calls import typed
 from reidbn.cpds.protocol import YES
-from reidbn.errors import UsageError
+from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import ask
 from reidbn.inference.interchange.dot import write_dot
 from reidbn.inference.lowering import check_settings, parameter_values
+from reidbn.limits import MOST_DRAWN
 from reidbn.release.writing import whole
 
 Floats = NDArray[np.float64]
@@ -147,6 +148,11 @@ def draw(
     known = parse_given({} if given is None else given)
     done = parse_states({} if do is None else do)
     chances: Chances = {}
+    if len(shown := cards(attack, values)) > MOST_DRAWN:
+        raise TooLarge(
+            f"{attack.name} has {len(shown):,} nodes, and a picture of more than {MOST_DRAWN} says "
+            "nothing; rb.export(attack, 'attack.dot') writes it for Graphviz"
+        )
     if marginals:
         question = {"given": known, "do": done, "set": set, "subject": subject}
         chances = _chances(attack, {**question, "beyond_range": beyond_range})
@@ -156,7 +162,7 @@ def draw(
     marks |= {n: f"set: {state}" for n, state in done.items()}
     listed = sources(attack, values) if numbers is None else list(numbers)
     with _own_style():
-        drawing = _drawing(attack, cards(attack, values), chances, marks, listed,
+        drawing = _drawing(attack, shown, chances, marks, listed,
                            write_dot(attack, values))  # fmt: skip
     if path is not None:
         drawing.save(path)

@@ -185,7 +185,7 @@ def graph_of(
     sights: Mapping[str, Sight],
     secrets: Sequence[str],
     population: int | None,
-    others: Mapping[tuple[Any, ...], float] | None,
+    others: Mapping[Any, float] | None,
     name: str,
 ) -> tuple[Attack, dict[str, RecordColumn]]:
     """The attack, and the columns with the names that they have in it."""
@@ -240,7 +240,7 @@ def _with_others(
     named: dict[str, RecordColumn],
     secrets: Sequence[str],
     population: int,
-    others: Mapping[tuple[Any, ...], float] | None,
+    others: Mapping[Any, float] | None,
 ) -> dict[str, RecordColumn]:
     """Record -> combination -> attributes, so that someone else has a combination by its share."""
     open_columns = [c for c in named.values() if c.name not in secrets]
@@ -312,7 +312,7 @@ def _columns_with_others(
 
 def _shares(
     own: Sequence[tuple[Any, ...]],
-    others: Mapping[tuple[Any, ...], float] | None,
+    others: Mapping[Any, float] | None,
     names: Sequence[str],
 ) -> dict[tuple[Any, ...], float]:
     """The classes' shares among those outside the table; the table's own when none are given."""
@@ -535,7 +535,7 @@ def record_network(
     seen: Mapping[str, Sight] | Sequence[str] | None = None,
     secret: Sequence[str] = (),
     population: int | None = None,
-    others: Mapping[tuple[Any, ...], float] | None = None,
+    others: Mapping[Any, float] | None = None,
     engine: str = "exact",
     name: str = "records",
 ) -> RecordNetwork:

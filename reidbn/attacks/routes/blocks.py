@@ -30,10 +30,11 @@ from reidbn.attack.attack import Attack
 from reidbn.attacks.routes.subject_data import SubjectTable
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD
-from reidbn.errors import DataError, ImpossibleEvidence, ReidbnWarning
+from reidbn.errors import DataError, ImpossibleEvidence, ReidbnWarning, UsageError
 from reidbn.inference.answers import at_once, joint, positions
 from reidbn.inference.lowering import STEPS, Lowering
 from reidbn.inference.query import Query
+from reidbn.limits import MOST_TEXT, regular
 from reidbn.progress import progress
 from reidbn.release.writing import whole
 from reidbn.written import counted
@@ -178,9 +179,11 @@ def _keep(place: Path, values: Array) -> None:
 def _kept(place: Path, subjects: int) -> Array | None:
     """A block from disk; None, with a word, where it is not what was written."""
     try:
-        found = place.read_bytes()
+        found = regular(place, 16 * subjects + MOST_TEXT).read_bytes()
     except FileNotFoundError:
         return None
+    except OSError as problem:
+        raise UsageError(f"checkpoint: {place.name}: {problem.strerror}") from None
     content, seal = found[:-SEAL], found[-SEAL:]
     if seal == _seal(place, content):
         values = np.load(io.BytesIO(content), allow_pickle=False)

@@ -29,6 +29,7 @@ from reidbn.inference.interchange.xmlbif import read_xmlbif, write_xmlbif
 from reidbn.inference.lowering import check_settings, lower, parameter_values
 from reidbn.inference.network import PlainNode, plain_nodes
 from reidbn.inference.policies import refuse_undecided
+from reidbn.limits import regular
 from reidbn.release.writing import write_text
 
 FORMATS = ("bif", "xmlbif", "xdsl", "dot")
@@ -100,9 +101,11 @@ def _nodes(source: Any) -> tuple[list[PlainNode], str]:
     path = Path(source)
     format = format_of(path, _READERS)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = regular(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UsageError(f"no file {path}") from None
+    except OSError as problem:
+        raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
     except UnicodeDecodeError:
         raise DataError(f"{path.name} is not UTF-8 text") from None
     return _READERS[format](text, path.name), path.name
