@@ -51,7 +51,7 @@ def _meant(value: float, *, alike: bool) -> str:
     """A limit that may be a number of people alike, or per cent."""
     if value == 1:
         return "; nothing is above 1"
-    if value < 1 or (value > 100 and not alike):
+    if not 1 <= value < 2**53 or (value > 100 and not alike):
         return ""
     percent = f"{value:g} per cent as {value:g}%" if value < 100 else ""
     share = ceil(1e6 / value) / 1e6  # not below 1 / value, which would ask for one more

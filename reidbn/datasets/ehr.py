@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import UsageError
+from reidbn.calls import refuse_outside, typed
+from reidbn.limits import MOST_LISTED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +100,7 @@ class _Records:
         return np.maximum(latest - back, 1950)
 
 
+@typed
 def synthetic_ehr(n: int = 2_692, seed: int = 0) -> SyntheticEHR:
     """A table of n made-up health records with 629 features: `.table`, `.features`.
 
@@ -108,8 +110,7 @@ def synthetic_ehr(n: int = 2_692, seed: int = 0) -> SyntheticEHR:
     >>> ehr.table.shape, ehr.features["section"].value_counts()["Family History"].item()
     ((3, 629), 231)
     """
-    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-        raise UsageError(f"n={n} records; need at least 1, a whole number")
+    refuse_outside("n", n, least=1, most=MOST_LISTED)
     import pandas as pd
 
     records = _Records(np.random.default_rng(seed), int(n), {}, [])

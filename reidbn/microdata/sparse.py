@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata.classes import Codes, Ints
@@ -304,6 +305,7 @@ def _distinct(values: Sequence[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
 # -- reading ---------------------------------------------------------------------------------------
 
 
+@typed
 def read_sparse(
     source: Any,
     *,

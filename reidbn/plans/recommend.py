@@ -12,6 +12,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attacks.routes.arguments import names_of, probabilities_of
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Assessment
+from reidbn.calls import typed
 from reidbn.errors import DataError, EngineError, UsageError, did_you_mean
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
@@ -22,6 +23,7 @@ from reidbn.plans.targets import Target, targets_of
 from reidbn.plans.ways import SEPARABLE, options_of, ways_of
 
 
+@typed
 def recommend(
     people: People,
     attack: Attack | str | None = None,

@@ -168,6 +168,33 @@ def tables(folder):
     }  # fmt: skip
 
 
+def sparse(folder):
+    """Functions of tables with mostly empty columns, and the search for a release."""
+    cells = {"smokes": ["yes", None, "no", None], "weight": [61.5, 70, None, 61.5]}
+    ehr = rb.datasets.synthetic_ehr(30, seed=1)
+    table = rb.read_sparse(cells)
+    return {
+        "read_sparse": (rb.read_sparse, {
+            "source": cells, "features": None, "subject_id": None, "missing_values": (),
+            "allow_direct": False, "delimiter": None}),
+        "linkage": (rb.linkage, {
+            "sparse": table, "known": "random", "match": "equal", "facts": [1], "success": "best",
+            "otherwise": None, "weights": None, "facts_together": False, "tolerance": 0.2,
+            "years": 2, "modal": 0.5, "share": 0.8, "lineup": 1, "phi": 1.5, "node_budget": 2_000,
+            "draws": 20, "seed": 0, "individuals": None}),
+        "linkage_experiments": (rb.linkage_experiments, {
+            "sparse": rb.read_sparse(ehr.table, features=ehr.features), "draws": 2, "seed": 0,
+            "success": "best", "modal": 0.5}),
+        "recommend": (rb.recommend, {
+            "people": people(), "attack": None, "target": "k=2", "known": None,
+            "scenario": None, "population": None,
+            "hierarchies": {"age": rb.microdata.Bands(5, 10)}, "suppress_at_most": 0.2,
+            "keep": (), "drop": (), "loss": "entropy", "importance": None, "release": None,
+            "seconds": 5.0}),
+        "datasets.synthetic_ehr": (rb.datasets.synthetic_ehr, {"n": 20, "seed": 1}),
+    }  # fmt: skip
+
+
 def leaks(folder):
     """Functions of a leak."""
     t, leak = people(), rb.leak
@@ -360,4 +387,5 @@ def methods(folder):
 
 
 def every(folder):
-    return {**tables(folder), **leaks(folder), **attacks(folder), **methods(folder)}
+    rooms = (tables, sparse, leaks, attacks, methods)
+    return {name: call for room in rooms for name, call in room(folder).items()}

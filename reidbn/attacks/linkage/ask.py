@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.attacks.linkage.curves import ORDERS, RULES, Curves, PersonCurve
 from reidbn.attacks.linkage.result import Linkage
 from reidbn.attacks.routes.arguments import truth, whole_number
+from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.agree import Agreement, agreement
 from reidbn.microdata.sparse import Sparse
@@ -22,6 +23,7 @@ from reidbn.progress import progress
 MOST_FACTS = 1_000
 
 
+@typed
 def linkage(
     sparse: Sparse,
     *,

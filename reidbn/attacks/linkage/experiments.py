@@ -9,6 +9,7 @@ import numpy as np
 
 from reidbn.attacks.linkage.ask import linkage
 from reidbn.attacks.linkage.result import Linkage
+from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.sparse import Sparse
 from reidbn.progress import progress
@@ -41,6 +42,7 @@ PRINTED: dict[tuple[str, str], tuple[int | None, int | None, int | None]] = {
 }
 
 
+@typed
 def linkage_experiments(
     sparse: Sparse, *, draws: int = 10, seed: int = 0, success: str = "best", modal: float = 0.5
 ) -> pd.DataFrame:
