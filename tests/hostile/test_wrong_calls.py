@@ -97,7 +97,7 @@ def test_no_wrong_argument_ends_in_a_foreign_error(calls, tmp_path, monkeypatch)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rb.suda(3), "suda: people is an int; it takes a People"),
+        (lambda: rb.suda(3), r"suda: people: int is not a table of people; .*rb.read_table"),
         (lambda: rb.leak.joint_risk({1: 3}, leaked=1, targets=1, metod="exact"),
          'joint_risk takes no "metod"; did you mean "method"'),
         (lambda: rb.leak.equal_classes(9), "equal_classes: missing a required argument"),

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.attacks.linkage.curves import ORDERS, RULES, Curves, PersonCurve
 from reidbn.attacks.linkage.result import Linkage
 from reidbn.attacks.routes.arguments import truth, whole_number
-from reidbn.calls import typed
+from reidbn.calls import refuse_outside, typed
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.agree import Agreement, agreement
 from reidbn.microdata.sparse import Sparse
 from reidbn.progress import progress
@@ -73,6 +74,7 @@ def linkage(
     >>> linkage(sparse, facts=[1, 2]).success.tolist()
     [[0.6666666666666666, 1.0], [0.3333333333333333, 1.0], [0.5, 1.0]]
     """
+    refuse_outside("draws", draws, least=1, most=MOST_CHECKED)
     _checked(sparse)
     if success not in RULES:
         raise UsageError(f'success="{success}"; {did_you_mean(str(success), RULES)}')
@@ -89,7 +91,7 @@ def linkage(
         share=_share(share),
         phi=_number(phi, "phi"),
         node_budget=whole_number(node_budget, "node_budget", least=0),
-        draws=whole_number(draws, "draws", least=1),
+        draws=draws,
         seed=whole_number(seed, "seed", least=0),
         support=support,
     )
