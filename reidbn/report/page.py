@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from reidbn.calls import typed
 from reidbn.errors import UsageError
+from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, Alike
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
@@ -126,7 +127,7 @@ def _cell(text: str) -> str:
 def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     """How a result is told: outwards what follows from classes of people is counted by class."""
     table = result.table
-    if custodian or table is None or not len(table):
+    if custodian or not isinstance(table, People):  # a table has somebody in it
         return Telling(custodian=custodian)
     written = table.as_written()
     known = getattr(result, "known", None)
