@@ -133,6 +133,17 @@ def test_an_attack_to_which_a_table_says_nothing_is_refused_by_name(attack, scen
     assert "ask it with rb.ask, give it a column such as class_size" in str(e.value)
 
 
+def test_a_column_that_the_risk_does_not_read_is_as_good_as_none(frame):
+    """Its members would be the table's columns, too few to score six: a risk of 0 for everybody."""
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
+    netflix = rb.load("netflix")
+    size = rb.attack.SubjectColumn("class_size", per="ratings", unit="records", low=1, high=10_000)
+    guess = rb.Node("guess", ("no", "yes"), rb.cpd.OneOver("@class_size"), ("ratings",))
+    beside = netflix.replace(subject=[size], nodes=[*netflix.nodes.values(), guess])
+    with pytest.raises(UsageError, match="netflix has no column behind its question risk that a"):
+        rb.assess(beside, people)
+
+
 @pytest.mark.parametrize("attack", OWN_COLUMN)
 def test_a_column_that_no_table_has_is_asked_for_by_name_and_taken(attack, frame):
     """Given, each person's risk is that of the attack asked about that person."""

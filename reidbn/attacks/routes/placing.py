@@ -35,7 +35,7 @@ from reidbn.attack.parts import (
 )
 from reidbn.attack.scenario import ByPerson, InBands, Known, Knows, Listed, Profile, Scenario
 from reidbn.attack.scenariofile import load_scenario
-from reidbn.attacks.routes.subject_data import providers
+from reidbn.attacks.routes.subject_data import RECORDS, providers
 from reidbn.cpds.match import Probability
 from reidbn.cpds.rows import Row, Rows
 from reidbn.errors import UsageError, did_you_mean
@@ -246,10 +246,10 @@ def attach(
 def group_to_fill(attack: Attack, group: str | None) -> Group | None:
     """The attack's group that a scenario fills: the one it names, or the only one.
 
-    None where the attack has columns alone, which then are those of who knows everything.  Where it
-    has no column, nothing of the table would reach its answer, and a verdict would be about none.
+    None where the attack has columns alone, which then are those of who knows everything.  Where no
+    column has a say in its answer, nothing of the table would, and a verdict would be about nobody.
     """
-    if attack.groups and not attack.subject:
+    if (attack.groups or attack.subject) and not _reads_a_table(attack):
         why = _one_answer(attack)
         how = "a column such as class_size, the records alike on what is known"
         raise UsageError(
@@ -282,10 +282,24 @@ def group_to_fill(attack: Attack, group: str | None) -> Group | None:
     return next(iter(attack.groups.values()))
 
 
+def _reads_a_table(attack: Attack) -> bool:
+    """Whether a column other than the table's size has a say in the main question."""
+    main = attack.main_question
+    if main is None or not attack.subject:
+        return bool(attack.subject)
+    asked = [m for n in main.names for m in getattr(attack.groups.get(n), "members", (n,))]
+    behind = attack.upstream(n for n in asked if n in attack.all_nodes)
+    read = {ref for n in behind for ref in attack.behind(attack.all_nodes[n].cpd)}
+    read |= {*attack.behind_utilities} if behind & {*attack.decisions} else set()
+    return any(ref.startswith("@") and ref != f"@{RECORDS}" for ref in read)
+
+
 def _one_answer(attack: Attack) -> str:
     """Why a table has nothing to say in an attack."""
-    lacks = "no column that a table could fill, so whoever is alike there changes nothing in it"
-    if not attack.groups:
+    main = attack.main_question
+    where = f" behind its question {main.name}" if main and attack.subject else ""
+    lacks = f"no column{where} that a table could fill, so whoever is alike there changes nothing"
+    if not attack.groups and not attack.subject:
         lacks = (
             "no group of attributes that a scenario could fill and no column that a table could, "
             "so it has one answer for everybody"
