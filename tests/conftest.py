@@ -14,6 +14,12 @@ settings.load_profile("reidbn")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def third(cases):
+    """Every third case; the others are slow tests, which CI runs where they are named."""
+    slow = pytest.mark.slow
+    return [pytest.param(*case, marks=[slow] * (i % 3 > 0)) for i, case in enumerate(cases)]
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with `data/` and `oracles/`, beside the project; a test that needs it skips."""

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import fromstring
 import matplotlib
 import numpy as np
 import pytest
+from conftest import third
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
@@ -52,7 +53,9 @@ PICTURES = [*((m, marginals) for m in rb.models() for marginals in (False, True)
 
 
 @pytest.fixture(
-    params=PICTURES, ids=lambda p: p[0] if isinstance(p[0], str) else "random", scope="module"
+    params=third((one,) for one in PICTURES),
+    ids=lambda p: p[0] if isinstance(p[0], str) else "random",
+    scope="module",
 )
 def picture(request):
     model, marginals = request.param

@@ -271,9 +271,9 @@ class Assessment(Result):
 
     @renamed(rows="draws")
     @typed
-    def keep_crosscheck(self, *, draws: int, seed: int = 0) -> CrossCheck:
+    def keep_crosscheck(self, *, draws: int, seed: int = 0, subjects: int = 30) -> CrossCheck:
         """A cross-check of another size, kept for summaries and reports."""
-        self.__dict__["crosscheck"] = self._checked(draws=draws, seed=seed)
+        self.__dict__["crosscheck"] = self._checked(draws=draws, seed=seed, subjects=subjects)
         return self.crosscheck
 
     @renamed(rows="draws")
