@@ -129,6 +129,9 @@ def test_all_problems_of_a_scenario_file_are_reported_with_line_and_column(tmp_p
         assert part in text, text
 
 
+HEAD = "schema_version: 1\nkind: scenario\nname: s\nstory: t\nsource: assumption\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -137,6 +140,18 @@ def test_all_problems_of_a_scenario_file_are_reported_with_line_and_column(tmp_p
         ("schema_version: 1\nname: x\n", "kind"),
         ("schema_version: 1\nkind: scenario\nname: x\nknow: {}\n", 'did you mean "knows"'),
         ("schema_version: 1\nkind: scenario\nname: x\nset: {p_m: high}\n", "needed: a number"),
+        (f"{HEAD}numbers: {{z: 1 - p}}\n", "s.yaml:6:1: numbers: belongs in a model file"),
+        (f"{HEAD}repeat: {{who: [a, b]}}\n", "s.yaml:6:1: repeat: belongs in a model file"),
+        (f"{HEAD}use: [{{model: x}}]\n", "s.yaml:6:1: use: belongs in a model file"),
+        (f"{HEAD}decisions: {{}}\n", r"s.yaml:6:1: decisions: .*\(extends: its name\)"),
+        (
+            f"{HEAD}nodes:\n  in_[who]: {{parents: [a], cpd: {{kind: and}}}}\n",
+            r"s.yaml:7:3: nodes.in_\[who\]: a scenario is not repeated",
+        ),
+        (
+            f"{HEAD}nodes:\n  any: {{parents: ['in_*'], cpd: {{kind: or}}}}\n",
+            r"s.yaml:7:19: nodes.any.parents\[0\]: a scenario is not repeated",
+        ),
     ],
 )
 def test_other_mistakes_in_a_scenario_file_are_explained(text, message, tmp_path):
@@ -155,3 +170,28 @@ def test_a_scenario_without_a_list_cannot_be_shared():
     with pytest.raises(rb.UsageError, match="no list or account"):
         load_scenario("worst-case").shared(together=True)
     assert isinstance(load_scenario("social-media").knows.parent, Listed)
+
+
+def test_a_scenario_reads_the_derived_numbers_and_plates_of_its_model(tmp_path):
+    attack = rb.loads("""\
+schema_version: 1
+name: family
+repeat: {who: [ann, bob]}
+parameters: {p: {value: 0.5, source: assumption}}
+numbers: {z: "1 - (1 - p) ^ 2"}
+nodes:
+  in_[who]: {cpd: {kind: probability, p: $z}}
+  any: {parents: ["in_*"], cpd: {kind: or}}
+questions: {risk: {target: any=yes}}
+""")
+    (tmp_path / "s.yaml").write_text(
+        HEAD
+        + """\
+nodes:
+  tries: {parents: [in_ann], cpd: {kind: probability, p: $z, only_if: [in_ann]}}
+questions: {tried: {target: tries=yes}}
+"""
+    )
+    both = load_scenario(tmp_path / "s.yaml").on(attack)
+    assert float(rb.ask(both, "tried")) == 0.75**2
+    assert float(rb.ask(both, "tried", set={"p": 0.2})) == pytest.approx(0.36**2, abs=1e-15)

@@ -5,7 +5,7 @@ where one can be written, and acting the story out.
 """
 
 from fractions import Fraction
-from math import prod
+from math import comb, prod
 
 import numpy as np
 import pytest
@@ -307,3 +307,20 @@ def test_the_exact_engine_splits_sooner_than_other_tools_see():
     assert Lowering(attack, whole=STEPS).network(columns).hidden
     _, query = read_query(attack, "goal=yes")
     assert joint(attack, query)[0, 0].sum() == pytest.approx(1, abs=1e-12)
+
+
+def wide(count, at_least):
+    causes = [Node(f"c{i}", YES_NO, Probability(0.25), source="assumption") for i in range(count)]
+    goal = Node("goal", YES_NO, Threshold(at_least), tuple(c.name for c in causes))
+    return Attack("wide", nodes=[*causes, goal])
+
+
+def test_half_of_many_parents_in_rationals_and_too_many_are_refused_before_work():
+    p = Fraction(1, 4)
+    exactly = sum(comb(120, k) * p**k * (1 - p) ** (120 - k) for k in range(40, 121))
+    assert float(ask(wide(120, 40), "goal=yes")) == pytest.approx(float(exactly), rel=1e-11)
+    numbers = [sum(t.table.size for t in lower(wide(120, m)).factors.values()) for m in (2, 119)]
+    assert numbers[0] < 120 * 20  # a count stops at what is asked for, and at what there can be
+    assert numbers[1] < 120**3
+    with pytest.raises(TooLarge, match="900 parents are counted one by one, in tables that would"):
+        ask(wide(900, 450), "goal=yes")

@@ -7,6 +7,7 @@ files; lines that start with # say where their numbers come from.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -192,6 +193,8 @@ def _build(document: Document, path: Path, label: str) -> Scenario:
         spec: Any = model.model_validate(document.data)
     except ValidationError as error:
         problems = explain(error.errors(include_url=False), document.data, model)
+    told = [*_of_a_model(document.data)]
+    problems = [p for p in problems if p.where not in {t.where for t in told}] + told
     raise_file_problems(label, in_file(document, label, problems))
     facts, problems = _facts(spec, path.parent)
     knows = _knows(spec.knows) if spec.knows else None
@@ -204,6 +207,34 @@ def _build(document: Document, path: Path, label: str) -> Scenario:
         nodes=tuple(build.node(n, s) for n, s in spec.nodes.items()),
         questions=tuple(build.question(n, s) for n, s in spec.questions.items()),
     )  # fmt: skip
+
+
+def _of_a_model(data: dict[str, Any]) -> Iterator[Problem]:
+    """What only a model file may say, and what to do instead."""
+    fields = {*file_model().file.model_fields, "repeat", "use", "extends"} - {
+        *_model().model_fields
+    }
+    for key in data:
+        if key in fields:
+            message = (
+                "belongs in a model file: a scenario brings parameters, nodes and questions. Write "
+                "a variant of the model (extends: its name) that has this, and use the scenario on "
+                "that"
+            )
+            yield Problem((key,), message, at_key=True)
+    message = (
+        "a scenario is not repeated: write the names that come out (in_mother), or put it into the "
+        "model file"
+    )
+    for room in ("nodes", "parameters", "questions"):
+        things = data.get(room)
+        for name, thing in things.items() if isinstance(things, dict) else ():
+            if "[" in str(name):
+                yield Problem((room, name), message, at_key=True)
+            parents = thing.get("parents") if isinstance(thing, dict) else None
+            for i, parent in enumerate(parents if isinstance(parents, list) else ()):
+                if "[" in str(parent) or "*" in str(parent):
+                    yield Problem((room, name, "parents", i), message)
 
 
 def _model() -> type[FilePart]:

@@ -100,7 +100,10 @@ class Threshold(_Gate):
         return yes_no(scope.child, _count(scope) >= self.at_least)
 
     def parts(self, child: Variable, parents: tuple[Variable, ...]) -> tuple[Part, ...]:
-        counts = tuple(str(i) for i in range(self.at_least + 1))
+        def counts(met: tuple[Variable, ...]) -> tuple[str, ...]:
+            most = sum(len(p.members) or len(p.states) - 1 for p in met)
+            return tuple(str(i) for i in range(min(self.at_least, most) + 1))
+
         return in_steps(child, parents, counts, lambda met: _CountSoFar(), lambda met: self)
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:

@@ -304,6 +304,15 @@ class Lowering:
                         f"and the noisy gates take any number of parents",
                         numbers=numbers,
                     )
+            total = sum(map(cells, steps))
+            if total > BUDGET:
+                raise TooLarge(
+                    f"{name}: its {len(self.attack.all_nodes[name].parents):,} parents are counted "
+                    f"one by one, in tables that would hold {total:,} numbers together, and this "
+                    f"stops at {BUDGET:,}. Let some of its parents meet in a node of their own "
+                    f"first, or estimate with engine='sampling'",
+                    numbers=total,
+                )
 
     def _settings_of(self, cpd: CPD) -> int:
         """At how many settings a table differs."""
