@@ -89,7 +89,7 @@ class Known:
     source: str = ASSUMPTION
     optional: bool = False  # left out, and said so, when the table lacks the columns
     in_bands: InBands | None = None
-    """Where the table has no column of this name: the bands of a finer one."""
+    """The bands of a finer column; a column of the attribute's own name is known as it is."""
 
     @property
     def constant(self) -> float | None:

@@ -93,6 +93,7 @@ def disclosure(
     TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients; --sensitive names the
     secret.  What is printed is for the custodian; the page of --html may leave the house.
     """
+    _refuse_of_some(question["individuals"], fail_above)
     found = _ask(people, question)
     coarse = [_generalise(people, c, found, question) for c in listed(question["generalise"])]
     more = _more(people, found, question)
@@ -110,6 +111,15 @@ def disclosure(
     worst = max(1 - d.share_upward() for d in found.values())
     if fail_above is not None and is_above(worst, fail_above):
         context.exit(1)
+
+
+def _refuse_of_some(individuals: int | None, limit: float | None) -> None:
+    """A limit is about everybody who is asked about, and a sample does not say it of them."""
+    if individuals is not None and limit is not None:
+        raise UsageError(
+            "--fail-above is about everybody, --individuals asks about some: leave one of the two "
+            "out (without --fail-above the 95 % interval of the share is printed)"
+        )
 
 
 def _ask(people: People, question: dict[str, Any]) -> dict[str, Disclosure]:
@@ -433,14 +443,14 @@ def _say(
     coarse: list[tuple[Generalisation, Generalisation | None]],
     more: dict[str, pd.DataFrame],
 ) -> None:
-    from reidbn.report.disclosure_page import verdict
+    from reidbn.report.disclosure_page import guesses, verdict
 
     for d in found.values() if len(found) == 1 else ():
         for sentence in verdict(d):
             click.echo(sentence)
     rows = [
         (d.secret, f"{d.share_upward():.4f}", f"{d.share_downward():.4f}",
-         f"{d.best_guess_prior:.4f}", f"{d.best_guess.mean():.4f}", f"{d.ppp_full.mean():.4f}",
+         *(f"{each.mean():.4f}" for each in guesses(d)), f"{d.ppp_full.mean():.4f}",
          d.status)
         for d in found.values()
     ]  # fmt: skip

@@ -46,6 +46,14 @@ def can_be_banded(people: People, name: str, width: float, *, most: float = np.i
     return why_not_banded(people, name, width, most=most) is None
 
 
+def is_finer(people: People, name: str, width: float) -> bool:
+    """Whether a column is of numbers that bands of this width would take together."""
+    numbers = _numbers(people.as_read.labels(name))
+    if numbers is None or not can_be_banded(people, name, width):
+        return False
+    return bool((numbers[np.isfinite(numbers)] % width != 0).any())
+
+
 def why_not_banded(people: People, name: str, width: float, *, most: float = np.inf) -> str | None:
     """What keeps a column from being seen in bands; None where nothing does."""
     numbers = _numbers(people.as_read.labels(name))

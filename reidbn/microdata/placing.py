@@ -31,7 +31,14 @@ from reidbn.attack.scenario import (
     Scenario,
 )  # fmt: skip
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
-from reidbn.microdata.banded import CROSSES, can_be_banded, reaches_over, seen, why_not_banded
+from reidbn.microdata.banded import (
+    CROSSES,
+    can_be_banded,
+    is_finer,
+    reaches_over,
+    seen,
+    why_not_banded,
+)
 from reidbn.microdata.classes import some_of
 from reidbn.microdata.table import People
 from reidbn.written import agree, counted
@@ -161,13 +168,23 @@ def _banded(
     bands: dict[str, float],
     notes: list[str],
 ) -> Known:
-    """An attribute that is known in bands of a finer column, at the column that the table has."""
+    """An attribute that is known in bands of a finer column, at the columns that the table has.
+
+    Where the table has the attribute's own column and the finer one, both are known.
+    """
     finer = item.in_bands
-    own = item.columns == (item.name,) and item.name in people.quasi_identifiers
-    if finer is None or own:
+    if finer is None:
         return item
+    own = item.columns == (item.name,) and item.name in people.quasi_identifiers
+    own = own and finer.of != item.name
     taken = {c for k in known if k is not item for c in k.columns}
     if finer.of in taken or finer.of in unknown or finer.of not in people.quasi_identifiers:
+        if own and is_finer(people, item.name, finer.width):
+            notes.append(
+                f"{item.name}: the table's column {item.name} is matched as it is written, and not "
+                f"in bands of {finer.width:g}; if it holds the {finer.of} of which bands are "
+                f"known, name it so (column {finer.of}={item.name})"
+            )
         return item
     why_not = why_not_banded(people, finer.of, finer.width)
     said = f"{item.name}: people are alike in bands of {finer.width:g} of {finer.of}"
@@ -177,7 +194,9 @@ def _banded(
         bands[finer.of] = finer.width
         crosses = reaches_over(people, finer.of, finer.width)
         notes.append(f"{said}{CROSSES if crosses else ''}")
-    return replace(item, columns=(finer.of,))
+    if own:
+        notes.append(f"{item.name}: the table has a column {item.name}, too; both are known")
+    return replace(item, columns=(*(item.columns if own else ()), finer.of))
 
 
 def _with_every_column(knows: Knows, people: People, unknown: Sequence[str]) -> tuple[Known, ...]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from reidbn.above import band_of
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
+from reidbn.attacks.routes.register import register
 from reidbn.attacks.routes.truth import act_out, not_acted
 from reidbn.inference.compared import AGREES
 from reidbn.release.counts import BASE, Alike, Tens, down
@@ -335,15 +336,17 @@ def _bars(
     bars = tornado(case, threshold=limit, statistic=statistic)
     ends = one_at_a_time(case, {b.parameter: np.array([b.low, b.high]) for b in bars})
     rows, told = [], []
+    sources = {entry.name: entry.source for entry in register(result)}
     for b in bars:
         each = [case.each(ends[b.parameter].probability[:, i]) for i in (0, 1)]
         each = [np.broadcast_to(v, len(result)) for v in each]
         texts = [_statistic(v, statistic, telling) for v in each]
-        told.append([telling.rough(v) or 0.0 for v in each])
+        own = [v if _can_be(v) else result.risk(measure) for v in each]
+        told.append([telling.rough(v) or 0.0 for v in own])
         span = f"{b.low:g} to {b.high:g}"
         span += "" if b.low <= b.value <= b.high else f" (set to {b.value:g}, outside of it)"
         rows.append([b.parameter, span, *texts,
-                     _crosses(b), b.source])  # fmt: skip
+                     _crosses(b), sources.get(b.parameter, b.source)])  # fmt: skip
     flips = [
         f"The verdict flips where {b.parameter} reaches {b.crossings[0]:.3g}."
         for b in bars
@@ -365,7 +368,14 @@ def _bars(
     return Shown("If this assumption changes", heads, rows, figure, about), flips
 
 
+def _can_be(values: Any) -> bool:
+    """Whether what is given can happen at this end of a range."""
+    return not np.isnan(values).any()
+
+
 def _statistic(values: Any, statistic: str, telling: Telling) -> str:
+    if not _can_be(values):
+        return "what is given cannot happen"
     if statistic == "max":
         return telling.highest_in_short(values)
     return f"{values.mean():.4g}" if telling.custodian else telling.roughly(values)

@@ -120,11 +120,10 @@ def verdict(d: Disclosure, said: Telling | None = None) -> list[str]:
         f"{said.counted(others)} because the others alike all have it, too, the rest because they "
         "are alone and their own record says it.",
         *_commonest(d, said),
-        f"The best guess, the commonest value among the people alike, is right with "
-        f"probability {said.mean_in_short(d.best_guess)} when all auxiliaries are known, and "
-        f"{said.mean_in_short(np.full(len(d), d.best_guess_prior))} when nothing is; a guess drawn "
-        f"from the people alike with {said.mean_in_short(1 - d.ppp_full)} (one minus the mean "
-        "PPP).",
+        f"The best guess, the commonest value among the people alike, is right{_whom(d)} with "
+        f"probability {said.mean_in_short(guesses(d)[1])} when all auxiliaries are known, and "
+        f"{said.mean_in_short(guesses(d)[0])} when nothing is; a guess drawn from the people alike "
+        f"with {said.mean_in_short(1 - d.ppp_full)} (one minus the mean PPP).",
     ]
     if not d.several and d.source.near(d.column) is None:
         sentences.append(
@@ -147,10 +146,29 @@ def verdict(d: Disclosure, said: Telling | None = None) -> list[str]:
     return sentences
 
 
+def guesses(d: Disclosure) -> tuple[Any, Any]:
+    """How often the best guess is right with nothing known and with all, of each individual.
+
+    Of people who were chosen, about themselves: their peers are not like them.
+    """
+    if d.chosen and d.source.near(d.column) is None:
+        return d.right_about(()), d.right_about()
+    return np.full(len(d), d.best_guess_prior), d.best_guess
+
+
+def _whom(d: Disclosure) -> str:
+    if not d.chosen:
+        return ""
+    return " about them" if d.source.near(d.column) is None else " about the people alike"
+
+
 def _commonest(d: Disclosure, said: Telling) -> list[str]:
     """What being sure is worth, where most of those who are given away have the commonest value."""
     table = d.by_value()
-    first = table.iloc[0]
+    commonest = d.value_labels[int(d.source.baseline(d.column).argmax())]  # of the whole table
+    if commonest not in table.index:
+        return []
+    first = table.loc[commonest]
     sure, prior = int(first["sure"]), float(first["prior"])
     told = _near(prior, len(d), said)
     if not sure or 2 * sure < table["sure"].sum() or not told:

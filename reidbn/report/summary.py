@@ -101,17 +101,23 @@ class Summary:
     def told_risk(self, telling: Telling) -> str:
         """The risk of the attack, in one sentence; it is not what precedents are about."""
         inputs, risk = self.result.inputs, self.result.risk()
+        posed = f", {self.result.posed}," if self.result.posed else ""
         return (
             f"Against the attack {inputs.attack.name} under the scenario "
-            f"{told_name(inputs.scenario)} the average person's overall risk is "
+            f"{told_name(inputs.scenario)}{posed} the average person's overall risk is "
             f"{telling.mean_in_words(risk)}, {telling.all_but_a_few(risk)}; {self.stands_on}."
         )
 
     @property
     def stands_on(self) -> str:
         """How many assumptions there are, in words."""
-        count = len(self.assumptions)
-        return f"this stands on {count} assumption{'' if count == 1 else 's'}"
+        return f"this stands on {self._behind(OVERALL)[0]}"
+
+    def _behind(self, measure: str) -> tuple[str, tuple[str, ...]]:
+        """How many assumptions a measure stands on, in words, and which; out of one register."""
+        names, every = assumed(self.result, measure), len(self.assumptions)
+        of = "" if len(names) == every else f" of the {every} of the register"
+        return f"{counted(len(names), 'assumption')}{of}", names
 
     def to_dict(self) -> dict[str, Any]:
         """Every number, exactly: the custodian's own copy."""
@@ -126,6 +132,7 @@ class Summary:
             "question": telling.rounded(result.question),
             "verdict": self.told_verdict(telling),
             "passes": self.passes,
+            "posed": result.posed or None,
             "release": self.rule.release,
             "rule": self.rule.asks,
             "threshold": {
@@ -190,7 +197,7 @@ class Summary:
 
     def notes_on_the_rule(self, telling: Telling) -> tuple[str, ...]:
         """What a reader must know about how this rule was chosen and put to the table."""
-        notes = (*self.rule.notes, *self._odds())
+        notes = (*self.rule.notes, *self._odds(), *self._settled())
         if self.result.inputs.people.is_partition:
             return notes
         counts = (self._may_match, self.judged.sizes)
@@ -203,11 +210,23 @@ class Summary:
     def _odds(self) -> tuple[str, ...]:
         """The assumptions in the measure that a limit of the user's own is on."""
         measure = self.rule.limit.measure
-        names = () if self.rule.on_classes else assumed(self.result, measure)
+        if self.rule.on_classes:
+            return ()
+        count, names = self._behind(measure)
         if not names:
             return ()
-        odds = f"{counted(len(names), 'assumption')} ({', '.join(names)})"
+        odds = f"{count} ({', '.join(names)})"
         return (f"The {measure.replace('_', ' ')} risk stands on {odds}.",)
+
+    def _settled(self) -> tuple[str, ...]:
+        """That an intervention names the very event whose chance is told."""
+        names = [name.replace("_", " ") for name in self.result.settled()]
+        if not names:
+            return ()
+        return (
+            f"What is brought about is the very event of the {', '.join(names)} risk: that is a "
+            f"number that was set, and says nothing about the attack or the table.",
+        )
 
     @cached_property
     def _may_match(self) -> Any:

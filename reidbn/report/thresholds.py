@@ -284,6 +284,8 @@ class Judged:
     """How many are written as each person is on all that is named, the person included."""
     risk: Array | None
     """The measure of the rule, where it is not about classes."""
+    posed: str = ""
+    """What was learnt, brought about or set before that measure was asked for."""
 
     @property
     def values(self) -> Array:
@@ -337,7 +339,8 @@ class Judged:
         """The verdict in one sentence."""
         rule, total = self.rule, len(self.sizes)
         head = f"{'Passes' if self.passes else 'Does not pass'} the rule for {rule.title}"
-        return f"{head}: {self._found(telling, total)}."
+        posed = f", {self.posed}" if self.posed else ""
+        return f"{head}{posed}: {self._found(telling, total)}."
 
     def _found(self, telling: Telling, total: int) -> str:
         rule, limit = self.rule, self.rule.limit
@@ -392,7 +395,8 @@ def judge(result: Assessment, rule: Rule) -> Judged:
             hint = did_you_mean(rule.limit.measure, result.measures)
             raise UsageError(f'no measure "{rule.limit.measure}" to set a limit on; {hint}')
         risk = result.risk(rule.limit.measure)
-    return Judged(rule, written_alike(result.inputs.people), risk)
+    posed = "" if rule.on_classes else result.posed
+    return Judged(rule, written_alike(result.inputs.people), risk, posed)
 
 
 # -- what flips it ---------------------------------------------------------------------------------

@@ -138,7 +138,26 @@ class Assessment(Result):
     def question(self) -> str:
         """The attack, the scenario and the event whose chance the overall risk is."""
         asked = self.questions[OVERALL].describe()
-        return f"{self.inputs.attack.name} under {told_name(self.inputs.scenario)}: {asked}"
+        own = "".join(f", {what}" for what in self._set_in_words())
+        return f"{self.inputs.attack.name} under {told_name(self.inputs.scenario)}: {asked}{own}"
+
+    @property
+    def posed(self) -> str:
+        """What was learnt, brought about or set beforehand, in words; empty without any."""
+        asked = self.questions[OVERALL]
+        done = " and ".join(f"{node}={state}" for node, state in asked.do.items())
+        parts = [f"given that {' and '.join(asked.known)}"] if asked.given else []
+        parts += [f"when {done} is brought about"] if done else []
+        return ", ".join([*parts, *self._set_in_words()])
+
+    def _set_in_words(self) -> list[str]:
+        said = [f"{name} set to {value:,.12g}" for name, value in self.inputs.said.items()]
+        return [f"with {' and '.join(said)}"] if said else []
+
+    def settled(self) -> list[str]:
+        """The measures whose very event an intervention names: they say nothing of the attack."""
+        targets = {name: {*q.targets, *q.wanted} for name, q in self.questions.items()}
+        return [name for name, nodes in targets.items() if nodes & {*self.questions[name].do}]
 
     @property
     def about(self) -> str:

@@ -13,6 +13,7 @@ from reidbn.result import SHARE, Measure, count_of, given, mean_of
 def measures(d: Disclosure) -> dict[str, Measure]:
     """The numbers of the page, of the command and of its JSON."""
     full, least = d.poac()
+    about = " about the people alike" if d.chosen else ""
     found = {
         "people": count_of(len(d), "people asked about"),
         "p": given(d.p, "a secret is broken at PPP up to p", unit="PPP"),
@@ -26,10 +27,16 @@ def measures(d: Disclosure) -> dict[str, Measure]:
             int(d.sure_without_own.sum()), "of these by others' records alone"
         ),
         "best_guess_prior": mean_of(
-            np.full(len(d), d.best_guess_prior), "best guess right, nothing known"
+            np.full(len(d), d.best_guess_prior), f"best guess right{about}, nothing known"
         ),
-        "best_guess": mean_of(d.best_guess, "best guess right, all known", per_person=True),
+        "best_guess": mean_of(d.best_guess, f"best guess right{about}, all known", per_person=True),
     }
+    if about and d.source.near(d.column) is None:
+        for name, known in (("right_about_them_prior", ()), ("right_about_them", None)):
+            words = "nothing known" if known is not None else "all known"
+            found[name] = mean_of(
+                d.right_about(known), f"best guess right about those asked about, {words}"
+            )
     if not d.several and d.source.near(d.column) is None:
         found["best_guess_without_own_record"] = mean_of(
             d.best_guess_without_own, "the same without the own record"

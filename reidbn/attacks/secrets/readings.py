@@ -151,6 +151,17 @@ def guess_values(place: Ints, owner: Ints, value: Ints, people: Ints) -> Ints:
     return top[place]
 
 
+def guess_ties(owner: Ints, people: Ints) -> Ints:
+    """How many values are the commonest of each class.
+
+    >>> guess_ties(np.array([0, 0, 1]), np.array([3, 3, 2])).tolist()
+    [2, 1]
+    """
+    top = np.zeros(int(owner.max()) + 1, dtype=np.int64)
+    np.maximum.at(top, owner, people)
+    return np.bincount(owner[people == top[owner]], minlength=top.size)
+
+
 def guess_near(
     place: Ints, owner: Ints, value: Ints, people: Ints, near: NDArray[np.bool_]
 ) -> Ints:

@@ -27,6 +27,7 @@ from reidbn.attacks.secrets.readings import (
     Readings,
     guess_alone,
     guess_near,
+    guess_ties,
     guess_values,
     readings_of,
 )
@@ -311,6 +312,31 @@ class Disclosure(Result):
         near = self.source.near(self.column)
         hits = guess_values(*classes) if near is None else guess_near(*classes, near)
         return hits / peers
+
+    @property
+    def chosen(self) -> bool:
+        """Whether these people were picked, by their secret or by hand: others are not like them.
+
+        What is true of a person's peers on average is then not true of them.
+        """
+        return self.rows is not None and self.drawn_from is None
+
+    def right_about(self, known: Sequence[str] | None = None) -> Floats:
+        """How often the best guess, the commonest value of the peers, is each individual's own.
+
+        With all auxiliaries known, or those in `known`; among equally common values one is drawn.
+        Over everybody its mean is that of `best_guess`.
+        """
+        if self.source.near(self.column) is not None:
+            raise UsageError("whom the best guess is right about is for values, not for within=")
+        at = [self.names.index(name) for name in self._some(known)]
+        classes = self.source.posteriors(self.column, at)
+        place, owner, _, people = classes
+        top, ties = guess_values(*classes), guess_ties(owner, people)[place]
+        individual, _, _, same = self.source.own_values(self.column, at)
+        is_top = same == top[individual]
+        found = np.bincount(individual[is_top], minlength=len(self)) / ties
+        return np.asarray(found, dtype=np.float64)
 
     @cached_property
     def best_guess_without_own(self) -> Floats:
