@@ -76,11 +76,12 @@ class Reader:
         """What a mark leaves: 0 to 9, as far as multiples of class sizes can be that at all."""
         last = last or self.most
         can = {0}
-        for size in range(first, min(last, MARK) + 1):
+        for size in range(max(first, self.nobody + 1), min(last, MARK) + 1):
             for many in range(MARK // size + 1):
                 can |= {c + size * many for c in set(can) if c + size * many <= MARK}
-        if first == 1 and last <= self.somebody:
-            can -= {0} if last == self.somebody else set()
+        few = (1, self.somebody) in self.marked  # then no class of ten or more is among them
+        if first == 1 and (last == self.somebody or (few and MARK <= last < self.somebody)):
+            can -= {0}
         return (min(can), max(can)) if last > self.nobody else (0, 0)
 
     def open_cells(self):

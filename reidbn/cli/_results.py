@@ -10,14 +10,13 @@ import click
 
 from reidbn.cli._options import FILE, PICTURE, option_once
 from reidbn.cli._tables import with_subjects, write_parquet
-from reidbn.errors import CrosscheckFailed
+from reidbn.errors import CrosscheckFailed, UsageError
 
 if TYPE_CHECKING:
     from reidbn.result import Result
 
 F = TypeVar("F", bound=Callable[..., Any])
 REPORTS = {"html": ".html", "markdown": ".md", "json_report": ".json"}
-_SHEET = ("options", "every", "generalisations", "context", "title")  # not for the numbers alone
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "html": click.option("--html", type=FILE,
                          help="Write the report; counts are rounded, so that it may be passed on."),
@@ -28,6 +27,8 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
                          help="Draw it (.svg, .png, .pdf)."),
     "custodian": option_once("--custodian", "--own-copy", is_flag=True,
                              help="Reports with exact counts: they stay in the house."),
+    "ledger": click.option("--ledger", type=FILE, metavar="FILE",
+                           help="What was released; a table under 10 people apart prints that."),
     "out": option_once("--out", "--parquet", type=FILE,
                        help="Write a row for each person (Parquet). Restricted."),
 }  # fmt: skip
@@ -55,14 +56,19 @@ def write_reports(result: Result, asked: Mapping[str, Any], **more: Any) -> None
 
     A report whose numbers are wrong is written with that on top; the caller ends the command.
     """
-    from reidbn.report.page import write_as
+    from reidbn.report.page import SHEET_ALONE, write_as
 
     custodian = asked["custodian"]
+    if asked.get("ledger") and asked.get("plot"):
+        raise UsageError(
+            "--plot draws this table, whatever --ledger prints; the page has the picture: --html"
+        )
+    ledger = {} if asked.get("ledger") is None else {"ledger": asked["ledger"]}
     for name, kind in REPORTS.items():
         if asked.get(name):
-            own = {k: v for k, v in more.items() if kind != ".json" or k not in _SHEET}
+            own = {k: v for k, v in more.items() if kind != ".json" or k not in SHEET_ALONE}
             with suppress(CrosscheckFailed):
-                write_as(kind, result, asked[name], custodian=custodian, **own)
+                write_as(kind, result, asked[name], custodian=custodian, **own, **ledger)
             click.echo(f"report: {asked[name]}", err=True)
     if asked.get("plot"):
         result.plot(asked["plot"], custodian=custodian)

@@ -5,5 +5,5 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {"writing": "private_folder probe safe_cells whole write_csv write_text"},
-    {"counts": "Alike down", "proof": "audited cells promised protections"},
+    {"counts": "Alike down", "ledger": "sketch", "proof": "audited cells promised protections"},
 )

@@ -139,12 +139,18 @@ def promised(cell: Marked, classes: Alike) -> tuple[int, int]:
     if cell.last <= classes.nobody:
         return 0, 0
     can = {0}
-    for size in range(cell.after + 1, min(cell.last, WIDTH) + 1):
+    for size in range(max(cell.after, classes.nobody) + 1, min(cell.last, WIDTH) + 1):
         can |= {c + size * k for c in tuple(can) for k in range(WIDTH // size + 1)}
     can = {c for c in can if c <= WIDTH}
-    if not cell.after and cell.last <= classes.somebody:
-        can -= {0} if cell.last == classes.somebody else set()
+    if not cell.after and _holds_somebody(cell.last, classes):
+        can -= {0}
     return min(can), max(can)
+
+
+def _holds_somebody(last: int, classes: Alike) -> bool:
+    """Whether the verdict alone says so: fewer than ten stand in no class of ten or more."""
+    few = classes.at(classes.somebody).is_few
+    return last == classes.somebody or (few and WIDTH <= last < classes.somebody)
 
 
 class _System:

@@ -148,9 +148,10 @@ def audited_telling(summary: Summary, *, custodian: bool) -> tuple[Telling, Audi
     if custodian:
         return plain, None
     first, *rest = plain.classes
-    fewer, passes = summary.judged.told_alike, summary.judged.passes
-    says = replace(first, nobody=fewer if passes else 0, somebody=0 if passes else fewer)
-    audit = audited(says)
+    rules = (summary.judged, summary.other)
+    nobody = max(r.told_alike if r.passes else 0 for r in rules)
+    somebody = 0 if summary.judged.passes else summary.judged.told_alike
+    audit = audited(replace(first, nobody=nobody, somebody=somebody))
     return replace(plain, classes=(audit.classes, *rest)), audit
 
 

@@ -230,22 +230,46 @@ def write_report(
 ) -> Path:
     """Write the report; the name's ending says as what: .html, .md or .json.
 
-    custodian: exact counts and values, for a copy that stays in the house.  Further options are
-    those of the result's own page.
+    custodian: exact counts and values, for a copy that stays in the house.  ledger: a file that
+    knows what was released; of a table fewer than ten people apart from one in it, the numbers of
+    that one are printed again.  Further options are those of the result's own page.
     """
     return write_as(ending(path, REPORTS), result, path, custodian=custodian, **options)
 
 
 def write_as(kind: str, result: Result, path: str | Path, **options: Any) -> Path:
     """Write the report as ".html", ".md" or ".json", whatever the file is called."""
-    if kind == ".json":
-        text = json.dumps(result._numbers(**options), indent=1, default=float) + "\n"
+    ledger = options.pop("ledger", None)
+    if ledger is not None and options.get("custodian"):
+        raise UsageError("the custodian's own copy does not leave: it is written without a ledger")
+    if ledger is not None:
+        from reidbn.report.ledgered import released
+
+        result.refuse_what_is_wrong()
+        text = released(ledger, kind, result, options, lambda: _every_text(result, options))
     else:
-        sheet = result._sheet(**options)
-        text = html(sheet) if kind == ".html" else markdown(sheet)
+        text = _text(kind, result, options)
     written = write_text(text, path, of_people=bool(options.get("custodian")))
     result.refuse_what_is_wrong()
     return written
+
+
+SHEET_ALONE = ("options", "every", "generalisations", "context", "title")
+
+
+def _text(kind: str, result: Result, options: dict[str, Any]) -> str:
+    if kind == ".json":
+        return json.dumps(result._numbers(**options), indent=1, default=float) + "\n"
+    sheet = result._sheet(**options)
+    return html(sheet) if kind == ".html" else markdown(sheet)
+
+
+def _every_text(result: Result, options: dict[str, Any]) -> tuple[dict[str, str], bool]:
+    """The report in all its forms, and whether it is green."""
+    sheet = result._sheet(**options)
+    own = {name: value for name, value in options.items() if name not in SHEET_ALONE}
+    texts = {".html": html(sheet), ".md": markdown(sheet), ".json": _text(".json", result, own)}
+    return texts, sheet.colour == SAFE
 
 
 @typed

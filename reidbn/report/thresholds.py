@@ -317,7 +317,7 @@ class Judged:
     @property
     def told_alike(self) -> int:
         """The largest class of which the verdict says that somebody, or nobody, is in one."""
-        if not self.rule.is_public:
+        if not self.rule.is_public:  # nobody is unique, or the mean is too high
             return 1 if self.passes else 0
         return self.rule.limit.k - 1 if self.risk is None else 0
 
