@@ -1,4 +1,4 @@
-"""With a ledger, tables few people apart print the same numbers, and it says nothing in the clear."""
+"""With a ledger, tables few people apart print the same numbers; it says nothing in the clear."""
 
 import json
 import stat

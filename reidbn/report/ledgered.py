@@ -42,7 +42,8 @@ def released(
         near, mine, named = ledger.near(columns)
         same = [found for found in near if found[1].asked == asked]
         if same:
-            return _again(kind, *min(same, key=itemgetter(0)), texts)
+            apart, entry = min(same, key=itemgetter(0))
+            return _again(kind, apart, entry, texts)
         if near and min(apart for apart, _ in near):
             apart = min(apart for apart, _ in near)
             raise UsageError(
