@@ -44,10 +44,10 @@ def released(
         if same:
             apart, entry = min(same, key=itemgetter(0))
             return _again(kind, apart, entry, texts)
-        if near and min(apart for apart, _ in near):
-            apart = min(apart for apart, _ in near)
+        nearest = min((found[0] for found in near), default=0)
+        if nearest:
             raise UsageError(
-                f"this table is {counted(apart, 'person')} apart from one that was released with "
+                f"this table is {counted(nearest, 'person')} apart from one that was released with "
                 f"this ledger, and nothing like this was asked of that one: a report would tell "
                 f"of the people between. Ask this of the table that was released first, or ask "
                 f"what was asked of it, which prints its numbers again"
