@@ -137,7 +137,7 @@ def _unpacked(text: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Release:
+class Released:
     """One release: the sketch of its table, what was asked, and what was printed."""
 
     columns: str
@@ -157,9 +157,9 @@ class Ledger:
 
     path: Path
     secret: bytes = field(repr=False)
-    entries: list[Release]
+    entries: list[Released]
 
-    def near(self, columns: Columns) -> tuple[list[tuple[int, Release]], Sketch, str]:
+    def near(self, columns: Columns) -> tuple[list[tuple[int, Released]], Sketch, str]:
         """Entries of tables fewer than ten people apart, with how many; and this table's marks."""
         mine = sketch(columns, self.secret)
         names = json.dumps(sorted(name for name, _, _ in columns)).encode()
@@ -176,7 +176,7 @@ class Ledger:
             is_green: bool) -> None:  # fmt: skip
         """Keep a release."""
         texts = {kind: _packed(text.encode()) for kind, text in printed.items()}
-        self.entries.append(Release(named, mine.to_text(), asked, is_green, texts))
+        self.entries.append(Released(named, mine.to_text(), asked, is_green, texts))
         content = {
             "reidbn ledger": 1,
             "note": "The custodian's own: it has a secret, and marks of the tables released.",
@@ -200,7 +200,7 @@ def _read(place: Path) -> Ledger:
         return Ledger(place, secrets.token_bytes(32), [])
     try:
         content = json.loads(place.read_text(encoding="utf-8"))
-        entries = [Release(**entry) for entry in content["releases"]]
+        entries = [Released(**entry) for entry in content["releases"]]
         return Ledger(place, bytes.fromhex(content["secret"]), entries)
     except (ValueError, KeyError, TypeError, OSError):
         raise UsageError(

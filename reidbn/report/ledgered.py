@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release.counts import BASE
-from reidbn.release.ledger import Columns, Release, Ledger, opened
+from reidbn.release.ledger import Columns, Ledger, Released, opened
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _first(kind: str, ledger: Ledger, marks: Any, texts: Any) -> str:
     return str(printed[kind])
 
 
-def _again(kind: str, apart: int, entry: Release, texts: Any) -> str:
+def _again(kind: str, apart: int, entry: Released, texts: Any) -> str:
     """What was printed of the first table; not where that would be green and this one is not."""
     if apart:
         if entry.is_green and not texts()[1]:
