@@ -112,6 +112,9 @@ class Asked:
     beyond_range: bool = False  # values outside the declared ranges were asked for
     many: ManyPeople | None = None  # where the subjects are many
     averaged: bool = False  # the mean over people is asked for, as if it were one subject's answer
+    laid: Mapping[str, Any] = field(default_factory=dict)
+    """What was learnt beside the question's own evidence, as it was given: it holds of another
+    question, too."""
 
     def __post_init__(self) -> None:
         check_settings(self.attack, self.settings, beyond_range=self.beyond_range)
@@ -503,12 +506,18 @@ class Asked:
         """The same question with more evidence and more interventions."""
         if not given and not do:
             return self
-        known = {**self.query.given, **parse_given({} if given is None else given)}
-        done = {**self.query.do, **parse_states({} if do is None else do)}
-        attack, query = read_query(self.attack, dict(self.query.wanted), known, done)
-        reports = {**self.query.reports, **query.reports}
-        query = replace(query, reports=reports, scale=self.query.scale)
-        return replace(self, attack=attack, query=query)
+        more = parse_given({} if given is None else given)
+        old = self.query
+        kept = {n: s for n, s in old.given.items() if old.written.get(n, n) not in more}
+        done = {**old.do, **parse_states({} if do is None else do)}
+        attack, query = read_query(self.attack, dict(old.wanted), {**kept, **more}, done)
+        query = replace(
+            query,
+            reports={**old.reports, **query.reports},
+            scale=old.scale,
+            written={**{n: old.written[n] for n in kept if n in old.written}, **query.written},
+        )
+        return replace(self, attack=attack, query=query, laid={**self.laid, **more})
 
 
 Case = Asked  # the older name
@@ -532,7 +541,8 @@ def make_case(
             f"{query.describe()} asks for a whole distribution; name one state, "
             f"such as {query.targets[0]}={_some_state(read, query.targets[0])}"
         )
-    return Asked(read, query, dict(set or {}), subject, beyond_range=beyond_range)
+    laid = parse_given({} if given is None else given)
+    return Asked(read, query, dict(set or {}), subject, beyond_range=beyond_range, laid=laid)
 
 
 def _some_state(attack: Attack, node: str) -> str:

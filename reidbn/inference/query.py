@@ -56,6 +56,8 @@ class Query:
     do: Mapping[str, str]
     reports: Mapping[str, str] = field(default_factory=dict)  # soft evidence and events in words
     scale: Scale | None = None  # what a mean is in units of its node; the target is its share
+    written: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The name under which each node of the evidence was given, where that is another."""
 
     @property
     def known(self) -> list[str]:
@@ -118,9 +120,14 @@ def read_query(
         target = default_question(attack)
     known = parse_given({} if given is None else given)
     target, known = _named_question(attack, target, known)
-    attack, known, words = with_events(attack, known)
-    attack, hard, reports = with_soft_evidence(attack, known)
-    words |= reports
+    hard: dict[str, str] = {}
+    words: dict[str, str] = {}
+    written: dict[str, str] = {}
+    for name, value in known.items():
+        attack, plain, said = with_events(attack, {name: value})
+        attack, states, reports = with_soft_evidence(attack, plain)
+        hard, words = hard | states, words | said | reports
+        written |= {node: name for node in states if node != name}
     done = parse_states({} if do is None else do)
     scale = None
     target = _mean(attack, target)
@@ -144,7 +151,7 @@ def read_query(
         if node not in attack.all_nodes:
             hint = did_you_mean(node, attack.all_nodes)
             raise UsageError(f'{attack.name} has no node "{node}"; {hint}')
-    return attack, Query(targets, wanted, hard, done, words, scale)
+    return attack, Query(targets, wanted, hard, done, words, scale, written)
 
 
 @dataclass(frozen=True)

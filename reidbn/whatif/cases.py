@@ -83,11 +83,9 @@ def _case(
     if subject is not None:
         raise UsageError("this result brings its own subjects: leave subject= out")
     if target is not None:
-        other = make_case(case.attack, target, beyond_range=case.beyond_range, set=case.settings)
-        known = {**case.query.given, **other.query.given}
-        query = replace(other.query, given=known, do={**other.query.do, **case.query.do},
-                        reports={**case.query.reports, **other.query.reports})  # fmt: skip
-        case = replace(case, attack=other.attack, query=query)  # its people, evidence and settings
+        other = make_case(case.attack, target, given=case.laid, do=case.query.do,
+                          beyond_range=case.beyond_range, set=case.settings)  # fmt: skip
+        case = replace(case, attack=other.attack, query=other.query)  # its people and settings
     return case.at(set or {}).asked(given=given, do=do)
 
 

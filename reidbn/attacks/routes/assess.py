@@ -446,7 +446,7 @@ def _questions(
     found = {}
     for name in (*names, main):
         question = attack.questions[name]
-        given = {**question.given, **scenario.given, **inputs.given}
+        given = {**question.given, **inputs.learnt}
         what = Mean(question.expect) if question.expect else question.target
         attack, query = read_query(attack, what, given, inputs.done)
         if query.is_distribution:

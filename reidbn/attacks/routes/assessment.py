@@ -81,6 +81,11 @@ class Inputs:
     trials = older("draws")
 
     @property
+    def learnt(self) -> dict[str, Given]:
+        """What the scenario says is known, and the call, which goes before it."""
+        return {**self.scenario.given, **self.given}
+
+    @property
     def done(self) -> dict[str, str]:
         """What is set by the scenario and by the call, which goes before it."""
         return {**self.scenario.do, **self.do}
@@ -388,6 +393,7 @@ class Assessment(Result):
             people=self.subject_table.of_person,
             beyond_range=self.inputs.beyond_range,
             many=summed_people(self.classes, self.population, self.subject_table),
+            laid=self.inputs.learnt,
         )
 
     uncertainty = late("reidbn.whatif.uncertainty:uncertainty")
