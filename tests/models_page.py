@@ -21,6 +21,9 @@ PUBLISHED = [
     ("family-search", "Nearly everybody of European descent has a third cousin or closer in a "
      "database of 2 percent of the population (Erlich 2018)", "someone_matches=yes", {},
      "comes out of an assumed number of cousins, 200"),
+    ("family-search", "60 percent of searches among 1.28 million people find one (Erlich 2018), "
+     "who leads to about 16 people", "named_by_many=yes", {}, "the chance of the right one of the "
+     "16, half of the trees leading on; the headline has four cousins and is far lower"),
     ("surname", "12 percent of US Caucasian men get their own surname (Gymrek 2013)",
      "surname=right", {}, "entered"),
     ("surname", "With surname, age and state, a few men are left (Gymrek 2013)", "named=yes",
@@ -44,10 +47,10 @@ HEAD = """\
 # Models
 
 Adversaries that come with reidbn, by shelf. `reidbn models` lists them, `reidbn show NAME` prints
-one, `reidbn draw NAME` draws it, `rb.ask("NAME", "risk")` asks it. Each has a golden answer, and
-enumeration and pgmpy find the same. The headline is what the file answers as it stands, for its
-example; your own table, numbers and scenario change it. `rb.assess` says which of them a table can
-fill: it refuses the others, and says what they lack.
+one, `reidbn draw NAME` draws it, `rb.ask("NAME", "risk")` asks its question of that name (its page
+lists the others). Each has a golden answer, and enumeration and pgmpy find the same. The headline
+is what the file answers as it stands, for its example; your own table, numbers and scenario change
+it. `rb.assess` says which of them a table can fill: it refuses the others, and says what they lack.
 
 A start for your own: `extends: NAME` and what differs, or `reidbn new`.
 """

@@ -191,6 +191,7 @@ def family_search():
         "c": there / hit,
         "how_many": 4 * coverage * shares,
         "many_cousins": 1 - none**200,
+        "risk_with_many": (1 - none**200) * tree / 16,
     }
 
 
