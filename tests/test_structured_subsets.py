@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 import reidbn as rb
 from reidbn.attack import Known, Knows, Scenario
 from reidbn.attacks import SubsetPopulation, subset_classes, summed
+from reidbn.errors import TooLarge
 from reidbn.population import raise_to_parts, settle
 from reidbn.theory import Distinct, Marginals, by_forest, fit_layer, fit_layers, knots, read, tally
 
@@ -236,6 +237,15 @@ def test_what_cannot_be_modelled_falls_back_and_says_so(people):
     whole = assessed(people, population=600)
     alone = (whole.classes.sizes == 1).T[whole.classes.of_person]
     assert whole.risk("journalist").mean() == pytest.approx(alone.mean())
+
+
+def test_more_subsets_than_can_be_calibrated_are_refused_with_a_remedy():
+    names = [f"c{j}" for j in range(15)]
+    codes = np.random.default_rng(96).integers(0, 2, (120, 15))
+    people = rb.People.from_codes(codes, names)
+    known = tuple(Known(c, (c,), (0.5,), source="made up") for c in names)
+    with pytest.raises(TooLarge, match=r'(?i)join attributes.*population_model="log-linear"'):
+        assessed(people, scenario=Scenario("half", knows=Knows(known)))
 
 
 def test_a_column_that_follows_from_another_parts_nobody():

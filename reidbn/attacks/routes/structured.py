@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.routes.counts import SubsetClasses
+from reidbn.attacks.routes.counts import REMEDY, SubsetClasses
 from reidbn.attacks.routes.population import (
     CELLS,
     EXACT,
@@ -22,10 +22,11 @@ from reidbn.attacks.routes.population import (
     SubsetPopulation,
 )
 from reidbn.attacks.routes.said import Said
+from reidbn.errors import TooLarge
 from reidbn.inference.network import as_probability
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
-from reidbn.population.cautious import POSTERIOR
+from reidbn.population.cautious import LOG_LINEAR, POSTERIOR
 from reidbn.population.coherence import settle
 from reidbn.population.margins import alone_on, match_on
 from reidbn.population.structured import SMALLEST, STRUCTURED
@@ -37,6 +38,8 @@ from reidbn.written import counted
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_GROUPS = 14
+"""More subsets leave too few people to calibrate each of them on (`CALIBRATED_ON`)."""
 STRUCTURES = ("forest", "latent_classes", "mixture", "calibrated")
 
 Array = NDArray[np.float64]
@@ -204,6 +207,12 @@ def structured_population(
     """Ask the structured model about every subset; None, and why, where there is no structure."""
     if not people.is_columnwise:
         return None, "histories that change in several columns are no rows of values"
+    if len(classes.groups) > MOST_GROUPS:
+        raise TooLarge(
+            f"{len(classes.groups)} groups have 2^{len(classes.groups)} subsets; {STRUCTURED} "
+            f"takes up to {MOST_GROUPS} groups. {REMEDY[0].upper()}{REMEDY[1:]}, or ask "
+            f'population_model="{LOG_LINEAR}"'
+        )
     if classes.records < SMALLEST:
         return None, f"{classes.records} people are too few to tell structures apart"
     rows, row_of = _rows(people, classes, individuals)
