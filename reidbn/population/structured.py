@@ -417,7 +417,7 @@ def fit_structured(sample: Sample) -> Uniqueness:
         raise UsageError("structured needs the table of people; sizes and counts alone will not do")
     if sample.is_complete:
         return _instead(sample, "the table is the whole population")
-    if sample.n < SMALLEST:
+    if sample.n < SMALLEST and sample.parting > 1:
         return _instead(sample, f"{sample.n} people are too few to tell structures apart")
     ids, codes, counts = distinct_rows(people, sample.columns)
     parting = [j for j in range(codes.shape[1]) if codes[:, j].any()]
