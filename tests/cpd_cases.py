@@ -306,6 +306,17 @@ CASES = {
         lambda known: binomial(3, [Fraction(0), HALF, Fraction(1, 4), Fraction(1)][known], 3),
         (KNOWN,), tuple("0123"),
     ),
+    "at-most": Case(
+        rb.cpd.AtMost("size", "odd"), lambda size, odd: only(min(size, (1, 4)[odd]), 5),
+        (SIZE, ODD), tuple("01234"),
+    ),
+    "at-most of a column": Case(
+        rb.cpd.AtMost("size", "@alone"), lambda size: only(min(size, 7), 5), (SIZE,),
+        tuple("01234"),
+    ),
+    "at-most of a parameter": Case(
+        rb.cpd.AtMost("$n", "size"), lambda size: only(min(3, size), 5), (SIZE,), tuple("01234"),
+    ),
     "geometric": Case(
         rb.cpd.Geometric(p="$p", budget="size"),
         lambda size: first_success(Fraction(1, 8), size, 4), (SIZE,), tuple("01234"),

@@ -126,6 +126,23 @@ class Profile:
 
 
 @dataclass(frozen=True)
+class SparseKnown:
+    """Of a sparse table: which facts may be known, and how they are matched."""
+
+    known: tuple[str, ...] = ()
+    """Tags, sections or features; none: any fact of the person's record."""
+    match: str = "equal"
+    together: bool = False
+    """Whether features that the feature table puts together are one fact."""
+    source: str = ASSUMPTION
+
+    @property
+    def in_words(self) -> str:
+        """What may be known."""
+        return f"any of {', '.join(self.known)}" if self.known else "any of the person's"
+
+
+@dataclass(frozen=True)
 class Knows:
     """Everything a scenario says about what is known."""
 
@@ -133,6 +150,7 @@ class Knows:
     parent: Listed | Profile | None = None
     group: str | None = None  # the attack's group that it fills; None: its only one
     every_column: bool = False  # every quasi-identifier of the table that is not named, for sure
+    sparse: SparseKnown | None = None  # of a sparse table, any facts
 
 
 # -- scenario --------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from reidbn.attack.scenario import (
     Listed,
     Profile,
     Scenario,
+    SparseKnown,
 )
 from reidbn.attack.schema import file_model
 from reidbn.attack.yamltext import Document, read_yaml
@@ -97,6 +98,15 @@ class ProfileSpec(FilePart):
     source: Word
 
 
+class SparseSpec(FilePart):
+    """Of a sparse table: which facts may be known, and how they are matched."""
+
+    known: tuple[Word, ...] = Field((), description="tags, sections or features; none: any fact")
+    match: Literal["equal", "tolerance", "present", "modal"] = "equal"
+    together: bool | Word = Field(False, description="what is known together is one fact")
+    source: Word
+
+
 class KnowsSpec(FilePart):
     """What is known about each person."""
 
@@ -105,6 +115,7 @@ class KnowsSpec(FilePart):
     list: ListedSpec | None = None
     profile: ProfileSpec | None = None
     attributes: dict[str, KnownSpec] = Field({})
+    sparse: SparseSpec | None = Field(None, description="of a sparse table: any few facts")
 
 
 class ScenarioBase(FilePart):
@@ -257,7 +268,11 @@ def _knows(spec: KnowsSpec) -> Knows:
               _truth(k.optional), InBands(k.in_bands.of, k.in_bands.width) if k.in_bands else None)
         for name, k in spec.attributes.items()
     )  # fmt: skip
-    return Knows(known, parent, spec.group, _truth(spec.every_column))
+    sparse = None
+    if spec.sparse:
+        said = spec.sparse
+        sparse = SparseKnown(said.known, said.match, _truth(said.together), said.source)
+    return Knows(known, parent, spec.group, _truth(spec.every_column), sparse)
 
 
 def _truth(value: bool | str) -> bool:  # noqa: FBT001 - a cell of a file
@@ -295,6 +310,9 @@ def _knows_problems(spec: Any, facts: dict[str, dict[str, list[Any]]]) -> list[P
     if spec.knows is None:
         return []
     found: list[Problem] = []
+    if spec.knows.sparse and (spec.knows.attributes or spec.knows.list or spec.knows.profile):
+        found.append(Problem(("knows", "sparse"), "facts of a sparse table, and columns of another "
+                             "kind of table: keep one of them"))  # fmt: skip
     if spec.knows.list and spec.knows.profile:
         found.append(Problem(("knows", "profile"), "a list and a profile: keep one of them"))
     if spec.knows.list:

@@ -10,6 +10,7 @@ __getattr__ = face(
         "leak.design": "ceiling_of",
         "linkage.ask": "linkage",
         "linkage.experiments": "linkage_experiments",
+        "linkage.model_truth": "linkage_truth",
         "linkage.result": "Linkage",
         "records.network": "MOST_RECORDS Near Noisy record_network",
         "routes.assess": "assess",

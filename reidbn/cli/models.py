@@ -48,6 +48,8 @@ def scenarios(as_json: bool) -> None:
     for scenario in map(load_scenario, names()):
         knows = scenario.knows
         known = [] if knows is None else [item.name for item in knows.known]
+        if knows is not None and knows.sparse is not None:
+            known = [f"of a sparse table, {knows.sparse.in_words}"]
         rest = "every other column" if known else "every column"
         known += [rest] if knows is None or knows.every_column else []
         more = [word for word in ("set", "given", "do", "nodes") if getattr(scenario, word)]

@@ -15,7 +15,7 @@ __getattr__ = face(
         "registry": "installed_kinds shipped_kinds",
         "rows": "Empirical Lookup MeasuredShares REST Row Rows Table",
         "targets": "RestOfLeak TargetClass TargetInLeak",
-        "trials": "Binomial Geometric Poisson",
+        "trials": "AtMost Binomial Geometric Poisson",
         "uniqueness": "PitmanClassSize PitmanMatch PitmanUniqueness SurveyClassSize",
     },
     {

@@ -3,6 +3,7 @@
 binomial    how many of n succeed, each with probability p
 geometric   which of the attempts of a budget is the first to succeed; 0 is none of them
 poisson     how many, where only the mean is known; the last state is that many or more
+at-most     a number, or what there is of it where that is less
 """
 
 from __future__ import annotations
@@ -134,6 +135,35 @@ def _most_problems(
         message += f"{most:g}" if not isinstance(ref, str) else f"{most:g}, as of {ref}"
         return [Problem((name,), message)]
     return []
+
+
+@dataclass(frozen=True)
+class AtMost(CPD):
+    """The lesser of two numbers: how many of the n that are wanted there are."""
+
+    kind: ClassVar[str] = "at-most"
+    by_name: ClassVar[bool] = True
+    has_story: ClassVar[bool] = True
+    of: Ref = field(metadata={"story": "how many are wanted: a parent, a number, $parameter"})
+    most: Ref = field(metadata={"story": "how many there are: a number, @column, $parameter"})
+
+    def probabilities(self, scope: Scope) -> Array:
+        found = self._found(scope)[..., None]
+        return np.asarray((found == np.arange(scope.child.size)).astype(float))
+
+    def _found(self, scope: Scope) -> Array:
+        wanted, most = _whole(scope, self.of, "number"), _whole(scope, self.most, "number")
+        found = np.minimum(wanted, most)
+        _refuse_beyond(scope.child, found, self.of)
+        return np.asarray(found)
+
+    def act(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.intp]:
+        """Take them, up to what there is."""
+        return np.broadcast_to(self._found(scope), rows).astype(np.intp)
+
+    def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
+        found = _counted(child, self.kind) + needs_parent(self.of, "of", parents)
+        return found + needs_parent(self.most, "most", parents)
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,11 @@ def place(
     their own: the same risks, on more subsets.  `unknown` are columns that nobody knows.
     `whole` leaves every attribute a member of its own, for attacks that count them.
     """
+    if knows.sparse is not None:
+        raise UsageError(
+            "this scenario is about any few facts of a sparse table: read the table with "
+            "rb.read_sparse, and assess that; for columns that are known or not choose another"
+        )
     notes: list[str] = []
     bands: dict[str, float] = {}
     known = _with_every_column(knows, people, unknown)

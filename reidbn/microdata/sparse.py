@@ -337,7 +337,7 @@ def read_sparse(
     people = raw[wanted[0].name].codes.size
     if not people:
         raise DataError(f"{table.name}: no rows; need at least one person")
-    blanks, notes = Blanks(missing_values), []
+    blanks = Blanks(missing_values)
     subjects = None if subject_id is None else _ids(subject_id, raw.pop(subject_id), blanks)
     schema, rows, codes, labels = [], [], [], []
     for one in wanted:
@@ -345,8 +345,6 @@ def read_sparse(
         if not allow_direct and settled.kind != TEXT:
             known = int((cells >= 0).sum())
             refuse_direct(one.name, values, known) if known else None
-        if not values.size:
-            notes.append(f"{one.name} is known of nobody")
         here = np.flatnonzero(cells >= 0)
         schema.append(settled)
         rows.append(here.astype(np.int32))
@@ -360,8 +358,16 @@ def read_sparse(
         labels=tuple(labels),
         people=people,
         subject_ids=subjects,
-        notes=(*notes, *blanks.notes),
+        notes=(*_of_nobody(schema, labels), *blanks.notes),
     )
+
+
+def _of_nobody(schema: Sequence[Feature], labels: Sequence[NDArray[Any]]) -> list[str]:
+    """A word on features that hold nothing; they are kept, and match nobody."""
+    names = [one.name for one, values in zip(schema, labels, strict=True) if not values.size]
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    verb = agree(len(names), "is", "are")
+    return [f"{', '.join(names[:3])}{more} {verb} known of nobody"] if names else []
 
 
 def _refuse_repeated(table: Source) -> None:

@@ -95,8 +95,12 @@ def maximal(sets: Words) -> Words:
     return np.ascontiguousarray(sets[kept])
 
 
-def count_faces(sets: Words, size: int, *, deepest: int, budget: int) -> Faces | None:
+def count_faces(
+    sets: Words, size: int, *, deepest: int, budget: int, sifted: bool = False
+) -> Faces | None:
     """The faces of up to `deepest` of the `size` facts inside some set; None beyond the budget.
+
+    `sifted` says that the sets are maximal already, the largest first.
 
     >>> count_faces(np.array([[0b011], [0b110]], dtype=np.uint64), 3, deepest=3, budget=9).counts
     (1, 3, 2, 0)
@@ -104,7 +108,8 @@ def count_faces(sets: Words, size: int, *, deepest: int, budget: int) -> Faces |
     deepest = min(deepest, size)
     totals = np.zeros((deepest + 1, size + 1), dtype=object)
     left = Budget(budget)
-    for leaves in split(maximal(sets), deepest=deepest, budget=left):
+    largest = sets if sifted else maximal(sets)
+    for leaves in split(largest, deepest=deepest, budget=left):
         depth, free = _sizes(leaves.chosen), _sizes(leaves.free)
         at = depth * (size + 1) + free
         found = np.zeros(totals.size, dtype=np.int64)

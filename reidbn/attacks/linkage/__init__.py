@@ -7,6 +7,7 @@ __getattr__ = face(
     {
         "ask": "linkage",
         "experiments": "linkage_experiments",
+        "model_truth": "LinkageTruth linkage_truth",
         "result": "Linkage",
     },
     {

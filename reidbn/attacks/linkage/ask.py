@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidbn.attacks.linkage.curves import ORDERS, RULES, Curves, PersonCurve
+from reidbn.attacks.linkage.curves import ORDERS, RULES, Curves, PersonCurve, support_of
 from reidbn.attacks.linkage.result import Linkage
-from reidbn.attacks.routes.arguments import truth, whole_number
+from reidbn.attacks.routes.arguments import individuals_of, truth, whole_number
 from reidbn.calls import refuse_outside, typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.limits import MOST_CHECKED
-from reidbn.microdata.agree import Agreement, agreement
+from reidbn.microdata.agree import agreement
 from reidbn.microdata.sparse import Sparse
 from reidbn.progress import progress
 
@@ -82,7 +82,7 @@ def linkage(
         sparse, match, tolerance=_number(tolerance, "tolerance"), years=_number(years, "years"),
         modal=_number(modal, "modal"), together=truth(facts_together, "facts_together"),
     )  # fmt: skip
-    support = _support(found)
+    support = support_of(found)
     curves = Curves(
         agreement=found,
         ks=numbers_of_facts(facts),
@@ -102,7 +102,7 @@ def linkage(
         raise UsageError(
             f'success="{success}" is not there for facts known independently; ask for "best"'
         )
-    rows = _rows(sparse, individuals, curves.seed)
+    rows = individuals_of(sparse, individuals, curves.seed)
     wanted = range(len(sparse)) if rows is None else rows.tolist()
     cells = [curves.of(person) for person in progress(wanted, "people's curves")]
     return _result(sparse, curves, cells, words, rows, drawn=np.ndim(individuals or 0) == 0)
@@ -158,24 +158,6 @@ def _share(given: Any) -> Fraction:
     if _number(given, "share") >= 1:
         raise UsageError(f"share={given}; it must lie from 0 to below 1")
     return Fraction(Decimal(str(float(given))))
-
-
-def _rows(
-    sparse: Sparse, individuals: int | ArrayLike | None, seed: int
-) -> NDArray[np.int64] | None:
-    from reidbn.attacks.routes.assess import individuals_of
-
-    return individuals_of(sparse, individuals, seed)
-
-
-def _support(found: Agreement) -> NDArray[np.int64]:
-    """For how many people each fact is known: of features known together, any of them."""
-    sparse = found.sparse
-    many = np.zeros(len(found.facts), dtype=np.int64)
-    for number, features in enumerate(found.facts):
-        cells = [sparse.rows[sparse.start[j] : sparse.start[j + 1]] for j in features]
-        many[number] = cells[0].size if len(cells) == 1 else np.unique(np.concatenate(cells)).size
-    return many
 
 
 def _held(curves: Curves) -> NDArray[np.int64]:

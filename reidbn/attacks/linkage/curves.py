@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from reidbn.microdata.agree import Agreement, members, patterns
 from reidbn.theory.agreement import intervals
 from reidbn.theory.faces import (
+    Faces,
     chance_of_faces,
     count_faces,
     maximal,
@@ -33,6 +34,7 @@ Rule = Literal["best", "threshold", "lineup", "guess", "separated", "eccentricit
 RULES = ("best", "threshold", "lineup", "guess", "separated", "eccentricity")
 ORDERS = ("random", "rarest", "greedy", "optimal")
 _FEW = 4  # facts up to which a curve beyond the budget is counted
+_GROWS = 2  # times as many nodes for one fact more, at least, until nearly all are visited
 _RARE = Fraction(1, 5)  # of failures on average, up to which they are drawn where they lie
 
 
@@ -95,14 +97,12 @@ class Curves:
     ) -> PersonCurve:
         """The exact curve where it can be counted, else drawn."""
         counted = self.rule in ("best", "threshold") and self.weights is None
-        size, found, nodes = facts.size, None, 0
-        agree = np.empty((0, 1), dtype=np.uint64)
-        counts = np.empty(0, dtype=np.int64)
+        size, nodes = facts.size, 0
+        found: Faces | None = None
+        largest = np.empty((0, 1), dtype=np.uint64)
         if counted and self.node_budget:
-            agree, counts = patterns(sets, self.agreement.people, person)
-            for deepest in (max(self.ks), *range(min(_FEW, max(self.ks) - 1), 1, -1)):
-                found = found or count_faces(agree, size, deepest=deepest, budget=self.node_budget)
-            nodes = self.node_budget if found is None else found.nodes
+            largest = maximal(patterns(sets, self.agreement.people, person)[0])
+            found, nodes = self._counted(largest, size)
         cells = _sure(np.zeros(len(self.ks)))
         drawn = []
         for i, k in enumerate(self.ks):
@@ -112,19 +112,33 @@ class Curves:
                 drawn.append(i)
         cells.low[:], cells.high[:] = cells.success, cells.success
         if drawn:
-            self._draw(cells, drawn, (facts, sets), (agree, counts), person, rng)
+            self._draw(cells, drawn, (facts, sets), largest, person, rng)
         return PersonCurve(cells.success, cells.low, cells.high, cells.exact, nodes)
+
+    def _counted(self, largest: Words, size: int) -> tuple[Faces | None, int]:
+        """The faces of as many facts as the budget allows, from few facts on; and all nodes."""
+        best, nodes, most = None, 0, max(self.ks)
+        for deepest in dict.fromkeys(min(depth, most) for depth in (*range(2, _FEW + 1), most)):
+            if best is not None and best.nodes * _GROWS > self.node_budget:
+                break  # counting one fact more would hardly be done in time
+            found = count_faces(
+                largest, size, deepest=deepest, budget=self.node_budget, sifted=True
+            )
+            nodes += self.node_budget if found is None else found.nodes
+            if found is None:
+                break
+            best = found
+        return best, nodes
 
     def _draw(
         self, cells: PersonCurve, places: list[int], known: tuple[Ints, Words],
-        agreed: tuple[Words, Ints], person: int, rng: np.random.Generator,
+        largest: Words, person: int, rng: np.random.Generator,
     ) -> None:  # fmt: skip
         """Fill cells by drawing: from random orders, or where failures lie if these are rare."""
         facts, sets = known
         orders = self._orders(facts, rng)
         hits = self._outcomes(facts, sets, orders, person, rng).sum(axis=0)
         low, high = intervals(hits, self.draws)
-        largest = maximal(agreed[0])
         sizes, many = np.unique(np.bitwise_count(largest).sum(axis=1), return_counts=True)
         for i in places:
             k = min(self.ks[i], facts.size)
@@ -275,3 +289,13 @@ def _rare(
     low, high = intervals(np.array([hits]), draws)
     by = float(scale)
     return 1 - by * hits / draws, 1 - by * float(high[0]), 1 - by * float(low[0])
+
+
+def support_of(found: Agreement) -> NDArray[np.int64]:
+    """For how many people each fact is known: of features known together, any of them."""
+    sparse = found.sparse
+    many = np.zeros(len(found.facts), dtype=np.int64)
+    for number, features in enumerate(found.facts):
+        cells = [sparse.rows[sparse.start[j] : sparse.start[j + 1]] for j in features]
+        many[number] = cells[0].size if len(cells) == 1 else np.unique(np.concatenate(cells)).size
+    return many

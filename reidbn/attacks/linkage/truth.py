@@ -44,6 +44,24 @@ def fits_of(found: Agreement, person: int) -> tuple[Ints, NDArray[np.bool_]]:
     return np.array(facts), np.stack(rows)
 
 
+def fits_value(
+    found: Agreement, fact: int, person: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Whom another person's value of a fact fits; nobody where no other has another value."""
+    sparse, j = found.sparse, found.facts[fact][0]
+    here = slice(sparse.start[j], sparse.start[j + 1])
+    rows, codes = sparse.rows[here], sparse.codes[here]
+    own = codes[rows == person]
+    others = np.flatnonzero((rows != person) & ~np.isin(codes, own))
+    fits = np.zeros(sparse.people, dtype=bool)
+    if others.size:
+        labels = sparse.labels[j].tolist()
+        value = labels[codes[rng.choice(others)]]
+        same = np.array([_agrees(found, sparse.schema[j].kind, value, x) for x in labels])
+        fits[rows] = same[codes]
+    return fits
+
+
 def _agrees(found: Agreement, kind: str, mine: Any, other: Any) -> bool:
     """The definition of a match of two known values."""
     if found.match in ("present", "modal") or mine == other:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from reidbn.errors import UsageError, did_you_mean
 
@@ -105,3 +106,22 @@ def place_of(given: Any, argument: str) -> str:
     if not isinstance(given, str | os.PathLike):
         raise UsageError(f"{argument} is the path of a file or folder")
     return str(os.fspath(given))
+
+
+def individuals_of(
+    people: Sized, individuals: int | ArrayLike | None, seed: int
+) -> NDArray[np.int64] | None:
+    """The rows asked about: so many drawn at random, or those named; None for everybody."""
+    if individuals is None:
+        return None
+    wanted = np.asarray(individuals)
+    if wanted.dtype.kind not in "iu" or wanted.ndim > 1 or not wanted.size:
+        raise UsageError("individuals is how many people to draw, or the rows of some")
+    if wanted.ndim == 0:
+        if not 0 < int(wanted) <= len(people):
+            raise UsageError(f"individuals={int(wanted)}; ask for 1 to {len(people)} people")
+        drawn = np.random.default_rng(seed).choice(len(people), int(wanted), replace=False)
+        return np.sort(drawn).astype(np.int64)
+    if wanted.min() < 0 or wanted.max() >= len(people) or np.unique(wanted).size != wanted.size:
+        raise UsageError(f"individuals are rows from 0 to {len(people) - 1}, each once")
+    return wanted.astype(np.int64)

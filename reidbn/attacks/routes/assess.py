@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 import reidbn
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Group, Question, parse_given, parse_states
-from reidbn.attack.scenario import Knows, Scenario
+from reidbn.attack.scenario import Knows, Scenario, SparseKnown
 from reidbn.attack.scenariofile import load_scenario
+from reidbn.attacks.linkage.columns import (
+    Effort,
+    SparsePeople,
+    every_record,
+    known_of,
+    of_sparse,
+    sparse_columns,
+)
+from reidbn.attacks.linkage.result import Linkage
 from reidbn.attacks.routes.arguments import (
     columns_of,
+    individuals_of,
     names_of,
     people_columns_of,
     place_of,
@@ -57,6 +67,7 @@ from reidbn.inference.sampling import forward, matching
 from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.placing import Groups, place, refuse_unnamed
+from reidbn.microdata.sparse import Sparse
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.population.sample import SUPPRESSED, population_size, stood_for
@@ -70,7 +81,7 @@ METHODS = ("exact", "simulation")
 @typed
 def assess(
     attack: Attack | str,
-    people: People | Contingency,
+    people: People | Contingency | Sparse | Linkage,
     *,
     scenario: Scenario | str | None = None,
     known: Known | None = None,
@@ -94,7 +105,9 @@ def assess(
     """Risk of every person of a table under an attack and a scenario.
 
     `people` may also be what rb.contingency counts, from a file larger than memory: everybody is
-    assessed from the cells.
+    assessed from the cells.  A sparse table (rb.read_sparse) is assessed under an attack without a
+    group, such as linkage, whose curves it fills; rb.linkage(sparse, ...) in its place says how
+    they are found, and what is known where no scenario says it.
     `known` says what the attacker may know, however it is said (rb.knowledge): columns, {name:
     chance}, {name: (columns, chance)}, a scenario; it fills the attack's group, and columns of
     which no chance is said are known.  `scenario` names a whole scenario, with its parameters and
@@ -125,6 +138,8 @@ def assess(
     _check_ids(people, histories=truth(histories, "histories"))
     read = load_attack(attack)
     chosen = chosen_scenario(people, scenario, known)
+    if chosen is None and isinstance(people, SparsePeople):
+        chosen = load_scenario("any-facts")
     if chosen is None:
         chosen = AS_TOLD if told_group(read) else load_scenario("worst-case")
     inputs = Inputs(
@@ -160,6 +175,11 @@ def _people_of(people: Any) -> People:
     """The people to assess, or those whom a contingency counts."""
     if isinstance(people, Contingency):
         return TalliedPeople.of(people)
+    if isinstance(people, Sparse):
+        return SparsePeople.of(people)
+    if isinstance(people, Linkage):
+        c = people.curves
+        return SparsePeople.of(people.sparse, Effort(c.node_budget, c.draws, c.seed))
     if not isinstance(people, People):
         raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
     return people
@@ -181,6 +201,8 @@ def chosen_scenario(
     """The scenario that one of the two arguments asks for; None where neither was given."""
     if known is not None and scenario is not None:
         raise UsageError("known= and scenario= both say what is known; give one of them")
+    if known is not None and isinstance(people, SparsePeople):
+        return of_sparse(people.sparse, known)
     if known is not None:
         return scenario_of(people, known)
     return None if scenario is None else load_scenario(scenario)
@@ -228,6 +250,8 @@ def run(inputs: Inputs) -> Assessment:
     """Do what the inputs say."""
     told = told_group(inputs.attack) if inputs.scenario.knows is None else None
     spoken = inputs.scenario if told is None else replace(inputs.scenario, knows=as_told(told))
+    facts = known_of(spoken) if isinstance(inputs.people, SparsePeople) else None
+    spoken = spoken if facts is None else replace(spoken, knows=every_record())
     scenario = spoken.renamed(inputs.columns).without(inputs.without)
     knows = scenario.knows or Knows((), every_column=True)  # silent: the worst case
     inputs = replace(inputs, set={**scenario.set, **inputs.said})
@@ -251,7 +275,7 @@ def run(inputs: Inputs) -> Assessment:
         without=inputs.without,
         unknown=inputs.unknown,
     )
-    attack, own, groups, notes = _attached(base, groups, filled, inputs, told)
+    attack, own, groups, notes = _attached(base, groups, filled, inputs, told, facts)
     seen = groups.seen(cells)
     classes = subset_classes(seen, groups.columns, inputs.individuals, counts=counts)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
@@ -309,9 +333,18 @@ def run(inputs: Inputs) -> Assessment:
 
 
 def _attached(
-    base: Attack, groups: Groups, filled: Group | None, inputs: Inputs, told: Group | None
+    base: Attack,
+    groups: Groups,
+    filled: Group | None,
+    inputs: Inputs,
+    told: Group | None,
+    facts: SparseKnown | None,
 ) -> tuple[Attack, dict[str, Array], Groups, list[str]]:
     """The attack on the table's attributes, the columns that it needs, what is known, and notes."""
+    people = inputs.people
+    if facts is not None and isinstance(people, SparsePeople):
+        own, notes = sparse_columns(base, people, facts, inputs.subject, inputs.individuals)
+        return base, own, replace(groups, notes=()), notes
     if told is not None:
         attack, groups, notes = attach_told(base, groups, base.groups[told.name], inputs)
         return attack, {}, groups, notes
@@ -362,25 +395,6 @@ def _population(inputs: Inputs, seen: People, classes: SubsetClasses) -> SubsetP
         seen, classes, inputs.population,
         model=inputs.population_model, individuals=inputs.individuals,
     )  # fmt: skip
-
-
-def individuals_of(
-    people: Sized, individuals: int | ArrayLike | None, seed: int
-) -> NDArray[np.int64] | None:
-    """The rows asked about: so many drawn at random, or those named; None for everybody."""
-    if individuals is None:
-        return None
-    wanted = np.asarray(individuals)
-    if wanted.dtype.kind not in "iu" or wanted.ndim > 1 or not wanted.size:
-        raise UsageError("individuals is how many people to draw, or the rows of some")
-    if wanted.ndim == 0:
-        if not 0 < int(wanted) <= len(people):
-            raise UsageError(f"individuals={int(wanted)}; ask for 1 to {len(people)} people")
-        drawn = np.random.default_rng(seed).choice(len(people), int(wanted), replace=False)
-        return np.sort(drawn).astype(np.int64)
-    if wanted.min() < 0 or wanted.max() >= len(people) or np.unique(wanted).size != wanted.size:
-        raise UsageError(f"individuals are rows from 0 to {len(people) - 1}, each once")
-    return wanted.astype(np.int64)
 
 
 def of_individuals(inputs: Inputs, columns: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import told_name
+from reidbn.attacks.linkage.columns import SparsePeople, released
 from reidbn.attacks.routes.arguments import (
     columns_of,
     mapping_of,
@@ -55,6 +56,7 @@ def what_if(
     unknown: Sequence[str] | None = None,
     together: bool | None = None,
     beyond_range: bool = False,
+    drop: str | Sequence[str] | None = None,
 ) -> Assessment:
     """The assessment with something changed; what is not named stays as it was.
 
@@ -67,6 +69,9 @@ def what_if(
     `together` says whether the scenario's list or account is one event for all attributes.  With
     another scenario, `columns`, `without`, `unknown`, and what is given, done or set about nodes
     and parameters that the old scenario brought, are to be said anew.
+
+    Of a sparse table `drop` leaves features out of the release (names, tags, sections), and
+    `generalise` with `hierarchies` makes values of features coarse.
 
     `result` is the assessment. `do` and `beyond_range` are as in rb.ask, `population_model` as in
     rb.assess.
@@ -87,6 +92,9 @@ def what_if(
     if together is not None:
         chosen = chosen.shared(together=truth(together, "together"))
     people = inputs.people
+    if isinstance(people, SparsePeople) or drop is not None:
+        people = released(people, drop, generalise, hierarchies, suppress)
+        generalise = hierarchies = None
     if isinstance(people, TalliedPeople) and (generalise is not None or suppress is not None):
         people.suppress()  # refused, with what to do instead
     if hierarchies is not None and generalise is None:

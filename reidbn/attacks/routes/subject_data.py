@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Group
+from reidbn.attacks.linkage.columns import COLUMNS
 from reidbn.attacks.routes.counts import MEMORY, SubsetClasses
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
@@ -147,6 +148,12 @@ def refuse_unprovided(
 
 
 def _unknown(attack: Attack, name: str) -> DataError:
+    if name in COLUMNS:
+        return DataError(
+            f'{attack.name} needs the subject column "{name}", which a sparse table provides: read '
+            f"it with rb.read_sparse(source, features=...), and assess that; or give it: "
+            f'subject={{"{name}": values}}, a row of values per person'
+        )
     known = dict(providers())
     size = known.pop(CLASS_SIZE).meaning
     also = [f"{other} ({one.meaning})" for other, one in known.items()]

@@ -177,29 +177,9 @@ class TruthCheck:
 
     def reliability(self, route: str, bins: int = 10) -> pd.DataFrame:
         """Attempts in bins of predicted risk: the mean prediction, the share, a 95 % interval."""
-        import pandas as pd
-
         if route not in self.happened:
             raise UsageError(f'no route "{route}"; known: {", ".join(self.happened)}')
-        predicted = self.result.risk(route)[self.who]
-        edges = np.unique(np.quantile(predicted, np.linspace(0, 1, bins + 1)[1:-1]))
-        place = np.searchsorted(edges, predicted, side="right")
-        rows = [self._bin(predicted, self.happened[route], place == j) for j in np.unique(place)]
-        return pd.DataFrame([r for r in rows if r["attempts"] >= FEWEST])
-
-    @staticmethod
-    def _bin(
-        predicted: Array, happened: NDArray[np.bool_], inside: NDArray[np.bool_]
-    ) -> dict[str, float]:
-        hits, attempts = int(happened[inside].sum()), int(inside.sum())
-        low, high = interval(hits, attempts)
-        return {
-            "predicted": float(predicted[inside].mean()),
-            "happened": hits / attempts,
-            "low": low,
-            "high": high,
-            "attempts": attempts,
-        }
+        return reliability(self.result.risk(route)[self.who], self.happened[route], bins)
 
     def uniqueness(self) -> pd.DataFrame:
         """Per subset: P(unique in the population | unique in the table), predicted and true.
@@ -238,6 +218,30 @@ class TruthCheck:
         said = np.asarray(self.result.subject_table.columns["p_unique"])
         who = self.result.subject_table.of_person[people] if len(said) > 1 else [0]
         return float(said[who, mask].mean())
+
+
+def reliability(predicted: Array, happened: NDArray[np.bool_], bins: int = 10) -> pd.DataFrame:
+    """Attempts in bins of predicted risk: the mean prediction, the share, a 95 % interval."""
+    import pandas as pd
+
+    edges = np.unique(np.quantile(predicted, np.linspace(0, 1, bins + 1)[1:-1]))
+    place = np.searchsorted(edges, predicted, side="right")
+    rows = [_bin(predicted, happened, place == j) for j in np.unique(place)]
+    return pd.DataFrame([r for r in rows if r["attempts"] >= FEWEST])
+
+
+def _bin(
+    predicted: Array, happened: NDArray[np.bool_], inside: NDArray[np.bool_]
+) -> dict[str, float]:
+    hits, attempts = int(happened[inside].sum()), int(inside.sum())
+    low, high = interval(hits, attempts)
+    return {
+        "predicted": float(predicted[inside].mean()),
+        "happened": hits / attempts,
+        "low": low,
+        "high": high,
+        "attempts": attempts,
+    }
 
 
 @renamed(attempts="draws")

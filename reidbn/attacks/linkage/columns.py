@@ -1,0 +1,301 @@
+"""What a sparse table tells an attack of each person: the subject columns of models/linkage.yaml.
+
+    alone          per right facts   no other record agrees on so many of the person's facts: U(k)
+    stranger       per right facts   without the person's own record, one record fits best
+    stranger_fits  per right facts   without it, exactly one record fits every one of them
+    facts_held     (scalar)          facts that may be known in the person's record
+
+With K facts of which w are wrong and fit nobody, the right ones are any K - w of the person's
+facts, and the person's own record scores K - w: it is best iff nobody else agrees on all of these,
+P = U(K - w).  A stranger is named by the best score alone, so that curve is one of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidbn.attack.assumptions import ASSUMPTION
+from reidbn.attack.attack import Attack
+from reidbn.attack.scenario import Knows, Scenario, SparseKnown
+from reidbn.attack.scenariofile import load_scenario, scenarios
+from reidbn.attacks.linkage.curves import Curves, support_of
+from reidbn.attacks.routes.arguments import mapping_of, whole_number
+from reidbn.errors import UsageError
+from reidbn.microdata.agree import agreement, members
+from reidbn.microdata.columns import Column
+from reidbn.microdata.sparse import Sparse
+from reidbn.microdata.table import People
+from reidbn.progress import progress
+from reidbn.theory.singled_out import drawn_orders
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+ALONE, STRANGER, STRANGER_FITS, HELD = "alone", "stranger", "stranger_fits", "facts_held"
+COLUMNS = (ALONE, STRANGER, STRANGER_FITS, HELD)
+MOST = 200
+"""Facts up to which columns can go."""
+_SPAN = re.compile(r"0\.\.(\d{1,4})")
+STRANGERS = 200  # draws of a stranger's curve
+RECORD = "record"
+SAID = f"{ASSUMPTION}: said in the call"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How curves are found: steps a person, draws beyond these, seed."""
+
+    node_budget: int = 20_000
+    draws: int = 1_000
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SparsePeople(People):
+    """The people of a sparse table, each a record of their own; a scenario says what is known."""
+
+    sparse: Sparse = field(default=None)  # type: ignore[assignment]  # made by `of` alone
+    effort: Effort = Effort()
+    made: dict[Any, dict[str, Array]] = field(default_factory=dict, repr=False)
+    """Columns that were made already, by what is known and of whom."""
+
+    @classmethod
+    def of(cls, sparse: Sparse, effort: Effort | None = None) -> SparsePeople:
+        """One record per person, in the order of the table."""
+        n = len(sparse)
+        return cls(
+            np.asfortranarray(np.arange(n, dtype=np.int32)[:, None]),
+            (Column(RECORD, np.arange(n)),),
+            (RECORD,),
+            subject_ids=sparse.subject_ids,
+            notes=sparse.notes,
+            origin=sparse.origin,
+            sparse=sparse,
+            effort=effort or Effort(),
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the cells, and of how curves are found."""
+        effort = self.effort
+        return f"{self.sparse.fingerprint}-{effort.node_budget}-{effort.draws}-{effort.seed}"
+
+    def released(self, sparse: Sparse) -> SparsePeople:
+        """The same people in another release: fewer features, or coarser ones."""
+        return replace(self, sparse=sparse, original=self.as_read, made={})
+
+    def take(self, rows: ArrayLike) -> SparsePeople:
+        """Some people; their curves are among these alone."""
+        index = self._rows(rows)
+        kept = SparsePeople.of(self.sparse.take(index), self.effort)
+        original = None if self.original is None else self.original.take(index)
+        return replace(kept, origin=self.rows_read[index], reading=self.reading, original=original)
+
+
+def released(
+    people: People,
+    drop: str | Sequence[str] | None,
+    generalise: Any,
+    hierarchies: Any,
+    suppress: int | None,
+) -> People:
+    """The people of a sparse table in another release; of another table, dropping is refused."""
+    if not isinstance(people, SparsePeople):
+        raise UsageError(
+            "drop= leaves features of a sparse table out; where quasi-identifiers are columns, say "
+            "that nobody knows one: unknown=[...]"
+        )
+    if suppress is not None:
+        raise UsageError(
+            "suppress= is about people alike on all quasi-identifiers, which a sparse table has "
+            "not; leave features out with drop=, or make them coarse with generalise="
+        )
+    if (generalise is None) != (hierarchies is None):
+        raise UsageError(
+            "of a sparse table give both: generalise={'birth year': 1} and "
+            "hierarchies={'birth year': rb.Bands(5)}"
+        )
+    sparse = people.sparse if drop is None else people.sparse.drop(drop)
+    levels = mapping_of(generalise, "generalise", '{"birth year": 1}')
+    ladders = mapping_of(hierarchies, "hierarchies", '{"birth year": rb.Bands(5)}')
+    if levels.keys() != ladders.keys():
+        raise UsageError("generalise= and hierarchies= name the same features")
+    for name, level in levels.items():
+        sparse = sparse.coarser({name: ladders[name]}, level=whole_number(level, name, least=1))
+    return people if sparse is people.sparse else people.released(sparse)
+
+
+def known_of(scenario: Scenario) -> SparseKnown:
+    """What a scenario says is known of a sparse table; any fact where it says nothing."""
+    knows = scenario.knows
+    if knows is None or (knows.sparse is None and not knows.known and knows.parent is None):
+        return SparseKnown()
+    if knows.sparse is None:
+        raise UsageError(
+            f"scenario {scenario.name} says what is known column by column, of a table read with "
+            "rb.read_table; of a sparse table a scenario knows any facts, or those of a tag: "
+            "any-facts, colleague, insider, health-app"
+        )
+    return knows.sparse
+
+
+def of_sparse(sparse: Sparse, known: Any) -> Scenario:
+    """`known=` of a sparse table as a scenario: one of a name, or facts that words name."""
+    if isinstance(known, Scenario) or (isinstance(known, str) and known in scenarios()):
+        return load_scenario(known)
+    words = (known,) if isinstance(known, str) else tuple(known) if _is_listed(known) else ()
+    if words == ("random",) and "random" not in sparse.names:
+        return Scenario("known", knows=Knows((), sparse=SparseKnown()))
+    if not words or not all(isinstance(word, str) for word in words):
+        raise UsageError(
+            "known= of a sparse table is a scenario, random, or names of features, tags or "
+            "sections; for chances of each fact, or facts chosen by the attacker: rb.linkage"
+        )
+    sparse.named(words)
+    return Scenario("known", knows=Knows((), sparse=SparseKnown(words, source=SAID)))
+
+
+def _is_listed(known: Any) -> bool:
+    return isinstance(known, Sequence) and not isinstance(known, bytes)
+
+
+def every_record() -> Knows:
+    """What the lattice of attributes is told of people whose attributes are not in columns."""
+    return Knows((), every_column=True)
+
+
+def sparse_columns(
+    attack: Attack,
+    people: SparsePeople,
+    known: SparseKnown,
+    given: Iterable[str],
+    rows: Ints | None,
+) -> tuple[dict[str, Array], list[str]]:
+    """The columns that the attack has and the call did not give, for everybody; and notes.
+
+    Of `rows` alone where these are asked about; the others' are 0, and read by nobody.
+    """
+    if attack.groups:
+        raise UsageError(
+            f"{attack.name} is about columns that are known or not, a group fixed in advance; of a "
+            "sparse table an attack without a group is asked, such as linkage"
+        )
+    wanted = [name for name in COLUMNS if name in attack.subject and name not in given]
+    if not wanted:
+        return {}, []
+    curves = curves_of(people, known, most_facts(attack, wanted))
+    who = np.arange(len(people)) if rows is None else rows
+    key = (known, curves.ks, tuple(sorted(wanted)), None if rows is None else rows.tobytes())
+    if key not in people.made:
+        people.made[key] = _columns(curves, len(people), who, wanted)
+    found = people.made[key]
+    return {name: found[name] for name in wanted}, _notes(found, known, curves, who, wanted)
+
+
+def most_facts(attack: Attack, names: Sequence[str]) -> int:
+    """How many facts the columns go to: they stand per a node with the states 0..n."""
+    found = set()
+    for name in names:
+        column = attack.subject[name]
+        if name == HELD:
+            if column.axes:
+                raise UsageError(f"{attack.name}: the column {name} is one number a person")
+            continue
+        axes = column.axes
+        node = attack.nodes[axes[0]] if len(axes) == 1 and axes[0] in attack.nodes else None
+        span = _SPAN.fullmatch(str(None if node is None else node.states))
+        states = () if node is None or span else node.states
+        if not span and (not states or states != tuple(map(str, range(len(states))))):
+            raise UsageError(
+                f"{attack.name}: the column {name} has a number for each number of right facts: "
+                f"write per: right, a node with the states 0..20"
+            )
+        found.add(int(span[1]) if span else len(states) - 1)
+    if len(found) > 1:
+        raise UsageError(f"{attack.name}: its columns per right facts are of different lengths")
+    most = found.pop() if found else 1
+    if not 1 <= most <= MOST:
+        raise UsageError(
+            f"{attack.name}: {most} facts; columns per right facts go from 1 to {MOST}"
+        )
+    return most
+
+
+def curves_of(people: SparsePeople, known: SparseKnown, most: int = 1) -> Curves:
+    """How the curves of these people are asked."""
+    found = agreement(people.sparse, known.match, together=known.together)
+    allowed = None
+    if known.known:
+        allowed = np.zeros(len(found.facts), dtype=bool)
+        allowed[found.fact_of[found.sparse.named(list(known.known))]] = True
+    effort = people.effort
+    return Curves(
+        agreement=found, ks=tuple(range(1, most + 1)), allowed=allowed,
+        node_budget=effort.node_budget, draws=effort.draws, seed=effort.seed,
+        support=support_of(found),
+    )  # fmt: skip
+
+
+def _columns(curves: Curves, people: int, who: Ints, wanted: Sequence[str]) -> dict[str, Array]:
+    most = curves.ks[-1]
+    found: dict[str, Array] = {HELD: np.zeros(people)}
+    for name in (ALONE, STRANGER, STRANGER_FITS):
+        found[name] = np.zeros((people, most + 1))
+    exact = np.zeros(people)
+    for person in progress(who.tolist(), "people's curves"):
+        if ALONE in wanted:
+            cells = curves.of(person)
+            found[ALONE][person, 1:] = cells.success
+            found[ALONE][person, 0] = people == 1
+            exact[person] = cells.exact.mean()
+        facts, sets = curves.agreement.sets(person, curves.allowed)
+        found[HELD][person] = facts.size
+        if facts.size and {STRANGER, STRANGER_FITS} & {*wanted}:
+            one, fits = _strangers(curves, person, members(sets, people))
+            found[STRANGER][person, 1:], found[STRANGER_FITS][person, 1:] = one, fits
+    found["exact"] = exact[who]
+    return found
+
+
+def _strangers(curves: Curves, person: int, fits: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """How often one record alone fits best, and how often one alone fits all, of the others."""
+    rng = np.random.default_rng((curves.seed, person, 1))
+    draws, most = min(curves.draws, STRANGERS), curves.ks[-1]
+    orders = drawn_orders(rng, len(fits), most, draws)
+    one = np.zeros(orders.shape[1])
+    whole = np.zeros(orders.shape[1])
+    k = np.arange(1, orders.shape[1] + 1)
+    for order in orders:
+        scores = np.cumsum(fits[order], axis=0, dtype=np.uint8)
+        best = scores.max(axis=1)
+        alone = (scores == best[:, None]).sum(axis=1) == 1
+        one += alone & (best > 0)
+        whole += alone & (best == k)
+    last = np.minimum(np.arange(most), orders.shape[1] - 1)
+    return one[last] / draws, whole[last] / draws
+
+
+def _notes(
+    found: dict[str, Array], known: SparseKnown, curves: Curves, who: Ints, wanted: Sequence[str]
+) -> list[str]:
+    said = [f"facts known: {known.in_words}; matched: {known.match}"]
+    if ALONE in wanted and found["exact"].min(initial=1.0) < 1:
+        said.append(
+            f"{100 * found['exact'].mean():.3g} % of the numbers of the curves are exact, the "
+            f"others drawn {curves.draws:,} times each: give rb.linkage(sparse, node_budget=...) "
+            "in place of the table to count more of them"
+        )
+    if {STRANGER, STRANGER_FITS} & {*wanted}:
+        said.append(
+            f"how often a stranger is named is drawn {min(curves.draws, STRANGERS)} times a person"
+        )
+    none = int((found[HELD][who] == 0).sum())
+    if none:
+        said.append(f"of {none} people nothing that may be known is in the table")
+    return said

@@ -1,0 +1,144 @@
+"""An assessment of linkage acted out, person by person: facts drawn, some wrong, somebody named.
+
+The model's coins (how many facts, who is in the table, how many are wrong) are tossed by forward
+sampling.  What decides is not taken from the model: which facts, who fits them, who scores best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attacks.linkage.columns import SparsePeople, curves_of, known_of
+from reidbn.attacks.linkage.truth import fits_of, fits_value
+from reidbn.attacks.routes.arguments import whole_number
+from reidbn.attacks.routes.assessment import OVERALL, Assessment
+from reidbn.attacks.routes.truth import reliability
+from reidbn.errors import UsageError, did_you_mean
+from reidbn.inference.lowering import Lowering
+from reidbn.inference.sampling import forward
+from reidbn.progress import progress
+
+Ints = NDArray[np.int64]
+COINS = ("facts", "usable", "wrong", "in_release", "takes_best")
+EVENTS = {"identified": OVERALL, "wrong_person": "wrong_person", "nobody_named": "nobody_named"}
+
+
+@dataclass(frozen=True, eq=False)
+class LinkageTruth:
+    """Attempts: whose record was looked for, and what happened."""
+
+    result: Assessment
+    who: Ints
+    happened: dict[str, NDArray[np.bool_]]
+    wrong: str
+    seed: int
+
+    def reliability(self, event: str = "identified", bins: int = 10) -> Any:
+        """Attempts in bins of predicted risk: the mean prediction, the share, a 95 % interval."""
+        if event not in self.happened:
+            raise UsageError(f'no event "{event}"; {did_you_mean(event, self.happened)}')
+        return reliability(self.predicted(event), self.happened[event], bins)
+
+    def predicted(self, event: str) -> NDArray[np.float64]:
+        """What was said of the person of each attempt."""
+        return self.result.risk(EVENTS[event])[self.who]
+
+    def __str__(self) -> str:
+        lines = [f"acted out {len(self.who):,} times (seed {self.seed}), wrong facts {self.wrong}"]
+        for event, happened in self.happened.items():
+            told = self.predicted(event).mean()
+            lines.append(f"  {event}: {happened.mean():.4g}, predicted {told:.4g}")
+        return "\n".join(lines)
+
+
+def linkage_truth(
+    result: Assessment,
+    *,
+    attempts: int = 20_000,
+    seed: int = 0,
+    wrong: Literal["garbled", "plausible"] = "garbled",
+) -> LinkageTruth:
+    """Act an assessment of linkage out on the table's own values, `attempts` times.
+
+    `result` is an assessment of the model linkage on a sparse table.  A wrong fact is `wrong`:
+    "garbled" fits nobody, as the model says; "plausible" is another person's value of the same
+    feature, which may fit others: there the model's chance is an upper bound.
+
+    `seed` draws the people, their facts and the model's coins.
+    """
+    people = _people_of(result)
+    if wrong not in ("garbled", "plausible"):
+        raise UsageError(f'wrong="{wrong}"; wrong facts are "garbled" or "plausible"')
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0))
+    attempts = whole_number(attempts, "attempts", least=1)
+    asked = (
+        np.arange(len(people)) if result.inputs.individuals is None else result.inputs.individuals
+    )
+    who = np.sort(rng.integers(len(asked), size=attempts))
+    coins = _coins(result, who, rng)
+    curves = curves_of(people, known_of(result.inputs.scenario))
+    happened = {event: np.zeros(attempts, dtype=bool) for event in EVENTS}
+    for place in progress(np.unique(who).tolist(), "acting the attack out"):
+        person = int(asked[place])
+        facts, fits = fits_of(curves.agreement, person)
+        if curves.allowed is not None:
+            facts, fits = facts[curves.allowed[facts]], fits[curves.allowed[facts]]
+        for i in np.flatnonzero(who == place).tolist():
+            coin = {name: int(values[i]) for name, values in coins.items()}
+            some = rng.permutation(len(facts))[: coin["facts"]]
+            seen = fits[some].copy()
+            for row in range(min(coin["wrong"], len(some))):
+                seen[row] = False
+                if wrong == "plausible":
+                    seen[row] = fits_value(curves.agreement, int(facts[some[row]]), person, rng)
+            named = _named(seen, person, coin)
+            happened["identified"][i] = named == person
+            happened["wrong_person"][i] = named not in (None, person)
+            happened["nobody_named"][i] = named is None
+    return LinkageTruth(result, who, happened, wrong, seed)
+
+
+def _named(seen: NDArray[np.bool_], person: int, coin: dict[str, int]) -> int | None:
+    """Whose record is named; None where nobody's is."""
+    scores = seen.sum(axis=0)
+    if not coin["in_release"]:
+        scores[person] = -1
+    best = int(scores.max())
+    first = np.flatnonzero(scores == best)
+    if best < 1 or first.size > 1 or (not coin["takes_best"] and best < len(seen)):
+        return None
+    return int(first[0])
+
+
+def _people_of(result: Any) -> SparsePeople:
+    people = result.inputs.people if isinstance(result, Assessment) else None
+    if not isinstance(people, SparsePeople):
+        raise UsageError('linkage_truth needs r = rb.assess("linkage", sparse, scenario=...)')
+    gone = [name for name in COINS if name not in result.attack.nodes]
+    if gone:
+        raise UsageError(
+            f"{result.attack.name} has no node {gone[0]}: the model linkage is acted out, with the "
+            f"nodes {', '.join(COINS)}"
+        )
+    missing = [m for m in EVENTS.values() if m not in result.risks]
+    if missing or any(q.given for q in result.questions.values()):
+        raise UsageError("the attack is acted out forward, without evidence: leave given= out")
+    if result.inputs.done or result.inputs.scenario.nodes:
+        raise UsageError(
+            "the attack is acted out as it happens: leave do= and scenarios with nodes out"
+        )
+    return people
+
+
+def _coins(result: Assessment, who: Ints, rng: np.random.Generator) -> dict[str, Ints]:
+    """The states of the nodes that chance decides, an attempt each; yes is 1."""
+    table = result.subject_table
+    columns = {name: np.asarray(values) for name, values in table.columns.items()}
+    network = Lowering(result.attack, result.inputs.set, tables=False).network(columns)
+    subject = table.of_person[who]
+    states = forward(network, len(who), rng, subject=subject, wanted=dict.fromkeys(COINS))
+    return {name: np.broadcast_to(states[name], len(who)).astype(np.int64) for name in COINS}

@@ -1,0 +1,189 @@
+"""The model linkage on sparse tables: its columns, its answers, and whether they happen."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pandas as pd
+import pytest
+from sparse_oracle import agrees, random_table
+
+import reidbn as rb
+from reidbn.microdata import Bands
+from reidbn.theory import disagrees
+
+BORN = "Personal: birth year"
+CONTRACT = """
+schema_version: 1
+name: short
+parameters: {mean_facts: {value: 3, range: [1, 15], unit: facts, source: assumption}}
+subject: {alone: {per: right, unit: probability, range: [0, 1]}}
+nodes:
+  right: {states: 0..20, cpd: {kind: poisson, mean: $mean_facts}}
+  best: {parents: [right], cpd: {kind: probability, p: "@alone"}}
+questions: {risk: {target: best=yes}}
+"""
+
+
+def table(seed=1, people=40, features=10):
+    return random_table(seed, people=people, features=features, filled=0.6)
+
+
+def test_a_wrong_fact_leaves_what_is_right_of_any_wrong_set():
+    """P(identified | K, w) = U(K - w): every choice of K facts and of w wrong ones among them."""
+    cells, sparse, kinds = table(2, people=12, features=7)
+    r = rb.assess("linkage", sparse)
+    columns = r.subject_table.columns
+    for person in range(12):
+        own = [j for j in range(7) if cells[f"f{j}"][person] is not None]
+        fits = {
+            j: [r != person and agrees("equal", kinds[j], cells[f"f{j}"][person], cells[f"f{j}"][r])
+                for r in range(12)] for j in own
+        }  # fmt: skip
+        row = int(r.subject_table.of_person[person])
+        alone = np.asarray(columns["alone"])[row]
+        for k, w in ((2, 0), (3, 1), (4, 2), (2, 2)):
+            if k > len(own):
+                continue
+            wins, cases = 0, 0
+            for known in combinations(own, k):
+                for wrong in combinations(known, w):
+                    right = [j for j in known if j not in wrong]
+                    scores = [sum(fits[j][r] for j in right) for r in range(12)]
+                    del scores[person]
+                    wins += len(right) > max(scores)
+                    cases += 1
+            assert cases == comb(len(own), k) * comb(k, w)
+            assert alone[k - w] == pytest.approx(float(Fraction(wins, cases)), abs=1e-12)
+        assert int(np.asarray(columns["facts_held"])[row]) == len(own)
+
+
+def test_strangers_are_named_as_often_as_every_set_of_facts_says():
+    """Without the person's record; false alarm below 200 x 1e-7."""
+    cells, sparse, kinds = table(3, people=10, features=6)
+    r = rb.assess("linkage", sparse)
+    for person in range(10):
+        own = [j for j in range(6) if cells[f"f{j}"][person] is not None]
+        row = int(r.subject_table.of_person[person])
+        for k in range(1, len(own) + 1):
+            best = fits = 0
+            for known in combinations(own, k):
+                scores = [
+                    sum(agrees("equal", kinds[j], cells[f"f{j}"][person], cells[f"f{j}"][o])
+                        for j in known) for o in range(10) if o != person
+                ]  # fmt: skip
+                top = max(scores)
+                best += top > 0 and scores.count(top) == 1
+                fits += scores.count(k) == 1
+            for name, hits in (("stranger", best), ("stranger_fits", fits)):
+                p = hits / comb(len(own), k)
+                seen = np.asarray(r.subject_table.columns[name])[row][k]
+                assert not disagrees(round(seen * 200), 200, p, level=1e-7), (person, k, name)
+
+
+def outside(found, event):
+    bins = found.reliability(event)
+    return int(((bins["predicted"] < bins["low"]) | (bins["predicted"] > bins["high"])).sum())
+
+
+@pytest.mark.parametrize("p_wrong", [0.0, 0.2])
+@pytest.mark.parametrize("p_in_release", [1.0, 0.7])
+def test_what_is_predicted_happens_person_by_person(p_wrong, p_in_release):
+    """Ten bins of risk, 95 % intervals: more than three outside in 1 of 1,000 runs when right."""
+    _, sparse, _ = table(4, people=60, features=14)
+    r = rb.assess("linkage", sparse, set={"p_wrong": p_wrong, "p_in_release": p_in_release})
+    found = rb.linkage_truth(r, attempts=4_000, seed=5)
+    for event in ("identified", "nobody_named"):
+        assert outside(found, event) <= 3
+    named = found.happened["wrong_person"]
+    if p_in_release == 1:
+        assert not named.any()  # facts that fit nobody never misname who is in the table
+        assert r.risk("wrong_person").max() == 0
+    else:
+        assert not disagrees(int(named.sum()), 4_000, found.predicted("wrong_person").mean(),
+                             level=1e-6)  # fmt: skip
+
+
+def test_careful_attackers_and_plausible_wrong_facts():
+    _, sparse, _ = table(6, people=60, features=14)
+    careful = rb.assess("linkage", sparse, set={"p_takes_best": 0, "p_wrong": 0.2})
+    bold = rb.assess("linkage", sparse, set={"p_wrong": 0.2})
+    found = rb.linkage_truth(careful, attempts=4_000, seed=1)
+    assert outside(found, "identified") <= 3
+    assert careful.risk().mean() < bold.risk().mean()
+    plausible = rb.linkage_truth(bold, attempts=4_000, seed=1, wrong="plausible")
+    happened = plausible.happened["identified"].mean()
+    assert happened < bold.risk().mean()  # an upper bound, said so
+    assert "plausible" in str(plausible)
+
+
+def test_scenarios_say_which_facts_and_how_they_are_matched():
+    ehr = rb.datasets.synthetic_ehr(60, seed=0)
+    sparse = rb.read_sparse(ehr.table, features=ehr.features)
+    r = rb.assess("linkage", sparse, scenario="colleague", individuals=[0, 5, 9])
+    assert any("colleague; matched: tolerance" in note for note in r.remarks())
+    own = rb.linkage(sparse, known="colleague", match="tolerance", facts=[1, 2],
+                     individuals=[0, 5, 9])  # fmt: skip
+    alone = np.asarray(r.subject_table.columns["alone"])[r.subject_table.of_person]
+    exact = own.exact
+    assert exact.any()
+    assert alone[:, 1:3][exact] == pytest.approx(own.success[exact], abs=1e-15)
+    assert len(r.subjects) == 3
+    named = rb.assess("linkage", sparse, known=["colleague"], individuals=[0])
+    assert "colleague" in named.remarks()[-2]
+    fewer = rb.what_if(r, drop=["Lifestyle", "Personal"])
+    assert (fewer.risk() < r.risk()).any()
+    coarse = rb.what_if(r, generalise={BORN: 1}, hierarchies={BORN: Bands(10)})
+    assert coarse.inputs.people.sparse.features.loc[BORN, "kind"] == "category"
+    assert "released" in str(rb.compare(r, fewer))
+    assert rb.tornado(r, over=["p_in_release"])
+    tried = rb.assess("linkage", sparse, scenario="controlled-release", individuals=[0])
+    assert tried.risk()[0] < rb.assess("linkage", sparse, individuals=[0]).risk()[0]
+
+
+def test_curves_of_ones_own_effort_and_of_an_own_model(tmp_path):
+    _, sparse, _ = table(8, people=20, features=9)
+    curve = rb.linkage(sparse, node_budget=10**6, facts=range(1, 21))
+    r = rb.assess(rb.loads(CONTRACT), curve)
+    mean = [np.exp(-3) * 3**k / np.prod(range(1, k + 1)) for k in range(20)]
+    expected = curve.success[:, :19] @ mean[1:] + curve.success[:, 19] * (1 - sum(mean))
+    assert r.risk() == pytest.approx(expected, abs=1e-12)
+    assert r.check(draws=20_000)
+    r.report(tmp_path / "r.html")
+    per_group = rb.assess(rb.loads(CONTRACT), sparse, subject={"alone": np.ones((20, 21))})
+    assert per_group.risk().min() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: rb.assess("adversary-routes", s, population=10**6), "attack without a group"),
+        (lambda s: rb.assess("linkage", s, scenario="voter-registration"), "column by column"),
+        (lambda s: rb.assess("linkage", s, known={"f0": 0.5}), "rb.linkage"),
+        (lambda s: rb.assess("linkage", s, known="f99"), "f99"),
+        (lambda s: rb.assess("linkage", pd.DataFrame()), "read_table"),
+        (lambda s: rb.what_if(rb.assess("linkage", s), suppress=3), "suppress="),
+        (lambda s: rb.what_if(rb.assess("linkage", s), drop="f99"), "f99"),
+        (lambda s: rb.what_if(rb.assess("linkage", s), generalise={"f2": 1}), "give both"),
+        (lambda s: rb.linkage_truth(rb.assess(rb.loads(CONTRACT), s)), "no node facts"),
+        (lambda s: rb.linkage_truth(rb.assess("linkage", s), wrong="odd"), "garbled"),
+        (lambda s: rb.linkage_truth(rb.assess("linkage", s, do={"in_release": "yes"})), "do="),
+        (lambda s: rb.linkage_truth(s), "rb.assess"),
+        (lambda s: rb.assess(rb.loads(CONTRACT.replace("0..20", "0..999")), s), "999 facts"),
+        (lambda s: rb.what_if(rb.assess("adversary-routes", rb.microdata.People.from_codes(
+            [[0], [1]], ["age"]), population=10), drop="age"), "unknown="),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_assessed_is_refused(call, message):
+    _, sparse, _ = table(9, people=8, features=5)
+    with pytest.raises(rb.ReidbnError, match=message):
+        call(sparse)
+
+
+def test_a_table_of_columns_has_no_curves():
+    people = rb.microdata.People.from_codes([[0], [1]], ["age"])
+    with pytest.raises(rb.errors.DataError, match="read_sparse"):
+        rb.assess("linkage", people)
+    with pytest.raises(rb.ReidbnError, match="sparse"):
+        rb.assess("adversary-routes", people, scenario="colleague", population=10)
