@@ -150,7 +150,14 @@ def test_curves_of_ones_own_effort_and_of_an_own_model(tmp_path):
     expected = curve.success[:, :19] @ mean[1:] + curve.success[:, 19] * (1 - sum(mean))
     assert r.risk() == pytest.approx(expected, abs=1e-12)
     assert r.check(draws=20_000)
-    r.report(tmp_path / "r.html")
+    page = r.report(tmp_path / "r.md", threshold={"overall": 0.09}).read_text()
+    assert "the limit is not kept" in page
+    assert "alike on every" not in page
+    assert "nothing is judged" in r.to_html(tmp_path / "r.html").read_text()
+    assert r.to_json(tmp_path / "r.json").exists()
+    for refused in (lambda: r.to_html(tmp_path / "n.html", threshold="ema"), r.summary):
+        with pytest.raises(rb.UsageError, match="says nothing of a sparse table"):
+            refused()
     per_group = rb.assess(rb.loads(CONTRACT), sparse, subject={"alone": np.ones((20, 21))})
     assert per_group.risk().min() == pytest.approx(1)
 

@@ -21,6 +21,7 @@ from reidbn.inference.crosscheck import CrossCheck
 from reidbn.release.proof import Audit, audited
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
+from reidbn.report import sparse_assessment as sparse
 from reidbn.report.assessment_sure import fit_status, sure_in_words
 from reidbn.report.page import SAFE, UNSAFE, Section, Sheet, Shown, telling_of, write_as
 from reidbn.report.summary import Summary, summarise, told_check, told_provenance
@@ -84,6 +85,8 @@ def numbers(
     custodian: bool = False,
 ) -> dict[str, Any]:
     """Every number of the report; counts that are not told are null."""
+    if sparse.is_sparse(result):
+        return sparse.numbers(result, threshold, release, custodian=custodian)
     summary = summarise(result, threshold, release)
     return summary.told(audited_telling(summary, custodian=custodian)[0])
 
@@ -110,6 +113,8 @@ def report(
     `options` are other assessments to compare (other releases, scenarios or controls); `context`
     says who receives the data and how: recipient, purpose, environment, controls, agreement.
     """
+    if sparse.is_sparse(result):
+        return sparse.sheet(result, Telling(custodian=custodian), threshold, release, title)
     worst: Assessment | None = result
     if not is_shipped(result.inputs.scenario, "worst-case"):
         try:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -90,6 +90,14 @@ class SparsePeople(People):
         """The same people in another release: fewer features, or coarser ones."""
         return replace(self, sparse=sparse, original=self.as_read, made={})
 
+    def _refused(self, *_: Any, **__: Any) -> NoReturn:
+        raise UsageError(
+            "a sparse table has no quasi-identifiers to generalise, or to be alike on: ask "
+            "rb.what_if(r, drop=[...]), or with generalise= and hierarchies= of its features"
+        )
+
+    generalise = suppress = suppression_rate = select = _refused
+
     def take(self, rows: ArrayLike) -> SparsePeople:
         """Some people; their curves are among these alone."""
         index = self._rows(rows)
@@ -98,7 +106,7 @@ class SparsePeople(People):
         return replace(kept, origin=self.rows_read[index], reading=self.reading, original=original)
 
 
-def released(
+def in_release(
     people: People,
     drop: str | Sequence[str] | None,
     generalise: Any,

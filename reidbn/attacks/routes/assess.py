@@ -344,7 +344,8 @@ def _attached(
     people = inputs.people
     if facts is not None and isinstance(people, SparsePeople):
         own, notes = sparse_columns(base, people, facts, inputs.subject, inputs.individuals)
-        return base, own, replace(groups, notes=()), notes
+        told_of = replace(groups.placed[0], label=facts.in_words, source=facts.source)
+        return base, own, replace(groups, notes=(), placed=(told_of,)), notes
     if told is not None:
         attack, groups, notes = attach_told(base, groups, base.groups[told.name], inputs)
         return attack, {}, groups, notes

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reidbn.attack.parts import parse_given, parse_states
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.linkage.columns import SparsePeople, released
+from reidbn.attacks.linkage.columns import SparsePeople, in_release
 from reidbn.attacks.routes.arguments import (
     columns_of,
     mapping_of,
@@ -93,7 +93,7 @@ def what_if(
         chosen = chosen.shared(together=truth(together, "together"))
     people = inputs.people
     if isinstance(people, SparsePeople) or drop is not None:
-        people = released(people, drop, generalise, hierarchies, suppress)
+        people = in_release(people, drop, generalise, hierarchies, suppress)
         generalise = hierarchies = None
     if isinstance(people, TalliedPeople) and (generalise is not None or suppress is not None):
         people.suppress()  # refused, with what to do instead

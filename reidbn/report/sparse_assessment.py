@@ -1,0 +1,98 @@
+"""The report of an assessment of a sparse table: the risk, who is wrongly named, what it stands on.
+
+Rules on how many people are alike say nothing of a table without quasi-identifiers: it is judged by
+a limit on a risk, where one is named, and by nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reidbn.above import is_above
+from reidbn.attacks.linkage.columns import SparsePeople
+from reidbn.attacks.routes.assessment import Assessment
+from reidbn.errors import UsageError
+from reidbn.report import assessment_results as results
+from reidbn.report import assessment_threat as threat
+from reidbn.report.page import (
+    PLAIN,
+    SAFE,
+    UNSAFE,
+    Section,
+    Sheet,
+    in_numbers,
+    numbers_of,
+    stands_on,
+)
+from reidbn.report.telling import OWN_COPY, Telling
+from reidbn.report.thresholds import Choice, RiskLimit
+from reidbn.report.thresholds import threshold as limit_of
+
+
+def is_sparse(result: Assessment) -> bool:
+    """Whether the people are those of a sparse table."""
+    return isinstance(result.inputs.people, SparsePeople)
+
+
+def refuse_classes(threshold: Choice | None, release: str | None) -> RiskLimit | None:
+    """The limit on a risk that was named; rules on people alike are refused."""
+    limit = None if threshold is None else limit_of(threshold)
+    if release is not None or (limit is not None and limit.k):
+        raise UsageError(
+            "a rule on how many people are alike says nothing of a sparse table, in which nobody "
+            'has quasi-identifiers: name a limit on a risk, threshold={"overall": 0.09}'
+        )
+    return limit
+
+
+def sheet(
+    result: Assessment, telling: Telling, threshold: Choice | None, release: str | None, title: str
+) -> Sheet:
+    """The whole report."""
+    limit = refuse_classes(threshold, release)
+    verdict, colour = _verdict(result, telling, limit)
+    check = result.crosscheck
+    return Sheet(
+        title=title or f"Re-identification risk: {result.inputs.attack.title}",
+        colour=colour if check.passed else UNSAFE,
+        verdict=[*([] if check.passed else ["THE CROSS-CHECK FAILED: these numbers are wrong."]),
+                 *verdict, *([OWN_COPY] if telling.custodian else [])],
+        sections=(
+            Section("The risk of every person", shown=[results.curves(result, telling)]),
+            in_numbers(result, telling),
+            threat.assumptions(result, telling),
+            threat.threat_model(result, telling),
+            stands_on(result, telling),
+        ),
+    )  # fmt: skip
+
+
+def _verdict(
+    result: Assessment, telling: Telling, limit: RiskLimit | None
+) -> tuple[list[str], str]:
+    told = [
+        f"Against the attack {result.question} the average person is identified with probability "
+        f"{telling.mean_in_words(result.risk())}."
+    ]
+    if "wrong_person" in result.risks:
+        named = telling.mean_in_words(result.risk("wrong_person"))
+        told.append(f"A stranger is named in their place with probability {named}, on average.")
+    if limit is None:
+        told.append("No limit was named, so nothing is judged.")
+        return told, PLAIN
+    above = int(is_above(result.risk(limit.measure), limit.value).sum())
+    told.append(
+        f"A risk ({limit.measure.replace('_', ' ')}) above {limit.value:g} have "
+        f"{telling.of(above, len(result))}: the limit is {'kept' if not above else 'not kept'}."
+    )
+    return told, UNSAFE if above else SAFE
+
+
+def numbers(
+    result: Assessment, threshold: Choice | None, release: str | None, *, custodian: bool
+) -> dict[str, Any]:
+    """Every number of the report, and the cross-check."""
+    refuse_classes(threshold, release)
+    return numbers_of(result, custodian=custodian) | {
+        "crosscheck": {"passed": result.crosscheck.passed}
+    }
