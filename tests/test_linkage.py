@@ -291,5 +291,5 @@ def test_what_cannot_be_asked_is_refused(options, message):
     sparse = rb.read_sparse({"f0": [1, 2, 2], "f1": [3, None, 4]}, features=features)
     with pytest.raises(rb.UsageError, match=message):
         rb.linkage(sparse, **options)
-    with pytest.raises(rb.UsageError, match="read_sparse"):
+    with pytest.raises(rb.UsageError, match="it takes a Sparse"):
         rb.linkage(pd.DataFrame())
