@@ -176,7 +176,7 @@ def test_curves_of_ones_own_effort_and_of_an_own_model(tmp_path):
         (lambda s: rb.linkage_truth(rb.assess(rb.loads(CONTRACT), s)), "no node facts"),
         (lambda s: rb.linkage_truth(rb.assess("linkage", s), wrong="odd"), "garbled"),
         (lambda s: rb.linkage_truth(rb.assess("linkage", s, do={"in_release": "yes"})), "do="),
-        (lambda s: rb.linkage_truth(s), "rb.assess"),
+        (lambda s: rb.linkage_truth(s), "takes an Assessment"),
         (lambda s: rb.assess(rb.loads(CONTRACT.replace("0..20", "0..999")), s), "999 facts"),
         (lambda s: rb.what_if(rb.assess("adversary-routes", rb.microdata.People.from_codes(
             [[0], [1]], ["age"]), population=10), drop="age"), "unknown="),

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from reidbn.attack.scenariofile import told_name
+from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.routes.drivers import drivers
 from reidbn.attacks.routes.register import assumed
@@ -14,7 +15,6 @@ from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.report.assessment_sure import fit_status, how_sure_of
-from reidbn.report.sparse_assessment import is_sparse
 from reidbn.report.telling import OWN_COPY, Telling, three_digits
 from reidbn.report.thresholds import Choice, Judged, RiskLimit, Rule, judge, rule
 from reidbn.report.words import people, per_cent
@@ -365,7 +365,7 @@ def summarise(
     ({"overall": 0.09}); a release is "public" or "controlled".
     """
     result.refuse_part("a verdict")
-    if is_sparse(result):
+    if isinstance(result.inputs.people, SparsePeople):
         raise UsageError(
             "a summary judges by how many people are alike, which says nothing of a sparse table: "
             'read .subjects, .above() and .measures, or write .report("r.html")'

@@ -7,7 +7,7 @@ sampling.  What decides is not taken from the model: which facts, who fits them,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from reidbn.attacks.linkage.truth import fits_of, fits_value
 from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assessment import OVERALL, Assessment
 from reidbn.attacks.routes.truth import reliability
+from reidbn.calls import refuse_outside, typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.lowering import Lowering
 from reidbn.inference.sampling import forward
+from reidbn.limits import MOST_CHECKED
 from reidbn.progress import progress
 
 Ints = NDArray[np.int64]
@@ -55,12 +57,13 @@ class LinkageTruth:
         return "\n".join(lines)
 
 
+@typed
 def linkage_truth(
     result: Assessment,
     *,
     attempts: int = 20_000,
     seed: int = 0,
-    wrong: Literal["garbled", "plausible"] = "garbled",
+    wrong: str = "garbled",
 ) -> LinkageTruth:
     """Act an assessment of linkage out on the table's own values, `attempts` times.
 
@@ -70,11 +73,11 @@ def linkage_truth(
 
     `seed` draws the people, their facts and the model's coins.
     """
+    refuse_outside("attempts", attempts, least=1, most=MOST_CHECKED)
     people = _people_of(result)
     if wrong not in ("garbled", "plausible"):
         raise UsageError(f'wrong="{wrong}"; wrong facts are "garbled" or "plausible"')
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))
-    attempts = whole_number(attempts, "attempts", least=1)
     asked = (
         np.arange(len(people)) if result.inputs.individuals is None else result.inputs.individuals
     )
