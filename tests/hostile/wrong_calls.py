@@ -186,7 +186,7 @@ def sparse(folder):
             "sparse": rb.read_sparse(ehr.table, features=ehr.features), "draws": 2, "seed": 0,
             "success": "best", "modal": 0.5}),
         "linkage_truth": (rb.linkage_truth, {
-            "result": rb.assess("linkage", table), "attempts": 20, "seed": 0,
+            "result": rb.assess("linkage", table), "draws": 20, "seed": 0,
             "wrong": "garbled"}),
         "recommend": (rb.recommend, {
             "people": people(), "attack": None, "target": "k=2", "known": None,

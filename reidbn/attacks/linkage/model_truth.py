@@ -17,7 +17,7 @@ from reidbn.attacks.linkage.truth import fits_of, fits_value
 from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assessment import OVERALL, Assessment
 from reidbn.attacks.routes.truth import reliability
-from reidbn.calls import refuse_outside, typed
+from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.lowering import Lowering
 from reidbn.inference.sampling import forward
@@ -57,15 +57,16 @@ class LinkageTruth:
         return "\n".join(lines)
 
 
+@renamed(attempts="draws")
 @typed
 def linkage_truth(
     result: Assessment,
     *,
-    attempts: int = 20_000,
+    draws: int = 20_000,
     seed: int = 0,
     wrong: str = "garbled",
 ) -> LinkageTruth:
-    """Act an assessment of linkage out on the table's own values, `attempts` times.
+    """Act an assessment of linkage out on the table's own values, `draws` times.
 
     `result` is an assessment of the model linkage on a sparse table.  A wrong fact is `wrong`:
     "garbled" fits nobody, as the model says; "plausible" is another person's value of the same
@@ -73,7 +74,7 @@ def linkage_truth(
 
     `seed` draws the people, their facts and the model's coins.
     """
-    refuse_outside("attempts", attempts, least=1, most=MOST_CHECKED)
+    refuse_outside("draws", draws, least=1, most=MOST_CHECKED)
     people = _people_of(result)
     if wrong not in ("garbled", "plausible"):
         raise UsageError(f'wrong="{wrong}"; wrong facts are "garbled" or "plausible"')
@@ -81,10 +82,10 @@ def linkage_truth(
     asked = (
         np.arange(len(people)) if result.inputs.individuals is None else result.inputs.individuals
     )
-    who = np.sort(rng.integers(len(asked), size=attempts))
+    who = np.sort(rng.integers(len(asked), size=draws))
     coins = _coins(result, who, rng)
     curves = curves_of(people, known_of(result.inputs.scenario))
-    happened = {event: np.zeros(attempts, dtype=bool) for event in EVENTS}
+    happened = {event: np.zeros(draws, dtype=bool) for event in EVENTS}
     for place in progress(np.unique(who).tolist(), "acting the attack out"):
         person = int(asked[place])
         facts, fits = fits_of(curves.agreement, person)
