@@ -37,6 +37,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "leak": ("leak", "part of a table leaks: one target, many, and designing backwards"),
         "disclosure": ("disclosure", "what the neighbours' records give away about a secret"),
         "recommend": ("recommend", "the least change to a table that keeps a rule, with a proof"),
+        "verify": ("verify", "whether a report is as it was written, and what its table says now"),
         "scenarios": ("models", "list the scenarios that come with reidbn: who knows what"),
         "demo": ("demo", "made-up patients from table to report; --language: models at work"),
     },
@@ -88,6 +89,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f'no command "{args[0]}"; {hint}', ctx)
         found = super().resolve_command(ctx, args)
         ctx.meta["reidbn.command"] = found[1]
+        ctx.meta["reidbn.words"] = [found[0], *found[2]]
         _refuse_twice(ctx, found[1], found[2])
         return found
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -63,7 +65,9 @@ def write_reports(result: Result, asked: Mapping[str, Any], **more: Any) -> None
         raise UsageError(
             "--plot draws this table, whatever --ledger prints; the page has the picture: --html"
         )
-    ledger = {} if asked.get("ledger") is None else {"ledger": asked["ledger"]}
+    ledger = {"command": _command()}
+    if asked.get("ledger") is not None:
+        ledger["ledger"] = asked["ledger"]
     for name, kind in REPORTS.items():
         if asked.get(name):
             own = {k: v for k, v in more.items() if kind != ".json" or k not in SHEET_ALONE}
@@ -72,6 +76,32 @@ def write_reports(result: Result, asked: Mapping[str, Any], **more: Any) -> None
             click.echo(f"report: {asked[name]}", err=True)
     if asked.get("plot"):
         result.plot(asked["plot"], custodian=custodian)
+
+
+_WRITES = ("--html", "--markdown", "--json-report", "--plot", "--out", "--parquet", "--restricted",
+           "--checkpoint", "--ledger")  # fmt: skip
+_SAYS = ("--json", "--quiet", "-q")
+
+
+def _command() -> list[str] | None:
+    """The words by which a report can be made again, without the files that were written."""
+    context = click.get_current_context(silent=True)
+    words = [] if context is None else list(context.meta.get("reidbn.words", []))
+    table = None if context is None else context.params.get("table")
+    found, after = [], ""
+    for word in words:
+        if after not in _WRITES and word.partition("=")[0] not in (*_WRITES, *_SAYS):
+            found.append("{table}" if word == table else _short(word))
+        after = word
+    return found if "{table}" in found else None
+
+
+def _short(word: str) -> str:
+    """A file by its name: the folders of a house are not told."""
+    name, equals, path = word.partition("=")
+    if equals and os.sep in path and Path(path).exists():
+        return f"{name}={Path(path).name}"
+    return Path(word).name if os.sep in word and Path(word).exists() else word
 
 
 def write_people(result: Result, options: Mapping[str, Any]) -> None:

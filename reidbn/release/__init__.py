@@ -5,5 +5,10 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {"writing": "private_folder probe safe_cells whole write_csv write_text"},
-    {"counts": "Alike down", "ledger": "sketch", "proof": "audited cells promised protections"},
+    {
+        "counts": "Alike down",
+        "ledger": "sketch",
+        "seal": "sealed unsealed",
+        "proof": "audited cells promised protections",
+    },
 )

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release.counts import BASE
 from reidbn.release.ledger import Columns, Ledger, Released, opened
+from reidbn.report.page import OF_THE_TABLE
 from reidbn.written import counted
 
 if TYPE_CHECKING:
     from reidbn.microdata.table import People
     from reidbn.result import Result
-
-_OF_THE_TABLE = ("people", "table_fingerprint", "original_fingerprint", "population")
 
 
 def released(
@@ -92,7 +91,7 @@ def _columns(table: People) -> Columns:
 
 def _asked(result: Result, options: Mapping[str, Any]) -> str:
     """A digest of what was asked, and of nothing that was found."""
-    about = {k: v for k, v in getattr(result, "provenance", {}).items() if k not in _OF_THE_TABLE}
+    about = {k: v for k, v in getattr(result, "provenance", {}).items() if k not in OF_THE_TABLE}
     inputs = getattr(result, "inputs", None)
     if inputs is not None:
         about["population"] = inputs.population

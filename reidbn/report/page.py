@@ -19,6 +19,7 @@ from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, Alike
+from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
 from reidbn.report.telling import OWN_COPY, Telling, how_told
@@ -239,21 +240,23 @@ def write_report(
 
 def write_as(kind: str, result: Result, path: str | Path, **options: Any) -> Path:
     """Write the report as ".html", ".md" or ".json", whatever the file is called."""
-    ledger = options.pop("ledger", None)
+    ledger, command = options.pop("ledger", None), options.pop("command", None)
+    seal = _made_from(result, command, custodian=bool(options.get("custodian")))
     if ledger is not None and options.get("custodian"):
         raise UsageError("the custodian's own copy does not leave: it is written without a ledger")
     if ledger is not None:
         from reidbn.report.ledgered import released
 
         result.refuse_what_is_wrong()
-        text = released(ledger, kind, result, options, lambda: _every_text(result, options))
+        text = released(ledger, kind, result, options, lambda: _every_text(result, options, seal))
     else:
-        text = _text(kind, result, options)
+        text = sealed(_text(kind, result, options), seal)
     written = write_text(text, path, of_people=bool(options.get("custodian")))
     result.refuse_what_is_wrong()
     return written
 
 
+OF_THE_TABLE = ("people", "table_fingerprint", "original_fingerprint", "population")
 SHEET_ALONE = ("options", "every", "generalisations", "context", "title")
 
 
@@ -264,12 +267,30 @@ def _text(kind: str, result: Result, options: dict[str, Any]) -> str:
     return html(sheet) if kind == ".html" else markdown(sheet)
 
 
-def _every_text(result: Result, options: dict[str, Any]) -> tuple[dict[str, str], bool]:
+def _made_from(result: Result, command: list[str] | None, *, custodian: bool) -> dict[str, Any]:
+    """What a seal keeps; of the table nothing, but in the custodian's own copy."""
+    import reidbn
+
+    about = dict(getattr(result, "provenance", {}))
+    if not custodian:
+        about = {k: v for k, v in about.items() if k not in OF_THE_TABLE}
+    elif result.table is not None:
+        about["table_fingerprint"] = result.table.fingerprint
+    found = {"result": result.kind, "about": result.about, "reidbn": reidbn.__version__, **about}
+    found = {k: v if isinstance(v, int | float) else str(v) for k, v in found.items()
+             if v is not None}  # fmt: skip
+    return found if command is None else found | {"command": command}
+
+
+def _every_text(
+    result: Result, options: dict[str, Any], seal: dict[str, Any]
+) -> tuple[dict[str, str], bool]:
     """The report in all its forms, and whether it is green."""
     sheet = result._sheet(**options)
     own = {name: value for name, value in options.items() if name not in SHEET_ALONE}
     texts = {".html": html(sheet), ".md": markdown(sheet), ".json": _text(".json", result, own)}
-    return texts, sheet.colour == SAFE
+    done = {kind: sealed(text, seal) for kind, text in texts.items()}
+    return done, sheet.colour == SAFE
 
 
 @typed

@@ -1,0 +1,107 @@
+"""reidbn verify: whether a report is as it was written, and what its table says today."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import io
+import re
+import tempfile
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+import click
+
+from reidbn.cli._options import print_json
+from reidbn.errors import UsageError
+from reidbn.release.seal import unsealed
+
+MOST = 12
+"""Lines that are shown of those that differ."""
+_KINDS = {".html": "--html", ".md": "--markdown", ".json": "--json-report"}
+
+
+@click.command()
+@click.argument("report", type=click.Path(exists=True, dir_okay=False))
+@click.argument("table", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def verify(report: str, table: str | None, as_json: bool) -> int:
+    """Whether REPORT is as it was written; with TABLE, its numbers are made again and compared.
+
+    A report written by a command says with which options; files that they name (models, scenarios,
+    hierarchies) are looked for under the names that they had.  Exit code 1 where something differs.
+    """
+    place = Path(report)
+    if place.suffix.lower() not in _KINDS:
+        raise UsageError(f"{place.name}: a report ends in {', '.join(_KINDS)}")
+    try:
+        text, made_from, whole = unsealed(place.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise UsageError(f"{place.name}: is no text") from None
+    except UsageError as problem:
+        raise UsageError(f"{place.name}: {problem}") from None
+    differs = _differs(place, text, made_from, table) if table and whole else []
+    found = {"report": place.name, "as_written": whole, "made_from": made_from,
+             "table_compared": bool(table and whole), "differs": differs}  # fmt: skip
+    if as_json:
+        print_json(found)
+    else:
+        _say(found, table)
+    return int(not whole or bool(differs))
+
+
+def _say(found: dict[str, Any], table: str | None) -> None:
+    for name, value in found["made_from"].items():
+        if name != "command":
+            click.echo(f"{name.replace('_', ' ')}: {value}")
+    if not found["as_written"]:
+        click.echo(
+            f"{found['report']}: CHANGED since it was written: its digest is of another text"
+        )
+        return
+    click.echo(f"{found['report']}: as it was written")
+    if table:
+        same = "and made again from the table it is the same"
+        click.echo(same if not found["differs"] else "made again from the table it differs:")
+        for line in found["differs"][:MOST]:
+            click.echo(f"  {line}")
+        if len(found["differs"]) > MOST:
+            click.echo(f"  and {len(found['differs']) - MOST} lines more")
+
+
+def _differs(place: Path, text: str, made_from: dict[str, Any], table: str) -> list[str]:
+    """What a report made again says otherwise, line by line."""
+    command = made_from.get("command")
+    if not isinstance(command, list) or "{table}" not in command:
+        raise UsageError(
+            f"{place.name} was written from Python and does not say by what calls: make it again "
+            f"there, and compare the two with diff or reidbn compare"
+        )
+    from reidbn.cli import main
+
+    with tempfile.TemporaryDirectory(prefix=".verify-", dir=place.resolve().parent) as folder:
+        again = Path(folder) / f"again{place.suffix}"
+        words = [table if word == "{table}" else str(word) for word in command]
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            try:
+                main([*words, _KINDS[place.suffix.lower()], str(again)])
+            except SystemExit as end:
+                if not again.exists():
+                    raise UsageError(
+                        f"the report could not be made again (exit code {end.code}): "
+                        f"{said.getvalue().strip()[-300:]}"
+                    ) from None
+        other, _, _ = unsealed(again.read_text(encoding="utf-8"))
+    lines = unified_diff(_lines(text), _lines(other), lineterm="", n=0)
+    return [x for x in lines if x[:1] in "+-" and not x.startswith(("+++", "---"))]
+
+
+def _lines(text: str) -> list[str]:
+    """The text of a page, a line for each of its pieces."""
+    if not text.startswith("<"):
+        return text.splitlines()
+    text = re.sub(r"<style.*?</style>|<svg.*?</svg>", " ", text, flags=re.DOTALL)
+    plain = html.unescape(re.sub(r"<[^>]+>", "\n", text))
+    return [line.strip() for line in plain.splitlines() if line.strip()]
