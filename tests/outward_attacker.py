@@ -80,7 +80,7 @@ class Reader:
             for many in range(MARK // size + 1):
                 can |= {c + size * many for c in set(can) if c + size * many <= MARK}
         few = (1, self.somebody) in self.marked  # then no class of ten or more is among them
-        if first == 1 and (last == self.somebody or (few and MARK <= last < self.somebody)):
+        if first == 1 and self.somebody and (last >= self.somebody or (few and last >= MARK)):
             can -= {0}
         return (min(can), max(can)) if last > self.nobody else (0, 0)
 

@@ -1,7 +1,6 @@
 """Every report has a seal: what was changed in it is found, and its table makes it again."""
 
 import json
-import re
 
 import pytest
 
@@ -51,9 +50,9 @@ def test_a_report_is_verified_and_made_again_from_its_table(reports, i, capsys):
 def test_one_changed_digit_is_found_and_a_cut_page_has_no_seal(reports, i, tmp_path, capsys):
     _, paths = reports
     text = paths[i].read_text()
-    place = list(re.finditer(r"\d{2,}", text))[-12 if i else 40].start() + 1
     changed = tmp_path / paths[i].name
-    changed.write_text(text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :])
+    assert "300" in text
+    changed.write_text(text.replace("300", "310", 1))
     assert run("verify", changed) == 1
     assert "CHANGED" in capsys.readouterr().out
     changed.write_text(text[: len(text) // 2])

@@ -150,7 +150,7 @@ def promised(cell: Marked, classes: Alike) -> tuple[int, int]:
 def _holds_somebody(last: int, classes: Alike) -> bool:
     """Whether the verdict alone says so: fewer than ten stand in no class of ten or more."""
     few = classes.at(classes.somebody).is_few
-    return last == classes.somebody or (few and WIDTH <= last < classes.somebody)
+    return classes.somebody > 0 and (last >= classes.somebody or (few and last >= WIDTH))
 
 
 class _System:
