@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release.counts import BASE
 from reidbn.release.ledger import Columns, Ledger, Released, opened
-from reidbn.report.page import OF_THE_TABLE
+from reidbn.report.telling import OF_THE_TABLE
 from reidbn.written import counted
 
 if TYPE_CHECKING:

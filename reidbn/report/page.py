@@ -22,7 +22,7 @@ from reidbn.release.counts import BASE, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
-from reidbn.report.telling import OWN_COPY, Telling, how_told
+from reidbn.report.telling import OF_THE_TABLE, OWN_COPY, Telling, how_told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -256,7 +256,6 @@ def write_as(kind: str, result: Result, path: str | Path, **options: Any) -> Pat
     return written
 
 
-OF_THE_TABLE = ("people", "table_fingerprint", "original_fingerprint", "population")
 SHEET_ALONE = ("options", "every", "generalisations", "context", "title")
 
 

@@ -34,6 +34,8 @@ from reidbn.written import agree, plural, tiny
 if TYPE_CHECKING:
     from reidbn.result import Measure
 
+OF_THE_TABLE = ("people", "table_fingerprint", "original_fingerprint", "population")
+"""Of what numbers were made from, what outside the house could tell of people."""
 FEWEST = 100  # people for a mean that leaves the house
 NOT_TOLD = "not told"
 UNDER = f"under {BASE}"
