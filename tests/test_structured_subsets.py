@@ -248,6 +248,12 @@ def test_more_subsets_than_can_be_calibrated_are_refused_with_a_remedy():
         assessed(people, scenario=Scenario("half", knows=Knows(known)))
 
 
+def test_the_worst_case_says_that_parts_were_not_asked(people):
+    notes = assessed(people, scenario=None).summary().notes
+    assert any("a part of them alone was not asked" in note for note in notes)
+    assert not any("made to agree" in note for note in notes)
+
+
 def test_a_column_that_follows_from_another_parts_nobody():
     frame = rb.datasets.synthetic_patients(600, seed=3)
     frame["decade"] = frame["age"] // 10

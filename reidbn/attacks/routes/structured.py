@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 14
 """More subsets leave too few people to calibrate each of them on (`CALIBRATED_ON`)."""
+ROUNDING = 1e-6
 STRUCTURES = ("forest", "latent_classes", "mixture", "calibrated")
 
 Array = NDArray[np.float64]
@@ -191,14 +192,23 @@ class StructuredPopulation(SubsetPopulation):
         """What to bear in mind about these numbers."""
         _ = self._means
         mean, most = self.__dict__["_moved"]
-        return (
+        found = [
             *self.about,
             f"{self.structures}: forest of pairs, latent classes, both together, calibrated "
             f"(see .population.table())",
-            f"whoever is unique on some attributes is unique on more: each person's chances on all "
-            f"subsets were made to agree by the smallest largest change (mean change of the chance "
-            f"of a unique person {mean:.2g}, at most {most:.2g})",
-        )
+        ]
+        if most > ROUNDING:
+            found.append(
+                f"whoever is unique on some attributes is unique on more: each person's chances on "
+                f"all subsets were made to agree by the smallest largest change (mean change of "
+                f"the chance of a unique person {mean:.2g}, at most {most:.2g})"
+            )
+        if max(map(len, self.classes.groups)) > 1:
+            found.append(
+                "columns that are known together are one: what the model says of a part of them "
+                "alone was not asked"
+            )
+        return tuple(found)
 
 
 def structured_population(
