@@ -1,0 +1,181 @@
+"""reidbn linkage: how many facts of a mostly empty record single a person out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reidbn.cli._options import WHOLE, number, output_options, print_json, print_table
+from reidbn.cli._results import result_options, write_reports
+from reidbn.cli._tables import listed, write_parquet
+from reidbn.errors import UsageError
+from reidbn.progress import be_quiet
+
+if TYPE_CHECKING:
+    from reidbn.attacks.linkage.result import Linkage
+    from reidbn.microdata.sparse import Sparse
+
+_SPAN = re.compile(r"(\d+)\.\.(\d+)")
+_MADE_UP = re.compile(r"synthetic:(\d+)")
+
+
+@click.command()
+@click.argument("table")
+@click.option(
+    "--features",
+    metavar="FILE",
+    help="The feature table: a column feature, and kind, section, tags, together, ...",
+)
+@click.option("--subject-id", metavar="COLUMN", help="Tells people apart; one row each.")
+@click.option("--missing-values", default="", metavar="?,NA", help="Texts that mean not known.")
+@click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given.")
+@click.option("--allow-direct", is_flag=True, help="Keep columns that look like names.")
+@click.option(
+    "--known",
+    default="random",
+    show_default=True,
+    metavar="WORD,...|NAME=P,...",
+    help="random, rarest, greedy, optimal; names, tags or sections; or chances.",
+)
+@click.option("--otherwise", metavar="P", help="With chances: that of every other fact.")
+@click.option(
+    "--match",
+    type=click.Choice(["equal", "tolerance", "present", "modal"]),
+    default="equal",
+    show_default=True,
+    help="When a record fits a fact.",
+)
+@click.option(
+    "--facts",
+    default=None,
+    metavar="1..20|1,2,5",
+    help="How many facts are known; 1..20 if not given.",
+)
+@click.option(
+    "--success",
+    type=click.Choice(["best", "threshold", "lineup", "guess", "separated", "eccentricity"]),
+    default="best",
+    show_default=True,
+    help="When the attacker succeeds.",
+)
+@click.option("--facts-together", is_flag=True, help="What the features put together is one fact.")
+@click.option(
+    "--node-budget",
+    type=WHOLE,
+    default=20_000,
+    show_default=True,
+    help="Steps of exact counting a person.",
+)
+@click.option(
+    "--draws", type=WHOLE, default=1_000, show_default=True, help="Of what is not counted."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of what is drawn.")
+@click.option("--individuals", type=WHOLE, metavar="N", help="Ask about N people drawn at random.")
+@result_options()
+@output_options
+def linkage(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """How likely any few facts of a person single out their record in a sparse table.
+
+    TABLE is a CSV or Parquet file with one row per person, or synthetic:N for N made-up records.
+    """
+    from reidbn.attacks.linkage.ask import linkage as ask
+
+    if quiet or as_json:
+        be_quiet()
+    sparse = _read(table, options)
+    found = ask(
+        sparse,
+        known=_known(options["known"]),
+        otherwise=None if options["otherwise"] is None
+        else float(number(options["otherwise"], "--otherwise")),
+        facts=_facts(options["facts"]),
+        **{name: options[name] for name in (
+            "match", "success", "facts_together", "node_budget", "draws", "seed", "individuals")},
+    )  # fmt: skip
+    _show(found, as_json=as_json, quiet=quiet)
+    write_reports(found, options)
+    if options["out"]:
+        named = "row" if sparse.subject_ids is None else "subject"
+        write_parquet(found.people.rename_axis(named).reset_index(), options["out"])
+        click.echo(f"a row per person (restricted): {options['out']}", err=True)
+
+
+def _read(table: str, options: dict[str, Any]) -> Sparse:
+    from reidbn.microdata.sparse import read_sparse
+
+    made_up = _MADE_UP.fullmatch(table)
+    if made_up:
+        from reidbn.datasets.ehr import synthetic_ehr
+
+        ehr = synthetic_ehr(int(made_up[1]))
+        return read_sparse(ehr.table, features=options["features"] or ehr.features)
+    return read_sparse(
+        table,
+        features=options["features"],
+        subject_id=options["subject_id"],
+        missing_values=listed(options["missing_values"]),
+        allow_direct=options["allow_direct"],
+        delimiter=options["delimiter"],
+    )
+
+
+def _known(text: str) -> str | list[str] | dict[str, float]:
+    """One word, several names, or chances.
+
+    >>> _known("colleague"), _known("sex,home"), _known("alcohol=0.3,travel=50%")
+    ('colleague', ['sex', 'home'], {'alcohol': 0.3, 'travel': 0.5})
+    """
+    parts = listed(text)
+    if not parts:
+        raise UsageError("--known is empty; it takes random, names of facts, or NAME=CHANCE")
+    chances = ["=" in part for part in parts]
+    if all(chances):
+        pairs = [part.rpartition("=") for part in parts]
+        return {name.strip(): float(number(p, f"--known {name}")) for name, _, p in pairs}
+    if any(chances):
+        raise UsageError("--known mixes names and chances; give each fact a chance, or none")
+    return parts[0] if len(parts) == 1 else list(parts)
+
+
+def _facts(text: str | None) -> list[int] | None:
+    """1..20 or 1,2,5.
+
+    >>> _facts("1..4"), _facts("1,2,5")
+    ([1, 2, 3, 4], [1, 2, 5])
+    """
+    if text is None:
+        return None
+    span = _SPAN.fullmatch(text.strip())
+    if span and int(span[2]) <= 1_000:
+        return list(range(int(span[1]), int(span[2]) + 1))
+    if span or not all(part.isdigit() for part in listed(text)):
+        raise UsageError(f"--facts {text}: write 1..20, or numbers such as 1,2,5; at most 1,000")
+    return [int(part) for part in listed(text)]
+
+
+def _show(found: Linkage, *, as_json: bool, quiet: bool) -> None:
+    table = found.table()
+    if as_json:
+        rows = [{"facts": k, **row} for k, row in zip(table.index, table.to_dict("records"),
+                                                      strict=True)]  # fmt: skip
+        print_json({
+            "people": len(found.success), "features": len(found.sparse.schema),
+            "question": found.question, "curve": rows,
+            "facts_for": {f"{level:g}": found.facts_for(level) for level in (0.6, 0.8, 0.9)}
+            if found.ks else None,
+            "remarks": list(found.remarks()),
+        })  # fmt: skip
+        return
+    if not quiet:
+        click.echo(f"{len(found.success):,} people x {len(found.sparse.schema):,} features")
+        click.echo(found.question)
+    shown: list[list[str]] = []
+    for k, row in zip(table.index, table.to_dict("records"), strict=True):
+        between = f"{row['low']:.4f} to {row['high']:.4f}"
+        shown.append([str(k), f"{row['success']:.4f}", between, f"{row['exact']:.0%}"])
+    print_table(("facts", "singled out", "95 % interval", "exact"), shown)
+    if not quiet:
+        for remark in found.remarks():
+            click.echo(f"note: {remark}", err=True)
