@@ -7,7 +7,7 @@ import json
 import pytest
 
 import reidbn as rb
-from reidbn.errors import ReidbnWarning
+from reidbn.errors import DataError, ReidbnWarning
 
 ROWS = {"sex": ["M", "F"] * 60, "age": [str(i % 5) for i in range(120)]}
 
@@ -26,7 +26,7 @@ def page(result, tmp_path, **asked):
     return result.report(tmp_path / "r.md", **asked).read_text(encoding="utf-8")
 
 
-# -- the verdict names what was brought about, learnt and set -------------------------------------
+# -- the verdict names what was brought about, learnt and set --------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -209,3 +209,130 @@ def test_a_limit_is_not_judged_of_a_sample(tmp_path, shell):
     assert code == 2
     assert "about everybody" in said
     assert shell(*words)[0] == 0
+
+
+# -- what --fail-above judged ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def alike(tmp_path):
+    """A table of two halves by five ages, twelve alike in each."""
+    path = tmp_path / "t.csv"
+    rows = [f"{'MF'[i % 2]},{i % 5}" for i in range(120)]
+    path.write_text("\n".join(["sex,age", *rows, ""]), encoding="utf-8")
+    return path
+
+
+def test_fail_above_says_what_it_judged_and_who_exceeds_it(alike, shell):
+    words = ("assess", alike, "--qi", "sex,age", "--population", "6000", "--check-draws", "2000")
+    code, said = shell(*words, "-q", "--fail-above", "0.01")
+    assert code == 1
+    assert "--fail-above 0.01: 120 of 120 people (100 %) have an overall risk above it" in said
+    code, said = shell(*words, "--fail-above", "0.01", "--json")
+    told = json.loads(said[said.index("{") :])["fail_above"]
+    assert (code, told["limit"], told["people_above"], told["exceeded"]) == (1, 0.01, 120, True)
+    code, said = shell(*words, "-q", "--fail-above", "0.9")
+    assert code == 0
+    assert "nobody has an overall risk above it" in said
+
+
+def test_a_leaks_limit_is_put_to_the_risk_with_what_is_known(alike, shell):
+    words = ("leak", alike, "--qi", "sex,age", "--leaked", "60", "-q", "--known", "sex=0.5,age=0.5")
+    whole = rb.leak.risk(records=120, leaked=60, class_size=12)
+    code, said = shell(*words, "--fail-above", str(round(whole * 0.9, 6)))
+    assert code == 0, "with everything known it is above, and that is not what was asked"
+    assert "the highest risk with what is known is" in said
+    assert shell(*words, "--fail-above", "0.001")[0] == 1
+    assert shell(*words[:-2], "--fail-above", str(round(whole * 0.9, 6)))[0] == 1
+
+
+# -- result files ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def result_file(tmp_path):
+    return table_file(tmp_path, "k.json")
+
+
+def table_file(tmp_path, name, **more):
+    rb.suda(table(**more)).report(tmp_path / name, custodian=True)
+    return tmp_path / name
+
+
+def test_options_that_two_result_files_would_drop_are_refused(result_file, shell):
+    for words in (("--statistic", "q95"), ("--set", "p_c=0.3"), ("--given", "a=b")):
+        code, said = shell("compare", result_file, result_file, *words)
+        assert code == 2
+        assert f"leave {words[0]} out" in said
+    assert shell("compare", result_file, result_file)[0] == 0
+
+
+def test_a_result_file_beside_something_else_is_told_so(result_file, alike, shell):
+    for words in ((result_file, alike), (alike, result_file)):
+        code, said = shell("compare", *words)
+        assert code == 2
+        assert "is no JSON; write them with --json-report" in said
+    assert "name a second one" in shell("compare", result_file)[1]
+
+
+def test_a_hierarchy_that_is_declared_and_not_used_makes_no_other_table():
+    declared = table(hierarchies={"age": rb.Bands(2, 10)})
+    assert declared.fingerprint == table().fingerprint
+    assert declared.generalise({"age": 1}).fingerprint != table().fingerprint
+    mixed = {"age": ["31", "30-39", "44"]}
+    plain = rb.read_table(mixed, quasi_identifiers=["age"])
+    ranged = rb.read_table(mixed, quasi_identifiers=["age"], hierarchies={"age": rb.Bands(10)})
+    assert plain.fingerprint != ranged.fingerprint  # there values match others
+
+
+# -- what is left out is told ----------------------------------------------------------------------
+
+
+def test_a_question_for_a_number_is_told_to_be_left_out():
+    attack = rb.load("adversary-routes")
+    more = rb.attack.Question("how_many", expect="marketer")
+    attack = attack.replace(questions=attack.questions.replace(more))
+    found = rb.assess(attack, table(), population=6_000)
+    assert any("question how_many is left out" in note for note in found.remarks())
+
+
+def test_a_report_of_a_suppressed_table_says_who_left_and_claims_no_loss_of_nothing(tmp_path):
+    ages = [str(i) for i in range(60)] + ["70"] * 140
+    people = rb.read_table({"age": ages}, quasi_identifiers=["age"])
+    found = rb.assess("adversary-routes", people.suppress(5), population=6_000)
+    found.keep_crosscheck(draws=2_000)
+    for custodian in (False, True):
+        told = page(found, tmp_path, custodian=custodian)
+        assert "counted nowhere in it: 60 of 200 people (30 %)." in told
+        (row,) = (line for line in told.splitlines() if line.startswith("| this release |"))
+        assert row.endswith("| people left out |")
+    assert "Left out before" not in page(assessed(), tmp_path)
+
+
+def test_classes_that_do_not_come_out_even_are_told(shell):
+    said = shell("leak", "--records", "392", "--class-size", "12", "--leaked", "100")[1]
+    assert "do not part into classes of 12: 24 classes of 12 and 8 classes of 13" in said
+    assert "Note" not in shell("leak", "--records", "396", "--class-size", "12", "--leaked", "9")[1]
+
+
+def test_a_leak_of_histories_counts_people(tmp_path, shell):
+    path = tmp_path / "h.csv"
+    rows = [f"{i // 3},{'fm'[i % 2]}" for i in range(60)]
+    path.write_text("\n".join(["id,sex", *rows, ""]), encoding="utf-8")
+    said = shell("leak", path, "--qi", "sex", "--subject-id", "id", "--leaked", "5", "-q")[1]
+    assert said.startswith("20 people (60 records) in ")
+
+
+def test_a_date_with_two_readings_is_read_as_the_other_dates_of_its_column_are():
+    dates = ["01/02/1970", "13/02/1970", "03/04/1971"]
+    found = rb.Dates("month").all_up(dates, 1)
+    assert found == ["1970-02", "1970-02", "1971-04"]
+    american = [f"{d[3:5]}/{d[:2]}{d[5:]}" for d in dates]
+    assert rb.Dates("month").all_up(american, 1) == found
+    for unclear in (dates[::2], [*dates, "02/13/1970"]):
+        with pytest.raises(DataError, match="day first or month first"):
+            rb.Dates("month").all_up(unclear, 1)
+    people = rb.read_table(
+        {"born": dates}, quasi_identifiers=["born"], hierarchies={"born": rb.Dates("month")}
+    )
+    assert people.generalise({"born": 1}).class_sizes().tolist() == [2, 2, 1]

@@ -20,8 +20,8 @@ WRITERS = "write them with --json-report FILE, or result.report('file.json')"
 
 
 def are_results(*names: str | None) -> bool:
-    """Whether all are files of results, and not attacks and questions."""
-    return all(name is not None and name.endswith(".json") for name in names)
+    """Whether they are files of results, and not an attack and a question, which end otherwise."""
+    return any(name is not None and name.endswith(".json") for name in names)
 
 
 def compare_files(first: str, second: str, *, as_json: bool) -> None:

@@ -384,6 +384,14 @@ def _once(name: str, found: dict[str, Any], option: str) -> None:
         raise UsageError(f"{option}: {name} is named twice")
 
 
+def say_gate(limit: float, what: str, *, exceeded: bool, as_json: bool) -> dict[str, Any]:
+    """What `--fail-above` found, said where text is printed; for JSON as what it adds."""
+    if not as_json:
+        ends = "the command ends with exit code 1" if exceeded else "it is kept"
+        click.echo(f"--fail-above {limit:g}: {what}: {ends}.")
+    return {"limit": float(limit), "found": what, "exceeded": exceeded}
+
+
 def print_json(value: Any) -> None:
     """Print a result for machines; NumPy values and things with `to_dict` are written plainly."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))

@@ -19,11 +19,13 @@ from reidbn.cli._options import (
     print_json,
     read_settings,
     read_states,
+    say_gate,
     set_option,
 )
 from reidbn.cli._results import result_options, write_reports
 from reidbn.cli._tables import about, listed, say_about, table_options
 from reidbn.errors import UsageError
+from reidbn.written import agree
 
 if TYPE_CHECKING:
     from reidbn.microdata.table import People
@@ -139,19 +141,32 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         return _say_part(people, result, options, as_json=as_json, quiet=quiet)
     result.keep_crosscheck(draws=options["check_draws"], seed=options["seed"])
     summary = result.summary(options["threshold"], options["release"])
-    if as_json:
-        print_json(summary.to_dict())
-    else:
+    above = options["fail_above"]
+    if not as_json:
         if not quiet:
             say_about(people)
         click.echo(str(summary))
+    gate = None if above is None else _gate(result, above, as_json=as_json)
+    if as_json:
+        print_json(summary.to_dict() | ({} if gate is None else {"fail_above": gate}))
     _write(result, options, releases)
     if summary.failure:  # the report says so on top; nobody's risk is written
         result.crosscheck.raise_on_failure()
     _write_persons(result, options)
-    above = options["fail_above"]
-    is_high = above is not None and bool(is_above(result.risk(), above).any())
+    is_high = gate is not None and gate["exceeded"]
     return int(is_high or (summary.rule.named and not summary.passes))
+
+
+def _gate(result: Any, limit: float, *, as_json: bool) -> dict[str, Any]:
+    """Who exceeds `--fail-above`, which is on everybody's overall risk, whatever the rule says."""
+    from reidbn.report.words import people as people_of
+
+    count = int(is_above(result.risk(), limit).sum())
+    who = (
+        f"{people_of(count, len(result))} {agree(count, 'has', 'have')}" if count else "nobody has"
+    )
+    told = say_gate(limit, f"{who} an overall risk above it", exceeded=count > 0, as_json=as_json)
+    return told | {"people_above": count}
 
 
 _OF_EVERYBODY = (

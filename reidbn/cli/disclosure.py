@@ -18,6 +18,7 @@ from reidbn.cli._options import (
     print_json,
     print_table,
     read_pairs,
+    say_gate,
 )
 from reidbn.cli._remedies import in_shell
 from reidbn.cli._results import asks_for_a_file, result_options, write_reports
@@ -97,20 +98,28 @@ def disclosure(
     found = _ask(people, question)
     coarse = [_generalise(people, c, found, question) for c in listed(question["generalise"])]
     more = _more(people, found, question)
-    if as_json:
-        print_json(_as_json(people, found, coarse, more))
-    else:
+    if not as_json:
         if not quiet:
             say_about(people)
             _say_notes(people, found)
         _say(found, coarse, more)
+    gate = None if fail_above is None else _gate(found, fail_above, as_json=as_json)
+    if as_json:
+        shown = _as_json(people, found, coarse, more)
+        print_json(shown | ({} if gate is None else {"fail_above": gate}))
     if out:
         _write(found, out)
     if asks_for_a_file(question):
         _page(people, found, coarse, question)
-    worst = max(1 - d.share_upward() for d in found.values())
-    if fail_above is not None and is_above(worst, fail_above):
+    if gate is not None and gate["exceeded"]:
         context.exit(1)
+
+
+def _gate(found: dict[str, Disclosure], limit: float, *, as_json: bool) -> dict[str, Any]:
+    """What `--fail-above` judges: the share of people whose secret is not protected."""
+    worst, secret = max((1 - d.share_upward(), name) for name, d in found.items())
+    told = f"{worst:.1%} of the people asked about have no upward privacy of {secret}"
+    return say_gate(limit, told, exceeded=bool(is_above(worst, limit)), as_json=as_json)
 
 
 def _refuse_of_some(individuals: int | None, limit: float | None) -> None:

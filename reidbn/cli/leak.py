@@ -28,6 +28,7 @@ from reidbn.cli._options import (
     output_options,
     print_json,
     print_table,
+    say_gate,
 )
 from reidbn.cli._results import asks_for_a_file, result_options, write_people, write_reports
 from reidbn.cli._tables import QI, listed
@@ -128,21 +129,49 @@ def leak(context: click.Context, /, as_json: bool, quiet: bool, **options: Any) 
         "method": options["method"],
         "leaks": [_row(classes, leaked, options) for leaked in leaks],
     }
+    found |= _about_classes(people, classes, options["class_size"])
     found |= _designed(classes, leaks, options)
     found |= asked_more(people, classes, leaks, options)
     if options["figures"]:
         from reidbn.report.leak_figures import draw_all
 
         found["figures"] = [path.name for path in draw_all(options["figures"])]
-    if as_json:
-        print_json(found)
-    else:
+    if not as_json:
         _say(found, options)
         say_more(found)
+    gate = _gate(found, options["fail_above"], as_json=as_json)
+    if as_json:
+        print_json(found | ({} if gate is None else {"fail_above": gate}))
     _write(people, leaks, options)
-    worst = max([*(row["worst"] for row in found["leaks"]), *highest(found)])
-    if options["fail_above"] is not None and is_above(worst, options["fail_above"]):
+    if gate is not None and gate["exceeded"]:
         context.exit(1)
+
+
+def _gate(found: dict[str, Any], limit: Any, *, as_json: bool) -> dict[str, Any] | None:
+    """What `--fail-above` judges: the highest risk of a person with what is known, as reported."""
+    if limit is None:
+        return None
+    risks = highest(found)
+    if "known" in found:
+        what = "the highest risk with what is known"
+    else:
+        what, risks = "the highest risk", [*(row["worst"] for row in found["leaks"]), *risks]
+    worst = max(risks)
+    told = f"{what} is {worst:.4g}"
+    return say_gate(limit, told, exceeded=bool(is_above(worst, limit)), as_json=as_json)
+
+
+def _about_classes(people: People | None, classes: Classes, least: int | None) -> dict[str, Any]:
+    """Who is counted where a person has several records, and classes that do not come out even."""
+    if people is not None and people.history is not None:
+        rows = counted(int(people.history.lengths.sum()), "record")
+        return {"people": f"{counted(len(people), 'person')} ({rows})"}
+    if people is not None or least is None or classes.sizes.size == 1:
+        return {}
+    parts = zip(classes.counts.tolist(), classes.sizes.tolist(), strict=True)
+    sizes = " and ".join(f"{counted(count, 'class')} of {size}" for count, size in parts)
+    told = f"{counted(classes.records, 'record')} do not part into classes of {least}: {sizes}"
+    return {"notes": [told]}
 
 
 def _write(people: People | None, leaks: list[Any], options: dict[str, Any]) -> None:
@@ -261,8 +290,11 @@ def _simulated(classes: Classes, asked: dict[str, Any], options: dict[str, Any])
 
 def _say(found: dict[str, Any], options: dict[str, Any]) -> None:
     records, classes = found["records"], found["classes"]
-    size = f"{counted(records, 'record')} in {counted(classes, 'class')}, k = {found['k']}"
+    who = found.get("people", counted(records, "record"))
+    size = f"{who} in {counted(classes, 'class')}, k = {found['k']}"
     click.echo(size if found["targets"] == 1 else f"{size}; {found['targets']} targets")
+    for note in found.get("notes", ()):
+        click.echo(f"Note: {note}.")
     rows = found["leaks"]
     if len(rows) > 1:
         names = list(rows[0])

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from reidbn.above import is_above, refuse_no_limit
 from reidbn.cli._files import are_results, compare_files
@@ -158,6 +159,18 @@ def solve(asked: Call, what: tuple[str, ...], span: str | None, statistic: str) 
     )  # fmt: skip
 
 
+def _refuse_of_files(asked: Call, *then: tuple[str, ...]) -> None:
+    """Two result files are compared as they are: nothing is asked of them anew."""
+    if asked.question is None:
+        raise UsageError(f"{asked.attack} is a result file: name a second one to compare it with")
+    said = click.get_current_context().get_parameter_source("statistic")
+    named = ["--then-..."] if any(then) else []
+    named += [f"--{name.replace('_', '-')}" for name, value in asked.how.items() if value]
+    named += ["--statistic"] if said is ParameterSource.COMMANDLINE else []
+    if named:
+        raise UsageError(f"two result files are compared as they are; leave {named[0]} out")
+
+
 @click.command()
 @asks
 @click.option("--then-set", multiple=True, metavar="NAME=NUMBER", help="Change a parameter.")
@@ -178,8 +191,7 @@ def compare(
     import reidbn as rb
 
     if are_results(asked.attack, asked.question):
-        if any((*then_set, *then_given, *then_do)):
-            raise UsageError("two result files are compared as they are; leave --then-... out")
+        _refuse_of_files(asked, then_set, then_given, then_do)
         compare_files(asked.attack, str(asked.question), as_json=asked.as_json)
         return
     after = {

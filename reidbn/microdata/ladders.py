@@ -234,6 +234,7 @@ def as_hierarchy(given: Any) -> Hierarchy:
 # -- dates -----------------------------------------------------------------------------------------
 
 
+MONTHS = 12
 UNITS = ("month", "year", "decade")
 ORDERS = ("day-first", "month-first")
 Span = tuple[int, int]  # first and last day, as ordinals
@@ -246,7 +247,8 @@ class Dates(Hierarchy):
 
     `Dates(7, 28, start="2020-01-06")` makes weeks and four weeks counted from that Monday.  Dates
     are read as 1970-01-31, 31.01.1970, 31 Jan 1970, 31/01/1970, and, more general, 1970-01, 1970
-    and 1970s; `order` is "day-first" or "month-first" where 01/02/1970 could be either.
+    and 1970s; `order` is "day-first" or "month-first" where 01/02/1970 could be either and no
+    other value of the column (13/02/1970) settles it.
 
     >>> [Dates("month", "year", "decade").up("1970-01-31", level) for level in range(5)]
     ['1970-01-31', '1970-01', '1970', '1970s', '*']
@@ -285,6 +287,19 @@ class Dates(Hierarchy):
     @property
     def levels(self) -> int:
         return len(self.units) + 1
+
+    def all_up(self, values: Sequence[Any], level: int) -> list[Any]:
+        """All values of a column at a level, in the order that the column settles."""
+        return Hierarchy.all_up(self._settled(values), values, level)
+
+    def _settled(self, values: Sequence[Any]) -> Dates:
+        """In the order of the values that have one reading, if all of these have the same."""
+        if self.order is not None:
+            return self
+        orders = {order for v in values if isinstance(v, str) and (order := _order_of(v.strip()))}
+        if len(orders) != 1:
+            return self
+        return Dates(*self.units, start=self.start, order=orders.pop())
 
     def climb(self, value: Any, level: int) -> str:
         unit = self.units[level - 1]
@@ -326,7 +341,8 @@ class Dates(Hierarchy):
         return any(first < last for first, last in self.spans(value))
 
     def overlaps(self, values: Sequence[Any]) -> Callable[[int], Ints]:
-        spans = [self.spans(value) for value in values]
+        settled = self._settled(values)
+        spans = [settled.spans(value) for value in values]
 
         def of(i: int) -> Ints:
             if any(len(both) > 1 for both in spans):
@@ -360,6 +376,14 @@ def _day(given: str | datetime.date) -> datetime.date:
         return given if isinstance(given, datetime.date) else datetime.date.fromisoformat(given)
     except (TypeError, ValueError):
         raise UsageError(f'start="{given}" is no date; write it as YYYY-MM-DD') from None
+
+
+def _order_of(text: str) -> str | None:
+    """Which number is the month, where only one of the two can be."""
+    found = re.match(r"(\d{1,2})([-/])(\d{1,2})\2\d{4}\b", text)
+    if found is None or (int(found[1]) > MONTHS) == (int(found[3]) > MONTHS):
+        return None
+    return "day-first" if int(found[1]) > MONTHS else "month-first"
 
 
 def _unclear() -> DataError:

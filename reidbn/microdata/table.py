@@ -198,7 +198,7 @@ class People:
         head = [list(self.quasi_identifiers), list(self.sensitive), self.missing, mode]
         digest.update(repr(head).encode())
         for column in self.history.schema if self.history else self.schema:
-            digest.update(repr((column.name, column.labels.tolist(), column.hierarchy)).encode())
+            digest.update(repr((column.name, column.labels.tolist(), _alike(column))).encode())
         table = self.history.records if self.history else self.table
         digest.update(np.ascontiguousarray(table.T).view(np.uint8).data)
         for array in (self.weights, self.history.owner if self.history else None):
@@ -408,6 +408,13 @@ class People:
         count = len(self.notes)
         notes = f"; {count} note{'s' * (count > 1)} in .notes" if count else ""
         return f"People({len(self)}: {known}{secret}; missing={self.missing!r}{notes})"
+
+
+def _alike(column: Column) -> object:
+    """Which values a hierarchy makes alike: with none of them the table is the same without it."""
+    if column.hierarchy is None or column.relation is None:
+        return None
+    return [(code, others.tolist()) for code, others in sorted(column.relation.others.items())]
 
 
 def checked_people(given: Any) -> People:

@@ -21,7 +21,7 @@ from reidbn.report.assessment_sure import SURE, how_sure, set_outside
 from reidbn.report.options import information_lost
 from reidbn.report.page import Section, Shown
 from reidbn.report.style import titled
-from reidbn.report.summary import Summary
+from reidbn.report.summary import Summary, told_left_out
 from reidbn.report.telling import NOT_TOLD, Telling, how_told, in_words
 from reidbn.report.thresholds import Judged, Rule, changes, judge, written_alike
 from reidbn.report.words import per_cent
@@ -60,6 +60,8 @@ def data(result: Assessment, telling: Telling) -> Section:
     one = len(people) == 1 and telling.custodian
     who = f"{telling.counted(len(people))} {'person' if one else 'people'}"
     text = [f"{who}; {MISSING[people.missing]}."]
+    if gone := told_left_out(people, telling):
+        text.append(f"Left out before this report, and counted nowhere in it: {gone}.")
     if population:
         population = telling.population(population, len(people), is_whole=people.share_kept == 1)
         known = len(people) if telling.custodian else down(len(people))
@@ -455,7 +457,15 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
         count = judged.told_beyond(telling)
         loss = information_lost(first, option, telling)
         no_loss = information_lost(first, option) is None
-        lost = "-" if no_loss else NOT_TOLD if loss is None else per_cent(loss)
+        lost = (
+            "people left out"
+            if option.table.share_kept < 1
+            else "-"
+            if no_loss
+            else NOT_TOLD
+            if loss is None
+            else per_cent(loss)
+        )
         share = telling.share(count, len(risk))
         mean, highest = telling.mean_in_words(risk), telling.highest_in_short(risk)
         rows.append([name, _word(judged), share, mean, highest, lost])

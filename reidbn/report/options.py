@@ -88,10 +88,15 @@ def risk_utility(
 def information_lost(
     first: Assessment, option: Assessment, telling: Telling = EXACT
 ) -> float | None:
-    """Non-uniform entropy lost of the table as read; None where people or columns differ."""
+    """Non-uniform entropy lost of the table as read; None where people or columns differ.
+
+    People who were left out are gone with all that was known of them.
+    """
     from reidbn.attacks.leak.design import bits_lost
 
     before, after = first.inputs.people.as_read, option.inputs.people
+    if after.share_kept < 1:
+        return None
     if not after.has_the_people_of(before) or before.quasi_identifiers != after.quasi_identifiers:
         return None
     lost, whole = bits_lost(before, after)

@@ -14,6 +14,7 @@ from reidbn.attacks.routes.register import assumed
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.crosscheck import CrossCheck
+from reidbn.microdata.table import People
 from reidbn.report.assessment_sure import fit_status, how_sure_of
 from reidbn.report.telling import OWN_COPY, Telling, three_digits
 from reidbn.report.thresholds import Choice, Judged, RiskLimit, Rule, judge, rule
@@ -155,6 +156,7 @@ class Summary:
             "notes_on_the_rule": list(self.notes_on_the_rule(telling)),
             "custodians_own_copy": telling.custodian,
             "people": telling.count(len(result)),
+            "people_left_out": told_left_out(result.table, telling) or None,
             "measures": self._measures(telling),
             "how_sure": how_sure_of(result, telling),
             "fits": fit_status(result),
@@ -282,6 +284,26 @@ class Summary:
         return [*lines, *([f"estimate of the population: {status}"] if status else [])]
 
     __repr__ = __str__
+
+
+def left_out(people: People) -> int | None:
+    """How many people suppress() left out of the table; None where they are known by weight only.
+
+    A share of the people is told by the number that it was worked out from.
+    """
+    if people.weights is not None and people.share_kept < 1:
+        return None
+    return round(len(people) / people.share_kept) - len(people)
+
+
+def told_left_out(people: People, telling: Telling) -> str:
+    """Who was left out, in words; empty where nobody was."""
+    if people.share_kept == 1:
+        return ""
+    gone = left_out(people)
+    if gone is None:
+        return f"about {1 - people.share_kept:.0%} of those for whom the people stood"
+    return telling.of(gone, len(people) + gone)
 
 
 def told_provenance(result: Assessment, telling: Telling) -> dict[str, Any]:

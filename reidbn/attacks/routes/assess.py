@@ -289,6 +289,7 @@ def run(inputs: Inputs) -> Assessment:
         population = _population(inputs, seen, classes)
     table = subject_table(attack, classes, population, asked, given, filled)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
+    notes += _means(attack)
     attack, questions = _questions(attack, inputs, scenario)
     for measure, query in list(questions.items()):
         if inputs.method == "simulation" and query.given and measure != OVERALL:
@@ -473,6 +474,17 @@ def _questions(
             )
         found[OVERALL if name == main else name] = query
     return attack, found
+
+
+def _means(attack: Attack) -> list[str]:
+    """Notes on questions for a number, which are not asked of people."""
+    main = default_question(attack)
+    return [
+        f"question {q.name} is left out: it asks for a mean, and people are assessed by the chance "
+        f"of an event; rb.expect answers it"
+        for q in attack.questions.values()
+        if q.expect and q.name != main
+    ]
 
 
 def _simulated(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:
