@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import reidbn as rb
 from reidbn.errors import DataError, ReidbnWarning
+from reidbn.report import Telling, how_told
 
 ROWS = {"sex": ["M", "F"] * 60, "age": [str(i % 5) for i in range(120)]}
 
@@ -336,3 +338,14 @@ def test_a_date_with_two_readings_is_read_as_the_other_dates_of_its_column_are()
         {"born": dates}, quasi_identifiers=["born"], hierarchies={"born": rb.Dates("month")}
     )
     assert people.generalise({"born": 1}).class_sizes().tolist() == [2, 2, 1]
+
+
+def test_what_the_page_says_of_counts_is_true_of_the_bands_between_two_levels():
+    rng = np.random.default_rng(7)
+    told = Telling()
+    for _ in range(300):
+        counts = rng.integers(0, 40, size=5)
+        for true, band in list(zip(counts, told.bands(counts), strict=True))[1:]:
+            assert true <= 9 if band is None else band - 9 <= true <= band + 9
+    assert told.bands([19, 1]) == [10, 10]
+    assert "20 is 11 to 29 there" in how_told(told)

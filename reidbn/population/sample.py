@@ -22,7 +22,7 @@ SUPPRESSED = (
     "people were suppressed: the population is counted without those for whom they stood; "
     "population= means the one from which the table was drawn, before anybody was suppressed. The "
     "population model is fitted to those who are left, so what it says of them may change (and "
-    "grow) though nothing about them did; beside it stands what it says before suppression"
+    "grow) though nothing about them did: read it beside what it says before suppression"
 )
 
 

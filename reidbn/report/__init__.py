@@ -19,7 +19,7 @@ __getattr__ = face(
         "page": "Section Shown bars",
         "style": "inline",
         "subsets": "lattice_figure uniqueness_figure",
-        "telling": "LEVELS Telling",
+        "telling": "LEVELS Telling how_told",
         "thresholds": "Judged PRESETS rule threshold",
         "assessment_figures": "risk_curves",
         "whatif_figures": "draw_sweep",

@@ -489,8 +489,9 @@ def how_told(telling: Telling) -> str:
         return "The custodian's own copy: every number is exact. It may not leave the house."
     return (
         f"Counts are told in tens, rounded down: 20 is 20 to 29, and under {BASE} is 0 to "
-        f"{BASE - 1}; where classes of people could be worked out from two counts, one is told as "
-        f"from so many to so many. Shares, curves, quantiles, means and maxima are worked out "
+        f"{BASE - 1}. Between two levels stands the difference of two such counts, so that 20 is "
+        f"11 to 29 there; where classes of people could be worked out from two counts, one is told "
+        f"as from so many to so many. Shares, curves, quantiles, means and maxima are worked out "
         f"from these counts alone: a mean is told as from the least to the most that they leave, "
         f"in steps of {BASE} / people, and of a maximum a level that fewer than {BASE} people "
         f"exceed. "
