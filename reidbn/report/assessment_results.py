@@ -120,6 +120,8 @@ def results(
             "the residual one."
         )
     parts += [*_attributes(summary, telling), *_subgroups(result, telling)]
+    if summary.untold:
+        text.append(f"{summary.untold[:1].upper()}{summary.untold[1:]}.")
     text.append(how_told(telling))
     return Section("Results", text=text, shown=parts)
 

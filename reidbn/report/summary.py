@@ -12,7 +12,7 @@ from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.routes.drivers import drivers
 from reidbn.attacks.routes.register import assumed
 from reidbn.calls import typed
-from reidbn.errors import UsageError
+from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.microdata.table import People
 from reidbn.report.assessment_sure import fit_status, how_sure_of
@@ -91,7 +91,17 @@ class Summary:
 
     @cached_property
     def drivers(self) -> Any:
-        return drivers(self.result)
+        """What each group adds; a sentence where that cannot be told."""
+        try:
+            return drivers(self.result)
+        except ImpossibleEvidence as problem:
+            return str(problem)
+
+    @property
+    def untold(self) -> str:
+        """Why what each group adds is not told; empty where it is."""
+        found = self.drivers if self.result.attack.groups else ""
+        return found if isinstance(found, str) else ""
 
     @property
     def verdict(self) -> str:
@@ -162,6 +172,7 @@ class Summary:
             "fits": fit_status(result),
             "people_above": self._above(telling),
             "attributes": self._attributes(telling),
+            **({"attributes_untold": self.untold} if self.untold else {}),
             "assumptions": list(self.assumptions),
             "notes": [n for n in map(telling.noted, self.notes) if n],
             "crosscheck": _crosscheck(result, telling),
@@ -187,7 +198,7 @@ class Summary:
     @cached_property
     def contributions(self) -> list[tuple[str, Any]]:
         """What each group adds to the risk of every person, the largest mean first."""
-        if not self.result.attack.groups:
+        if self.untold or not self.result.attack.groups:
             return []
         found = self.drivers
         each = found.by_subject[self.result.subject_table.of_person]
@@ -266,6 +277,8 @@ class Summary:
         return "\n".join([*lines, *_crosscheck_lines(self.result), "", f"  {OWN_COPY}"])
 
     def _driver_lines(self) -> list[str]:
+        if self.untold:
+            return ["", f"  {self.untold[:1].upper()}{self.untold[1:]}."]
         lines = ["", f"  What adds most to the mean risk ({self.drivers.method}):"]
         mean = max(self.measures[OVERALL]["mean"], 1e-300)
         for _, row in self.drivers.table().iterrows():

@@ -45,7 +45,13 @@ from reidbn.attacks.routes.by_weight import (
 )
 from reidbn.attacks.routes.counts import SubsetClasses, subset_classes
 from reidbn.attacks.routes.expected_match import journalist_match
-from reidbn.attacks.routes.placing import attach, group_to_fill, scenario_of
+from reidbn.attacks.routes.placing import (
+    attach,
+    counted_as_one,
+    group_to_fill,
+    refuse_other_risk,
+    scenario_of,
+)
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.speaking import DEFAULT_MODEL, subset_population
 from reidbn.attacks.routes.subject_data import (
@@ -275,7 +281,7 @@ def run(inputs: Inputs) -> Assessment:
         without=inputs.without,
         unknown=inputs.unknown,
     )
-    attack, own, groups, notes = _attached(base, groups, filled, inputs, told, facts)
+    attack, own, groups, notes = _attached(base, groups, filled, inputs, told, facts, whole=whole)
     seen = groups.seen(cells)
     classes = subset_classes(seen, groups.columns, inputs.individuals, counts=counts)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
@@ -340,6 +346,8 @@ def _attached(
     inputs: Inputs,
     told: Group | None,
     facts: SparseKnown | None,
+    *,
+    whole: bool,
 ) -> tuple[Attack, dict[str, Array], Groups, list[str]]:
     """The attack on the table's attributes, the columns that it needs, what is known, and notes."""
     people = inputs.people
@@ -351,6 +359,9 @@ def _attached(
         attack, groups, notes = attach_told(base, groups, base.groups[told.name], inputs)
         return attack, {}, groups, notes
     attack, own, notes = attach(base, groups, filled, inputs.people)
+    refuse_other_risk(base, attack, notes)
+    if filled is not None and whole:
+        notes += counted_as_one(base, filled, groups, _given_names(inputs, inputs.scenario))
     return attack, own, groups, notes + set_aside(filled, inputs.scenario)
 
 

@@ -21,6 +21,7 @@ exact where all 2^b sets can be asked; otherwise leave-one-out, v(all) - v(all b
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import factorial
 from typing import TYPE_CHECKING
@@ -45,7 +46,7 @@ from reidbn.attacks.routes.summed import (
     summed,
 )
 from reidbn.cpds.protocol import NO, YES
-from reidbn.errors import UsageError
+from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.query import Query
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.progress import progress
@@ -227,9 +228,16 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
         return at_once
     everything = (1 << b) - 1
     asked = range(1 << b) if exact else [everything, *(everything ^ (1 << j) for j in range(b))]
-    worth = {
-        s: _worth(result, measure, s) for s in progress(list(asked), "what each attribute adds")
-    }
+    try:
+        worth = {
+            s: _worth(result, measure, s) for s in progress(list(asked), "what each attribute adds")
+        }
+    except ImpossibleEvidence:
+        known = ", ".join(result.questions[measure].known)
+        raise ImpossibleEvidence(
+            f"what each attribute adds is not told: the {measure.replace('_', ' ')} risk is given "
+            f"{known}, which cannot be where less is known"
+        ) from None
     if exact:
         shares = np.stack([_shapley(worth, j, b) for j in range(b)], axis=1)
         nothing = float(np.average(worth[0], weights=result.subject_table.counts))
@@ -322,10 +330,12 @@ def most_exposed(
 ) -> pd.DataFrame:
     """The people with the highest risk, each with the main route and the main attribute group.
 
-    Without a column for the group where the attack has none.
+    Without a column for the group where the attack has none, and where what each of them adds
+    cannot be told.
     """
     if found is None and result.attack.groups:
-        found = drivers(result, measure)
+        with suppress(ImpossibleEvidence):
+            found = drivers(result, measure)
     table = result.most_at_risk(count, measure).copy()
     through = routes(result, measure).loc[table.index]
     if len(through.columns):

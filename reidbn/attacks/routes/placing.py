@@ -39,6 +39,7 @@ from reidbn.attacks.routes.subject_data import RECORDS, providers
 from reidbn.cpds.match import Probability
 from reidbn.cpds.rows import Row, Rows
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.inference.query import default_question
 from reidbn.microdata.knowledge import Knowledge, is_scenario, knowledge
 from reidbn.microdata.placing import Groups, Placed
 from reidbn.microdata.table import People
@@ -115,6 +116,45 @@ def _names_all(states: States, group: Group, new: tuple[str, ...]) -> bool:
     return gone and len({states.get(m) for m in group.members} - {None}) == 1 and all(
         m in states for m in group.members
     )  # fmt: skip
+
+
+def refuse_other_risk(before: Attack, after: Attack, notes: Iterable[str]) -> None:
+    """Raise where the question that the risk is cannot be asked any more: another took its name."""
+    asked = default_question(before)
+    if asked in after.questions:
+        return
+    start = f"question {asked} is left out: "
+    why = next((note.removeprefix(start) for note in notes if note.startswith(start)), "")
+    others = [name for name in after.questions if name in before.questions]
+    ask = f"; or ask about {others[0]} by calling that question risk" if others else ""
+    raise UsageError(
+        f"{before.name}: the risk is question {asked}, which cannot be asked here: {why}. Let what "
+        f"is known name each of its attributes by itself{ask}"
+    )
+
+
+def counted_as_one(attack: Attack, group: Group, groups: Groups, given: Iterable[str]) -> list[str]:
+    """Notes on what holds several columns and is one where the attack counts what is known.
+
+    Refused where the risk is about that count and the model has the columns apart: fewer would be
+    known than it means.  `given` are names in the evidence that the risk is given.
+    """
+    of_risk = {*given, *attack.questions[default_question(attack)].names}
+    notes = []
+    for one in groups.placed:
+        own = [c for c in one.columns if {c, f"knows_{c}"} & {*group.members}]
+        if len(own) > 1 and group.name in of_risk:
+            raise UsageError(
+                f"{attack.name}: the risk is about how many of {group.name} are known, and "
+                f"{one.label} would count as one, though the model counts {' and '.join(own)} "
+                f"apart: let each be known by itself, such as {'=0.5,'.join(own)}=0.5"
+            )
+        if len(one.columns) > 1:
+            notes.append(
+                f"{one.label} ({', '.join(one.columns)}) counts as one where it is counted how "
+                f"many of {group.name} are known"
+            )
+    return notes
 
 
 def refuse_dependants(attack: Attack, group: Group, new: Iterable[str]) -> None:
