@@ -28,6 +28,10 @@ lint: setup  ## formatting, lint and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+hostile: setup  ## damaged inputs, wrong calls and failing disks, counted (CASES=20000)
+	@$(BIN)/python tests/hostile/fuzz.py $(or $(CASES),20000) $(or $(SEED),1)
+	@$(BIN)/python tests/hostile/fuzz.py writes
+
 wheel: setup  ## the wheel contains the models and runs with the core dependencies alone
 	$(BIN)/python tests/wheel_check.py
 
@@ -60,4 +64,4 @@ sbom: setup  ## what the installed product is made of, as CycloneDX (sbom.json)
 clean:  ## remove what the tools made
 	rm -rf .venv .venv-lowest .venv-newest dist build demo sbom.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test lowest newest format lint wheel check notebooks notebooks-check golden schema bench lock sbom clean
+.PHONY: help setup demo test lowest newest format lint hostile wheel check notebooks notebooks-check golden schema bench lock sbom clean

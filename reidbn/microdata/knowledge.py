@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from reidbn.calls import typed
+from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.rows import DistinctRows, distinct_rows
@@ -272,6 +272,7 @@ def _group(people: People, name: Any, value: Any) -> tuple[str, tuple[str, ...],
     if not pair and not isinstance(name, str | tuple):
         raise UsageError(f"{FORMS}; a name is {type(name).__name__}")
     wanted = value[0] if pair else name
+    refuse_misfit("known", label, wanted, str | Sequence[str] | np.ndarray)
     wanted = (
         [wanted] if isinstance(wanted, str) else list(wanted) if pair else [*np.atleast_1d(wanted)]
     )

@@ -243,6 +243,9 @@ def _with_others(
     others: Mapping[Any, float] | None,
 ) -> dict[str, RecordColumn]:
     """Record -> combination -> attributes, so that someone else has a combination by its share."""
+    refuse_misfit("record_network", "population", population, int)
+    if others is not None:
+        refuse_misfit("record_network", "others", [*others.values()], Sequence[float])
     open_columns = [c for c in named.values() if c.name not in secrets]
     records = len(open_columns[0].codes) if open_columns else 0
     if not open_columns:

@@ -53,6 +53,7 @@ def ranges_of(labels: NDArray[Any], column: str, spec: Range) -> Ints:
         named: dict[Any, int] = {}
         return np.array([named.setdefault(spec[x], len(named)) for x in labels], dtype=np.int64)
     values = numbers(labels, column)
+    refuse_misfit("disclosure", f'ranges["{column}"]', spec, float | Sequence[float])
     if isinstance(spec, Sequence | np.ndarray):
         cuts = np.asarray(spec, dtype=np.float64)
         if cuts.size == 0 or np.any(np.diff(cuts) <= 0):

@@ -334,6 +334,7 @@ def ordered_values(people: People, column: str, order: Sequence[Any] | None) -> 
     """The values of a variable that occur: as numbers rise, or as `order` has them."""
     present = _observed(people, column)
     if order is not None:
+        refuse_misfit("best_generalisation", "order", order, Sequence[str | float | bool | None])
         lost = sum(value not in order for value in present)
         if lost:
             raise UsageError(f'order leaves out {lost} of the {len(present)} values of "{column}"')
