@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.calls import refuse_outside, typed
+from reidbn.calls import fits, refuse_outside, typed
 from reidbn.errors import CrosscheckFailed, DataError, ImpossibleEvidence, TooLarge, UsageError
 from reidbn.late import late
 from reidbn.limits import MOST_CHECKED
@@ -481,8 +481,12 @@ def _rule(name: str, own: Hierarchy | None, rule: Any) -> Fits:
     if rule is None and own is None:
         return lambda ours, theirs: _equal(name, ours, theirs)
     if isinstance(rule, int | float):
-        if not rule >= 0:
-            raise UsageError(f'match["{name}"] = {rule}; a tolerance is 0 or more')
+        if not 0 <= rule < 2**53:
+            raise UsageError(
+                f'match["{name}"] is {rule:.12g}; a tolerance is 0 or more'
+                if fits(rule, float)
+                else f'match["{name}"] is too large a tolerance'
+            )
         return lambda ours, theirs: _near(name, ours, theirs, float(rule))
     if callable(rule):
         return lambda ours, theirs: np.array(

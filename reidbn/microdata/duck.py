@@ -74,6 +74,8 @@ def collapse(
     place = Path(into)
     if place.exists():
         raise UsageError(f"{place.name} exists; name a new file to write to")
+    if not counts:
+        raise UsageError("counts= is the name of a column; give one or leave it at n")
     if counts in columns:
         raise UsageError(f'a column is called "{counts}"; name the counts otherwise: counts=')
     with _connection(memory_limit, temp_directory, threads) as con:
