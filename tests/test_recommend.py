@@ -250,6 +250,7 @@ def test_the_command_says_what_to_do_and_writes_it(shell, tmp_path):
     assert code == 0
     assert "No other way is better: proved." in said
     assert "hierarchy alone" not in said
+    assert "not looked at, and written as they are: patient_id, state" in said
     again = rb.read_table(out, quasi_identifiers=["age", "sex", "race"])
     assert again.k() >= 5
     limit, known = "overall: highest <= 50%", "age=0.5,sex=1"

@@ -86,6 +86,9 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
         for target, value in best.after.items():
             click.echo(f"{target}: {best.before[target]:.4g} now, {value:.4g} then")
         click.echo(str(plan.certificate))
+    if plan.untouched and not as_json:
+        names = ", ".join(plan.untouched)
+        click.echo(f"not looked at, and written as they are: {names}; drop what names a person")
     if options["write"]:
         click.echo(f"the table as it would be released: {plan.write(options['write'])}", err=True)
 

@@ -15,7 +15,7 @@ from reidbn.attacks.routes.assessment import Assessment
 from reidbn.microdata.generalise import generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.nodes import Looked, Release
-from reidbn.plans.released import write_released
+from reidbn.plans.released import not_looked_at, write_released
 from reidbn.plans.search import Certificate, Search
 from reidbn.plans.targets import Target
 from reidbn.plans.ways import Node
@@ -80,8 +80,8 @@ class ReleasePlan:
         before = self._at_start.values
         return Way(
             levels, _dropped(self._table, found.node), int(out.sum()), found.loss,
-            {str(t): before[t] for t in self.targets},
-            {str(t): found.values[t] for t in self.targets},
+            {str(t): t.shown(before[t]) for t in self.targets},
+            {str(t): t.shown(found.values[t]) for t in self.targets},
         )  # fmt: skip
 
     @cached_property
@@ -147,7 +147,7 @@ class ReleasePlan:
                         "column": option.name,
                         "level": option.levels[node[j] - 1],
                         "target": str(t),
-                        "value": t.value(risk),
+                        "value": t.shown(t.value(risk)),
                         "people": 0 if met else int(t.beyond(risk).sum()),
                         "breaks": not met,
                     }
@@ -169,8 +169,14 @@ class ReleasePlan:
 
         `source` is what the people were read from, a file or a frame, where it is not at hand any
         more.  Rows of those who are left out are not written; `path` ends in .csv or .parquet.
+        Columns that were not named as quasi-identifiers are written as they are (`untouched`).
         """
         return write_released(self.apply(), path, source)
+
+    @property
+    def untouched(self) -> tuple[str, ...]:
+        """Columns of the source that no attack looked at: names and numbers of people, say."""
+        return not_looked_at(self.people)
 
     def explain(self) -> str:
         """What to do and why, in two sentences."""

@@ -55,7 +55,7 @@ def recommend(
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], ["sex", "race"])
     >>> plan = recommend(people, target="k=2")
     >>> plan.best.dropped, plan.best.after
-    (('race',), {'2 or more alike': 0.5})
+    (('race',), {'2 or more alike': 2})
     """
     if not isinstance(people, People):
         raise UsageError("recommend needs people = rb.read_table(table, quasi_identifiers=[...])")
@@ -130,9 +130,10 @@ def _nothing_found(table: Release, search: Search, targets: tuple[Target, ...]) 
     if not unmet:
         return "no way to release was found in the time; give it more (seconds=)"
     t = unmet[0]
+    now = t.shown(t.value(risks[t.measure]))
     kept = [o.name for o in table.options if o.levels[-1] < o.ladder.levels]
     more = f"let {kept[0]} be made coarser, " if kept else ""
     return (
-        f"no way to release keeps {t}: at the highest levels it is {t.value(risks[t.measure]):.3g}"
+        f"no way to release keeps {t}: at the highest levels it is {now:.3g}"
         f". Allow more to be left out (suppress_at_most=), {more}or ask for less"
     )

@@ -11,6 +11,7 @@ import numpy as np
 from reidbn.attacks.parquet import write_frames
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.csvfile import head_of, is_csv
+from reidbn.microdata.sources import source_of
 from reidbn.microdata.table import People
 from reidbn.release.writing import write_csv
 from reidbn.written import counted
@@ -34,6 +35,13 @@ def write_released(people: People, path: str | os.PathLike[str], source: Any = N
     if Path(path).suffix.lower() == ".csv":
         return write_csv(released, path, of_people=True)
     return Path(write_frames(path, [released]))
+
+
+def not_looked_at(people: People, source: Any = None) -> tuple[str, ...]:
+    """The source's columns that are no quasi-identifiers: nothing is said of what they tell."""
+    source = people.reading.source if source is None else source
+    header = [] if source is None else source_of(source).header
+    return tuple(name for name in header if name not in people.quasi_identifiers)
 
 
 def released_frame(people: People, source: pd.DataFrame) -> pd.DataFrame:

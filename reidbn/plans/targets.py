@@ -69,6 +69,10 @@ class Target:
             return float(np.quantile(risk, self.at, method="inverted_cdf"))
         return float(risk.max())
 
+    def shown(self, value: float) -> float:
+        """The number as people say it: of so many alike, how many are alike at least."""
+        return round(1 / value) if self.k else value
+
     def is_met(self, risk: Array) -> bool:
         if self.what in ("quantile", "above"):
             return int(self.beyond(risk).sum()) <= self.spared(len(risk))
