@@ -101,14 +101,16 @@ class Derived:
         elif at is None:  # somebody's own number is nobody's business
             what += f" is {self._missed(name)}"
         else:
-            what += f" is {value:.12g}, {self._missed(name)}"
+            missed = self._missed(name)
+            which = "which is " if missed.startswith("no ") else ""
+            what += f" is {value:.12g}, {which}{missed}"
         what += f" at {at}" if at else " for somebody" if at is None else ""
         return f"{what}; narrow the ranges of what it reads, or its settings"
 
     def _missed(self, name: str) -> str:
         low, high = self.allowed(name)
         if self.units[name] == PROBABILITY and (low, high) == (0.0, 1.0):
-            return "which is no probability"
+            return "no probability"
         return f"outside its range {low:.12g} to {high:.12g}"
 
     def refuse_misfits(self, values: Mapping[str, Array]) -> None:

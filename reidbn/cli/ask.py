@@ -48,6 +48,11 @@ def ask(
 
     model = rb.load(asked.attack)
     if most_probable:
+        if fail_above is not None or policy:
+            option = "--policy" if fail_above is None else "--fail-above"
+            raise UsageError(
+                f"{option}: --most-probable names every node and judges nothing; leave one out"
+            )
         return _explain(model, asked)
     taken = read_states(policy, "--policy") or None
     answer = rb.ask(model, asked.question, policy=taken, **options, **asked.how)

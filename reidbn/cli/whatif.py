@@ -80,6 +80,8 @@ def sweep(
         refuse_no_limit(threshold, f"--threshold {threshold:g}")
     if fail_above is not None and is_mean:
         raise UsageError("--fail-above needs a probability: ask for an event, such as node>=2")
+    if fail_above is not None and "state" in table:
+        raise UsageError("--fail-above needs a probability: ask for a state, such as node=yes")
     if csv:
         write_csv(table, csv)
     if parquet:

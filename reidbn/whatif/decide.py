@@ -280,8 +280,9 @@ class Decision:
 
     def __repr__(self) -> str:
         of = f" of {self.case.count:,} people" if self.case.count > 1 else ""
+        before = " without what is given" if self.case.query.given else ""
         return (
-            f"{self.case.attack.name}{of}: P(attack) = {self.attacks:.4g}, "
+            f"{self.case.attack.name}{of}: P(attack) = {self.attacks:.4g}{before}, "
             f"{self.case.query.describe()} = {self.risk:.4g}, worth {self.value:.6g} {self.unit} "
             f"to the attacker ({self.method})"
         )

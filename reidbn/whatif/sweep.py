@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -97,7 +98,7 @@ def sweep(
         order = np.concatenate([np.arange(len(out) // len(states))] * len(states))
         out = out.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
     out.attrs.update(attack=case.attack.name, fingerprint=case.attack.fingerprint,
-                     answer=_answer(case), question=case.query.describe(), method="exact",
+                     answer=_answer(case), question=_asked(case, states), method="exact",
                      base={n: case.base(n) for n in case.parameters})  # fmt: skip
     return out
 
@@ -232,6 +233,12 @@ class _Reading:
             _answer(case): probability.T.reshape(-1),
             "evidence_probability": evidence.T.reshape(-1),
         }
+
+
+def _asked(case: Asked, states: Sequence[str]) -> str:
+    """The question in words; a whole node is asked about as one."""
+    whole = case.query if states == [""] else replace(case.query, wanted={})
+    return whole.describe()
 
 
 def _answer(case: Asked) -> str:

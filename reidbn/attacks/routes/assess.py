@@ -49,6 +49,7 @@ from reidbn.attacks.routes.placing import (
     attach,
     counted_as_one,
     group_to_fill,
+    own_node_stands,
     refuse_other_risk,
     scenario_of,
 )
@@ -362,6 +363,7 @@ def _attached(
     refuse_other_risk(base, attack, notes)
     if filled is not None and whole:
         notes += counted_as_one(base, filled, groups, _given_names(inputs, inputs.scenario))
+    notes += own_node_stands(base, inputs.scenario)
     return attack, own, groups, notes + set_aside(filled, inputs.scenario)
 
 

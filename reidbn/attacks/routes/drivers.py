@@ -245,7 +245,7 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
         shares = np.stack([worth[everything] - worth[everything ^ (1 << j)] for j in range(b)], 1)
         nothing = float("nan")
     labels = tuple(p.label for p in result.groups.placed)
-    method = SHAPLEY if exact else LEAVE_ONE_OUT
+    method = _kept(result, SHAPLEY if exact else LEAVE_ONE_OUT)
     return Drivers(
         measure, method, labels, shares, result.subject_table.counts.astype(float), nothing
     )
@@ -263,8 +263,14 @@ def _at_once(result: Assessment, measure: str) -> Drivers | None:
     shares, nothing = found
     labels = tuple(p.label for p in result.groups.placed)
     return Drivers(
-        measure, SHAPLEY, labels, shares, counts, float(np.average(nothing, weights=counts))
-    )
+        measure, _kept(result, SHAPLEY), labels, shares, counts,
+        float(np.average(nothing, weights=counts)),
+    )  # fmt: skip
+
+
+def _kept(result: Assessment, method: str) -> str:
+    """How it is told; an attacker who decides is not told that less can be known."""
+    return f"{method}, the attacker's policy kept" if result.attack.decisions else method
 
 
 def _can_part(result: Assessment) -> bool:

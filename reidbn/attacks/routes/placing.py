@@ -157,6 +157,17 @@ def counted_as_one(attack: Attack, group: Group, groups: Groups, given: Iterable
     return notes
 
 
+def own_node_stands(attack: Attack, scenario: Scenario) -> list[str]:
+    """A remark where a model takes a node from a scenario, and the scenario's list brings none."""
+    parent = scenario.knows.parent if scenario.knows is not None else None
+    if not isinstance(parent, Listed) or parent.shared or parent.node not in attack.takes:
+        return []
+    return [
+        f"the list of {scenario.name} is one for each attribute apart, so it brings no "
+        f"{parent.node}: the model's own stands, with its own chance for everybody"
+    ]
+
+
 def refuse_dependants(attack: Attack, group: Group, new: Iterable[str]) -> None:
     """Nodes that hang on one member alone cannot be kept when that member goes."""
     gone = {*group.members} - {*new}
