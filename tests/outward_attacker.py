@@ -179,7 +179,7 @@ def _verdict(me, markdown, numbers, n_low, n_high, down):
             me.nobody = max(me.nobody, k - 1)
             me.cell(1, k - 1, 0, 0)
         else:
-            me.somebody = max(me.somebody, k - 1)
+            me.somebody = min(me.somebody or k - 1, k - 1)
             me.cell(1, k - 1, 1, me.most)
             _of(me, numbers["verdict"].partition(": ")[2], k - 1, n_low, n_high, down)
     other = numbers["other_rule"]["verdict"]

@@ -19,8 +19,8 @@ import numpy as np
 from reidbn.release.counts import BASE, WIDTH, Alike, Array, between
 from reidbn.written import counted
 
-SECONDS = 2.0
-"""For one report; what is not proved by then is said not to be."""
+NODES = 2_000
+"""Of the search for one end of a cell; one that is not found by then is said not to be proved."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Audit:
     classes: Alike
     proved: tuple[Protection, ...]
     left: int
-    """Marked cells for which the time did not suffice."""
+    """Marked cells of which nothing is proved: the search grew too long."""
 
     def in_words(self) -> str:
         """What was done to the counts, and what a reader can make of them."""
@@ -84,24 +84,17 @@ class Audit:
             )
         if self.left:
             more = counted(self.left, "other count")
-            said += f"; {more}: the time did not suffice, so that nothing is proved"
+            said += f"; {more}: the search grew too long, and nothing is proved of these"
         if pooled:
             named = ", ".join(f"up to {c}" for c in pooled)
             said += f"; told by their neighbours alone: {named} alike"
         return f"{said}."
 
 
-def audited(classes: Alike, *, seconds: float = SECONDS) -> Audit:
+def audited(classes: Alike) -> Audit:
     """What may be told: where the programme finds a cell given away, a cutoff is told no more."""
-    from time import monotonic
-
-    until = monotonic() + seconds
     while True:
-        found = []
-        for part in protections(classes):
-            found.append(part)
-            if not part.is_kept or monotonic() > until:
-                break
+        found = list(protections(classes))
         bad = [part for part in found if not part.is_kept]
         if not bad or not classes.cutoffs:
             return Audit(classes, tuple(found), len(_open(classes)) - len(found))
@@ -124,8 +117,9 @@ def protections(classes: Alike) -> Iterator[Protection]:
     ends = [*classes.cutoffs, classes.end]
     system = _System(classes, ends)
     for cell, promise in _open(classes):
-        low, high = system.ends(cell)
-        yield Protection(cell, low, high, promise)
+        ends = system.ends(cell)
+        if ends is not None:
+            yield Protection(cell, ends[0], ends[1], promise)
 
 
 def _open(classes: Alike) -> list[tuple[Marked, tuple[int, int]]]:
@@ -189,8 +183,8 @@ class _System:
             row[many + i] = after < end and (end <= last or (i and self.ends_of[i - 1] < last))
         return row
 
-    def ends(self, cell: Marked) -> tuple[int, int]:
-        """The smallest and the largest number of people that the cell can hold."""
+    def ends(self, cell: Marked) -> tuple[int, int] | None:
+        """The smallest and the largest number of people that the cell can hold; None: not found."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         from reidbn.errors import EngineError
@@ -202,7 +196,10 @@ class _System:
                 constraints=LinearConstraint(self.rows, self.low, self.high),
                 bounds=Bounds(0, self.most),
                 integrality=np.ones(len(row)),
+                options={"node_limit": NODES},
             )
+            if answer.status == 1:
+                return None
             if answer.status != 0:
                 raise EngineError(
                     f"the audit of what is told found no table: {answer.message}; this is a fault "
