@@ -114,8 +114,8 @@ def cells(classes: Alike) -> Iterator[Marked]:
 
 def protections(classes: Alike) -> Iterator[Protection]:
     """Each marked cell that may be several numbers, and what a reader can make of it."""
-    ends = [*classes.cutoffs, classes.end]
-    system = _System(classes, ends)
+    cutoffs = [*classes.cutoffs, classes.end]
+    system = _System(classes, cutoffs)
     for cell, promise in _open(classes):
         ends = system.ends(cell)
         if ends is not None:
