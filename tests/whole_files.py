@@ -55,6 +55,11 @@ class Question:
     names: list[str]
     is_mean: bool = False
 
+    @property
+    def size(self) -> float:
+        """A probability is 1 at most; a mean may be that of states up to nine."""
+        return 9.0 if self.is_mean else 1.0
+
     def told(self, model: Model, do: dict[str, str]) -> tuple[Fraction, Fraction]:
         return model.mean(self.of, self.names, holds=self.weight, do=do)
 
@@ -221,14 +226,14 @@ class Checks:
             assert seen == 0
             return IMPOSSIBLE
         assert seen
-        near(found, total / seen, 9)
+        near(found, total / seen, q.size)
         near(found.evidence_probability, seen)
         return "means" if q.is_mean else "events"
 
     def engines(self, q: Question, do: Any, model: Model) -> list[str]:
         total, seen = q.told(model, do)
         for engine in ("pgmpy", "enumeration"):
-            near(self.answer(self.case.attack, q, do, {}, engine=engine), total / seen, 9)
+            near(self.answer(self.case.attack, q, do, {}, engine=engine), total / seen, q.size)
         return ["asked of pgmpy and by enumeration"]
 
     def sampled(self, q: Question, do: Any) -> list[str]:
@@ -318,15 +323,15 @@ class Again:
         found = rb.sweep(self.case.attack, self.words, {self.name: [*answers]}, **self.how)
         told = found["mean" if self.question.is_mean else "probability"]
         for x, p in zip(answers, told, strict=True):
-            near(p, answers[x], 9)
+            near(p, answers[x], self.question.size)
 
     def bar(self, answers: dict[Any, Fraction]) -> list[str]:
         """The first two of the answers are those at the ends of the range."""
         (low, at_low), (high, at_high), *inner = answers.items()
         bar = rb.tornado(self.case.attack, self.words, over=[self.name], **self.how)[self.name]
         assert (bar.low, bar.high) == (low, high)
-        near(bar.at_low, at_low, 9)
-        near(bar.at_high, at_high, 9)
+        near(bar.at_low, at_low, self.question.size)
+        near(bar.at_high, at_high, self.question.size)
         sure = bar.is_proven and bar.method.startswith("exact")
         if sure:
             assert all(bar.lowest - 1e-11 <= a <= bar.highest + 1e-11 for a in answers.values())
