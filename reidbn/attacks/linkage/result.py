@@ -74,6 +74,14 @@ class Linkage(Result):
         }[c.rule]
 
     @property
+    def is_of_one_question(self) -> bool:
+        """Whether it was asked about other facts, likeness, rule or people than by default."""
+        c = self.curves
+        apart = len(c.agreement.facts) == len(c.agreement.fact_of)
+        usual = (self.knows, c.agreement.match, c.rule) == ("random", "equal", "best")
+        return not usual or not apart or self.individuals is not None
+
+    @property
     def about(self) -> str:
         """The event: somebody's record is singled out by this rule."""
         return f"a record is singled out: {self._rule}"

@@ -113,8 +113,8 @@ def assess(
 
     `people` may also be what rb.contingency counts, from a file larger than memory: everybody is
     assessed from the cells.  A sparse table (rb.read_sparse) is assessed under an attack without a
-    group, such as linkage, whose curves it fills; rb.linkage(sparse, ...) in its place says how
-    they are found, and what is known where no scenario says it.
+    group, such as linkage, whose curves it fills; rb.linkage(sparse, node_budget=..., draws=...) in
+    its place says how they are found, and nothing of what is known.
     `known` says what the attacker may know, however it is said (rb.knowledge): columns, {name:
     chance}, {name: (columns, chance)}, a scenario; it fills the attack's group, and columns of
     which no chance is said are known.  `scenario` names a whole scenario, with its parameters and
@@ -186,6 +186,12 @@ def _people_of(people: Any) -> People:
         return SparsePeople.of(people)
     if isinstance(people, Linkage):
         c = people.curves
+        if people.is_of_one_question:
+            raise UsageError(
+                f"the curves answer one question ({people.question}), and in assess the scenario "
+                f"says what is known and the attack who wins: give it "
+                f"rb.linkage(sparse, node_budget=..., draws=..., seed=...) or the sparse table"
+            )
         return SparsePeople.of(people.sparse, Effort(c.node_budget, c.draws, c.seed))
     if not isinstance(people, People):
         raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
