@@ -30,7 +30,6 @@ lint: setup  ## formatting, lint and types
 
 hostile: setup  ## damaged inputs, wrong calls and failing disks, counted (CASES=20000)
 	@$(BIN)/python tests/hostile/fuzz.py $(or $(CASES),20000) $(or $(SEED),1)
-	@$(BIN)/python tests/hostile/fuzz.py writes
 
 wheel: setup  ## the wheel contains the models and runs with the core dependencies alone
 	$(BIN)/python tests/wheel_check.py

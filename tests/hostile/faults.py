@@ -41,7 +41,6 @@ def writers():
         "r.parquet": assessed.to_restricted, "d.html": found["Disclosure"].report,
         "l.json": found["Leak"].report, "m.yaml": rb.load("breakfast").save,
         "n.bif": lambda p: rb.export("breakfast", p), "n.xdsl": lambda p: rb.export("breakfast", p),
-        "s.parquet": lambda p: rb.sweep("breakfast", "risk", {"alike": [1, 2]}, path=p),
         "p.svg": lambda p: rb.draw("breakfast", p),
         "kept": lambda p: rb.assess("prosecutor", table, population=10_000, checkpoint=p),
     }  # fmt: skip
@@ -181,7 +180,7 @@ def intact(file, what, *, may_be_old=True):
         return
     text = content.decode("utf-8", "replace").rstrip()
     whole = {
-        ".html": text.endswith("</html>"), ".svg": text.endswith("</svg>"),
+        ".html": "</html>" in text and text.endswith("-->"), ".svg": text.endswith("</svg>"),
         ".json": text.startswith("{") and text.endswith("}"),
         ".parquet": content[:4] == content[-4:] == b"PAR1",
         ".xdsl": text.endswith("</smile>"), ".bif": text.endswith("}"),
