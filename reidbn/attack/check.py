@@ -22,7 +22,7 @@ from reidbn.attack.leaves import Where, address_of, holds_numbers
 from reidbn.attack.limits import condition_problems
 from reidbn.attack.numbers import number_problems, number_values
 from reidbn.attack.parts import NAME, Group, Node
-from reidbn.attack.questions import question_problems
+from reidbn.attack.questions import question_problems, question_slips
 from reidbn.attack.threats import threat_problems
 from reidbn.cpds.function import Function
 from reidbn.cpds.logic import Mixture
@@ -39,6 +39,7 @@ def slips(attack: Attack) -> Iterator[Problem]:
     for node in attack.nodes.values():
         yield from _lists(node.cpd, node, ("nodes", node.name, "cpd"))
     yield from threat_problems(attack)
+    yield from question_slips(attack)
 
 
 # -- lists whose order is easily mistaken ---------------------------------------------------------

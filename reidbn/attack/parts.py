@@ -356,6 +356,12 @@ class Question:
         plain |= {name: told for name, told in self.given.items() if isinstance(told, str)}
         return all(NAME.match(name) and not _TEST.match(f"n{told}") for name, told in plain.items())
 
+    def asks_only(self, name: str) -> bool:
+        """Whether it asks for one state, or the mean, of this node or group, and nothing else."""
+        if self.given:
+            return False
+        return self.expect == name or (self.is_plain and {*parse_states(self.target)} == {name})
+
     @property
     def names(self) -> set[str]:
         """Nodes and groups that it names, whatever the form of its target and evidence."""

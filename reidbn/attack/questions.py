@@ -19,10 +19,27 @@ from reidbn.attack.leaves import Where
 from reidbn.attack.parts import NAME, Given, Node, parse_states
 from reidbn.cpds.protocol import NO, YES
 from reidbn.cpds.report import left_out
-from reidbn.errors import Problem, ReidbnError, did_you_mean
+from reidbn.errors import WARNING, Problem, ReidbnError, did_you_mean
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
+
+
+# The routes by which an assessment names its risks: questions that must be called so.
+_ROUTES = ("prosecutor", "journalist", "marketer")
+
+
+def question_slips(attack: Attack) -> Iterator[Problem]:
+    """Questions with the name of a node, or a group, of which they ask another thing: warnings."""
+    for name, question in attack.questions.items():
+        what = "group" if name in attack.groups else "node"
+        taken = name in attack.groups or name in attack.all_nodes
+        if taken and name not in _ROUTES and not question.asks_only(name):
+            message = (
+                f"is the name of a {what} too, and the question asks another thing: by this name "
+                f"alone it is refused where both could be meant; call the question otherwise"
+            )
+            yield Problem(("questions", name), message, at_key=True, level=WARNING)
 
 
 @dataclass(frozen=True)

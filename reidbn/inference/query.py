@@ -116,8 +116,6 @@ def read_query(
 
     Without a target it is the attack's default question.
     """
-    if target is None:
-        target = default_question(attack)
     known = parse_given({} if given is None else given)
     target, known = _named_question(attack, target, known)
     hard: dict[str, str] = {}
@@ -162,14 +160,46 @@ class Mean:
 
 
 def _named_question(
-    attack: Attack, target: Target, given: dict[str, Given]
+    attack: Attack, target: Target | None, given: dict[str, Given]
 ) -> tuple[Target, dict[str, Given]]:
     """A bare word that names a question of the attack, and no node, stands for that question."""
-    if isinstance(target, str) and target in attack.questions and target not in attack.all_nodes:
-        question = attack.questions[target]
-        what = Mean(question.expect) if question.expect else question.target
-        return what, {**question.given, **given}
-    return target, given
+    name = default_question(attack) if target is None else target
+    if not isinstance(name, str) or (name := name.strip()) not in attack.questions:
+        return target, given
+    if target is not None and name in attack.all_nodes:
+        refuse_two_readings(attack, name)
+        return target, given
+    question = attack.questions[name]
+    what = Mean(question.expect) if question.expect else question.target
+    return what, {**question.given, **given}
+
+
+def refuse_two_readings(attack: Attack, name: str) -> None:
+    """Raise where a word names a question and a node, or a group, of which it asks another thing.
+
+    A question about one state, or the mean, of that very node is part of what the node answers.
+    """
+    question = attack.questions.get(name)
+    if question is None or question.asks_only(name):
+        return
+    asked = f"expect {question.expect}" if question.expect else question.target
+    known = ", ".join(_as_given(node, value) for node, value in question.given.items())
+    given = f" given {known}" if known else ""
+    what, plain = "group" if name in attack.groups else "node", f"expect {name}"
+    if what == "node" and question.expect != name:
+        sizes = {n: float(attack.parameters[n].value) for n in attack.structural}
+        states = attack.variable(name, sizes).states
+        plain = f"{name}={YES if YES in states else states[-1]}"
+    raise UsageError(
+        f"{name} is a question of {attack.name} ({asked}{given}) and a {what}: ask {plain} "
+        f"for {what} {name}, or {asked}{given} for the question"
+    )
+
+
+def _as_given(node: str, value: Given) -> str:
+    if isinstance(value, str):
+        return f"{node}={value}" if NAME.match(node) else f"({node})={value}"
+    return f"{node}=" + ",".join(f"{state}:{p:.12g}" for state, p in value.items())
 
 
 def _mean(attack: Attack, target: Target) -> Target:

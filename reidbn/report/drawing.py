@@ -171,6 +171,7 @@ def draw(
 
 def _chances(attack: Attack, question: Mapping[str, Any]) -> Chances:
     found = {}
+    attack = attack.replace(questions=())  # a node is drawn, though a question has its name
     for node in attack.all_nodes:
         answer = ask(attack, node, **question)
         p = np.asarray(answer.probability)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from reidbn.errors import UsageError
 from reidbn.inference.answer import Expectation
 from reidbn.inference.answers import ENGINES, expectation, load_attack
 from reidbn.inference.asked import Asking
-from reidbn.inference.query import Mean
+from reidbn.inference.query import Mean, refuse_two_readings
 from reidbn.whatif.cases import What, brings_case, case_of
 
 
@@ -40,10 +40,15 @@ def expect(
     if engine not in ENGINES:
         raise UsageError(f'no engine "{engine}"; use {", ".join(ENGINES)}')
     attack = what if brings_case(what) else load_attack(what)  # type: ignore[arg-type]
-    named = getattr(getattr(attack, "attack", attack), "questions", {})
-    target = Mean(of) if of is not None and of not in named else of
-    if of in named and not named[of].expect:
-        raise UsageError(f"question {of} asks for a probability: use rb.ask")
+    asked_of: Any = getattr(attack, "attack", attack)
+    target = None if of is None else of if of.startswith("expect ") else Mean(of)
+    if of is not None and of in getattr(asked_of, "questions", {}):
+        if of in asked_of.groups or of in asked_of.all_nodes:
+            refuse_two_readings(asked_of, of)
+        else:
+            target = of
+        if not asked_of.questions[of].expect:
+            raise UsageError(f"question {of} asks for a probability: use rb.ask")
     case = case_of(attack, target, means=True, **asked)  # type: ignore[arg-type]
     if case.query.scale is None:
         raise UsageError(f"{case.query.describe()} is a probability: use rb.ask, or name a node")

@@ -17,6 +17,7 @@ from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import load_attack
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking, Values
 from reidbn.inference.network import Array
+from reidbn.inference.query import refuse_two_readings
 from reidbn.whatif.cases import Target, What, brings_case, case_of
 from reidbn.whatif.scan import changes, full_grid
 from reidbn.whatif.summaries import mean, quantile, share_above
@@ -118,6 +119,7 @@ def _case_and_states(what: What, target: Any, grid: Any, asked: Asking) -> tuple
         what = load_attack(what)
     if not (isinstance(what, Attack) and isinstance(target, str) and target in what.all_nodes):
         return case_of(what, target, means=True, **asked), [""]
+    refuse_two_readings(what, target)
     first = what.variable(target, {n: what.parameters[n].value for n in what.structural}).states[0]
     case = case_of(what, {target: first}, **asked)
     return case, list(_states(case, target, grid))
