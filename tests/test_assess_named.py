@@ -229,8 +229,8 @@ def test_another_scenario_asks_anew_what_is_unknown(frame):
     [
         ({"unknown": ["agee"]}, 'no quasi-identifier; did you mean "age"'),
         ({"unknown": "age", "scenario": "voter-registration"}, r'without=\["birth_year"\]'),
-        ({"unknown": 3}, "unknown takes names"),
-        ({"without": [3]}, "without takes names"),
+        ({"unknown": 3}, "unknown is an int; it takes text"),
+        ({"without": [3]}, "without is a list with an int in it"),
         ({"without": ["age"]}, r'knows every column; .* say unknown=\["age"\]'),
     ],
 )

@@ -31,7 +31,7 @@ def test_a_seed_gives_the_same_people_and_another_seed_others():
     assert not one.equals(rb.datasets.synthetic_patients(500, seed=6))
     with pytest.raises(UsageError, match="a whole number"):
         rb.datasets.synthetic_patients(1.5)
-    with pytest.raises(UsageError, match="at least 1"):
+    with pytest.raises(UsageError, match="between 1 and"):
         rb.datasets.synthetic_patients(0, seed=1)
 
 

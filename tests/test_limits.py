@@ -52,6 +52,9 @@ CALLS = {
     "learn": lambda **more: rb.learn(
         narrow("adversary-routes"), [{"target": "risk", "hits": 1, "trials": 9}], set=ROUTES, **more
     ),
+    "recommend": lambda **more: rb.recommend(
+        PEOPLE, narrow(), target={"overall": "highest <= 0.999"}, set=ROUTES, **more
+    ),
     "decide": lambda **more: rb.decide("insider-decides", set={"p_audit": 0.9}, **more),
     "assess": lambda **more: rb.assess(narrow(), PEOPLE, set=ROUTES, **more),
     "what_if": lambda **more: rb.what_if(rb.assess(narrow(), PEOPLE), set=ROUTES, **more),

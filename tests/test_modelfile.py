@@ -29,7 +29,7 @@ from reidbn.cpds import installed_kinds, shipped_kinds
 
 YES_NO = ("no", "yes")
 MODELS = models_folder()
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=120)
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=120)
 WORDS = ["the", "who", "#", "a:", "-", "'x'", '"y"', "[1]", "yes", "é", "0.5", "&", "*"]
 PROSE = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
 

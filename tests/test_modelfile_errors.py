@@ -74,7 +74,7 @@ CALLS = {
     "a file far too large": (
         lambda tmp: rb.load(_large(tmp)),
         rb.ModelError,
-        "TMP/large.yaml: has 4,000,001 bytes; a model file is text of at most 4,000,000",
+        "TMP/large.yaml: cannot be read: it has 4,000,001 bytes; at most 4,000,000 are read",
     ),
     "text with a mistake": (
         lambda tmp: rb.loads("schema_version: 1\nname: a\nnodes: {n: {cpd: {kind: unifrm}}}\n"),

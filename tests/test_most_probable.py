@@ -33,7 +33,7 @@ def test_it_is_as_probable_as_the_best_case_of_all(attack, data):
     assert set(found.case) == set(network.states)
 
 
-@pytest.mark.parametrize("model", models())
+@pytest.mark.parametrize("model", [m for m in models() if m != "linkage"])  # 10^9 cases
 def test_shipped_models_are_explained_as_by_writing_down_every_case(model):
     attack = load(model)
     network = lower(attack)

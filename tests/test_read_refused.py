@@ -230,7 +230,7 @@ BAD = {
     "a number for names": (
         lambda d: (PLAIN, {"quasi_identifiers": 3}),
         UsageError,
-        "give a name or a list",
+        "it takes text or a list of text",
     ),
     "a history of nobody": (
         lambda d: (PLAIN, {"quasi_identifiers": ["sex"], "history": "set"}),

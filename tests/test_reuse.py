@@ -1,6 +1,7 @@
 """A model as a part of another one, and a variant of one: what comes out, and what is refused."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -44,6 +45,10 @@ def test_a_shipped_model_answers_as_a_part_as_it_does_alone(name):
         if question.expect:
             mean = float(rb.expect(own, question.expect))
             assert float(rb.expect(whole, f"part_{question.expect}")) == mean
+            continue
+        if " and " in question.target:
+            parts = re.sub(r"\b(\w+)=", r"part_\1=", question.target)
+            assert float(rb.ask(whole, parts)) == float(rb.ask(own, question.target))
             continue
         target = read_target(question.target)
         given = {n: s for n, s in question.given.items() if isinstance(s, str)}

@@ -204,5 +204,5 @@ def test_what_leaves_the_house_does_not_count_the_suppressed_by_the_population(t
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, "3"])
 def test_k_is_a_whole_number_of_people(k):
     people = rb.People.from_codes([[0], [0]], ["sex"])
-    with pytest.raises(UsageError, match="whole number of people"):
+    with pytest.raises(UsageError, match="whole number"):
         people.suppress(k)

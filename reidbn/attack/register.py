@@ -112,9 +112,7 @@ FORM = (
 
 
 @typed
-def register(
-    table: str | os.PathLike[str] | Mapping[str, Sequence[Any]], *, source: str = ""
-) -> Scenario:
+def register(table: Any, *, source: str = "") -> Scenario:
     """The scenario of a register whose chances stand in a CSV file, a dict or a data frame.
 
     All attributes meet the register as one event; `.shared(together=False)` lets each meet it on

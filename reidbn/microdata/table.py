@@ -32,9 +32,15 @@ MISSING_POLICIES = ("value", "matches-anything", "drop")
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """One reading of a table; what was read, where it is still at hand."""
+    """One reading of a table; the caller's own path or frame, where it is still at hand.
 
-    source: Any = None
+    It is never shown, copied or kept on disk: it may name people.
+    """
+
+    source: Any = field(default=None, repr=False)
+
+    def __reduce__(self) -> tuple[type[TableSource], tuple[()]]:
+        return TableSource, ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

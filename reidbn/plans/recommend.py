@@ -34,8 +34,8 @@ def recommend(
     population: float | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     suppress_at_most: float = 0.0,
-    keep: Sequence[str] = (),
-    drop: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
     loss: str = "entropy",
     importance: Mapping[str, float] | None = None,
     release: str | None = None,
@@ -55,7 +55,7 @@ def recommend(
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], ["sex", "race"])
     >>> plan = recommend(people, target="k=2")
     >>> plan.best.dropped, plan.best.after
-    (('race',), {'2 or more alike': 2})
+    (('sex',), {'2 or more alike': 2})
     """
     if not isinstance(people, People):
         raise UsageError("recommend needs people = rb.read_table(table, quasi_identifiers=[...])")

@@ -273,8 +273,8 @@ def _made_from(result: Result, command: list[str] | None, *, custodian: bool) ->
     about = dict(getattr(result, "provenance", {}))
     if not custodian:
         about = {k: v for k, v in about.items() if k not in OF_THE_TABLE}
-    elif result.table is not None:
-        about["table_fingerprint"] = result.table.fingerprint
+    elif result.asked_of is not None:
+        about["table_fingerprint"] = result.asked_of.fingerprint
     found = {"result": result.kind, "about": result.about, "reidbn": reidbn.__version__, **about}
     found = {k: v if isinstance(v, int | float) else str(v) for k, v in found.items()
              if v is not None}  # fmt: skip
