@@ -153,6 +153,38 @@ def test_what_cells_cannot_tell_is_refused_with_a_remedy(frame, asked):
         rb.assess("marketer", rb.contingency(frame, QI), scenario=HALF, **asked)
 
 
+def test_chances_of_people_one_by_one_are_refused_of_cells(frame):
+    cells, people = rb.contingency(frame, QI), as_people(frame)
+    chance = np.where(frame["age"] > 5, 0.9, 0.05)
+    rest = {"sex": 0.5, "state": 0.3, "race": 0.2}
+    result = rb.assess("adversary-routes", cells, scenario="worst-case", population=POPULATION)
+    each = [
+        {"age": chance, **rest},
+        {"age": list(chance), **rest},
+        {"age": pd.Series(chance, index=frame.index[::-1]), **rest},
+        {"body": (["age", "sex"], chance), "state": 0.3, "race": 0.2},
+        {"age": np.full(2, 0.5), **rest},
+        {"age": np.full(len(cells), 0.5), **rest},
+        rb.knowledge(people, {"age": chance, **rest}),
+        rb.knowledge(result.table, "voter-registration", columns={"birth_year": "age"}),
+    ]
+    for known in each:
+        with pytest.raises(rb.errors.UsageError, match=r"one by one.*rb\.read_table"):
+            rb.assess("adversary-routes", cells, known=known, population=POPULATION)
+        with pytest.raises(rb.errors.UsageError, match=r"one by one.*rb\.read_table"):
+            rb.what_if(result, known=known)
+    for known in (HALF, "voter-registration", {"age": 0.5, **rest}):
+        for told in (known, rb.knowledge(people, {"age": 0.5, **rest})):
+            rows = rb.assess("adversary-routes", people, known=told, population=POPULATION)
+            for found in (
+                rb.assess("adversary-routes", cells, known=told, population=POPULATION),
+                rb.what_if(result, known=told),
+            ):
+                np.testing.assert_allclose(
+                    in_order(found.risk("marketer")), in_order(rows.risk("marketer")), atol=1e-12
+                )
+
+
 def test_cells_are_not_changed(frame):
     found = rb.assess("marketer", rb.contingency(frame, QI), scenario=HALF)
     with pytest.raises(rb.errors.UsageError, match="before counting"):

@@ -4,11 +4,13 @@ import json
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
 from reidbn.attack import Known, Knows, Listed, Profile, Scenario
+from reidbn.attack.scenario import ByPerson
 from reidbn.cli import reidbn
 from reidbn.errors import ReidbnError, UsageError
 
@@ -199,6 +201,74 @@ def test_knowledge_of_other_people_is_refused(people):
         rb.subsets(people.take(np.arange(50)), known=read)
     with pytest.raises(ReidbnError, match="found int"):
         rb.subsets(people, known=3)
+
+
+def of_each(people, known):
+    """What each function makes of what is known, person by person."""
+    yield lambda: rb.leak.risks(people, leaked=30, known=known)
+    yield lambda: rb.subsets(people, per_person=True, known=known)["mean_inverse"].to_numpy()
+    yield lambda: rb.disclosure(people, "diagnosis", known=known).expected_ppp
+    yield lambda: rb.assess(ROUTES, people, known=known, population=10_000).risk("marketer")
+
+
+@pytest.mark.parametrize("form", ["each", "listed each"])
+def test_chances_of_each_are_taken_for_the_people_they_were_read_for_alone(people, form):
+    each = {"age": CHANCE, "sex": 0.5, "state": 0.3}
+    listed = Listed(chance=(ByPerson(LIST, np.arange(300)),), shared=True)
+    on_a_list = scenario({"body": 0.5, "state": 0.3}, listed)
+    known = rb.knowledge(people, each if form == "each" else on_a_list)
+    assert known.about is people
+    for frame in (
+        FRAME.sample(frac=1, random_state=0),
+        rb.datasets.synthetic_patients(300, seed=9),
+    ):
+        others = rb.read_table(frame, quasi_identifiers=QI, sensitive=["diagnosis"])
+        for ask in of_each(others, known):
+            with pytest.raises(
+                UsageError, match=r"another table, or of these.*rb\.microdata\.know"
+            ):
+                ask()
+        rb.leak.risks(others, leaked=30, known=rb.knowledge(people, {"age": 0.5, "sex": 0.2}))
+    again = rb.read_table(FRAME, quasi_identifiers=QI, sensitive=["diagnosis"])
+    coarse = people.generalise({"age": 1}, hierarchies={"age": rb.Bands(10)})
+    for same in (again, coarse, people.as_written(), people.select([*QI, "diagnosis"])):
+        for ask in of_each(same, known):
+            ask()
+    risks = rb.leak.risks(coarse, leaked=30, known=rb.knowledge(coarse, each))
+    if form == "each":
+        assert np.array_equal(risks, rb.leak.risks(coarse, leaked=30, known=known))
+
+
+def test_a_series_of_chances_follows_the_subject_ids_of_its_index_and_nothing_else():
+    frame = FRAME.head(60).assign(subject=[f"s{i:02}" for i in range(60)])
+    roles = {"quasi_identifiers": QI, "sensitive": ["diagnosis"]}
+    named = rb.read_table(frame, **roles, subject_id="subject")
+    series = pd.Series(CHANCE[:60], index=frame["subject"])
+    right = [ask() for ask in of_each(named, {"age": CHANCE[:60], "sex": 0.5, "state": 0.3})]
+    for values in (series, series[::-1], series.sample(frac=1, random_state=1),
+                   pd.Series(CHANCE[:60])):  # fmt: skip
+        found = [ask() for ask in of_each(named, {"age": values, "sex": 0.5, "state": 0.3})]
+        for got, wanted in zip(found, right, strict=True):
+            assert np.array_equal(got, wanted)
+    unnamed = rb.read_table(frame, **roles)
+    numbered = rb.read_table(frame.assign(subject=range(59, -1, -1)), **roles, subject_id="subject")
+    plain = pd.Series(CHANCE[:60])
+    for table, values in (
+        (named, series.rename({"s00": "t00"})),
+        (named, series.rename({"s00": "s01"})),
+        (named, plain[::-1]),
+        (unnamed, series),
+        (unnamed, plain[::-1]),
+        (numbered, plain),
+    ):
+        for known in ({"age": values}, {"both": (["age", "sex"], values)}):
+            with pytest.raises(UsageError, match=r"index of these values.*to_numpy\(\)"):
+                rb.leak.risks(table, leaked=6, known=rb.knowledge(table, known))
+    assert np.array_equal(
+        rb.knowledge(numbered, {"age": plain[::-1]}).probabilities[:, 0], CHANCE[59::-1]
+    )
+    with pytest.raises(UsageError, match=r"subject: told: the index of these values"):
+        rb.assess("marketer", unnamed, scenario="worst-case", subject={"told": plain[::-1]})
 
 
 def run(*words):

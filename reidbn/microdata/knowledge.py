@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class Knowledge:
     """Columns that are known only in bands of a width."""
     never: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Groups that nobody can know, with their columns; they are in no subset."""
+    about: People | None = None
+    """The people whose chances differ, one by one; None where they were not read for a table."""
 
     @property
     def groups(self) -> int:
@@ -189,6 +191,8 @@ def knowledge(
 
     `known` is None (every quasi-identifier), column names, {name: chance}, {name: (columns,
     chance)}, a scenario's name or file, or a `Scenario`; a chance is one number, or one per person.
+    A pandas Series follows its index where that is the subject ids.  What differs from person to
+    person holds for these people alone, however coarse they are made.
     A group that nobody can know (chance 0 throughout) is in no subset.  `unknown` names
     quasi-identifiers that nobody knows: a scenario has to speak of all others, but of the
     `sensitive` column asked about.  Of a scenario, `columns` maps its attributes to the table's
@@ -220,7 +224,8 @@ def knowledge(
     names, owned = tuple(name for name, _, _ in kept), tuple(columns for _, columns, _ in kept)
     never = [(name, columns) for name, columns, chance in groups if not chance.any()]
     never += [(name, (name,)) for name in unknown]
-    return Knowledge(names, owned, table, stated=stated, never=tuple(never))
+    about = people if table.ndim == 2 else None
+    return Knowledge(names, owned, table, stated=stated, never=tuple(never), about=about)
 
 
 def is_scenario(known: Any, people: People) -> bool:
@@ -283,7 +288,7 @@ def _group(people: People, name: Any, value: Any) -> tuple[str, tuple[str, ...],
             hint = did_you_mean(str(column), people.columns)
             raise UsageError(f'known["{label}"]: there is no column "{column}"; {hint}')
     columns = tuple(dict.fromkeys(wanted))
-    return label, columns, _chance(label, value[1] if pair else value, len(people))
+    return label, columns, _chance(label, value[1] if pair else value, people)
 
 
 def is_pair(value: Any) -> bool:
@@ -296,14 +301,50 @@ def is_pair(value: Any) -> bool:
     return two and (isinstance(value[0], str) or not np.isscalar(value[0]))
 
 
-def _chance(name: str, value: Any, records: int) -> Floats:
+def in_their_order(people: People, values: Any, where: str) -> Any:
+    """Values one per person; a pandas index says whose each is, where it names the subjects."""
+    index = getattr(values, "index", None)
+    if index is None or callable(index) or not people.one_by_one or len(index) != len(people):
+        return values
+    import pandas as pd
+
+    by_row = index.equals(pd.RangeIndex(len(people)))
+    ids = people.subject_ids
+    place = np.empty(0, dtype=np.intp)
+    if ids is not None and index.is_unique and index.nlevels == 1 and pd.Index(ids).is_unique:
+        place = index.get_indexer(pd.Index(ids))
+    by_id = place.size > 0 and bool((place >= 0).all())
+    if by_row and (not by_id or bool((place == np.arange(place.size)).all())):
+        return values
+    if by_id and not by_row:
+        return values.to_numpy()[place]
+    found = "may be row numbers or subject ids" if by_row else "is not 0, 1, 2, ..."
+    also = "" if ids is None or by_row else ", or index them by the subject ids, each once"
+    raise UsageError(
+        f"{where}: the index of these values {found}, and does not say whose each is; put them in "
+        f"the order of the people and give them without it (.to_numpy()){also}"
+    )
+
+
+def _refuse_of_cells(name: str) -> NoReturn:
+    raise UsageError(
+        f"known{name} is said of people one by one, and a contingency tells only how many there "
+        "are of each combination: give one number for all, or a scenario's name, or read the "
+        "people with rb.read_table"
+    )
+
+
+def _chance(name: str, value: Any, people: People) -> Floats:
+    records, ordered = len(people), in_their_order(people, value, f'known["{name}"]')
     try:
-        chance = np.array(value, dtype=np.float64)
+        chance = np.array(ordered, dtype=np.float64)
     except (TypeError, ValueError):
         raise UsageError(
             f'known["{name}"]: the probability is not a number, nor one per person; write '
             '{"age": 0.9}, or {"home": (["town", "street"], 0.3)} for columns learnt together'
         ) from None
+    if chance.ndim and not people.one_by_one:
+        _refuse_of_cells(f'["{name}"]')
     if chance.ndim > 1 or (chance.ndim == 1 and chance.size != records):
         raise UsageError(
             f'known["{name}"]: {chance.size} probabilities for {records} people; '
@@ -316,6 +357,10 @@ def _chance(name: str, value: Any, records: int) -> Floats:
 
 def _fitting(known: Knowledge, people: People) -> Knowledge:
     people.names(list(known.used))
+    if known.is_shared:
+        return known
+    if not people.one_by_one:
+        _refuse_of_cells("=")
     each = known.probabilities if known.kinds is None else np.empty(0)
     sizes = {len(each)} if each.ndim == 2 else set()
     if known.listed is not None and known.listed.size > 1:
@@ -324,6 +369,11 @@ def _fitting(known: Knowledge, people: People) -> Knowledge:
         raise UsageError(
             f"this knowledge is about {max(sizes)} people, and the table has {len(people)}; read "
             "it for these: rb.microdata.knowledge(people, ...)"
+        )
+    if known.about is not None and not people.has_the_people_of(known.about):
+        raise UsageError(
+            "this knowledge has a chance for each person of another table, or of these people in "
+            "another order; read it for these: rb.microdata.knowledge(people, ...)"
         )
     return known
 
@@ -372,7 +422,7 @@ def _of_scenario(
         table = np.array([float(p.p[0]) for p in placed])
     else:
         table = np.stack([np.broadcast_to(p.p, len(people)) for p in placed], axis=1)
-    return Knowledge(
+    what = Knowledge(
         names,
         owned,
         table,
@@ -383,6 +433,7 @@ def _of_scenario(
         bands=found.bands,
         never=tuple((name, (name,)) for name in unknown),
     )
+    return what if what.is_shared else replace(what, about=people)
 
 
 def grouped(people: People, groups: Groups | None = None) -> Knowledge:

@@ -74,6 +74,8 @@ class People:
     remedy: ClassVar[str] = (
         "not a table of people; make one: people = rb.read_table(source, quasi_identifiers=[...])"
     )
+    one_by_one: ClassVar[bool] = True
+    """Whether row i is somebody, and not any one of those who are counted in a cell."""
     share_kept: float = 1.0
     """The share that suppress() left of the people, or of all for whom they stand by weight."""
     reading: TableSource = field(default_factory=TableSource)

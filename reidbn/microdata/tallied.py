@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,7 @@ class TalliedPeople(People):
     (4, FrequencyTable(n=4, classes=2, f1=1), [3, 3, 3, 1])
     """
 
+    one_by_one: ClassVar[bool] = False
     cells: People
     """One row per cell."""
     counts: NDArray[np.int64]

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.knowledge import in_their_order
+from reidbn.microdata.table import People
 
 
 def mapping_of(given: Any, argument: str, example: str) -> dict[str, Any]:
@@ -60,12 +62,13 @@ def settings_of(given: Any) -> dict[str, float]:
     return found
 
 
-def people_columns_of(given: Any) -> dict[str, Any]:
+def people_columns_of(given: Any, people: People) -> dict[str, Any]:
     """Numbers about each person, by subject column."""
     found = mapping_of(given, "subject", '{"p_unique": one value per person}')
     for name, values in found.items():
+        ordered = in_their_order(people, values, f"subject: {name}")
         try:
-            found[name] = np.asarray(values, dtype=np.float64)
+            found[name] = np.asarray(ordered, dtype=np.float64)
         except (TypeError, ValueError):
             raise UsageError(
                 f"subject: {name} needs numbers, one (or one row) per person"

@@ -159,7 +159,7 @@ def assess(
         said=settings_of(set),
         do=parse_states({} if do is None else do),
         given=parse_given({} if given is None else given),
-        subject=people_columns_of(subject),
+        subject=people_columns_of(subject, people),
         columns=columns_of(columns, people.columns),
         without=names_of(without, "without"),
         unknown=names_of(unknown, "unknown"),
