@@ -1,6 +1,7 @@
 """The same knowledge, said in any way, means the same in every function."""
 
 import json
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
-from reidbn.attack import Known, Knows, Listed, Profile, Scenario
-from reidbn.attack.scenario import ByPerson
+from reidbn.attack import FactLookup, Known, Knows, Listed, Profile, Scenario
 from reidbn.cli import reidbn
 from reidbn.errors import ReidbnError, UsageError
 
@@ -214,9 +214,11 @@ def of_each(people, known):
 @pytest.mark.parametrize("form", ["each", "listed each"])
 def test_chances_of_each_are_taken_for_the_people_they_were_read_for_alone(people, form):
     each = {"age": CHANCE, "sex": 0.5, "state": 0.3}
-    listed = Listed(chance=(ByPerson(LIST, np.arange(300)),), shared=True)
-    on_a_list = scenario({"body": 0.5, "state": 0.3}, listed)
+    listed = Listed(chance=(FactLookup("rates", "rate", ("sex",)),), shared=True)
+    rates = {"rates": {"sex": people.labels("sex").tolist(), "rate": [0.2, 0.7]}}
+    on_a_list = replace(scenario({"body": 0.5, "state": 0.3}, listed), facts=rates)
     known = rb.knowledge(people, each if form == "each" else on_a_list)
+    assert (known.listed is None) is (form == "each")
     assert known.about is people
     for frame in (
         FRAME.sample(frac=1, random_state=0),
