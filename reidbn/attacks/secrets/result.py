@@ -321,6 +321,7 @@ class Disclosure(Result):
         """
         return self.rows is not None and self.drawn_from is None
 
+    @typed
     def right_about(self, known: Sequence[str] | None = None) -> Floats:
         """How often the best guess, the commonest value of the peers, is each individual's own.
 
