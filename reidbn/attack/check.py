@@ -95,7 +95,10 @@ def problems(attack: Attack) -> list[Problem]:
     if attack.numbers and facts.sound_numbers and not any(p.where[:1] == ("where",) for p in found):
         found += number_values(attack)
     sound = all(problem.is_warning for problem in found)
-    return [*found, *slips(attack), *decision_slips(attack)] if sound else found
+    if not sound:
+        return found
+    unread = [p for node in facts.nodes.values() for p in _unread(facts, node)]
+    return [*found, *unread, *slips(attack), *decision_slips(attack)]
 
 
 class _Facts:
@@ -339,6 +342,31 @@ def _own(facts: _Facts, node: Node) -> list[Problem]:
     if isinstance(node.cpd, Rows) and facts.has_sound_states(node.name):
         return node.cpd.problems_without_parents(facts.variable(node.name))
     return []
+
+
+def _unread(facts: _Facts, node: Node) -> Iterator[Problem]:
+    """Parents that a kind which reads them by name does not name: such an arrow changes nothing."""
+    cpd, attack = node.cpd, facts.attack
+    says_so = isinstance(cpd, Function)  # by itself: it knows what it is called with
+    if says_so or not (cpd.by_name and facts.sound_numbers and facts.has_sound_family(node)):
+        return
+    group = facts.member_of.get(node.name)
+    if group is not None and not group.own:
+        return
+    at: Where = ("groups", group.name, "members", node.name) if group else ("nodes", node.name)
+    where = (*at, "cpd")
+    read = {*attack.behind(cpd)}
+    if isinstance(cpd, Rows):
+        read |= {name for row in cpd.rows for name in row.when}
+    for ref in [ref for ref in read if ref.startswith("@") and ref[1:] in attack.subject]:
+        read |= {*attack.subject[ref[1:]].axes}
+    for name in node.parents:
+        if name not in read:
+            message = f"does not read its parent {name}, which changes nothing; "
+            states = {*facts.variable(name).states} if name not in attack.groups else {}
+            way = f"say only_if: [{name}], or " * (hasattr(cpd, "only_if") and states == {YES, NO})
+            message += f"{way}leave it out"
+            yield Problem((*where, "kind"), message, level=WARNING)
 
 
 def _references(facts: _Facts, node: Node) -> Iterator[Problem]:
