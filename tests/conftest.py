@@ -20,6 +20,22 @@ def third(cases):
     return [pytest.param(*case, marks=[slow] * (i % 3 > 0)) for i, case in enumerate(cases)]
 
 
+# Files with many long cases of one kind: every third is tried by default, CI tries them all.
+WIDE = {
+    "test_compare_files.py", "test_interchange.py", "test_leak_bounds.py", "test_leak_truth.py",
+    "test_nothing_given_away.py", "test_population_coherence.py", "test_population_intervals.py",
+    "test_result.py", "test_rules.py", "test_similar_sizes.py", "test_summed.py",
+    "test_targets.py", "test_targets_number.py", "test_wrong_types.py",
+}  # fmt: skip
+
+
+def pytest_collection_modifyitems(items):
+    cases = [item for item in items if item.path.name in WIDE and "[" in item.nodeid]
+    for i, item in enumerate(cases):
+        if i % 3:
+            item.add_marker(pytest.mark.wide)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with `data/` and `oracles/`, beside the project; a test that needs it skips."""
