@@ -48,6 +48,7 @@ def test_two_files_give_the_numbers_of_the_two_results(files):
     assert "rounded" not in said
 
 
+@pytest.mark.wide
 def test_rounded_files_say_so_and_assessments_bring_their_verdict(tmp_path):
     people = rb.read_table(PEOPLE, quasi_identifiers=["age", "sex"])
     result = rb.assess("adversary-routes", people, population=10_000)
@@ -75,6 +76,7 @@ def test_what_cannot_be_compared_is_refused(files, tmp_path):
         assert says in str(done.exception)
 
 
+@pytest.mark.wide
 def test_files_about_other_events_or_for_other_readers_are_refused(files, tmp_path):
     table = rb.read_table(PEOPLE, quasi_identifiers=["age", "sex"], sensitive=["income"])
     found = {

@@ -144,6 +144,7 @@ def dressed_attacks(draw):
 
 @settings(max_examples=60)
 @given(dressed_attacks())
+@pytest.mark.wide
 def test_writing_and_reading_an_attack_changes_nothing(attack):
     text = rb.dumps(attack)
     again = rb.loads(text)

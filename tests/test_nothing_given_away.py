@@ -256,6 +256,7 @@ def test_the_cross_check_does_not_count_the_people_who_differ(tmp_path):
     assert told([]) == told(["z"])
 
 
+@pytest.mark.wide
 def test_how_many_people_were_compared_one_by_one_does_not_leave_the_house(result, tmp_path):
     check, told = result.crosscheck, []
     for people in (237, 238, 400):

@@ -285,6 +285,7 @@ def test_changes_and_intervals_ask_the_model_again(result):
     assert swept.item() == pytest.approx(moved.risk().mean())
 
 
+@pytest.mark.wide
 def test_structures_are_shown_side_by_side(result, people, tmp_path):
     table = result.population.table().set_index("known")
     whole = table.loc["age+sex+state+race"]
