@@ -384,11 +384,13 @@ def _once(name: str, found: dict[str, Any], option: str) -> None:
         raise UsageError(f"{option}: {name} is named twice")
 
 
-def say_gate(limit: float, what: str, *, exceeded: bool, as_json: bool) -> dict[str, Any]:
+def say_gate(
+    limit: float, what: str, *, exceeded: bool, as_json: bool, of: str = ""
+) -> dict[str, Any]:
     """What `--fail-above` found, said where text is printed; for JSON as what it adds."""
     if not as_json:
         ends = "the command ends with exit code 1" if exceeded else "it is kept"
-        click.echo(f"--fail-above {limit:g}: {what}: {ends}.")
+        click.echo(f"--fail-above{of} {limit:g}: {what}: {ends}.")
     return {"limit": float(limit), "found": what, "exceeded": exceeded}
 
 

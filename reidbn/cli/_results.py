@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 REPORTS = {"html": ".html", "markdown": ".md", "json_report": ".json"}
+OUT = (
+    "Write a row for each person (Parquet), by subject: the id, or the row of TABLE from 0. "
+    "Restricted."
+)
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "html": click.option("--html", type=FILE,
                          help="Write the report; counts are rounded, so that it may be passed on."),
@@ -31,18 +35,17 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
                              help="Reports with exact counts: they stay in the house."),
     "ledger": click.option("--ledger", type=FILE, metavar="FILE",
                            help="What was released; a table under 10 people apart prints that."),
-    "out": option_once("--out", "--parquet", type=FILE,
-                       help="Write a row for each person (Parquet). Restricted."),
 }  # fmt: skip
 
 
-def result_options(*names: str) -> Callable[[F], F]:
+def result_options(*names: str, out: str = OUT) -> Callable[[F], F]:
     """`--html`, `--plot`, `--out` and their neighbours, or some of them by name."""
+    options = _OPTIONS | {"out": option_once("--out", "--parquet", type=FILE, help=out)}
 
     def decorate(function: F) -> F:
-        for name in reversed(_OPTIONS):
-            if name in (names or _OPTIONS):
-                function = _OPTIONS[name](function)
+        for name in reversed(options):
+            if name in (names or options):
+                function = options[name](function)
         return function
 
     return decorate

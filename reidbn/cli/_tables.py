@@ -255,14 +255,15 @@ def say_about(people: People) -> None:
 
 
 def with_subjects(people: People, table: pd.DataFrame) -> pd.DataFrame:
-    """A table of one row per person with whose it is: the source's row, and the subject's name.
+    """A table of one row per person with whose it is: the source's row, and the subject.
 
-    The row is that of the person's first record, from 0, also where others were left out.
+    The row is that of the person's first record, from 0, also where others were left out; without
+    ids it is the subject, too, by which the files of all commands can be joined.
     """
     found = table.reset_index(drop=True)
-    if people.subject_ids is not None:
-        found.insert(0, "subject", people.subject_ids)
-    found.insert(0, "row", range(len(people)) if people.origin is None else people.origin)
+    rows = range(len(people)) if people.origin is None else people.origin
+    found.insert(0, "subject", rows if people.subject_ids is None else people.subject_ids)
+    found.insert(0, "row", rows)
     return found
 
 

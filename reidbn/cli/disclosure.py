@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from reidbn.above import is_above
 from reidbn.attacks.secrets.counts import threshold
 from reidbn.cli._known import known_of, known_options, read_known
 from reidbn.cli._options import (
+    ABOVE,
     Chance,
     listing,
     number,
@@ -75,8 +77,11 @@ COMPARED_UP_TO = 2e8  # comparisons of people that the map may take where values
 @click.option("--equal-width", type=click.Choice(["paper", "at-most", "observed", "text"]),
               default="observed", help="What the paper's search cuts [observed].")  # fmt: skip
 @result_options()
-@click.option("--fail-above", type=Chance(is_limit=True), metavar="CHANCE",
-              help="Exit 1 if more are unprotected.")  # fmt: skip
+@click.option("--fail-above", type=ABOVE, metavar="CHANCE",
+              help="Exit 1 if the chance that anybody's secret is given away is above (it is 1 "
+                   "without upward privacy, where --known says no chances).")  # fmt: skip
+@click.option("--fail-above-share", type=Chance(is_limit=True), metavar="SHARE",
+              help="Exit 1 if a larger share of people has no upward privacy.")  # fmt: skip
 @output_options
 @click.pass_context
 def disclosure(
@@ -87,6 +92,7 @@ def disclosure(
     quiet: bool,
     out: str | None,
     fail_above: float | None,
+    fail_above_share: float | None,
     **question: Any,
 ) -> None:
     """What people's other values give away about their secret: for each person, all subsets.
@@ -94,7 +100,8 @@ def disclosure(
     TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients; --sensitive names the
     secret.  What is printed is for the custodian; the page of --html may leave the house.
     """
-    _refuse_of_some(question["individuals"], fail_above)
+    limits = {"fail_above": fail_above, "fail_above_share": fail_above_share}
+    _refuse_of_some(question["individuals"], limits)
     found = _ask(people, question)
     coarse = [_generalise(people, c, found, question) for c in listed(question["generalise"])]
     more = _more(people, found, question)
@@ -103,32 +110,57 @@ def disclosure(
             say_about(people)
             _say_notes(people, found)
         _say(found, coarse, more)
-    gate = None if fail_above is None else _gate(found, fail_above, as_json=as_json)
+    gates = {
+        name: _GATES[name](found, limit, as_json=as_json)
+        for name, limit in limits.items()
+        if limit is not None
+    }
     if as_json:
         shown = _as_json(people, found, coarse, more)
-        print_json(shown | ({} if gate is None else {"fail_above": gate}))
+        print_json(shown | gates)
     if out:
         _write(found, out)
     if asks_for_a_file(question):
         _page(people, found, coarse, question)
-    if gate is not None and gate["exceeded"]:
+    if any(gate["exceeded"] for gate in gates.values()):
         context.exit(1)
 
 
-def _gate(found: dict[str, Disclosure], limit: float, *, as_json: bool) -> dict[str, Any]:
-    """What `--fail-above` judges: the share of people whose secret is not protected."""
+def _gate_of_each(found: dict[str, Disclosure], limit: float, *, as_json: bool) -> dict[str, Any]:
+    """What `--fail-above` judges: the chance of the person whose secret is least protected."""
+    chances = {
+        name: float((~d.upward() if d.chances is None else d.breach_probability).max())
+        for name, d in found.items()
+    }
+    secret = max(chances, key=chances.__getitem__)
+    told = f"the highest chance that a person's {secret} is given away is {chances[secret]:.4g}"
+    if found[secret].chances is None:
+        told += " (no chances were said: what may be known is known)"
+    exceeded = bool(is_above(chances[secret], limit))
+    return say_gate(limit, told, exceeded=exceeded, as_json=as_json)
+
+
+def _gate_of_share(found: dict[str, Disclosure], limit: float, *, as_json: bool) -> dict[str, Any]:
+    """What `--fail-above-share` judges: the share of people whose secret is not protected."""
     worst, secret = max((1 - d.share_upward(), name) for name, d in found.items())
     told = f"{worst:.1%} of the people asked about have no upward privacy of {secret}"
-    return say_gate(limit, told, exceeded=bool(is_above(worst, limit)), as_json=as_json)
+    return say_gate(
+        limit, told, exceeded=bool(is_above(worst, limit)), as_json=as_json, of="-share"
+    )
 
 
-def _refuse_of_some(individuals: int | None, limit: float | None) -> None:
+_GATES = {"fail_above": _gate_of_each, "fail_above_share": _gate_of_share}
+
+
+def _refuse_of_some(individuals: int | None, limits: Mapping[str, float | None]) -> None:
     """A limit is about everybody who is asked about, and a sample does not say it of them."""
-    if individuals is not None and limit is not None:
-        raise UsageError(
-            "--fail-above is about everybody, --individuals asks about some: leave one of the two "
-            "out (without --fail-above the 95 % interval of the share is printed)"
-        )
+    for name in (name for name, limit in limits.items() if limit is not None):
+        if individuals is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} is about everybody, --individuals asks about some: leave one of the "
+                f"two out (without {option} the 95 % interval of the share is printed)"
+            )
 
 
 def _ask(people: People, question: dict[str, Any]) -> dict[str, Disclosure]:

@@ -97,8 +97,7 @@ def linkage(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
     _show(found, as_json=as_json, quiet=quiet)
     write_reports(found, options)
     if options["out"]:
-        named = "row" if sparse.subject_ids is None else "subject"
-        write_parquet(found.people.rename_axis(named).reset_index(), options["out"])
+        write_parquet(found.people.rename_axis("subject").reset_index(), options["out"])
         click.echo(f"a row per person (restricted): {options['out']}", err=True)
 
 

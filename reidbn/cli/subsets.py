@@ -10,7 +10,7 @@ from reidbn.cli._bar import share_bar
 from reidbn.cli._known import known_of, known_options
 from reidbn.cli._options import CHANCE, PICTURE, option_once, output_options, print_json
 from reidbn.cli._remedies import in_shell
-from reidbn.cli._results import REPORTS, result_options, write_people, write_reports
+from reidbn.cli._results import OUT, REPORTS, result_options, write_people, write_reports
 from reidbn.cli._tables import (
     about,
     say_about,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @click.option("--sampling-fraction", type=CHANCE, metavar="F",
               help="Share of the population in the table: DIS-SUDA too.")  # fmt: skip
 @click.option("--top", type=click.IntRange(0), default=15, show_default=True, help="Rows shown.")
-@result_options()
+@result_options(out=f"Write a row for each subset; with --per-person or --suda: {OUT}")
 @click.option(
     "--plot-lattice", type=PICTURE,
     help="Draw every subset as a cell of a strip.",
@@ -114,7 +114,7 @@ def _suda(people: People, options: dict[str, Any]) -> None:
         riskiest = table.sort_values("score", ascending=False, kind="stable").head(options["top"])
         least = [" + ".join(next(iter(found.minimal_uniques(i)), ("-",))) for i in riskiest.index]
         click.echo()
-        show_frame(riskiest.assign(smallest=least))
+        show_frame(riskiest.drop(columns="row").assign(smallest=least))
     write_reports(found, options)
     write_people(found, options)
 
@@ -188,7 +188,7 @@ def _show_people(people: People, table: pd.DataFrame, top: int) -> None:
     if "smallest_identifying" in written:
         names = ["-" if s is None else " + ".join(s) for s in written["smallest_identifying"]]
         written = written.assign(smallest_identifying=names)
-    show_frame(written)
+    show_frame(written.drop(columns="row"))
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ __getattr__ = face(
     {
         "agree": "Agreement agreement members patterns",
         "banded": "seen",
-        "candidates": "pair_probabilities",
+        "assignment": "pair_probabilities",
         "classes": "class_ids class_sizes",
         "coding": "Raw tidy",
         "columns": "is_nhs_number",

@@ -1,17 +1,4 @@
-"""Joint assignment: each released record to a person of its own, every way alike.
-
-Records that fit the same people are one kind, people whom the same records fit another; kind t
-has n_t records, kind e has m_e people.  The number of assignments is a sum over how many x_te
-of kind t go to kind e,
-
-    prod_te C(r_te, x_te) (m_e - u_te)(m_e - u_te - 1)...(m_e - u_te - x_te + 1)           (1)
-
-where r_te records of kind t and u_te people of kind e are still free, or taken, when the pair
-(t, e) is reached.  The pairs are passed one by one, forth and back, in whole numbers; people
-whom no later record fits are forgotten on the way, so that chains of overlapping bands stay
-small.  P(this record is that person) = E[x_te] / (n_t m_e).
-
-Candidates: which named people of an outside table fit each released record.
+"""Candidates: which named people of an outside table fit each released record.
 
 The linking exercise of [KAnonCourse]: an attacker holds names with dates of birth and genders
 and looks for their rows in a release.  A record's candidates are the people who match it in
@@ -21,22 +8,22 @@ released record must be a different person, some are likelier and some impossibl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from math import comb, perm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.calls import fits, refuse_outside, typed
-from reidbn.errors import CrosscheckFailed, DataError, ImpossibleEvidence, TooLarge, UsageError
+from reidbn.errors import CrosscheckFailed, DataError, TooLarge, UsageError
 from reidbn.late import late
 from reidbn.limits import MOST_CHECKED
+from reidbn.microdata.assignment import pair_probabilities
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
 from reidbn.microdata.hierarchy import Hierarchy
+from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.matching import MOST_CELLS
 from reidbn.microdata.table import People, checked_people
@@ -45,158 +32,6 @@ from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-MOST_STATES = 400_000
-"""Most partial assignments that are kept for one group of records and people."""
-MOST_MOVES = 4_000_000
-"""Most ways to go on from them that are tried."""
-
-State = tuple[int, ...]
-"""Records of the kind at hand still free, then people taken of each kind in play."""
-
-
-@dataclass(frozen=True)
-class _Step:
-    """One pair of kinds: where its people stand in the state before and after."""
-
-    record: int
-    person: int
-    opens: bool
-    """First pair of its record kind: all its records are free."""
-    closes: bool
-    """Last pair of its record kind: none may be free after it."""
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-
-
-def pair_probabilities(
-    fits: Sequence[Sequence[int]], records: Sequence[int], people: Sequence[int]
-) -> dict[tuple[int, int], Fraction]:
-    """For each kind of record and kind of people it fits: the chance of any one such pair.
-
-    Two records, one fitting both of two people and one only the second: the first is forced.
-
-    >>> pair_probabilities([[0, 1], [1]], [1, 1], [1, 1])
-    {(0, 0): Fraction(1, 1), (0, 1): Fraction(0, 1), (1, 1): Fraction(1, 1)}
-    """
-    found: dict[tuple[int, int], Fraction] = {}
-    for group in _groups(fits):
-        steps = _steps(fits, group)
-        forth = _forth(steps, records, people)
-        total = forth[-1].get((0,), 0)
-        if total == 0:
-            raise ImpossibleEvidence(
-                "no assignment gives every released record a person of its own; some records fit "
-                "nobody, or too many fit the same few people: look at .counts, or do not assume "
-                "that every released person is in the external table"
-            )
-        back: dict[State, int] = {(0,): 1}
-        for step, states in zip(reversed(steps), reversed(forth[:-1]), strict=True):
-            mean, back = _back(step, states, back, records, people)
-            pairs = records[step.record] * people[step.person]
-            found[step.record, step.person] = Fraction(mean, total * pairs)
-    return dict(sorted(found.items()))
-
-
-def _groups(fits: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Kinds of records that share people, directly or through others."""
-    owner: dict[int, int] = {}
-    parent = list(range(len(fits)))
-
-    def root(t: int) -> int:
-        while parent[t] != t:
-            parent[t] = parent[parent[t]]
-            t = parent[t]
-        return t
-
-    for t, people in enumerate(fits):
-        for e in people:
-            parent[root(t)] = root(owner.setdefault(e, t))
-    groups: dict[int, list[int]] = {}
-    for t in range(len(fits)):
-        groups.setdefault(root(t), []).append(t)
-    return list(groups.values())
-
-
-def _steps(fits: Sequence[Sequence[int]], group: Sequence[int]) -> list[_Step]:
-    """The pairs in an order that keeps few people in play: along the people's numbers."""
-    kinds = sorted(group, key=lambda t: (sum(fits[t]) / max(len(fits[t]), 1), t))
-    if not all(fits[t] for t in kinds):
-        raise ImpossibleEvidence(
-            "some released records fit nobody in the external table, so no joint assignment "
-            "exists; leave them out (their .counts are 0), or use the individual candidates"
-        )
-    pairs = [(t, e) for t in kinds for e in sorted(fits[t])]
-    last = {e: i for i, (_, e) in enumerate(pairs)}
-    steps: list[_Step] = []
-    active: tuple[int, ...] = ()
-    for i, (t, e) in enumerate(pairs):
-        before = active if e in active else (*active, e)
-        active = tuple(k for k in before if last[k] > i)
-        opens = i == 0 or pairs[i - 1][0] != t
-        closes = i + 1 == len(pairs) or pairs[i + 1][0] != t
-        steps.append(_Step(t, e, opens, closes, before, active))
-    return steps
-
-
-def _moves(
-    step: _Step, state: State, records: Sequence[int], people: Sequence[int]
-) -> Iterator[tuple[int, int, State]]:
-    """Each x that may go from the records to the people, its factor in (1), and the state then."""
-    free = records[step.record] if step.opens else state[0]
-    taken = dict(zip(step.before, (*state[1:], 0), strict=False))
-    room = people[step.person] - taken[step.person]
-    for x in range(free if step.closes else 0, min(free, room) + 1):
-        then = taken | {step.person: taken[step.person] + x}
-        left = 0 if step.closes else free - x
-        yield x, comb(free, x) * perm(room, x), (left, *(then[k] for k in step.after))
-
-
-def _forth(
-    steps: Sequence[_Step], records: Sequence[int], people: Sequence[int]
-) -> list[dict[State, int]]:
-    """Ways to reach each state before each step, and after the last."""
-    ways: list[dict[State, int]] = [{(0,): 1}]
-    kept = tried = 0
-    for step in steps:
-        reached: dict[State, int] = {}
-        for state, count in ways[-1].items():
-            for _, factor, then in _moves(step, state, records, people):
-                tried += 1
-                reached[then] = reached.get(then, 0) + count * factor
-            if tried > MOST_MOVES or kept + len(reached) > MOST_STATES:
-                raise TooLarge(
-                    f"the joint assignment needs more than {MOST_STATES} partial assignments; use "
-                    "the individual candidates, or fewer released records at a time"
-                )
-        kept += len(reached)
-        ways.append(reached)
-    return ways
-
-
-def _back(
-    step: _Step,
-    states: dict[State, int],
-    after: dict[State, int],
-    records: Sequence[int],
-    people: Sequence[int],
-) -> tuple[int, dict[State, int]]:
-    """Sum of x over all ways through the step, and ways to finish from each state before it."""
-    total = 0
-    before: dict[State, int] = {}
-    for state, count in states.items():
-        finish = 0
-        for x, factor, then in _moves(step, state, records, people):
-            ways = factor * after.get(then, 0)
-            finish += ways
-            total += x * count * ways
-        if finish:
-            before[state] = finish
-    return total, before
-
-
-# -- candidates ------------------------------------------------------------------------------------
 
 
 MOST_PAIRS = 200_000_000
@@ -229,6 +64,8 @@ class Candidates(Result):
     """Which kinds of record fit which kinds of person: two arrays, sorted by the first."""
     match: Mapping[str, Any] | None = None
     """The columns' rules, as asked."""
+    known: Knowledge | None = None
+    """With what chances the columns are known; None: all of them are."""
 
     @cached_property
     def _people_of_kind(self) -> Ints:
@@ -240,16 +77,36 @@ class Candidates(Result):
 
     @cached_property
     def counts(self) -> Ints:
-        """How many named people fit each released record, in record order."""
-        kinds = int(self.kind_of_record.max()) + 1
-        records, persons = self.links
-        fitting = np.bincount(records, self._people_of_kind[persons], minlength=kinds)
-        return fitting.astype(np.int64)[self.kind_of_record]
+        """How many named people fit each released record on all columns, in record order."""
+        return _counts(self.kind_of_record, self.kind_of_person, self.links)
 
-    @property
+    @cached_property
     def risk(self) -> Floats:
-        """Chance of naming each record's owner by picking a candidate: 1 / count, or 0."""
-        return np.where(self.counts > 0, 1 / np.maximum(self.counts, 1), 0.0)
+        """Chance of naming each record's owner by picking a candidate: 1 / count, or 0.
+
+        Where columns are known with chances, the mean of it over what is known: equation (1) of
+        `rb.subsets`, with the named people who fit in place of the class.
+        """
+        if self.known is None:
+            alone = 1 / np.maximum(self.counts, 1)
+        else:
+            one, whose = some_of(self.kind_of_record, self.kind_of_record.max() + 1), self.known
+            fitting = np.column_stack([
+                self._counts_on(whose.known_columns(mask))[one] for mask in range(1 << whose.groups)
+            ])  # fmt: skip
+            alone = np.empty(len(self.release))
+            for start in range(0, alone.size, step := max(1, _BLOCK >> whose.groups)):
+                rows = slice(start, start + step)
+                shares = 1 / np.maximum(fitting[self.kind_of_record[rows]], 1)
+                alone[rows] = whose.expected(shares, rows)
+        return np.where(self.counts > 0, alone, 0.0)
+
+    def _counts_on(self, columns: Sequence[str]) -> Ints:
+        """How many named people fit each record on some of the columns."""
+        if not columns:
+            return np.full(len(self.release), len(self.external))
+        shared = {name: self.columns[name] for name in columns}
+        return _counts(*_linked(self.release, self.external, shared, self.match or {}))
 
     @typed
     def of(self, row: int) -> Ints:
@@ -299,6 +156,11 @@ class Candidates(Result):
         Assumes that every released person is in the external table, and that all assignments of
         records to people who fit them are alike.
         """
+        if self.known is not None:
+            raise UsageError(
+                "who is whom jointly is asked with all columns known: leave the chances of known= "
+                'out, and name the columns: known=["age"]'
+            )
         people = self.kind_of_person[self.of(row)].tolist()
         kind = int(self.kind_of_record[row])
         chances = self._joint
@@ -332,7 +194,8 @@ class Candidates(Result):
         """Who is looked for, and on what."""
         compared = [own if own == other else f"{own} ({other} there)"
                     for own, other in self.columns.items()]  # fmt: skip
-        return f"the named people who fit each released record on {', '.join(compared)}"
+        chance = "" if self.known is None else ", each known by chance"
+        return f"the named people who fit each released record on {', '.join(compared)}{chance}"
 
     @property
     def table(self) -> People:
@@ -360,9 +223,15 @@ class Candidates(Result):
 
     def remarks(self) -> tuple[str, ...]:
         """What the chance stands on."""
+        some = (
+            "the risks are averages over what is known, with the chances said; the people who fit "
+            "are those on all columns",
+        )
         return (
             "a candidate is picked at random; whether the owner is among the named people at all "
             "is not in this chance",
+            *(some if self.known is not None else ()),
+            *(self.known.notes if self.known is not None else ()),
         )
 
     @typed
@@ -373,10 +242,16 @@ class Candidates(Result):
         n = len(self.release)
         chosen = np.sort(rng.choice(n, min(individuals, n), replace=False))
         fits = np.ones((chosen.size, len(self.external)), dtype=bool)
+        names = () if self.known is None else self.known.columns
+        missed = np.zeros((chosen.size, len(self.external)), dtype=np.int64)  # groups, as bits
         for name, other in self.columns.items():
             grid = _grid(self.release, self.external, name, other, (self.match or {}).get(name))
             ours, theirs = self.release.codes([name])[chosen, 0], self.external.codes([other])[:, 0]
-            fits &= grid[ours[:, None], theirs]
+            here = grid[ours[:, None], theirs]
+            fits &= here
+            for j, group in enumerate(names):
+                missed |= (name in group and ~here) * np.int64(1 << j)
+        self._check_risk(chosen, missed)
         for row, people in zip(chosen.tolist(), fits, strict=True):
             listed = self.of(row)
             if listed.size != self.counts[row] or not np.array_equal(
@@ -387,6 +262,23 @@ class Candidates(Result):
                     f"{self.counts[row]} were counted; this is a fault of reidbn, please report it"
                 )
         return PairCheck(chosen.size, chosen.size * len(self.external))
+
+    def _check_risk(self, chosen: Ints, missed: Ints) -> None:
+        """The risks from what each named person does not fit in, added up over subsets."""
+        if self.known is None:
+            return
+        for row, groups in zip(chosen.tolist(), missed, strict=True):
+            fitting = np.bincount(groups, minlength=1 << self.known.groups)
+            for j in range(self.known.groups):
+                halves = fitting.reshape(-1, 2, 1 << j)
+                halves[:, 1] += halves[:, 0]
+            shares = 1 / np.maximum(fitting[None, ::-1], 1)
+            right = self.known.expected(shares, slice(row, row + 1))[0] * (groups == 0).any()
+            if abs(right - self.risk[row]) > 1e-12:
+                raise CrosscheckFailed(
+                    f"record {row}: its risk is {right:.12g} from the named people one by one, and "
+                    f"{self.risk[row]:.12g} was found; this is a fault of reidbn, please report it"
+                )
 
     _sections = late("reidbn.report.subsets:candidate_sections")
 
@@ -408,6 +300,7 @@ def candidates(
     *,
     columns: Sequence[str] | Mapping[str, str] | None = None,
     match: Mapping[str, Any] | None = None,
+    known: Known | None = None,
 ) -> Candidates:
     """The named people of an external table who fit each released record.
 
@@ -415,6 +308,9 @@ def candidates(
     `match` gives a column's rule: a hierarchy (a general value fits all it covers), a number (a
     tolerance), or a function of the two values; otherwise values must be equal, under the
     tables' own hierarchies and policies for missing cells.
+    `known` is what the attacker may know of those of the shared columns that it names, however it
+    is said (rb.microdata.knowledge): column names alone are known for sure, with chances the risk
+    is the mean over what is known; chances that differ by person are those of the released records.
 
     `release` is the table as released, `external` the table with names.
 
@@ -424,17 +320,57 @@ def candidates(
     array([1, 2])
     """
     shared = _shared(checked_people(release), checked_people(external), columns)
+    what = None if known is None else knowledge(release, known)
+    if what is not None:
+        shared = {name: shared[name] for name in _compared(what, shared)}
     for name in match or {}:
         if name not in shared:
             raise UsageError(f'match names "{name}"; the shared columns are {", ".join(shared)}')
-    grids = {
-        name: _grid(release, external, name, other, (match or {}).get(name))
-        for name, other in shared.items()
-    }
+    found = _linked(release, external, shared, match or {})
+    by_chance = what if what is not None and what.stated and not what.is_sure else None
+    if by_chance is not None and (int(found[0].max()) + 1) << by_chance.groups > MOST_PAIRS:
+        raise TooLarge(
+            f"{int(found[0].max()) + 1:,} kinds of record on {1 << by_chance.groups:,} subsets; "
+            "name fewer columns in known=, or some as learnt together: "
+            "{'home': (['town', 'street'], 0.3)}"
+        )
+    return Candidates(release, external, shared, *found, match, by_chance)
+
+
+def _compared(what: Knowledge, shared: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns that are known; each is compared as it is in both tables."""
+    for name in what.used:
+        if name not in shared:
+            raise UsageError(
+                f'known= names "{name}", which is not compared; the shared columns are '
+                f"{', '.join(shared)}: pair it with one of the external table, columns="
+            )
+    if what.bands:
+        raise UsageError(
+            f"known= says {', '.join(what.bands)} in bands, which would be dropped here: coarsen "
+            "the column, or give a tolerance in match="
+        )
+    if not what.used:
+        raise UsageError("nothing can be known by this known=; name a column with a chance above 0")
+    return what.used
+
+
+def _linked(
+    release: People, external: People, shared: Mapping[str, str], match: Mapping[str, Any]
+) -> tuple[Ints, Ints, tuple[Ints, Ints]]:
+    """Each record's kind and each person's on these columns, and which of them fit."""
+    grids = [_grid(release, external, name, own, match.get(name)) for name, own in shared.items()]
     left, record_kind = _kinds(release, list(shared))
     right, person_kind = _kinds(external, list(shared.values()))
-    links = _links(left, right, list(grids.values()))
-    return Candidates(release, external, shared, record_kind, person_kind, links, match)
+    return record_kind, person_kind, _links(left, right, grids)
+
+
+def _counts(record_kind: Ints, person_kind: Ints, links: tuple[Ints, Ints]) -> Ints:
+    """How many people fit each record."""
+    records, persons = links
+    people = np.bincount(person_kind, minlength=1)
+    fitting = np.bincount(records, people[persons], minlength=int(record_kind.max()) + 1)
+    return fitting.astype(np.int64)[record_kind]
 
 
 def _shared(

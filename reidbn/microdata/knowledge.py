@@ -21,7 +21,7 @@ import numpy as np
 
 from reidbn.calls import refuse_misfit, typed
 from reidbn.errors import TooLarge, UsageError, did_you_mean
-from reidbn.microdata.classes import Codes, Floats, Ints
+from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People, checked_people
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from reidbn.attack.scenario import Scenario
 
 MOST_NAMED = 62
+_AT_ONCE = 1 << 23  # numbers of people and subsets
 EVEN = 0.5  # the chance of a group of which none was said, where subsets are weighed
 
 Known: TypeAlias = "Mapping[Any, Any] | Sequence[str] | str | Scenario | Knowledge"
@@ -86,15 +87,34 @@ class Knowledge:
             found[0] += 1 - self.listed[0]
         return found
 
+    def alike(self) -> tuple[Floats, Floats, Ints]:
+        """Each person's chances once: of the groups, to be on the list, and which are whose."""
+        on = np.ones(1) if self.listed is None else self.listed
+        people = max(on.size, len(np.atleast_2d(self.probabilities)))
+        each = np.empty((people, self.groups + 1), order="F")
+        each[:, :-1], each[:, -1] = self.probabilities, on
+        codes, ranges = np.empty(each.shape, dtype=np.int32, order="F"), []
+        for j, column in enumerate(each.T):
+            values, codes[:, j] = np.unique(column, return_inverse=True)
+            ranges.append(values.size)
+        whose, count = class_ids(codes, ranges)
+        rows = each[some_of(whose, count)]
+        return rows[:, :-1], rows[:, -1], whose
+
     def chances(self, masks: Ints) -> Floats:
-        """P(subset) of some subsets, equation (1), where everybody shares the probabilities."""
-        rows = np.atleast_2d(self.probabilities)
-        weights = np.ones((len(rows), masks.size))
-        for j, p in enumerate(rows.T[:, :, None]):
-            weights *= np.where(masks >> j & 1, p, 1 - p)
-        found = weights[0] if self.kinds is None else np.asarray(self.kinds @ weights)
-        if self.listed is not None:
-            found = found * self.listed + (masks == 0) * (1 - self.listed)
+        """P(subset) of some subsets (`masks`), equation (1): of a person drawn from these."""
+        if self.kinds is None:
+            rows, on, whose = self.alike()
+            share = np.bincount(whose) / whose.size
+        else:
+            rows, share = self.probabilities, self.kinds
+            on = np.ones(1) if self.listed is None else self.listed
+        found: Floats = (masks == 0) * float((share * (1 - on)).sum())
+        for i in range(0, len(rows), step := max(1, _AT_ONCE // masks.size)):
+            weights = np.ones((len(rows[i : i + step]), masks.size))
+            for j, p in enumerate(rows[i : i + step].T[:, :, None]):
+                weights *= np.where(masks >> j & 1, p, 1 - p)
+            found += (share * on)[i : i + step] @ weights
         return found
 
     def expected(self, values: Floats, rows: slice = slice(None)) -> Floats:

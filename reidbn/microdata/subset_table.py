@@ -112,9 +112,7 @@ def tidy(
     # Where values may match several others there are no classes to count.
     unknown = np.ones(masks.size, dtype=bool)
     classes = whole if parted else pd.arrays.IntegerArray(whole, unknown)
-    chance = {}
-    if what.stated and what.is_shared and what.probabilities.size:
-        chance["chance"] = what.chances(masks)
+    chance = {"chance": what.chances(masks)} if what.stated and what.probabilities.size else {}
     return pd.DataFrame(
         {
             "subset": pd.Series([what.subset(mask) for mask in masks.tolist()], dtype=object),

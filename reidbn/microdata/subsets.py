@@ -72,9 +72,9 @@ def subsets(
 
     The table has one row per subset: `subset` (names), `size`, `classes`, `uniques`, `prior`,
     `posterior`, `mean_inverse` (the posterior under the survey weights, if any), the `largest`
-    class, and where chances are said the `chance` that just this subset is known.  Per person:
-    `unique`, `mean_inverse`, the `smallest_identifying` subset (None: none does) and its
-    `smallest_size`.
+    class, and where chances are said the `chance` that just this subset is known (of a person
+    drawn from these, where chances differ).  Per person: `unique`, `mean_inverse`, the
+    `smallest_identifying` subset (None: none does) and its `smallest_size`.
 
     `known` is what an attacker may know, however it is said (rb.knowledge): column names, {name:
     chance}, {name: (columns, chance)} or a scenario; by default each quasi-identifier is a group,
@@ -301,16 +301,10 @@ def _one_by_one(
     """Probabilities that differ between people: subset by subset, on distinct (row, chances)."""
     codes, ranges = group_codes(people, what)
     rows = distinct_rows(codes, ranges)
-    on_list = np.ones(1) if what.listed is None else what.listed
-    each = np.column_stack(
-        (np.broadcast_to(what.probabilities, (len(people), what.groups)),
-         np.broadcast_to(on_list, len(people)))
-    )  # fmt: skip
-    kinds, kind_of = np.unique(each, axis=0, return_inverse=True)
-    pair, first, of_record = np.unique(
-        rows.of_record * len(kinds) + kind_of.reshape(-1), return_index=True, return_inverse=True
-    )
-    row, (*chances, on) = pair // len(kinds), np.ascontiguousarray(each[first].T)
+    each, listed, whose = what.alike()
+    pair, of_record = np.unique(rows.of_record * len(each) + whose, return_inverse=True)
+    row, kind = pair // len(each), pair % len(each)
+    chances, on = np.ascontiguousarray(each[kind].T), listed[kind]
     found = [np.zeros(pair.size) for _ in risks]
     for done, subset in enumerate(every_subset(rows), start=1):
         sizes, masks = subset.row_sizes.take(row)[None], np.array([subset.mask])
@@ -338,16 +332,11 @@ def _notes(table: pd.DataFrame, people: People, what: Knowledge) -> Iterator[str
         )
     if not what.stated or "subset" not in table:
         return
-    if what.is_shared:
-        yield (
-            "chance is how likely just this subset is known and nothing else; the other columns "
-            "are of the subset, whatever its chance (per person, they are averaged by it)"
-        )
-    else:
-        yield (
-            "the chances differ by person and weigh nothing in this table of subsets; per person, "
-            "the averages take them"
-        )
+    whose = "" if what.is_shared else " of a person, on average over these people"
+    yield (
+        f"chance is how likely just this subset is known{whose} and nothing else; the other "
+        "columns are of the subset, whatever its chance (per person, they are averaged by it)"
+    )
 
 
 def _stated(table: pd.DataFrame, people: People, what: Knowledge) -> pd.DataFrame:

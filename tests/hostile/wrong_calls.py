@@ -121,7 +121,7 @@ def tables(folder):
         "contingency": (rb.contingency, {"source": data, **counting}),
         "contingency of a file": (rb.contingency, {"source": folder / "t.csv", **counting}),
         "candidates": (rb.candidates, {"release": t, "external": t, "columns": GROUPS,
-                                       "match": {"age": 1}}),
+                                       "match": {"age": 1}, **known}),
         "suda": (rb.suda, {"people": t, "columns": GROUPS, "score": "elliot", "most": 2,
                            "sampling_fraction": 0.1, "memory_limit": 1 << 30}),
         "subsets": (rb.subsets, {"people": t, "per_person": False, **known, "most": 2,
