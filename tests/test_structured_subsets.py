@@ -244,14 +244,40 @@ def test_more_subsets_than_can_be_calibrated_are_refused_with_a_remedy():
     codes = np.random.default_rng(96).integers(0, 2, (120, 15))
     people = rb.People.from_codes(codes, names)
     known = tuple(Known(c, (c,), (0.5,), source="made up") for c in names)
-    with pytest.raises(TooLarge, match=r'(?i)join attributes.*population_model="log-linear"'):
+    with pytest.raises(TooLarge, match=r'(?i)leave attributes out.*population_model="log-linear"'):
         assessed(people, scenario=Scenario("half", knows=Knows(known)))
 
 
-def test_the_worst_case_says_that_parts_were_not_asked(people):
-    notes = assessed(people, scenario=None).summary().notes
-    assert any("a part of them alone was not asked" in note for note in notes)
-    assert not any("made to agree" in note for note in notes)
+@pytest.mark.parametrize(
+    ("groups", "summed_up"), [([QI], False), ([["age"], ["sex", "state"], ["race"]], True)]
+)
+def test_what_is_known_decides_and_not_how_it_was_grouped(
+    monkeypatch, result, people, groups, summed_up
+):
+    """The worst case is one group: it said less than its parts, which were not asked."""
+    if summed_up:
+        monkeypatch.setattr(inside(summed), "FROM", 0)
+        monkeypatch.setattr(inside(SubsetPopulation), "CELLS", 64)
+    known = tuple(Known(f"g{j}", tuple(g), (0.5,), source="made up") for j, g in enumerate(groups))
+    joined = assessed(people, scenario=Scenario("joined", knows=Knows(known)))
+    every = [sum(1 << QI.index(c) for j, g in enumerate(groups) if mask >> j & 1 for c in g)
+             for mask in range(1 << len(groups))]  # fmt: skip
+    own, of = (r.population.classes.of_person for r in (joined, result))
+    alone = joined.population.classes.sizes.T[own] == 1
+    for measure, asked in (("journalist", "unique_of"), ("journalist_match", "match")):
+        got, expected = (
+            getattr(r.population, asked)(np.arange(r.population.classes.rows))[rows]
+            for r, rows in ((joined, own), (result, of))
+        )
+        np.testing.assert_allclose(got, expected[:, every], atol=1e-12)
+        by_hand = (got * alone if measure == "journalist" else got).mean(axis=1)
+        np.testing.assert_allclose(joined.risk(measure), by_hand, atol=1e-9)
+    np.testing.assert_allclose(
+        joined.population.p_unique, result.population.p_unique[every], rtol=1e-6
+    )
+    ends = joined.population_uncertainty().table()
+    assert (ends["low"] < ends["mean"]).all()
+    assert (ends["mean"] < ends["high"]).all()
 
 
 def test_a_column_that_follows_from_another_parts_nobody():

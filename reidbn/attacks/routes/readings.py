@@ -40,7 +40,7 @@ from reidbn.attacks.routes.blocks import risks
 from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.drivers import most_exposed
 from reidbn.attacks.routes.expected_match import journalist_match
-from reidbn.attacks.routes.population import SubsetPopulation
+from reidbn.attacks.routes.population import SubsetPopulation, uniques_of
 from reidbn.attacks.routes.structured import StructuredPopulation
 from reidbn.attacks.routes.subject_data import Told, filled, on_population
 from reidbn.attacks.routes.summed import are_many, summed
@@ -136,9 +136,9 @@ def population_uncertainty(result: Assessment, level: float = 0.95) -> Populatio
             "survey weights have no posterior over which the population could vary; for an "
             'interval ask with a model, such as population_model="pitman-bayes"'
         )
-    chosen = _chosen(result)
+    chosen = _chosen(fits)
     tails = ((1 - level) / 2, (1 + level) / 2)
-    low, high = _ends(result, fits, chosen, tails)
+    low, high = _ends(fits, chosen, tails)
     if isinstance(low, StructuredPopulation) and isinstance(high, StructuredPopulation):
         low, high = low.moved(float(ndtri(tails[0]))), high.moved(float(ndtri(tails[1])))
     return PopulationUncertainty(
@@ -151,21 +151,24 @@ def population_uncertainty(result: Assessment, level: float = 0.95) -> Populatio
     )
 
 
-def _chosen(result: Assessment) -> list[int]:
-    """The subsets on which most people are unique."""
-    uniques = np.array([int(f.counts[f.sizes == 1].sum()) for f in result.classes.frequencies])
-    return sorted(int(m) for m in np.argsort(-uniques, kind="stable")[:MOST_SUBSETS])
+def _chosen(fits: SubsetPopulation) -> list[int]:
+    """The subsets on which most people are unique, among those on which class sizes speak."""
+    uniques = np.array([uniques_of(f) for f in fits.classes.frequencies])
+    order = np.argsort(-uniques, kind="stable")
+    if isinstance(fits, StructuredPopulation):
+        order = order[~fits.structured.speaks[order]]
+    return sorted(int(m) for m in order[:MOST_SUBSETS])
 
 
 def _ends(
-    result: Assessment, fits: SubsetPopulation, chosen: list[int], tails: tuple[float, float]
+    fits: SubsetPopulation, chosen: list[int], tails: tuple[float, float]
 ) -> tuple[SubsetPopulation, SubsetPopulation]:
     """The fits at both ends."""
     said = fits.said
     unique = [said.p_unique.copy(), said.p_unique.copy()]
     match = [list(said.p_match), list(said.p_match)]
     n, population = fits.people, fits.population
-    packed = Packed.of([result.classes.frequencies[m] for m in chosen])
+    packed = Packed.of([fits.classes.frequencies[m] for m in chosen])
     grids = posteriors(Region(packed, population, maximise(packed)))
     varied = chosen if population > n else []
     alone = np.zeros(len(fits.status), dtype=bool)  # where no number by class size is said yet
@@ -197,7 +200,25 @@ def _ends(
                 finer=fits.finer if end else None)
         for end in (0, 1)
     )  # fmt: skip
+    if isinstance(low, StructuredPopulation) and isinstance(high, StructuredPopulation):
+        return _by_column(low, high, tails)
     return low, high
+
+
+def _by_column(
+    low: StructuredPopulation, high: StructuredPopulation, tails: tuple[float, float]
+) -> tuple[SubsetPopulation, SubsetPopulation]:
+    """The same ends on single columns, where groups hold several."""
+    by = low.by_column
+    if by is None:
+        return low, high
+    first, last = _ends(by.population, _chosen(by.population), tails)
+    assert isinstance(first, StructuredPopulation)  # noqa: S101 - as what they are made of
+    assert isinstance(last, StructuredPopulation)  # noqa: S101
+    return (
+        replace(low, by_column=replace(by, population=first)),
+        replace(high, by_column=replace(by, population=last)),
+    )
 
 
 def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reidbn.attacks.routes.counts import SubsetClasses, subset_classes
 from reidbn.attacks.routes.population import EXACT, Finer, SubsetPopulation
 from reidbn.attacks.routes.said import Said
-from reidbn.attacks.routes.structured import structured_population
+from reidbn.attacks.routes.structured import as_columns, structured_population
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.network import as_probability
 from reidbn.microdata.table import People
@@ -143,11 +143,7 @@ def _finer(
     """Ask the model about every subset of the groups' columns."""
     single = [(c,) for c in columns]
     by_column = subset_classes(people, single, individuals, counts=classes.counts)
-    masks = np.zeros(classes.subsets, dtype=np.int64)
-    at = 0
-    for j, group in enumerate(classes.groups):
-        masks[1 << j : 2 << j] = masks[: 1 << j] | (((1 << len(group)) - 1) << at)
-        at += len(group)
+    masks = as_columns(classes.groups)
     of = subset_population(people, by_column, population, model=model, individuals=individuals)
     return Finer(replace(of, kept=masks), by_column.of_person[classes.some])
 

@@ -6,7 +6,7 @@ is alone in the population on some columns is alone on more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.routes.counts import REMEDY, SubsetClasses
+from reidbn.attacks.routes.counts import SubsetClasses, subset_classes
 from reidbn.attacks.routes.population import (
     CELLS,
     EXACT,
@@ -38,13 +38,33 @@ from reidbn.written import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_GROUPS = 14
+MOST_COLUMNS = 14
 """More subsets leave too few people to calibrate each of them on (`CALIBRATED_ON`)."""
 ROUNDING = 1e-6
 STRUCTURES = ("forest", "latent_classes", "mixture", "calibrated")
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ByColumn:
+    """The same model on every subset of single columns, where groups hold several.
+
+    What is known decides what is said, and not how it was grouped: the worst case, which is one
+    group, says what is said of all columns, made to agree with what their parts say.
+    """
+
+    population: StructuredPopulation
+    kept: Ints
+    """Each subset of groups, as a subset of columns."""
+    rows: NDArray[np.intp]
+    """Each distinct row, as a distinct row of the classes by column."""
+
+    @cached_property
+    def back(self) -> NDArray[np.intp]:
+        """Each distinct row of the classes by column, as one of the classes by group."""
+        return np.argsort(self.rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +74,7 @@ class StructuredPopulation(SubsetPopulation):
     structured: StructuredSubsets = None  # type: ignore[assignment]
     row_of: Ints = None  # type: ignore[assignment]
     """Each distinct row asked about, as a row of the table that the model was fitted to."""
+    by_column: ByColumn | None = None
 
     def _each(self, rows: Any, places: NDArray[Any]) -> tuple[Array, Array, Array]:
         """P(unique) before and after subsets agree, and E[1/F] after: subset x row.
@@ -118,14 +139,11 @@ class StructuredPopulation(SubsetPopulation):
                 matched[block] = np.einsum("s,sp->p", weights[0], found)
         return unique, matched
 
-    def _summed(self) -> Iterator[tuple[slice, Array, Array, Array]]:
+    def _summed(self) -> Iterator[tuple[Any, Array, Array, Array]]:
         """All rows, and on the way the means over the unique people of every subset."""
         people, subsets = self.classes.persons, self.classes.subsets
-        single = np.array([sizes[0] == 1 for sizes in self.classes.occurring])[:, None]
         sums, moved = np.zeros((3, subsets)), np.zeros(2)
-        for block, places in self._walk():
-            before, after, match = self._each(np.arange(self.classes.rows)[block], places)
-            alone = (places == 0) & single
+        for block, alone, before, after, match in self._told_of_all():
             for total, values in zip(sums, (alone, before, after), strict=True):
                 total += np.einsum("sp,p->s", values, people[block])
             off = np.abs(after - before)
@@ -134,6 +152,19 @@ class StructuredPopulation(SubsetPopulation):
             yield block, before, after, match
         self._keep_means(sums)
         self.__dict__["_moved"] = moved[0] / max(float(sums[0].sum()), 1.0), moved[1]
+
+    def _told_of_all(self) -> Iterator[tuple[Any, Any, Array, Array, Array]]:
+        """All rows, some at a time: who is alone on each subset, and what `_each` says."""
+        if self.by_column is not None:
+            back, kept = self.by_column.back, self.by_column.kept
+            for block, *each in self.by_column.population._told_of_all():
+                alone, before, after, match = (values[kept] for values in each)
+                yield back[block], alone, before, after, match
+            return
+        single = np.array([sizes[0] == 1 for sizes in self.classes.occurring])[:, None]
+        for block, places in self._walk():
+            told = self._each(np.arange(self.classes.rows)[block], places)
+            yield (block, (places == 0) & single, *told)
 
     def _keep_means(self, sums: Array) -> None:
         some = np.maximum(sums[0], 1)
@@ -153,6 +184,9 @@ class StructuredPopulation(SubsetPopulation):
         return np.asarray(self._some(rows, 2))
 
     def _some(self, rows: NDArray[np.intp], which: int) -> Array:
+        if self.by_column is not None:
+            by = self.by_column
+            return by.population._some(by.rows[rows], which)[:, by.kept]
         out = np.empty((len(rows), self.classes.subsets))
         step = max(SIDE_BY_SIDE, CELLS // self.classes.subsets)
         for start in range(0, len(rows), step):
@@ -163,7 +197,10 @@ class StructuredPopulation(SubsetPopulation):
 
     def moved(self, deviations: float) -> StructuredPopulation:
         """At one end of what layers and structures leave open."""
-        return replace(self, structured=self.structured.at_end(deviations))
+        by = self.by_column
+        if by is not None:
+            by = replace(by, population=by.population.moved(deviations))
+        return replace(self, structured=self.structured.at_end(deviations), by_column=by)
 
     @property
     def structures(self) -> str:
@@ -203,11 +240,6 @@ class StructuredPopulation(SubsetPopulation):
                 f"all subsets were made to agree by the smallest largest change (mean change of "
                 f"the chance of a unique person {mean:.2g}, at most {most:.2g})"
             )
-        if max(map(len, self.classes.groups)) > 1:
-            found.append(
-                "columns that are known together are one: what the model says of a part of them "
-                "alone was not asked"
-            )
         return tuple(found)
 
 
@@ -217,20 +249,32 @@ def structured_population(
     """Ask the structured model about every subset; None, and why, where there is no structure."""
     if not people.is_columnwise:
         return None, "histories that change in several columns are no rows of values"
-    if len(classes.groups) > MOST_GROUPS:
+    columns = [(c,) for group in classes.groups for c in group]
+    if len(columns) > MOST_COLUMNS:
         raise TooLarge(
-            f"{len(classes.groups)} groups have 2^{len(classes.groups)} subsets; {STRUCTURED} "
-            f"takes up to {MOST_GROUPS} groups. {REMEDY[0].upper()}{REMEDY[1:]}, or ask "
-            f'population_model="{LOG_LINEAR}"'
+            f"{len(columns)} columns have 2^{len(columns)} subsets; {STRUCTURED} takes up to "
+            f"{MOST_COLUMNS} columns, known together or not. Generalise or leave attributes out "
+            f'with without=["..."], or ask population_model="{LOG_LINEAR}"'
         )
     if classes.records < SMALLEST:
         return None, f"{classes.records} people are too few to tell structures apart"
-    rows, row_of = _rows(people, classes, individuals)
-    found = fit_every_subset(
-        people.as_written(), rows, classes.groups, classes.frequencies, population
-    )
-    if found is None:
-        return None, "one attribute alone parts people, so there is no structure"
+    by = None
+    if len(columns) > len(classes.groups):
+        single = subset_classes(people, columns, individuals, counts=classes.counts)
+        of, why = structured_population(people, single, population, individuals)
+        if of is None:
+            return None, why
+        by = ByColumn(of, as_columns(classes.groups), single.of_person[classes.some])
+        row_of = of.row_of[by.rows]
+        found = replace(of.structured, place=of.structured.place[by.kept])
+    else:
+        rows, row_of = _rows(people, classes, individuals)
+        fitted = fit_every_subset(
+            people.as_written(), rows, classes.groups, classes.frequencies, population
+        )
+        if fitted is None:
+            return None, "one attribute alone parts people, so there is no structure"
+        found = fitted
     N = int(population)
     fits = fit_tables(classes.frequencies, N, sizes=classes.occurring)
     each = np.cumsum([sizes.size for sizes in classes.occurring])[:-1]
@@ -253,8 +297,19 @@ def structured_population(
         by=tuple(STRUCTURED if own else POSTERIOR for own in found.speaks),
         structured=found,
         row_of=row_of,
+        by_column=by,
     )
     return made, ""
+
+
+def as_columns(groups: Sequence[Sequence[str]]) -> Ints:
+    """Each subset of groups, as a subset of all their columns."""
+    masks = np.zeros(1 << len(groups), dtype=np.int64)
+    at = 0
+    for j, group in enumerate(groups):
+        masks[1 << j : 2 << j] = masks[: 1 << j] | (((1 << len(group)) - 1) << at)
+        at += len(group)
+    return masks
 
 
 def _rows(
