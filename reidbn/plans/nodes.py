@@ -5,13 +5,14 @@ nobody is.  Leaving people out takes from others those who are like them, so ris
 what is left is the largest set that is safe (a set of people that is safe by
 itself never loses a member).  Where a target is about the table as a whole (a mean, a quantile),
 those with the highest risks go, no fewer than arithmetic asks for; whether fewer others would have
-done is not known, and the node is then said to be looked at, not solved.
+done is not known, and what the node loses at least is said beside what it loses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,12 @@ from reidbn.attacks.routes.changes import released
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
+from reidbn.plans.rising import Direction, least_risk
 from reidbn.plans.targets import ALIKE, Array, Target
 from reidbn.plans.ways import Node, Option, Ways, sizes_at
 
 Flags = NDArray[np.bool_]
+TIE = 1e-12  # losses that differ by less are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +38,14 @@ class Looked:
     left_out: Flags | None
     """Who is left out, in record order; None where the targets cannot be kept within the budget."""
     is_sure: bool
-    """Whether that is the fewest, or that none will do, by proof."""
+    """Whether nothing is lost less here, or that none will do, by proof."""
     values: Mapping[Target, float]
     """Each target's number for those who are left; of a node that fails, with nobody left out."""
     loss: float = float("inf")
+    at_least: float = 0.0
+    """What any set of people that keeps the targets here loses."""
+    finer_fail: bool = False
+    """Whether every finer node fails too, by proof."""
 
     @property
     def keeps(self) -> bool:
@@ -56,42 +63,75 @@ class Release:
     base: Assessment | None
     budget: int
     rows: DistinctRows
-    rises: bool
-    """Whether leaving people out is known to lower nobody's risk."""
+    directions: Mapping[str, Direction | None]
+    """Which way the measure of each target moves, where that is shown."""
+
+    @cached_property
+    def rises(self) -> bool:
+        """Whether leaving people out is known to lower nobody's risk."""
+        return all(d is not None and not d.on_population for d in self.directions.values())
+
+    @cached_property
+    def falls(self) -> bool:
+        """Whether a coarser table is known to raise nobody's risk, the population left away."""
+        nest = all(option.nests for option in self.options)
+        return nest and all(d is not None for d in self.directions.values())
 
     def look(self, node: Node) -> Looked:
         """Leave out whom the targets ask for, and say what is lost."""
         kept = np.ones(len(self.people), dtype=bool)
-        sure, first = True, None
-        while True:
-            risks = self.risks(node, kept)
-            values = {t: t.value(risks[t.measure]) for t in self.targets}
-            first = first or values
-            go, exact = self._who_goes(risks)
-            if go is None:
-                lost = self.ways.loss(node, self.people.table, ~kept)
-                return Looked(node, ~kept, sure, values, lost)
-            sure = sure and exact
-            left = int(kept.sum()) - int(go.sum())
-            if len(kept) - left > self.budget or left == 0:
-                return Looked(node, None, self.budget == 0 or (self.rises and sure), first)
+        risks = self.risks(node, kept)
+        start, forced, more = self._values(risks), None, 0
+        while unmet := [t for t in self.targets if not t.is_met(risks[t.measure])]:
+            go = self._over(unmet, risks)
+            if forced is None and not (self.rises and go.any()):  # from here on it is a choice
+                forced = ~kept
+                if self.rises:
+                    more = max(t.fewest_to_leave(risks[t.measure]) for t in unmet)
+            if not go.any():
+                go = self._highest(unmet, risks)
             kept[np.flatnonzero(kept)[go]] = False
+            if len(kept) - kept.sum() > self.budget:
+                must = int((~kept if forced is None else forced).sum()) + more
+                sure = must > self.budget or self.budget == 0
+                return Looked(node, None, sure, start, finer_fail=self._finer_fail(node, sure=sure))
+            risks = self.risks(node, kept)
+        lost = self.ways.loss(node, self.people.table, ~kept)
+        least = (
+            lost if forced is None else self.ways.at_least(node, self.people.table, forced, more)
+        )
+        return Looked(node, ~kept, lost <= least + TIE, self._values(risks), lost, least)
 
-    def _who_goes(self, risks: Mapping[str, Array]) -> tuple[Flags | None, bool]:
-        """Who is to be left out next, and whether any safe set must leave them out."""
-        unmet = [t for t in self.targets if not t.is_met(risks[t.measure])]
-        if not unmet:
-            return None, True
-        for_all = [t for t in unmet if t.is_of_everybody]
-        if for_all:
-            go = np.any([t.beyond(risks[t.measure]) for t in for_all], axis=0)
-            return go, self.rises
+    def _values(self, risks: Mapping[str, Array]) -> dict[Target, float]:
+        return {t: t.value(risks[t.measure]) for t in self.targets}
+
+    def _over(self, unmet: Sequence[Target], risks: Mapping[str, Array]) -> Flags:
+        """Who is over a limit that everybody has to keep."""
+        over = [t.beyond(risks[t.measure]) for t in unmet if t.is_of_everybody]
+        people = len(next(iter(risks.values())))
+        return np.asarray(np.any([np.zeros(people, dtype=bool), *over], axis=0))
+
+    def _highest(self, unmet: Sequence[Target], risks: Mapping[str, Array]) -> Flags:
+        """Those with the highest risks, as many as have to go at least."""
         target = max(unmet, key=lambda t: t.fewest_to_leave(risks[t.measure]))
         risk = risks[target.measure]
-        fewest = target.fewest_to_leave(risk)
-        if fewest > self.budget - (len(self.people) - len(risk)):
-            return np.ones(len(risk), dtype=bool), self.rises and len(risk) == len(self.people)
-        return _highest(risk, fewest), False
+        return _highest(risk, target.fewest_to_leave(risk))
+
+    def _finer_fail(self, node: Node, *, sure: bool) -> bool:
+        """Whether every finer node fails as this one does, by proof.
+
+        Where it matters who is unique in the population, as many have to go on a finer table as
+        are over their limits here if nobody were.
+        """
+        on_population = [m for m, d in self.directions.items() if d and d.on_population]
+        if not self.falls or not on_population:
+            return self.falls and sure
+        everybody = np.ones(len(self.people), dtype=bool)
+        least, result = self.risks(node, everybody), self.assessed(node, everybody)
+        least |= {measure: least_risk(result, measure) for measure in on_population}
+        unmet = [t for t in self.targets if not t.is_met(least[t.measure])]
+        go = [int(self._over(unmet, least).sum())]
+        return max(go + [t.fewest_to_leave(least[t.measure]) for t in unmet]) > self.budget
 
     def risks(self, node: Node, kept: Flags) -> dict[str, Array]:
         """Every measure that a target names, of each person who is kept."""

@@ -18,7 +18,8 @@ from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.plans.nodes import Looked, Release, rows_of
 from reidbn.plans.plan import ReleasePlan
-from reidbn.plans.search import Search
+from reidbn.plans.rising import Direction, direction_of
+from reidbn.plans.search import Certificate, Search
 from reidbn.plans.targets import Target, targets_of
 from reidbn.plans.ways import SEPARABLE, options_of, ways_of
 
@@ -73,16 +74,14 @@ def recommend(
         people, hierarchies, keep=names_of(keep, "keep"), drop=names_of(drop, "drop")
     )
     ways = ways_of(people, options, loss, importance)
-    on_classes = all(t.on_classes for t in targets)
     table = Release(
         people, options, ways, targets, base, floor(share * len(people) + 1e-9),
-        rows_of(people, options), rises=on_classes,
+        rows_of(people, options), {t.measure: _direction(base, t) for t in targets},
     )  # fmt: skip
-    monotone = on_classes and all(t.is_of_everybody for t in targets)
-    search = Search(ways, table.look, monotone and all(o.nests for o in options), seconds)
+    search = Search(ways, table.look, table.falls, seconds)
     certificate = search.run()
     if search.best is None:
-        raise DataError(_nothing_found(table, search, targets))
+        raise DataError(_nothing_found(table, certificate))
     result = _looked_at_again(table, search.best)
     return ReleasePlan(people, targets, loss, certificate, table, search, search.best, result)
 
@@ -112,6 +111,13 @@ def _base(
     return base
 
 
+def _direction(base: Assessment | None, target: Target) -> Direction | None:
+    """Which way what a target limits moves; classes grow by themselves."""
+    if base is None or target.on_classes:
+        return Direction(on_population=False)
+    return direction_of(base, target.measure)
+
+
 def _looked_at_again(table: Release, best: Looked) -> Assessment | None:
     """What is recommended, assessed anew; a plan counts only where every target is kept."""
     assert best.left_out is not None  # noqa: S101 - it keeps its targets
@@ -122,18 +128,23 @@ def _looked_at_again(table: Release, best: Looked) -> Assessment | None:
     return None if table.base is None else table.assessed(best.node, ~best.left_out)
 
 
-def _nothing_found(table: Release, search: Search, targets: tuple[Target, ...]) -> str:
+def _nothing_found(table: Release, certificate: Certificate) -> str:
     """Why there is no plan, and what could be allowed."""
     top = tuple(n - 1 for n in table.ways.shape)
     risks = table.risks(top, np.ones(len(table.people), dtype=bool))
-    unmet = [t for t in targets if not t.is_met(risks[t.measure])]
+    unmet = [t for t in table.targets if not t.is_met(risks[t.measure])]
     if not unmet:
         return "no way to release was found in the time; give it more (seconds=)"
     t = unmet[0]
     now = t.shown(t.value(risks[t.measure]))
     kept = [o.name for o in table.options if o.levels[-1] < o.ladder.levels]
     more = f"let {kept[0]} be made coarser, " if kept else ""
+    none = (
+        "no way to release keeps"
+        if certificate.is_proved
+        else ("no way to release was found that keeps")
+    )
     return (
-        f"no way to release keeps {t}: at the highest levels it is {now:.3g}"
+        f"{none} {t}: at the highest levels it is {now:.3g}"
         f". Allow more to be left out (suppress_at_most=), {more}or ask for less"
     )

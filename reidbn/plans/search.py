@@ -6,7 +6,8 @@ lose in all.  Two rules skip a node without looking at it:
     its loss alone is not lower     than that of the best one found, so it cannot be better
     a coarser one fails             and making it finer only splits classes, so it fails, too
 
-The second holds where every target is about classes and hierarchies nest.  From each node that is
+The second holds where hierarchies nest and every target is about classes or an attack of which it
+was shown (rising.py).  From each node that is
 not skipped a path leads up to the coarsest one; halving it finds where the targets begin to be
 kept, and one failure there answers for every finer node at once.
 """
@@ -20,11 +21,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.plans.nodes import Looked
+from reidbn.plans.nodes import TIE, Looked
 from reidbn.plans.ways import Array, Node, Ways
 from reidbn.progress import progress
 
-TIE = 1e-12  # losses that differ by less are the same
 COARSER_FAILS = "a coarser one cannot keep the targets"
 LOSES_MORE = "its loss alone is not lower"
 
@@ -65,7 +65,8 @@ class Search:
 
     ways: Ways
     look: Callable[[Node], Looked]
-    monotone: bool
+    prunes: bool
+    """Whether a node that fails may answer for the finer ones."""
     seconds: float | None = None
     best: Looked | None = None
     seen: dict[int, Looked] = field(default_factory=dict)
@@ -109,8 +110,8 @@ class Search:
         """Halve the way from a node to the coarsest one."""
         path = self._path(number)
         low, high = 0, len(path) - 1
-        if not self.monotone and self.best is not None:
-            self._at(path[0])
+        if not self.prunes and self.best is not None:
+            self._at(number)
             return
         while low < high:
             middle = (low + high) // 2
@@ -121,8 +122,8 @@ class Search:
             if self._is_late():
                 return
         self._at(path[low])
-        if not self.monotone:
-            self._at(path[0])
+        if not self._is_settled(number):
+            self._at(number)
 
     def _path(self, number: int) -> list[int]:
         """From a node up, each step the one that loses least."""
@@ -148,7 +149,7 @@ class Search:
             self.seen[number] = found
             if found.keeps and found.loss < self.least - TIE:
                 self.best = found
-            if not found.keeps and found.is_sure and self.monotone:
+            if found.finer_fail:
                 finer = tuple(slice(0, i + 1) for i in found.node)
                 self.fails.reshape(self.ways.shape)[finer] = True
         return self.seen[number].keeps
@@ -163,12 +164,13 @@ class Search:
             if which.any():
                 skipped[why] = int(which.sum())
         open_ = ~seen & ~failed & ~worse
+        lowest = self.bound.copy()
         for number, found in self.seen.items():
+            lowest[number] = max(lowest[number], found.at_least)
             unsure = not found.is_sure and not self.fails[number]
-            open_[number] = unsure and self.bound[number] < self.least - TIE
-        lowest = float(self.bound[open_].min()) if open_.any() else self.least
-        gap = self.least - lowest if self.best is not None else float("inf")
+            open_[number] = unsure and lowest[number] < self.least - TIE
+        gap = self.least - float(lowest[open_].min()) if open_.any() else 0.0
         return Certificate(
-            len(self.ways), len(self.seen), skipped, int(open_.sum()),
-            gap if open_.any() else 0.0, time.monotonic() - self.start, late,
+            len(self.ways), len(self.seen), skipped, int(open_.sum()), gap,
+            time.monotonic() - self.start, late,
         )  # fmt: skip

@@ -88,11 +88,13 @@ class Target:
     def fewest_to_leave(self, risk: Array) -> int:
         """At least so many people must go, where leaving people out lowers nobody's risk.
 
-        Of n people V are beyond it, and a share e may be: (V - r) <= e (n - r).
+        Of n people V are beyond it, and a share e may be: (V - r) <= e (n - r).  Of a mean, the
+        lowest risks of n - r people are within it.
         """
         beyond, n = int(self.beyond(risk).sum()), len(risk)
         if self.what == "mean":
-            return 0 if self.is_met(risk) else 1
+            means = np.sort(risk).cumsum() / np.arange(1, n + 1)
+            return n - int((~is_above(means, self.limit)).sum())
         share = {"quantile": 1 - self.at, "above": self.limit}.get(self.what, 0.0)
         return max(0, int(np.ceil((beyond - share * n) / (1 - share) - SLACK)))
 

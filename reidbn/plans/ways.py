@@ -166,6 +166,14 @@ class Ways:
             lost += self.cells[j][place][table[:, j]]
         return float(np.where(left_out, self.whole, lost).mean())
 
+    def at_least(self, node: Node, table: Codes, forced: NDArray[np.bool_], more: int) -> float:
+        """The least loss of a node at which these are left out, and so many more."""
+        lost = np.zeros(len(table))
+        for j, place in enumerate(node):
+            lost += self.cells[j][place][table[:, j]]
+        further = np.sort((self.whole - lost)[~forced])[:more]
+        return float((np.where(forced, self.whole, lost).sum() + further.sum()) / len(table))
+
 
 SEPARABLE = {"entropy": entropy, "granularity": granularity}
 

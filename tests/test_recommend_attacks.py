@@ -1,0 +1,171 @@
+"""Recommend under an attack, against every way to release and every set of people left out."""
+
+from itertools import product
+from math import log2
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+from reidbn.plans.rising import direction_of, least_risk
+
+WIDTHS = {"age": (2, 4), "zip": (2,), "sex": ()}
+LIMITS = [("highest <= 0.5", lambda r: r.max() <= 0.5 + 1e-12),
+          ("mean <= 0.3", lambda r: r.mean() <= 0.3 + 1e-12),
+          ("q75 <= 0.4", lambda r: (r > 0.4 + 1e-12).sum() <= int(0.25 * len(r) + 1e-9)),
+          ("above 0.35 <= 30%", lambda r: (r > 0.35 + 1e-12).sum() <= int(0.3 * len(r) + 1e-9)),
+          ]  # fmt: skip
+
+
+def bands(values, widths, level):
+    if level == 0:
+        return values
+    return np.zeros_like(values) if level > len(widths) else values // widths[level - 1]
+
+
+def risk_of(codes, chances, measure):
+    """P(alone) or E[1/alike] over what is known: every subset, by hand."""
+    total = np.zeros(len(codes))
+    for known in product((0, 1), repeat=codes.shape[1]):
+        some = np.flatnonzero(known)
+        p = np.prod([c if k else 1 - c for c, k in zip(chances, known, strict=True)])
+        alike = (codes[:, None, some] == codes[None, :, some]).all(axis=2).sum(axis=1)
+        total += p * ((alike == 1) if measure == "prosecutor" else 1 / alike)
+    return total
+
+
+def least_loss(frame, chances, measure, is_met, budget):
+    """The least loss over every level of every column and every set of people left out."""
+    n, best = len(frame), np.inf
+    table = {c: frame[c].to_numpy() for c in frame}
+    whole = np.zeros(n)
+    for values in table.values():
+        bits = np.array([log2(n / (values == v).sum()) for v in values])
+        whole += bits / max(bits.sum(), 1e-300) / len(table) if bits.sum() else 0
+    for levels in product(*(range(len(WIDTHS[c]) + 2) for c in frame)):
+        codes, lost = [], np.zeros(n)
+        for (c, values), level in zip(table.items(), levels, strict=True):
+            coarse = bands(values, WIDTHS[c], level)
+            codes.append(coarse)
+            bits = np.array([log2(n / (values == v).sum()) for v in values]).sum()
+            hides = [log2((coarse == w).sum() / (values == v).sum())
+                     for v, w in zip(values, coarse, strict=True)]  # fmt: skip
+            lost += np.array(hides) / bits / len(table) if bits else 0
+        codes = np.stack(codes, axis=1)
+        for out in product((0, 1), repeat=n):
+            out = np.array(out, dtype=bool)
+            loss = np.where(out, whole, lost).sum()
+            allowed = out.sum() <= budget and not out.all() and loss < best - 1e-12
+            if allowed and is_met(risk_of(codes[~out], chances, measure)):
+                best = loss
+    return best
+
+
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=[pytest.mark.wide] * (s > 7)) for s in range(40)]
+)
+def test_no_way_to_release_loses_less_than_the_certificate_says(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 8))
+    frame = pd.DataFrame({"age": rng.integers(0, 6, n), "zip": rng.integers(0, 3, n),
+                          "sex": rng.integers(0, 2, n)})  # fmt: skip
+    chances = np.round(rng.uniform(0.2, 1, 3), 2)
+    asked, is_met = LIMITS[seed % 4]
+    measure = ("marketer", "prosecutor")[seed // 4 % 2]
+    share = (0.0, 0.3, 0.5)[seed % 3]
+    people = rb.read_table(frame, quasi_identifiers=list(frame))
+    known = dict(zip(frame, chances, strict=True))
+    best = least_loss(frame, chances, measure, is_met, int(share * n + 1e-9))
+    call = {"target": {measure: asked}, "known": known, "population": 10**6,
+            "population_model": "pitman", "suppress_at_most": share,
+            "hierarchies": {c: rb.Bands(*w) for c, w in WIDTHS.items() if w}}  # fmt: skip
+    if np.isinf(best):
+        with pytest.raises(rb.errors.DataError, match="no way to release"):
+            rb.recommend(people, "adversary-routes", **call)
+        return
+    plan = rb.recommend(people, "adversary-routes", **call)
+    assert is_met(risk_of(plan.apply().table[:, :3], chances, measure))
+    assert plan.best.loss - plan.certificate.gap <= best + 1e-12
+    assert best <= plan.best.loss + 1e-12
+    if plan.certificate.is_proved:
+        assert plan.best.loss == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in range(1, 9))]
+)
+def test_a_coarser_way_settles_finer_ones_only_whoever_is_unique(seed):
+    """Every node by a fresh assessment: nothing that keeps the target is called a failure."""
+    rng = np.random.default_rng(seed)
+    n = 60
+    frame = pd.DataFrame({"age": rng.integers(0, 8, n), "zip": rng.integers(0, 5, n)})
+    people = rb.read_table(frame, quasi_identifiers=list(frame))
+    call = {"known": dict(zip(frame, rng.uniform(0.3, 1, 2), strict=True)),
+            "population": int(rng.choice([80, 300, 10_000])),
+            "population_model": ("log-linear", "pitman")[seed % 2]}  # fmt: skip
+    limit = float(rng.uniform(0.02, 0.3))
+    plan = rb.recommend(people, "adversary-routes", target={"overall": limit}, **call,
+                        hierarchies={"age": "bands:2,4", "zip": "bands:2"})  # fmt: skip
+    lattice = plan._table.ways
+    ladders, losses = {o.name: o.ladder for o in lattice.options}, lattice.losses()
+    keeps = []
+    for i in range(len(lattice)):
+        coarse = people.generalise(lattice.levels(lattice.node(i)), hierarchies=ladders)
+        risk = rb.assess("adversary-routes", coarse, **call).risk()
+        keeps.append(risk.max() <= limit * (1 + 1e-12))
+    assert not (plan._search.fails & np.array(keeps)).any()
+    assert plan.certificate.is_proved
+    assert plan.best.loss == pytest.approx(losses[keeps].min(), abs=1e-12)
+
+
+def test_a_direction_is_shown_or_not_claimed():
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(150, seed=1), quasi_identifiers=["age", "sex"]
+    )
+    call = {"known": {"age": 0.5, "sex": 1.0}, "population": 9_000}
+    result = rb.assess("adversary-routes", people, **call)
+    found = {m: direction_of(result, m) for m in result.measures}
+    assert not found["prosecutor"].on_population
+    assert not found["marketer"].on_population
+    assert found["overall"].on_population
+    assert found["journalist_match"] is None  # E[1/F] moves with the fit
+    seen = rb.assess("adversary-routes", people, **call, given={"claims": "yes"})
+    assert direction_of(seen, "overall") is None
+    everywhere = rb.assess("adversary-routes", people, **{**call, "population": 10**12})
+    low = least_risk(result, "overall")
+    assert (low <= result.risk() + 1e-15).all()
+    np.testing.assert_allclose(low, everywhere.risk(), atol=1e-4)  # hardly anybody is unique there
+
+
+RISING = """
+schema_version: 1
+name: rising
+title: More people alike, more risk
+story: Who is one of many is found. Assumed all of it.
+subject: {class_size: {per: known, unit: records, range: [1, 1000000000], story: alike}}
+groups: {known: {story: what is known, members: [knows_age], probability: 0.5, source: assumption}}
+nodes:
+  alone: {parents: [known], story: one record, cpd: {kind: unique, of: "@class_size"}}
+  found:
+    parents: [alone]
+    story: found where somebody else is alike
+    source: assumption
+    cpd: {kind: rows, rows: [{when: {alone: "no"}, p: [0.1, 0.9]}, {p: [0.9, 0.1]}]}
+questions: {risk: {target: found=yes}}
+"""
+
+
+def test_an_attack_that_gains_by_larger_classes_is_searched_without_the_rules(tmp_path):
+    (tmp_path / "rising.yaml").write_text(RISING)
+    attack = rb.load(tmp_path / "rising.yaml")
+    frame = pd.DataFrame({"age": [1, 2, 3, 3, 7, 7, 7]})
+    people = rb.read_table(frame, quasi_identifiers=["age"])
+    result = rb.assess(attack, people)
+    assert direction_of(result, "overall") is None
+    call = {"target": {"overall": "mean <= 0.6"}, "suppress_at_most": 0.5,
+            "hierarchies": {"age": "bands:2,4"}}  # fmt: skip
+    with pytest.raises(rb.errors.DataError, match="no way to release was found that keeps"):
+        rb.recommend(people, attack, **call)
+    alone = rb.read_table(frame.iloc[[0, 1, 2, 4]], quasi_identifiers=["age"])
+    assert rb.assess(attack, alone).risk().mean() <= 0.6  # three left out: it can be done
