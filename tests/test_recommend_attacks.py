@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
-from reidbn.plans.rising import direction_of, least_risk
+from reidbn.plans import direction_of, least_risk
 
 WIDTHS = {"age": (2, 4), "zip": (2,), "sex": ()}
 LIMITS = [("highest <= 0.5", lambda r: r.max() <= 0.5 + 1e-12),

@@ -8,6 +8,7 @@ __getattr__ = face(
         "ways": "Ways",
         "plan": "Way ReleasePlan",
         "recommend": "recommend",
+        "rising": "Direction direction_of least_risk",
         "search": "Certificate",
         "targets": "Target",
     },
