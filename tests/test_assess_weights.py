@@ -120,10 +120,11 @@ def test_values_that_match_several_are_weighed_with_all_who_match():
     assert result.risk("journalist_match") == pytest.approx(expected, rel=1e-12)
 
 
-def test_suppression_takes_those_for_whom_people_stood_out_of_the_population():
+def test_suppression_leaves_the_population_that_the_weights_sum_to():
     table = People.from_codes([[0], [1], [1]], ["age"], weights=[5000, 300, 500])
     held = rb.what_if(rb.assess(ATTACK, table), suppress=2)
-    assert held.provenance["population"] == 800
+    assert held.provenance["population"] == 5800
+    assert rb.assess(ATTACK, table.suppress(2)).provenance["population"] == 5800
     assert held.risk("journalist_match") == pytest.approx(individual_risk(2, 800.0), rel=1e-12)
 
 

@@ -48,10 +48,13 @@ def generalise(
             schema[j], new = climbed(column, ladder, level, people.missing)
             table[:, j] = new[table[:, j]]
     notes = (*people.notes, *(f"{name} at level {level}" for name, level in levels.items()))
+    whole = people.before
+    before = None if whole is None else generalise(whole, levels, hierarchies=hierarchies)
     if history is None:
         return replace(
-            people, table=table, schema=tuple(schema), notes=notes, original=people.as_read
-        )
+            people, table=table, schema=tuple(schema), notes=notes, original=people.as_read,
+            before=before,
+        )  # fmt: skip
     rebuilt = people_of_history(
         replace(history, records=table, schema=tuple(schema)),
         Roles(people.quasi_identifiers, people.sensitive),
@@ -59,7 +62,7 @@ def generalise(
     )
     return replace(
         people, table=rebuilt.table, schema=rebuilt.schema, history=rebuilt.history, notes=notes,
-        original=people.as_read,
+        original=people.as_read, before=before,
     )  # fmt: skip
 
 
@@ -88,7 +91,10 @@ def released_at(
     told = tuple(f"{column.name} at level " for column in people.schema)
     before = [note for note in people.notes if not note.startswith(told)]
     levels_now = [note for note in again.notes if note.startswith(told)]
-    return replace(again, notes=(*before, *levels_now), share_kept=people.share_kept)
+    notes, whole = (*before, *levels_now), people.before
+    if whole is not None:
+        whole = released_at(whole, levels, hierarchies=hierarchies)
+    return replace(again, notes=notes, share_kept=people.share_kept, before=whole)
 
 
 def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy:
@@ -134,7 +140,7 @@ def left_out(people: People, who: NDArray[np.bool_], why: str = "") -> People:
     note = f"{counted(int(who.sum()), 'person')} suppressed{why}"
     mass = [len(p) if p.weights is None else float(p.weights.sum()) for p in (kept, people)]
     share = people.share_kept * mass[0] / mass[1]
-    return replace(kept, notes=(*people.notes, note), share_kept=share)
+    return replace(kept, notes=(*people.notes, note), share_kept=share, before=people.whole)
 
 
 @typed

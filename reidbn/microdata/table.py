@@ -78,6 +78,8 @@ class People:
     """Whether row i is somebody, and not any one of those who are counted in a cell."""
     share_kept: float = 1.0
     """The share that suppress() left of the people, or of all for whom they stand by weight."""
+    before: People | None = field(default=None, repr=False)
+    """The table before people were left out, with the values that are released now."""
     reading: TableSource = field(default_factory=TableSource)
     """One thing for all tables that were made from one reading."""
 
@@ -229,7 +231,7 @@ class People:
         original = None if self.original is None else self.original.take(index)
         return replace(
             self, table=table, weights=weights, subject_ids=ids, history=history, origin=origin,
-            original=original,
+            original=original, before=None,
         )  # fmt: skip
 
     @typed
@@ -276,7 +278,11 @@ class People:
         secret = tuple(name for name in wanted if name in self.sensitive)
         schema = tuple(self.column(name) for name in (*known, *secret))
         table = self._coded([*known, *secret])
-        return replace(self, table=table, schema=schema, quasi_identifiers=known, sensitive=secret)
+        before = None if self.before is None else self.before.select(wanted)
+        return replace(
+            self, table=table, schema=schema, quasi_identifiers=known, sensitive=secret,
+            before=before,
+        )  # fmt: skip
 
     # Coarser
 
@@ -284,6 +290,19 @@ class People:
     def as_read(self) -> People:
         """The same people with the values that they were read with."""
         return self if self.original is None else self.original
+
+    @property
+    def whole(self) -> People:
+        """The table before suppress() left people out; the table itself where nobody was."""
+        return self if self.before is None else self.before
+
+    @property
+    def rows_of_whole(self) -> Ints:
+        """The row of each person in `whole`."""
+        if self.before is None:
+            return np.arange(len(self))
+        rows, order = self.before.rows_read, np.argsort(self.before.rows_read, kind="stable")
+        return np.asarray(order[np.searchsorted(rows[order], self.rows_read)])
 
     @property
     def rows_read(self) -> Ints:
@@ -304,7 +323,8 @@ class People:
         """The same people with every value equal to itself only: matching becomes a partition."""
         schema = tuple(replace(column, relation=None) for column in self.schema)
         policy = "value" if self.missing == "matches-anything" else self.missing
-        return replace(self, schema=schema, missing=policy)
+        before = None if self.before is None else self.before.as_written()
+        return replace(self, schema=schema, missing=policy, before=before)
 
     generalise = late("reidbn.microdata.generalise:generalise")
     suppress = late("reidbn.microdata.generalise:suppress")

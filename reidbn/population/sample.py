@@ -22,7 +22,12 @@ SUPPRESSED = (
     "people were suppressed: the population is counted without those for whom they stood; "
     "population= means the one from which the table was drawn, before anybody was suppressed. The "
     "population model is fitted to those who are left, so what it says of them may change (and "
-    "grow) though nothing about them did: read it beside what it says before suppression"
+    "grow) though nothing about them did: ask it of the table before suppression (.whole)"
+)
+AS_IT_WAS = (
+    "people were suppressed: who is alike in the population is estimated from the table as it was "
+    "before, so that leaving others out changes nothing of it for those who stay; population= "
+    "means the one from which that table was drawn"
 )
 
 

@@ -63,10 +63,13 @@ def data(result: Assessment, telling: Telling) -> Section:
     if gone := told_left_out(people, telling):
         text.append(f"Left out before this report, and counted nowhere in it: {gone}.")
     if population:
-        population = telling.population(population, len(people), is_whole=people.share_kept == 1)
-        known = len(people) if telling.custodian else down(len(people))
+        whole = people.whole
+        population = telling.population(population, len(people), is_whole=whole.share_kept == 1)
+        known = len(whole) if telling.custodian else down(len(people))
+        left = "" if people.before is None else ", with those left out"
         text.append(
-            f"Drawn from a population of {population:,.0f}: a sampling fraction of "
+            f"Drawn{left if telling.custodian else ''} from a population of {population:,.0f}: "
+            f"a sampling fraction of "
             f"{per_cent(known / population)}."
         )
     coarse = [f"{c} at level {people.column(c).level} of its hierarchy" for c in people.columns

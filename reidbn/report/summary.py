@@ -327,7 +327,7 @@ def told_provenance(result: Assessment, telling: Telling) -> dict[str, Any]:
     found, table = dict(result.provenance), result.inputs.people
     if found["population"] is not None:
         found["population"] = telling.population(
-            found["population"], len(table), is_whole=table.share_kept == 1
+            found["population"], len(table), is_whole=table.whole.share_kept == 1
         )
     if not telling.custodian:
         for name in [n for n in found if n in ("table_fingerprint", "original_fingerprint")]:

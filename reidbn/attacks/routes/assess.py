@@ -43,7 +43,7 @@ from reidbn.attacks.routes.by_weight import (
     people_behind,
     weighted_population,
 )
-from reidbn.attacks.routes.counts import SubsetClasses, subset_classes
+from reidbn.attacks.routes.counts import SubsetClasses, as_it_was, subset_classes
 from reidbn.attacks.routes.expected_match import journalist_match
 from reidbn.attacks.routes.placing import (
     attach,
@@ -77,7 +77,7 @@ from reidbn.microdata.placing import Groups, place, refuse_unnamed
 from reidbn.microdata.sparse import Sparse
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
-from reidbn.population.sample import SUPPRESSED, population_size, stood_for
+from reidbn.population.sample import AS_IT_WAS, SUPPRESSED, population_size, stood_for
 from reidbn.release.writing import private_folder
 from reidbn.written import agree, counted
 
@@ -224,8 +224,11 @@ def chosen_scenario(
 def check_population(population: float | None, people: People) -> float | None:
     """A population is a whole number of people, at least those of the table.
 
-    What comes back is without those for whom suppressed people stood.
+    What comes back is without those for whom suppressed people stood, where the table as it was
+    before is not there any more.
     """
+    gone = "" if people.before is None else ", before people were left out"
+    people = people.whole
     if population is None:
         return None
     size, register = population_size(population)
@@ -233,7 +236,7 @@ def check_population(population: float | None, people: People) -> float | None:
         raise UsageError("population is a table of people; assess takes their number")
     if size < len(people):
         raise DataError(
-            f"a population of {size:,} is smaller than the table ({len(people):,}); "
+            f"a population of {size:,} is smaller than the table ({len(people):,}{gone}); "
             f"population is the number of people from whom the table was drawn"
         )
     left = stood_for(size, people)[0]
@@ -297,9 +300,9 @@ def run(inputs: Inputs) -> Assessment:
         notes += weighted
     population = None
     if inputs.population is not None and inputs.people.share_kept < 1:
-        notes.append(SUPPRESSED)
+        notes.append(SUPPRESSED if inputs.people.whole.share_kept < 1 else AS_IT_WAS)
     if inputs.population is not None and on_population(attack):
-        population = _population(inputs, seen, classes)
+        population = _population(inputs, groups, seen, classes)
     table = subject_table(attack, classes, population, asked, given, filled)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     notes += _means(attack)
@@ -400,7 +403,7 @@ def _with_weights(inputs: Inputs) -> tuple[Inputs, list[str]]:
         return inputs, []
     if model != BY_WEIGHTS:
         return inputs, [f"survey weights are not used: {model} was asked for"]
-    behind = people_behind(people, model)
+    behind = people_behind(people.whole, model)
     notes = []
     if inputs.population is None and behind is not None:
         notes.append(f"the population is what the survey weights sum to: {behind:,.0f} people")
@@ -408,14 +411,21 @@ def _with_weights(inputs: Inputs) -> tuple[Inputs, list[str]]:
     return replace(inputs, population_model=model), notes
 
 
-def _population(inputs: Inputs, seen: People, classes: SubsetClasses) -> SubsetPopulation:
+def _population(
+    inputs: Inputs, groups: Groups, seen: People, classes: SubsetClasses
+) -> SubsetPopulation:
+    """The population model, of the table as it was before anybody was left out of it."""
     assert inputs.population is not None  # noqa: S101 - the caller looked
+    who = inputs.individuals
+    if inputs.people.before is not None:
+        who = inputs.people.rows_of_whole if who is None else inputs.people.rows_of_whole[who]
+        seen = groups.seen(inputs.people.before)
+        classes = as_it_was(classes, seen, who)
     if inputs.population_model == BY_WEIGHTS:
-        return weighted_population(seen, classes, inputs.population, inputs.individuals)
+        return weighted_population(seen, classes, inputs.population, who)
     return subset_population(
-        seen, classes, inputs.population,
-        model=inputs.population_model, individuals=inputs.individuals,
-    )  # fmt: skip
+        seen, classes, inputs.population, model=inputs.population_model, individuals=who
+    )
 
 
 def of_individuals(inputs: Inputs, columns: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -144,11 +144,11 @@ def released(
 
 
 def _left(inputs: Inputs, people: People) -> float | None:
-    """The population without those for whom people stand who are suppressed now."""
+    """The population of which the table was drawn, as far as it is known what that was."""
     if inputs.population is None:
         return None
-    share = people.share_kept / inputs.people.share_kept
-    return float(max(round(inputs.population * share), len(people)))
+    share = people.whole.share_kept / inputs.people.whole.share_kept
+    return float(max(round(inputs.population * share), len(people.whole)))
 
 
 def assessed(given: Any) -> Assessment:
@@ -166,7 +166,9 @@ def _suppressed(
     """The people in classes of at least k, with what the call says about each of them."""
     numbered = replace(people, subject_ids=np.arange(len(people))).suppress(k)
     rows = np.asarray(numbered.subject_ids, dtype=np.intp)
-    kept = replace(people.take(rows), notes=numbered.notes, share_kept=numbered.share_kept)
+    kept = replace(
+        people.take(rows), notes=numbered.notes, share_kept=numbered.share_kept, before=people.whole
+    )
     return kept, {name: np.asarray(values)[rows] for name, values in subject.items()}
 
 

@@ -196,6 +196,18 @@ def subset_classes(
     return replace(classes_of(rows, groups, individuals), counts=counts)
 
 
+def as_it_was(classes: SubsetClasses, whole: People, rows: Ints) -> SubsetClasses:
+    """The same people's classes in the table before others were left out, row by row as here.
+
+    `rows` are those asked about, in the whole table.
+    """
+    found = subset_classes(whole, classes.groups, rows)
+    if found.distinct is None:
+        return found
+    followed = found.distinct.of_record[rows[classes.some]]
+    return replace(found, followed=followed, of_person=classes.of_person, rows=classes.rows)
+
+
 def refuse_memory(rows: int, groups: int) -> None:
     """Raise TooLarge where a number per row and subset is more than is kept."""
     if rows * 4 * (1 << groups) > MEMORY:

@@ -228,8 +228,8 @@ def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
         found = _summed(result, fits, asked)
         if found is not None:
             return found
-    rows = fits.classes.of_person[result.subject_table.first]
-    told = Told(fits.classes, fits)
+    rows = result.classes.of_person[result.subject_table.first]
+    told = Told(result.classes, fits)
     columns: dict[str, Any] = {
         **result.subject_table.columns,
         **{name: filled(result.attack, name, told, rows) for name in _estimated(result)},
@@ -251,7 +251,7 @@ def _summed(
     """The same where no number per person and subset is kept; None where that cannot be."""
     match = Query((), {}, {}, result.inputs.done) if MATCH in result.risks else None
     found = summed(
-        result.attack, asked, result.inputs.set, fits.classes, fits, result.subject_table,
+        result.attack, asked, result.inputs.set, result.classes, fits, result.subject_table,
         match=match,
     )  # fmt: skip
     if found is None or {*asked} - {*found}:

@@ -63,7 +63,12 @@ class Told:
     def unique(self, rows: Rows) -> NDArray[np.float64]:
         """P(unique in the population | unique in the table), row x subset or one row for all."""
         assert self.population is not None  # noqa: S101 - a provider says that it needs one
-        return self.population.unique_of(rows) if self.few else self.population.unique(rows)
+        found = self.population.unique_of(rows) if self.few else self.population.unique(rows)
+        was = self.population.classes
+        if was is self.classes:
+            return found
+        alone = Told(was, few=self.few).sizes(rows) == 1  # who is like somebody left out is not
+        return np.asarray(found * alone)
 
 
 @dataclass(frozen=True)

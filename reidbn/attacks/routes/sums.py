@@ -118,7 +118,9 @@ class Means:
     @property
     def are_known(self) -> bool:
         """Where everybody is asked about, and nobody is told more than the subset says."""
-        told = self.population is None or self.population.finer is None
+        told = self.population is None or (
+            self.population.finer is None and self.population.classes is self.classes
+        )
         return self.classes.followed is None and told
 
     @cached_property
