@@ -289,3 +289,34 @@ def test_what_the_next_finer_level_would_break_is_counted():
         assert int((sizes < 5).sum()) == row.people
     with pytest.raises(rb.errors.DataError, match="give it more"):
         rb.recommend(people, target="k=5", seconds=0)
+
+
+def test_the_page_tells_outwards_what_was_done_and_the_custodian_everything(tmp_path, shell):
+    frame = rb.datasets.synthetic_patients(1_000, seed=1)
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex", "race"])
+    plan = rb.recommend(people, target="k=5", hierarchies={"age": "bands:5,10,20"},
+                        suppress_at_most=0.03)  # fmt: skip
+    assert 10 < plan.best.suppressed < 100
+    texts = {}
+    for custodian in (False, True):
+        for kind in ("html", "md", "json"):
+            path = plan.report(tmp_path / f"{custodian}.{kind}", custodian=custodian)
+            texts[custodian, kind] = path.read_text()
+            assert shell("verify", path)[0] == 0
+    told, own = json.loads(texts[False, "json"]), json.loads(texts[True, "json"])
+    assert told["suppressed"] == plan.best.suppressed // 10 * 10
+    assert own["suppressed"] == plan.best.suppressed
+    assert {"before", "after", "certificate"}.isdisjoint(told)
+    assert "What one level finer would break" in texts[True, "md"]
+    assert "finer" not in texts[False, "md"]
+    assert f"{plan.best.suppressed:,} of" not in texts[False, "html"]
+    assert "age | level" in texts[False, "md"]
+    plan.plot(tmp_path / "front.png")
+    assert (tmp_path / "front.png").stat().st_mode & 0o077 == 0
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = ["recommend", tmp_path / "t.csv", "--qi", "age,sex", "--target", "k=5"]
+    assert shell(*asked, "--html", tmp_path / "p.html")[0] == 0
+    assert shell("verify", tmp_path / "p.html", tmp_path / "t.csv")[0] == 0
+    code, said = shell(*asked, "--plot", tmp_path / "p.png")
+    assert code != 0
+    assert "add --custodian" in said

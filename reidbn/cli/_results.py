@@ -68,7 +68,7 @@ def write_reports(result: Result, asked: Mapping[str, Any], **more: Any) -> None
         raise UsageError(
             "--plot draws this table, whatever --ledger prints; the page has the picture: --html"
         )
-    ledger = {"command": _command()}
+    ledger = {"command": command_again()}
     if asked.get("ledger") is not None:
         ledger["ledger"] = asked["ledger"]
     for name, kind in REPORTS.items():
@@ -82,11 +82,11 @@ def write_reports(result: Result, asked: Mapping[str, Any], **more: Any) -> None
 
 
 _WRITES = ("--html", "--markdown", "--json-report", "--plot", "--out", "--parquet", "--restricted",
-           "--checkpoint", "--ledger")  # fmt: skip
+           "--checkpoint", "--ledger", "--write")  # fmt: skip
 _SAYS = ("--json", "--quiet", "-q")
 
 
-def _command() -> list[str] | None:
+def command_again() -> list[str] | None:
     """The words by which a report can be made again, without the files that were written."""
     context = click.get_current_context(silent=True)
     words = [] if context is None else list(context.meta.get("reidbn.words", []))

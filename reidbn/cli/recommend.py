@@ -18,11 +18,13 @@ from reidbn.cli._options import (
     print_json,
     read_pairs,
 )
+from reidbn.cli._results import REPORTS, command_again, result_options
 from reidbn.cli._tables import ALONE, about, listed, say_about, table_options
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
     from reidbn.microdata.table import People
+    from reidbn.plans.plan import ReleasePlan
 
 ATTACK = "adversary-routes"
 
@@ -54,6 +56,7 @@ ATTACK = "adversary-routes"
 @click.option("--seconds", type=float, metavar="S", help="How long to search at most.")
 @click.option("--write", type=NewFile(".csv", ".parquet"), metavar="FILE",
               help="Write the table as it would be released. Restricted.")  # fmt: skip
+@result_options("html", "markdown", "json_report", "plot", "custodian")
 @output_options
 def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> None:
     """The least change to TABLE that keeps every --target: levels of columns, people left out.
@@ -62,6 +65,11 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
     """
     import reidbn as rb
 
+    if options["plot"] and not options["custodian"]:
+        raise UsageError(
+            "--plot shows the numbers of ways that were not taken: it is the custodian's own; "
+            "add --custodian"
+        )
     people = replace(people, notes=tuple(n for n in people.notes if ALONE not in n))
     plan = rb.recommend(people, target=list(options["target"]), **_asked(people, options))
     if as_json:
@@ -89,8 +97,21 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
     if plan.untouched and not as_json:
         names = ", ".join(plan.untouched)
         click.echo(f"not looked at, and written as they are: {names}; drop what names a person")
+    _write_page(plan, options)
     if options["write"]:
         click.echo(f"the table as it would be released: {plan.write(options['write'])}", err=True)
+
+
+def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:
+    from reidbn.plans.page import write_plan
+
+    for name, kind in REPORTS.items():
+        if options[name]:
+            write_plan(plan, options[name], custodian=options["custodian"], kind=kind,
+                       command=command_again())  # fmt: skip
+            click.echo(f"report: {options[name]}", err=True)
+    if options["plot"]:
+        plan.plot(options["plot"])
 
 
 def _asked(people: People, options: dict[str, Any]) -> dict[str, Any]:

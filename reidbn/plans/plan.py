@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.attacks.routes.assessment import Assessment
+from reidbn.calls import typed
 from reidbn.microdata.generalise import generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.nodes import Looked, Release
@@ -23,6 +24,7 @@ from reidbn.written import counted
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +179,25 @@ class ReleasePlan:
     def untouched(self) -> tuple[str, ...]:
         """Columns of the source that no attack looked at: names and numbers of people, say."""
         return not_looked_at(self.people)
+
+    @typed
+    def report(self, path: str | os.PathLike[str], *, custodian: bool = False) -> Path:
+        """Write the page of the plan as .html, .md or .json.
+
+        What leaves the house says what was done; `custodian` adds every number.  The release's own
+        risks are `plan.result.report(path)`.
+        """
+        from reidbn.plans.page import write_plan
+
+        return write_plan(self, Path(path), custodian=custodian)
+
+    @typed
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """The ways that were looked at by loss and by the first target; the custodian's own."""
+        from reidbn.plans.page import front_figure
+        from reidbn.report.style import save
+
+        return save(front_figure(self), None if path is None else Path(path), of_people=True)
 
     def explain(self) -> str:
         """What to do and why, in two sentences."""

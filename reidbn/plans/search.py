@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from reidbn.plans.nodes import TIE, Looked
 from reidbn.plans.ways import Array, Node, Ways
 from reidbn.progress import progress
+from reidbn.written import agree
 
 COARSER_FAILS = "a coarser one cannot keep the targets"
 LOSES_MORE = "its loss alone is not lower"
@@ -54,8 +55,8 @@ class Certificate:
             return f"{looked}. No other way is better: proved."
         late = ", because the time was up" if self.out_of_time else ""
         return (
-            f"{looked}. {self.unsettled:,} are not settled{late}: one of them could lose up to "
-            f"{self.gap:.3g} less."
+            f"{looked}. {self.unsettled:,} {agree(self.unsettled, 'is', 'are')} not settled{late}: "
+            f"up to {self.gap:.3g} less could be lost there."
         )
 
 

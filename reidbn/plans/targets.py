@@ -101,15 +101,21 @@ class Target:
     def __str__(self) -> str:
         if self.k:
             return f"{self.k} or more alike"
+        limit = f"{100 * self.limit:g} %" if self.what == "above" else f"{self.limit:g}"
+        return f"{self.axis} at most {limit}"
+
+    @property
+    def axis(self) -> str:
+        """What is limited, in words."""
+        if self.k:
+            return "fewest alike"
         named = self.measure.replace("_", " ")
-        what = {
+        return {
             "highest": f"the highest {named}",
             "mean": f"the mean of {named}",
             "quantile": f"the {100 * self.at:g} % quantile of {named}",
             "above": f"people whose {named} is above {self.at:g}",
         }[self.what]
-        limit = f"{100 * self.limit:g} %" if self.what == "above" else f"{self.limit:g}"
-        return f"{what} at most {limit}"
 
 
 _K = re.compile(r"\s*k\s*(?:=|>=|≥)\s*(\d+)\s*")

@@ -1,0 +1,175 @@
+"""The page of a plan: what to do, what it keeps, what one level finer would break, what proves it.
+
+What leaves the house says what was done and that the targets are kept; the numbers of the table as
+it was, of ways that were not taken, and of who would break a target are the custodian's.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import reidbn
+from reidbn.release.seal import sealed
+from reidbn.release.writing import write_text
+from reidbn.report.page import REPORTS, SAFE, Section, Sheet, Shown, ending, html, markdown
+from reidbn.report.style import BLUE, LINE, ORANGE, blank, titled
+from reidbn.report.telling import OWN_COPY, Telling
+from reidbn.written import counted, tiny
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from reidbn.plans.plan import ReleasePlan
+
+
+def write_plan(
+    plan: ReleasePlan,
+    path: str | Path,
+    *,
+    custodian: bool,
+    kind: str | None = None,
+    command: list[str] | None = None,
+) -> Path:
+    """Write the page as .html, .md or .json; `command` makes it again."""
+    kind = kind or ending(path, REPORTS)
+    if kind == ".json":
+        found = plan.to_dict() if custodian else told(plan)
+        text = json.dumps(found, indent=1, default=float) + "\n"
+    else:
+        page = sheet(plan, custodian=custodian)
+        text = html(page) if kind == ".html" else markdown(page)
+    about: dict[str, Any] = {
+        "result": "a plan of a release",
+        "about": "; ".join(map(str, plan.targets)),
+        "reidbn": reidbn.__version__,
+    }
+    if custodian:
+        about["table_fingerprint"] = plan.people.fingerprint
+    if command is not None:
+        about["command"] = command
+    return write_text(sealed(text, about), path, of_people=custodian)
+
+
+def told(plan: ReleasePlan) -> dict[str, Any]:
+    """What may leave the house, for programs."""
+    found = plan.to_dict()
+    telling, n = Telling(), len(plan.people)
+    return {
+        **{name: found[name] for name in ("targets", "levels", "columns_dropped")},
+        "suppressed": telling.count(plan.best.suppressed),
+        "people": telling.count(n),
+        "loss": {"name": plan.loss, "percent": round(100 * plan.best.loss)},
+        "proved": plan.certificate.is_proved,
+        "rounded": True,
+    }
+
+
+def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
+    """The page as sections."""
+    telling, best = Telling(custodian=custodian), plan.best
+    loss = f"{best.loss:.4g}" if custodian else f"{100 * best.loss:.0f} %"
+    proof = plan.certificate
+    if custodian:
+        sure = str(proof)
+    elif proof.is_proved:
+        sure = "No other way that was allowed loses less: proved."
+    else:
+        sure = "Whether another way loses less is not settled."
+    changed = [n for n, level in best.levels.items() if level or n in best.dropped]
+    verdict = [
+        f"Released so, the table keeps {' and '.join(map(str, plan.targets))}.",
+        f"{counted(len(changed), 'column')} of {len(best.levels)} made coarser or dropped, "
+        f"{telling.of(best.suppressed, len(plan.people))} left out; {loss} of what the table says "
+        f"is lost ({plan.loss}).",
+        *([OWN_COPY] if custodian else []),
+    ]
+    sections = [Section("What to do", shown=[_what_to_do(plan)])]
+    if custodian:
+        sections += [_kept(plan), _finer(plan), _others(plan)]
+    sections.append(Section("What proves it", text=[sure], bullets=_allowed(plan)))
+    return Sheet("The least change that makes the release safe", SAFE, verdict, sections)
+
+
+def _what_to_do(plan: ReleasePlan) -> Shown:
+    rows, released = [], plan.apply()
+    for j, (name, level) in enumerate(plan.best.levels.items()):
+        common = np.bincount(released.table[:, j]).argmax()
+        such = f", such as {released.column(name).labels[common]}"
+        done = f"level {level} of {plan.highest[name]}{such}" if level else "as it is"
+        rows.append([name, "dropped" if name in plan.best.dropped else done])
+    return Shown("Every column, as it is released", ["column", "released"], rows)
+
+
+def _kept(plan: ReleasePlan) -> Section:
+    before, after = plan.best.before, plan.best.after
+    rows = [[t, tiny(before[t], ".4g"), tiny(after[t], ".4g")] for t in map(str, plan.targets)]
+    return Section(
+        "What it keeps", shown=[Shown("Each target", ["target", "as it is", "then"], rows)]
+    )
+
+
+def _finer(plan: ReleasePlan) -> Section:
+    rows = [
+        [str(r["column"]), str(r["level"]), str(r["target"]), tiny(float(r["value"]), ".4g"),
+         f"{r['people']:,}" if r["breaks"] else "-"]
+        for r in plan.binding.to_dict(orient="records")
+    ]  # fmt: skip
+    heads = ["column", "level", "target", "it would be", "people who break it"]
+    said = Shown("One column one level finer, nobody else left out", heads, rows)
+    return Section("What one level finer would break", shown=[said] if rows else [],
+                   text=[] if rows else ["Every column is released as it is."])  # fmt: skip
+
+
+def _others(plan: ReleasePlan) -> Section:
+    front, names = plan.front, [str(t) for t in plan.targets]
+    rows = [
+        [_levels(plan, row), f"{row['suppressed']:,}", f"{row['loss']:.4g}",
+         *(tiny(t.shown(row[str(t)]), ".4g") for t in plan.targets),
+         "yes" if row["keeps"] else "no"]
+        for row in front.to_dict(orient="records")
+    ]  # fmt: skip
+    heads = ["levels", "left out", "loss", *names, "keeps all"]
+    return Section(
+        "Other ways",
+        text=["Of the ways that were looked at, those of which none loses less and is safer."],
+        shown=[Shown("Loss against what is kept", heads, rows, front_figure(plan),
+                     "Each way by its loss and the number of the first target.")],
+    )  # fmt: skip
+
+
+def _levels(plan: ReleasePlan, row: Any) -> str:
+    return ", ".join(f"{name} {row[name]}" for name in plan.best.levels)
+
+
+def _allowed(plan: ReleasePlan) -> list[str]:
+    kept = [n for n in plan.best.levels if plan.highest[n] and not plan.best.levels[n]]
+    found = [f"as they were: {', '.join(kept)}"] if kept else []
+    if plan.untouched:
+        found.append(f"not looked at, and written as they are: {', '.join(plan.untouched)}")
+    return found
+
+
+def front_figure(plan: ReleasePlan) -> Figure:
+    """The ways that were looked at: what each loses, and the number of the first target."""
+    first, front = plan.targets[0], plan.front
+    drawn, (axes,) = blank(7.2, 3.6)
+    for keeps, colour, label in ((True, BLUE, "keeps every target"), (False, ORANGE, "does not")):
+        some = front[front["keeps"] == keeps]
+        if len(some):
+            values = [first.shown(v) for v in some[str(first)]]
+            axes.plot(some["loss"], values, "o", color=colour, label=label)
+    chosen = plan.best
+    axes.annotate("the plan", (chosen.loss, chosen.after[str(first)]), xytext=(8, 8),
+                  textcoords="offset points", fontsize=8)  # fmt: skip
+    axes.plot([chosen.loss], [chosen.after[str(first)]], "o", color=BLUE, markersize=9,
+              fillstyle="none")  # fmt: skip
+    axes.axhline(first.shown(first.limit), color=LINE, linewidth=0.7, linestyle=":")
+    axes.set(xlabel=f"what is lost ({plan.loss}; 0 as it is, 1 nothing left)",
+             ylabel=first.axis, xlim=(0, None), ylim=(0, None))  # fmt: skip
+    axes.legend(frameon=False, fontsize=8)
+    titled(axes, "Loss against risk")
+    return drawn
