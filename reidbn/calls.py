@@ -23,6 +23,7 @@ from typing import Any, Literal, TypeVar, Union, Unpack, cast, get_args, get_ori
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reidbn.aside import hearing
 from reidbn.errors import UsageError, did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,7 +36,10 @@ _ARRAY = frozenset(get_args(ArrayLike))
 
 
 def typed(function: F) -> F:
-    """Check what a public function is called with against its annotations."""
+    """Check what a public function is called with against its annotations.
+
+    What has to be said beside its answer (aside.py) is said once, when it is done.
+    """
     names = signature(function)
 
     @wraps(function)
@@ -53,7 +57,8 @@ def typed(function: F) -> F:
                 refuse_misfit(function.__name__, name, value, hint)
             if name == "seed" and isinstance(value, int):
                 refuse_outside("seed", value, least=0, most=_LONGEST - 1)
-        return function(*arguments, **named)
+        with hearing():
+            return function(*arguments, **named)
 
     return cast(F, called)
 

@@ -87,12 +87,14 @@ def check(attack, event, given, total, evidence, words):
     return "event"
 
 
+@pytest.mark.filterwarnings("ignore:.* counts as it")  # of random files
 def test_random_events_and_means_are_what_enumeration_says():
     seen = compare_files(25, seed=20261122)
     assert seen["event"] >= 30
     assert seen["mean"] >= 20
 
 
+@pytest.mark.filterwarnings("ignore:.* counts as it")  # of random files
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_thousands_of_random_events_none_wrong(seed):

@@ -54,11 +54,13 @@ def compare_files(files, seed):
     return seen
 
 
+@pytest.mark.filterwarnings("ignore:.* counts as it")  # of random files
 def test_random_files_are_answered_as_a_second_reading_answers_them():
     seen = compare_files(60, seed=20261122)
     assert min(seen["plain"], seen["evidence"], seen["impossible"], seen["3 groups"]) >= 10
 
 
+@pytest.mark.filterwarnings("ignore:.* counts as it")  # of random files
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_ten_thousand_random_questions_none_wrong(seed):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -15,7 +16,7 @@ from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answer import Answer, Expectation
 from reidbn.inference.counted import by_counts, counted_nodes, interval
-from reidbn.inference.cut import can_cut, cut_off
+from reidbn.inference.cut import looked_at, tell_cut
 from reidbn.inference.estimates import estimate
 from reidbn.inference.lowering import (
     STEPS,
@@ -91,22 +92,22 @@ def _answer(
     seed: int,
 ) -> Answer:
     if engine == "sampling":
-        return estimate(attack, query, settings or {}, subject, draws=draws, seed=seed)
-    values = joint(attack, query, settings, subject, engine=engine)
+        answer = estimate(attack, query, settings or {}, subject, draws=draws, seed=seed)
+        return replace(answer, cut=tell(attack, query, settings, subject))
+    values = joint(attack, query, settings, subject, engine=engine, alone=True)
     states = attack_states(attack, query, settings)
     answer = to_answer(attack, query, values, states, engine, settings or {})
+    answer = replace(answer, cut=tell(attack, query, settings, subject))
     names = attack.upstream([*query.targets, *query.given], cut=query.do)
     counted = counted_nodes(attack, names)
-    if values.shape[:2] != (1, 1) or not (can_cut(attack, names) or counted):
-        return answer
-    columns = subject_values(attack, subject)
-    cut = cut_off(attack, sorted(names), settings or {}, columns, query.do)
-    if counted and not query.is_distribution:
-        drawn = by_counts(attack, counted, query, settings or {}, columns, joint)[:, 0]
+    if values.shape[:2] == (1, 1) and counted and not query.is_distribution:
+        columns = subject_values(attack, subject)
+        alone = partial(joint, alone=True)
+        drawn = by_counts(attack, counted, query, settings or {}, columns, alone)[:, 0]
         given = drawn.sum(axis=tuple(range(1, drawn.ndim))) if query.given else 1.0
         wanted: Any = (slice(None), *positions(attack, query, settings or {}))
         answer = replace(answer, by_counts=interval(drawn[wanted] / given))
-    return replace(answer, cut=cut)
+    return answer
 
 
 def expectation(
@@ -158,9 +159,15 @@ def joint(
     *,
     engine: str = "exact",
     validate: bool = True,
+    alone: bool = False,
 ) -> Array:
-    """P(targets, evidence) for all subjects and settings: axes subject, setting, targets."""
+    """P(targets, evidence) for all subjects and settings: axes subject, setting, targets.
+
+    What is cut off is said beside it, unless the numbers are asked for `alone`.
+    """
     columns = subject_values(attack, subject)
+    if not alone:
+        tell(attack, query, settings, columns, within=not validate)
     try:
         return _joint(attack, query, settings or {}, columns, engine=engine, validate=validate)
     except TooLarge as large:
@@ -168,12 +175,37 @@ def joint(
         if engine != "exact" or len(pieces) < 2:
             raise
     found = [
-        joint(attack, query, piece, subject, engine=engine, validate=validate)
+        joint(attack, query, piece, subject, engine=engine, validate=validate, alone=True)
         for piece in progress(pieces, "exact inference, some settings at a time")
     ]
     return np.concatenate(
         [np.broadcast_to(v, (v.shape[0], n, *v.shape[2:]))
          for v, n in zip(found, map(_count_of, pieces), strict=True)], axis=1)  # fmt: skip
+
+
+def tell(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, Any] | None,
+    subject: Mapping[str, Any] | None,
+    *,
+    within: bool = False,
+) -> dict[str, float]:
+    """Say beside an answer what is cut off of what it stands on; of each node, how much at most.
+
+    `within`: settings that lie beyond their ranges stand for a polynomial, not for themselves.
+    """
+    if not looked_at(attack, query):
+        return {}
+    values = dict(settings or {})
+    if within:
+        ranges = {name: attack.settable[name].range for name in values}
+        values = {name: np.clip(v, *ranges[name]) for name, v in values.items()}
+
+    def asked(attack: Attack, query: Query, settings: Any, columns: Mapping[str, Array]) -> Array:
+        return joint(attack, query, settings, columns, validate=False, alone=True)
+
+    return tell_cut(attack, query, values, subject_values(attack, subject), asked)
 
 
 def _in_pieces(

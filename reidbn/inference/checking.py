@@ -37,9 +37,11 @@ from reidbn.errors import (
     TooLarge,
     UsageError,
 )
+from reidbn.inference.answers import joint
 from reidbn.inference.cut import MOST, can_cut, cut_off, in_words
 from reidbn.inference.lowering import Lowering, cells, subject_values
 from reidbn.inference.network import Array
+from reidbn.inference.query import Query
 
 CORNERS = 32
 MOST_CELLS = 1 << 20  # of a table that is built to be looked at
@@ -104,19 +106,32 @@ def table_problems(attack: Attack) -> list[Problem]:
 
 
 def _cut_problems(attack: Attack, subject: Mapping[str, Array]) -> Iterator[Problem]:
-    """What does not fit into states, at the values of the parameters or at an end of a range."""
-    told: set[str] = set()
+    """What does not fit into states: where most is cut off, within the ranges."""
+    worst: dict[str, tuple[float, str]] = {}
+    own: dict[str, float] = {}
     for values, nodes in _settings(attack) if can_cut(attack, attack.all_nodes) else ():
-        down = [n for n in attack.all_nodes if n not in told and {*nodes} & attack.upstream([n])]
-        cut = cut_off(attack, down, values, subject)
         at = " at " + ", ".join(f"{n}={v:.12g}" for n, v in values.items()) if values else ""
-        for name, share in cut.items():
-            if share > MOST:
-                told.add(name)
-                message = in_words(attack, {name: share}, at)[0].removeprefix(f"{name}: ")
-                remedy = "let the states run further" + (", or narrow a range" if at else "")
-                where = (*_address(attack, attack.all_nodes[name])[:2], "states")
-                yield Problem(where, f"{message}; {remedy}", level=WARNING)
+        for name in attack.all_nodes:
+            if {*nodes} & attack.upstream([name]):
+                cut = cut_off(attack, [name], Query((name,), {}, {}, {}), values, subject, _alone)
+                share = cut[name].share if name in cut else 0.0
+                if not at:
+                    own[name] = share
+                if share > worst.get(name, (MOST, ""))[0]:
+                    worst[name] = share, at
+    for name, (share, at) in worst.items():
+        message = in_words(attack, {name: share}, at)[0].removeprefix(f"{name}: ")
+        if at and own.get(name, 0.0) > MOST:
+            message += f" ({own[name]:.2g} at the values of the parameters)"
+        remedy = "let the states run further" + (", or narrow a range" if at else "")
+        where = (*_address(attack, attack.all_nodes[name])[:2], "states")
+        yield Problem(where, f"{message}; {remedy}", level=WARNING)
+
+
+def _alone(
+    attack: Attack, query: Query, settings: Mapping[str, Any], subject: Mapping[str, Array]
+) -> Array:
+    return joint(attack, query, settings, subject, validate=False, alone=True)
 
 
 # -- where to look --------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from reidbn.attack.attack import Attack
 from reidbn.calls import older, refuse_outside, renamed, typed
 from reidbn.errors import CrosscheckFailed, ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference import enumeration, exact
-from reidbn.inference.answers import load_attack
+from reidbn.inference.answers import joint, load_attack, tell
 from reidbn.inference.compared import (
     AGREES,
     DISAGREES,
@@ -238,6 +238,7 @@ def crosscheck(
     rng = np.random.default_rng(seed)
     who = np.arange(network.subjects) if people is None else people
     if network.subjects == 1:
+        tell(attack, query, set, columns)
         network = Lowering(attack, set).network(columns).do(query.do)
         counted = _one_subject(network, query, draws, rng)
         references = _references(network, query)
@@ -438,8 +439,6 @@ def _many_subjects(
     printed: Array | None,
     people: NDArray[np.intp],
 ) -> tuple[list[_Counted], dict[str, float], _OneByOne]:
-    from reidbn.inference.answers import joint
-
     wanted = dict(query.wanted) or {query.targets[0]: attack.all_nodes[query.targets[0]].states[-1]}
     values = joint(attack, query, settings, columns)
     network = Lowering(attack, settings, tables=False).network(columns).do(query.do)

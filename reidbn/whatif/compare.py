@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from reidbn.aside import asides
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked, Asking
@@ -55,6 +56,7 @@ class Comparison:
     subjects: int
     reduction: dict[str, float]
     without_risk: int
+    notes: tuple[str, ...] = ()
 
     @property
     def difference(self) -> float:
@@ -73,7 +75,8 @@ class Comparison:
                                                                       "share"])  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "difference": self.difference, "ratio": self.ratio}
+        plain = {k: v for k, v in asdict(self).items() if k != "notes" or v}
+        return {**plain, "difference": self.difference, "ratio": self.ratio}
 
     def __str__(self) -> str:
         what = self.question if self.subjects == 1 else f"{self.statistic} of {self.question}"
@@ -86,7 +89,7 @@ class Comparison:
         for s in self.steps:
             lines.append(f"  {s.change}: {_signed(s.share)} (alone {_signed(s.alone)}, "
                          f"last {_signed(s.last)})")  # fmt: skip
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     __repr__ = __str__
 
@@ -164,6 +167,7 @@ def _comparison(first: Asked, second: Asked, names: tuple[str, str], statistic: 
         subjects=len(first.each(each[0])),
         reduction=reduction,
         without_risk=without_risk,
+        notes=asides(),
     )
 
 

@@ -16,12 +16,13 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.aside import asides
 from reidbn.attack.attack import Attack
 from reidbn.calls import typed
 from reidbn.cpds.decides import Decides, holds_back
 from reidbn.cpds.protocol import Array, Ref
 from reidbn.errors import ImpossibleEvidence, UsageError, did_you_mean
-from reidbn.inference.answers import at_once
+from reidbn.inference.answers import at_once, tell
 from reidbn.inference.asked import Asked
 from reidbn.inference.deciding import Choice, Solved, chance_seen, order_of
 from reidbn.inference.exact import Plan
@@ -61,6 +62,7 @@ class Decision:
     risks: Array = field(repr=False)
     options: Mapping[str, Array] = field(repr=False)
     """P(option) of each subject, decision by decision."""
+    notes: tuple[str, ...] = ()
 
     # -- numbers ---------------------------------------------------------------------------
 
@@ -291,7 +293,7 @@ class Decision:
         lines = [repr(self), self.policy.to_string(index=False), self.in_words.capitalize() + "."]
         if self.policy["tied"].any():
             lines.append("Where options are worth the same, the attacker attacks.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes])
 
     def to_dict(self) -> dict[str, Any]:
         """Every number, without people's own."""
@@ -307,6 +309,7 @@ class Decision:
             "unit": self.unit,
             "chances": self.chances,
             "policy": self.policy.to_dict("records"),
+            **({"notes": self.notes} if self.notes else {}),
         }
 
     plot = late("reidbn.report.decision_figures:draw_decision")
@@ -357,6 +360,8 @@ def decided(case: Asked) -> Decision:
     nodes = attack.upstream([*query.targets, *query.given, *query.do]) | attack.behind_decisions
     lowering = Lowering(attack, case.settings, nodes=nodes, whole=STEPS)
     columns = subject_values(attack, case.subject)
+    asked = replace(query, targets=(*query.targets, *attack.decisions))
+    tell(attack, asked, case.settings, case.subject)
     count = case.subjects
     found: list[tuple[Solved, dict[str, Array]]] = []
     sizes: list[int] = []
@@ -396,6 +401,7 @@ def decided(case: Asked) -> Decision:
         attacking=each("attacks"),
         risks=each("risk"),
         options={name: each(f"={name}") for name in attack.decisions},
+        notes=asides(),
     )  # fmt: skip
 
 

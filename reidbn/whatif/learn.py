@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from reidbn.aside import asides
 from reidbn.attack.attack import Attack
 from reidbn.attack.evidence import Belief, Measured
 from reidbn.attack.parts import Parameter
@@ -110,6 +111,7 @@ class Learned:
     correlation: float
     attack: Attack = field(repr=False)
     filled_in: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, parameter: str) -> Update:
         for update in self.parameters:
@@ -126,6 +128,8 @@ class Learned:
 
     def to_dict(self) -> dict[str, Any]:
         plain = {k: getattr(self, k) for k in self.__dataclass_fields__ if k != "attack"}
+        if not self.notes:
+            del plain["notes"]
         return {
             **plain,
             "tests": [asdict(test) for test in self.tests],
@@ -152,7 +156,7 @@ class Learned:
             lines.append(f"  no prior given, taken as uniform: {', '.join(self.filled_in)}")
         if len(self.parameters) > 1:
             lines.append(f"  largest correlation between two of them: {self.correlation:.2f}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     __repr__ = __str__
 
@@ -358,6 +362,7 @@ class _Weighing:
             correlation=self._correlation(),
             attack=attack,
             filled_in=tuple(n for n, p in self.varied.items() if p.prior is None),
+            notes=asides(),
         )
 
     def _update(self, i: int) -> Update:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from reidbn.aside import asides
 from reidbn.attack.evidence import Belief
 from reidbn.attack.limits import with_numbers
 from reidbn.attack.parts import Parameter
@@ -442,6 +443,7 @@ class Sobol:
     error: float
     settings: int
     spread: Spread
+    beside: tuple[str, ...] = ()
 
     def __getitem__(self, parameter: str) -> Index:
         for index in self.indices:
@@ -477,16 +479,19 @@ class Sobol:
         return pd.DataFrame([asdict(i) for i in self.indices])
 
     def to_dict(self) -> dict[str, Any]:
-        plain = {k: getattr(self, k) for k in self.__dataclass_fields__ if k != "spread"}
+        plain = {
+            k: getattr(self, k) for k in self.__dataclass_fields__ if k not in ("spread", "beside")
+        }
         pairs = self.interactions().to_dict("records")
-        return {**plain, "indices": [asdict(i) for i in self.indices], "pairs": pairs}
+        own = {"notes": self.beside} if self.beside else {}
+        return {**plain, "indices": [asdict(i) for i in self.indices], "pairs": pairs, **own}
 
     plot = late("reidbn.report.whatif_figures:draw_sobol")
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the error cannot know of."""
-        return self.spread.notes
+        """What the error cannot know of, and what was said beside the answers."""
+        return (*self.spread.notes, *self.beside)
 
     def __str__(self) -> str:
         how = (
@@ -545,6 +550,7 @@ def sobol(
         error=spread.error,
         settings=spread.settings,
         spread=spread,
+        beside=asides(),
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from reidbn.aside import asides
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asking
@@ -435,7 +436,7 @@ def solution(response: Response, target: float, statistic: str = "mean") -> Solu
         high=response.high,
         is_whole=line.integer,
         method=line.method,
-        notes=response.notes,
+        notes=(*response.notes, *asides()),
         undecided=found.undecided,
         is_proven=found.is_proven,
         looked_at=line.looked_at,

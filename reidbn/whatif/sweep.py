@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from reidbn.aside import asides
 from reidbn.attack.attack import Attack
 from reidbn.attacks.parquet import write_frames
 from reidbn.attacks.routes.arguments import probabilities_of
@@ -100,7 +101,8 @@ def sweep(
         out = out.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
     out.attrs.update(attack=case.attack.name, fingerprint=case.attack.fingerprint,
                      answer=_answer(case), question=_asked(case, states), method="exact",
-                     base={n: case.base(n) for n in case.parameters})  # fmt: skip
+                     base={n: case.base(n) for n in case.parameters},
+                     **({"notes": asides()} if asides() else {}))  # fmt: skip
     return out
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from reidbn.aside import asides
 from reidbn.attack.parts import Parameter
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
@@ -78,6 +79,7 @@ class Tornado:
     statistic: str
     subjects: int
     threshold: float | None = None
+    notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Bar]:
         return iter(self.bars)
@@ -105,7 +107,8 @@ class Tornado:
 
     def to_dict(self) -> dict[str, Any]:
         bars = [bar.to_dict() for bar in self.bars]
-        return {**{k: getattr(self, k) for k in self.__dataclass_fields__}, "bars": bars}
+        plain = {k: getattr(self, k) for k in self.__dataclass_fields__ if k != "notes"}
+        return {**plain, "bars": bars, **({"notes": self.notes} if self.notes else {})}
 
     def sentences(self) -> list[str]:
         """Which single change of a parameter takes the answer across the threshold."""
@@ -141,7 +144,7 @@ class Tornado:
                 f"{b.at_high:.6g}, swing {b.swing:.6g} [{b.method}]{mark}"
             )
             lines += [f"  {'':<{width}}  {note}" for note in b.notes]
-        return "\n".join([*lines, *self.sentences()])
+        return "\n".join([*lines, *self.sentences(), *self.notes])
 
     __repr__ = __str__
 
@@ -203,6 +206,7 @@ def tornado(
         statistic=statistic,
         subjects=case.count,
         threshold=threshold,
+        notes=asides(),
     )
     return found_tornado if scale is None else _in_units(found_tornado, scale)
 

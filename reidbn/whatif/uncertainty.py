@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from reidbn.above import is_above
+from reidbn.aside import asides
 from reidbn.attack.prior import Prior
 from reidbn.attacks.routes.arguments import probabilities_of
 from reidbn.calls import refuse_outside, renamed, typed
@@ -159,6 +160,7 @@ def uncertainty(
         notes=(
             *(note for n, p in varied.items() for note in outside(n, case.base(n), *p.range)),
             *spread.notes,
+            *asides(),
             *(
                 f"the counts behind {n} are taken as they are: rb.ask tells how sure they are"
                 for n in counted_nodes(case.attack, case.attack.upstream(case.query.targets))

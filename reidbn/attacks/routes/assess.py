@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import reidbn
+from reidbn.aside import asides
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Group, Question, parse_given, parse_states
 from reidbn.attack.scenario import Knows, Scenario, SparseKnown
@@ -284,7 +285,7 @@ def run(inputs: Inputs) -> Assessment:
     groups = place(*where, apart=inputs.apart, unknown=inputs.unknown, whole=whole)
     if _named_alone(base, inputs, scenario) & {*groups.joined}:
         groups = place(*where, apart=True, unknown=inputs.unknown, whole=whole)
-    said = refuse_unnamed(
+    unnamed = refuse_unnamed(
         inputs.people,
         spoken.renamed(inputs.columns),
         groups,
@@ -339,7 +340,9 @@ def run(inputs: Inputs) -> Assessment:
     return Assessment(
         inputs=inputs,
         attack=attack,
-        groups=replace(_each_person(groups, inputs.people), notes=(*groups.notes, *said, *notes)),
+        groups=replace(
+            _each_person(groups, inputs.people), notes=(*groups.notes, *unnamed, *notes, *asides())
+        ),
         classes=classes,
         subject_table=table,
         population=population,

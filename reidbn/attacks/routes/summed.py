@@ -214,7 +214,8 @@ def curves(
     try:
         one, told, columns = _seen_whole(attack, group, settings, sizes, records, constant)
         low, high, *between = (
-            _joint(one, rest, told, columns(u), validate=validate) for u in (0.0, 1.0, 0.5, 0.3)
+            _joint(one, rest, told, columns(u), validate=validate, alone=True)
+            for u in (0.0, 1.0, 0.5, 0.3)
         )
     except (ModelError, UsageError):
         return None
@@ -255,9 +256,10 @@ def _joint(
     columns: Mapping[str, Any],
     *,
     validate: bool = True,
+    alone: bool = False,
 ) -> Array:
     """P(wanted, given) and P(given): two x setting x subject."""
-    values = joint(attack, query, settings, columns, validate=validate)
+    values = joint(attack, query, settings, columns, validate=validate, alone=alone)
     given = values.sum(axis=tuple(range(2, values.ndim)))
     wanted: Any = (slice(None), slice(None), *positions(attack, query, settings))
     subjects = max(len(v) for v in columns.values())

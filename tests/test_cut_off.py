@@ -1,0 +1,163 @@
+"""What lies beyond a node's states is said by everything that answers, once, where it is worst."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import poisson
+
+import reidbn as rb
+from reidbn.errors import ReidbnWarning
+
+FILE = """
+schema_version: 1
+name: cut
+parameters:
+  m: {value: 7, range: [0.5, 30], unit: queries, source: assumption}
+  p: {value: 0.4, range: [0.1, 0.6], source: assumption}
+nodes:
+  busy: {cpd: {kind: probability, p: $p}}
+  asks: {states: 0..14, cpd: {kind: poisson, mean: $m}}
+  found: {parents: [asks, busy], rows: [{when: {asks: ">=9", busy: yes}, p: {yes: 0.5, no: rest}},
+                 {p: {yes: 0.1, no: rest}}],
+          source: assumption}
+questions:
+  risk: {target: found=yes}
+  how_many: {expect: asks}
+  seen: {target: found=yes, given: {asks: "14"}}
+"""
+ATTACK = rb.loads(FILE)
+BEYOND = float(poisson.sf(14, 7.0))
+LATE = float(poisson.sf(14, 30.0))  # at the end of the range
+DECIDES = FILE.replace("questions:", """
+decisions:
+  tries: {options: [no, yes], sees: [asks]}
+utilities:
+  gain: {of: [tries, asks], unit: euro, source: assumption,
+         rows: [{when: {tries: yes, asks: ">=9"}, value: 3}, {when: {tries: yes}, value: -1},
+                {value: 0}]}
+questions:
+  tried: {target: tries=yes}""")  # fmt: skip
+
+EVERYTHING = {
+    "ask": (lambda: rb.ask(ATTACK, "risk"), BEYOND),
+    "ask by sampling": (lambda: rb.ask(ATTACK, "risk", engine="sampling", draws=1000), BEYOND),
+    "ask at settings": (lambda: rb.ask(ATTACK, "risk", set={"m": [2.0, 30.0]}), LATE),
+    "expect": (lambda: rb.expect(ATTACK, "asks"), BEYOND),
+    "sweep": (lambda: rb.sweep(ATTACK, "risk", {"m": [2.0, 7.0]}), BEYOND),
+    "sweep a mean": (lambda: rb.sweep(ATTACK, "how_many", {"m": [30.0]}), LATE),
+    "tornado": (lambda: rb.tornado(ATTACK, "risk"), LATE),
+    "tornado of another": (lambda: rb.tornado(ATTACK, "risk", over="p"), BEYOND),
+    "solve": (lambda: rb.solve(ATTACK, "how_many", "m", 13.0), LATE),
+    "compare": (lambda: rb.compare(ATTACK, "risk", {}, {"set": {"p": 0.5}}), BEYOND),
+    "uncertainty": (lambda: rb.uncertainty(ATTACK, "risk", over="p", draws=50), BEYOND),
+    "sobol": (lambda: rb.sobol(ATTACK, "risk", over=["p", "m"]), LATE),
+    "derivatives": (lambda: rb.derivatives(ATTACK, "risk", over="p"), BEYOND),
+    "learn": (
+        lambda: rb.learn(ATTACK, [{"target": "risk", "hits": 2, "trials": 9}], over="p"), BEYOND),
+    "crosscheck": (lambda: rb.crosscheck(ATTACK, "risk", draws=20_000, seed=1), BEYOND),
+    "decide": (lambda: rb.decide(rb.loads(DECIDES), "tried"), BEYOND),
+    "most probable": (lambda: rb.most_probable(ATTACK, {"found": "yes"}), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_every_answer_says_it_once_and_keeps_it(name):
+    run, share = EVERYTHING[name]
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = run()
+    assert len(heard) == 1
+    text = str(heard[0].message)
+    assert heard[0].category is ReidbnWarning
+    assert heard[0].filename == __file__  # the caller's line, not ours
+    if share is not None:
+        much = "nearly all" if share > 0.995 else f"{share:.2g}"
+        assert text.startswith(f"cut: asks: {much} of what can be")
+    kept = getattr(found, "notes", None) or getattr(found, "attrs", {}).get("notes", ())
+    if hasattr(found, "cut"):
+        assert found.cut["asks"] == pytest.approx(share, rel=1e-9)
+    elif name not in ("crosscheck", "most probable", "derivatives"):
+        assert text in kept
+
+
+def test_what_is_given_counts():
+    """Of those who ask 14 times or more, most ask more than 14 times at a mean of 30."""
+    for m, given in ((30.0, {"asks": "14"}), (7.0, {"asks": "14"}), (7.0, {"found": "yes"})):
+        with pytest.warns(ReidbnWarning, match="beyond its last state"):
+            found = rb.ask(ATTACK, "busy=yes", given=given, set={"m": m}).cut["asks"]
+        if "asks" in given:
+            right = poisson.sf(14, m) / poisson.sf(13, m)
+        else:
+            hit = 0.4 * np.where(np.arange(200) >= 9, 0.5, 0.1) + 0.6 * 0.1
+            law = poisson.pmf(np.arange(200), m) * hit
+            right = law[15:].sum() / law.sum()
+        assert found == pytest.approx(right, rel=1e-9)
+    assert rb.ask(ATTACK, "busy=yes", given={"asks": "3"}).cut == {}
+    assert rb.ask(ATTACK, "risk", do={"asks": "14"}).cut == {}
+
+
+LOADS = """
+schema_version: 1
+name: loads
+nodes:
+  load: {states: [1, 4, 9], rows: [{p: [0.5, 0.3, 0.2]}], source: assumption}
+  asks: {states: 0..6, parents: [load], cpd: {kind: poisson, mean: load}}
+  some: {parents: [asks], rows: [{when: {asks: ">=4"}, p: {yes: 0.8, no: rest}},
+                                 {p: {yes: 0.3, no: rest}}], source: assumption}
+"""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"load": "9"},
+        {"some": "yes"},
+        {"asks": "6"},
+        {"asks": "6", "load": "4"},
+        {"load": "1", "some": "no"},
+    ],
+)
+def test_it_is_the_share_of_what_fits_the_evidence(given):
+    """Held against the same file with so many states that nothing is cut off."""
+    wide = rb.loads(LOADS.replace("0..6", "0..60"))
+    seen = {n: ">=6" if n == "asks" else s for n, s in given.items()}
+    right = float(rb.ask(wide, "asks>=7", given=seen))
+    asked = "some=yes" if "some" not in given else "load=4" if "load" not in given else "asks=0"
+    with pytest.warns(ReidbnWarning, match="beyond its last state"):
+        found = rb.ask(rb.loads(LOADS), asked, given=given)
+    assert found.cut == {"asks": pytest.approx(right, rel=1e-9)}
+
+
+def test_what_is_no_more_than_a_millionth_is_kept_and_not_said():
+    found = rb.ask(ATTACK, "risk", set={"m": 2.5})
+    assert 0 < found.cut["asks"] < 1e-6
+
+
+def test_check_tells_where_it_is_worst():
+    words = [p.message for p in rb.check(ATTACK)]
+    assert words == [
+        "nearly all of what can be at m=30 lies beyond its last state, and counts as it "
+        "(0.0057 at the values of the parameters); let the states run further, or narrow a range"
+    ]
+
+
+def test_of_people_it_stands_among_the_notes():
+    attack = rb.loads(FILE.replace("nodes:", """
+subject:
+  class_size: {per: known, unit: people, story: How many are alike}
+groups:
+  known: {members: [age, town], probability: [0.5, 0.5], source: assumption}
+nodes:
+  guess: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+  both: {parents: [guess, found], cpd: {kind: and}}""", 1).replace("target: found=yes}",
+        "target: both=yes}", 1))  # fmt: skip
+    frame = pd.DataFrame({"age": [1, 1, 2, 3], "town": list("abab")})
+    people = rb.read_table(frame, quasi_identifiers=["age", "town"])
+    with pytest.warns(ReidbnWarning, match="beyond its last state"):
+        found = rb.assess(attack, people)
+    assert any("beyond its last state" in note for note in found.groups.notes)
+    with pytest.warns(ReidbnWarning, match="nearly all of what can be at m=30"):
+        rb.sweep(found, {"m": [2.0, 30.0]})
