@@ -124,3 +124,45 @@ def test_nobody_counted_is_refused_without_a_prior_and_a_wrong_share_of_somebody
     with pytest.raises(rb.DataError, match="that are 1 in all only within"):
         rb.ask(attack, subject={"seen": [1, 2, 3], "shown": [[0.5, 1], [0, 1], [1, 0]]})
     assert MeasuredShares(counts="@x").prior == 0.5
+
+
+HELD = """
+schema_version: 1
+name: o
+parameters:
+  p_m: {measured: {hits: 3, trials: 12, study: s}}
+  p_a: {value: 0.3, range: [0.2, 0.8], source: assumption}
+  p_b: {value: 0.3, range: [0.2, 0.8], source: assumption}
+where: ["p_a + p_b <= 1"]
+nodes:
+  m: {cpd: {kind: probability, p: $p_m}}
+  n: {parents: [m], states: [a, b, c], rows: [{when: {m: yes}, p: {a: $p_a, b: $p_b, c: rest}},
+      {p: {c: 1}}]}
+questions: {risk: {target: "n=a"}}
+"""
+ASKED = {
+    "uncertainty": lambda attack, **more: rb.uncertainty(attack, "risk", draws=50, **more),
+    "sobol": lambda attack, **more: rb.sobol(attack, "risk", **more),
+    "learn": lambda attack, **more: rb.learn(
+        attack, [{"target": "risk", "hits": 5, "trials": 20}], **more),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_remedy_for_ranges_that_meet_keeps_what_else_varies(name):
+    attack, run = rb.loads(HELD), ASKED[name]
+    with pytest.raises(rb.UsageError) as refused:
+        run(attack)
+    written = str(refused.value).partition("over=")[2].partition("}")[0] + "}"
+    over = eval(written, {"low": 0.2, "high": 0.5})  # noqa: S307 - as a reader would type it
+    assert over == {"p_a": (0.2, 0.5), "p_b": (0.2, 0.5), "p_m": None}
+    found = run(attack, over=over)
+    assert found.notes == ()
+    if name != "learn":
+        m, a, v = 3.5 / 13, 0.35, 0.3**2 / 12  # Beta(3.5, 9.5) and a uniform from .2 to .5
+        w = m * (1 - m) / 14
+        assert found.mean == pytest.approx(m * a, rel=1e-12)
+        sd = found.sd
+        assert sd == pytest.approx(((w + m * m) * (v + a * a) - (m * a) ** 2) ** 0.5, rel=1e-9)
+    less = run(attack, over={"p_a": (0.2, 0.5), "p_b": (0.2, 0.5)})
+    assert less.notes == ("held at its value, though the model has a prior: p_m",)

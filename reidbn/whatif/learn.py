@@ -34,7 +34,7 @@ from reidbn.whatif.cases import What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.priors import measure, prior_text
 from reidbn.whatif.sensitivity import Over, spans
-from reidbn.whatif.sobol import Grid, with_ranges
+from reidbn.whatif.sobol import Grid, held, with_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -362,7 +362,7 @@ class _Weighing:
             correlation=self._correlation(),
             attack=attack,
             filled_in=tuple(n for n, p in self.varied.items() if p.prior is None),
-            notes=asides(),
+            notes=(*held(case, self.varied), *asides()),
         )
 
     def _update(self, i: int) -> Update:

@@ -338,7 +338,7 @@ def _check_box(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
             problem = case.refusal(changes, names)
             if problem is not None:
                 where = ", ".join(f"{n}={v:g}" for n, v in changes.items())
-                raise _narrow(case, names, f"no answer is ({where}): {problem}")
+                raise _narrow(case, names, f"no answer is ({where}): {problem}", box)
 
 
 def _check_conditions(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
@@ -351,10 +351,10 @@ def _check_conditions(case: Asked, box: Mapping[str, tuple[float, float]]) -> No
             known = with_numbers(case.attack, {**_own(case), **values})
             if not condition.holds(known):
                 where = ", ".join(f"{n}={v:g}" for n, v in values.items())
-                raise _narrow(case, names, f"{condition} does not hold ({where})")
+                raise _narrow(case, names, f"{condition} does not hold ({where})", box)
         if not condition.is_proved(case.attack, case.settings, dict(zip(names, ends, strict=True))):
             said = f"{condition} cannot be shown to hold everywhere between its corners"
-            raise _narrow(case, names, said)
+            raise _narrow(case, names, said, box)
 
 
 def _check_numbers(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
@@ -362,9 +362,8 @@ def _check_numbers(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
     for name in case.unproved({n: ends for n, ends in box.items() if case.matters(n)}):
         reads = [r[1:] for r in case.attack.derived.behind(name) if r[1:] in box]
         formula = case.attack.numbers[name].formula
-        raise _narrow(
-            case, reads or [name], f"{name} = {formula} cannot be shown to keep its range"
-        )
+        said = f"{name} = {formula} cannot be shown to keep its range"
+        raise _narrow(case, reads or [name], said, box)
 
 
 def _own(case: Asked) -> dict[str, float]:
@@ -372,12 +371,31 @@ def _own(case: Asked) -> dict[str, float]:
     return {n: case.base(n) for n in (*case.parameters, *case.settings)}
 
 
-def _narrow(case: Asked, names: Sequence[str], problem: str) -> UsageError:
-    """Ranges that cannot be drawn from independently, and how to write narrower ones."""
+def _narrow(
+    case: Asked, names: Sequence[str], problem: str, box: Mapping[str, tuple[float, float]]
+) -> UsageError:
+    """Ranges that cannot be drawn from independently, and how to write narrower ones.
+
+    What is not named is held at its value, so what varies beside them is named too.
+    """
     said = f"{case.attack.name}: the ranges of {', '.join(names)} meet where {problem}. Narrow them"
-    return UsageError(
-        f"{said}: over={{name: (low, high)}}", in_shell=f"{said}: --over {names[0]}=LOW:HIGH"
-    )
+    rest = [n for n in box if n not in names and case.matters(n)]
+    spans = [*(f'"{n}": (low, high)' for n in names), *(f'"{n}": None' for n in rest)]
+    keeps = ", where None keeps what varies as it does" if rest else ""
+    shell = " ".join([*(f"--over {n}=LOW:HIGH" for n in names), *(f"--over {n}" for n in rest)])
+    return UsageError(f"{said}: over={{{', '.join(spans)}}}{keeps}", in_shell=f"{said}: {shell}")
+
+
+def held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
+    """A word on priors of the attack that have no say here, since `over` does not name them."""
+    names = [
+        n for n, p in case.parameters.items()
+        if p.prior is not None and n not in varied and n not in case.settings and case.matters(n)
+    ]  # fmt: skip
+    if not names:
+        return ()
+    return (f"held at {'its value' if len(names) == 1 else 'their values'}, though the model has a "
+            f"prior: {', '.join(names)}",)  # fmt: skip
 
 
 def with_ranges(
@@ -550,7 +568,7 @@ def sobol(
         error=spread.error,
         settings=spread.settings,
         spread=spread,
-        beside=asides(),
+        beside=(*held(case, varied), *asides()),
     )
 
 

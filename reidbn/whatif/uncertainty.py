@@ -21,7 +21,7 @@ from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, outside
 from reidbn.whatif.priors import NO_PRIOR, prior_text
 from reidbn.whatif.sensitivity import Over, spans
-from reidbn.whatif.sobol import Grid, with_ranges
+from reidbn.whatif.sobol import Grid, held, with_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,6 +160,7 @@ def uncertainty(
         notes=(
             *(note for n, p in varied.items() for note in outside(n, case.base(n), *p.range)),
             *spread.notes,
+            *held(case, varied),
             *asides(),
             *(
                 f"the counts behind {n} are taken as they are: rb.ask tells how sure they are"
