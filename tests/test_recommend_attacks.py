@@ -1,5 +1,6 @@
 """Recommend under an attack, against every way to release and every set of people left out."""
 
+import json
 from itertools import product
 from math import log2
 
@@ -169,3 +170,37 @@ def test_an_attack_that_gains_by_larger_classes_is_searched_without_the_rules(tm
         rb.recommend(people, attack, **call)
     alone = rb.read_table(frame.iloc[[0, 1, 2, 4]], quasi_identifiers=["age"])
     assert rb.assess(attack, alone).risk().mean() <= 0.6  # three left out: it can be done
+
+
+def test_several_scenarios_hold_at_once_and_nothing_finer_keeps_both(shell):
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(200, seed=2), quasi_identifiers=["age", "sex", "state"]
+    )
+    scenarios, limit = ["voter-registration", "worst-case"], 0.3
+    call = {"population": 10**6, "population_model": "pitman"}
+    ladders = {"age": "bands:10,20"}
+    plan = rb.recommend(people, "adversary-routes", scenario=scenarios, hierarchies=ladders,
+                        keep=["sex"], target=["k=2", {"marketer": f"mean <= {limit}"}],
+                        suppress_at_most=0.0, **call)  # fmt: skip
+    assert [str(t) for t in plan.targets][1:] == [
+        f"the mean of marketer ({name}) at most {limit}" for name in scenarios
+    ]
+    assert plan.certificate.is_proved
+
+    def keeps(table):
+        risks = [rb.assess("adversary-routes", table, scenario=s, **call).risk("marketer")
+                 for s in scenarios]  # fmt: skip
+        return table.k() >= 2 and all(r.mean() <= limit for r in risks)
+
+    assert keeps(plan.apply())
+    assert set(plan.results) == set(scenarios)
+    lattice = plan._table.ways
+    ladders, losses = {o.name: o.ladder for o in lattice.options}, lattice.losses()
+    for i in np.flatnonzero(losses < plan.best.loss - 1e-12):
+        levels = lattice.levels(lattice.node(i))
+        assert not keeps(people.generalise(levels, hierarchies=ladders))
+    code, said = shell("recommend", "synthetic:300:2", "--qi", "age,state", "--population", "90000",
+                       "--target", "marketer: mean <= 0.5", "--scenario", "voter-registration",
+                       "--scenario", "worst-case", "--json")  # fmt: skip
+    assert code == 0
+    assert len(json.loads(said)["after"]) == 2

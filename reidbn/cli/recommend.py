@@ -43,9 +43,10 @@ ATTACK = "adversary-routes"
               show_default=True, help="What is lost: bits, or values covered.")  # fmt: skip
 @click.option("--importance", multiple=True, metavar="COLUMN=WEIGHT",
               help="Columns that matter more, or less, than 1.")  # fmt: skip
-@click.option("--attack", metavar="NAME|FILE",
+@click.option("--attack", multiple=True, metavar="NAME|FILE",
               help=f"Of limits on a measure [default there: {ATTACK}].")  # fmt: skip
-@click.option("--scenario", metavar="NAME|FILE", help="A whole scenario.")
+@click.option("--scenario", multiple=True, metavar="NAME|FILE",
+              help="A whole scenario; limits hold under each.")  # fmt: skip
 @known_option
 @click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
               help="The table's column for an attribute of the scenario.")  # fmt: skip
@@ -121,7 +122,7 @@ def _asked(people: People, options: dict[str, Any]) -> dict[str, Any]:
     targets = targets_of(list(options["target"]), options["release"])
     about_attack = {
         "known": read_known(options["known"]),
-        "scenario": options["scenario"],
+        "scenario": list(options["scenario"]) or None,
         "population": options["population"],
         "population_model": options["population_model"],
         "columns": read_columns(options["column"]) or None,
@@ -129,9 +130,9 @@ def _asked(people: People, options: dict[str, Any]) -> dict[str, Any]:
     }
     if about_attack["known"] is not None and options["scenario"]:
         raise UsageError("--known and --scenario both say what is known; choose one")
-    attack = options["attack"]
+    attack = list(options["attack"]) or None
     if attack is None and not all(t.on_classes for t in targets):
-        attack = ATTACK
+        attack = [ATTACK]
     weights = read_pairs(options["importance"], "--importance", "COLUMN=WEIGHT, such as age=2")
     return {
         **{name: value for name, value in about_attack.items() if value is not None},

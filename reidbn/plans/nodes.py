@@ -27,6 +27,7 @@ from reidbn.plans.targets import ALIKE, Array, Target
 from reidbn.plans.ways import Node, Option, Ways, sizes_at
 
 Flags = NDArray[np.bool_]
+Key = tuple[str, str]
 TIE = 1e-12  # losses that differ by less are the same
 
 
@@ -60,10 +61,11 @@ class Release:
     options: tuple[Option, ...]
     ways: Ways
     targets: tuple[Target, ...]
-    base: Assessment | None
+    bases: Mapping[str, Assessment]
+    """The table as it is under each attack and scenario."""
     budget: int
     rows: DistinctRows
-    directions: Mapping[str, Direction | None]
+    directions: Mapping[Key, Direction | None]
     """Which way the measure of each target moves, where that is shown."""
 
     @cached_property
@@ -82,12 +84,12 @@ class Release:
         kept = np.ones(len(self.people), dtype=bool)
         risks = self.risks(node, kept)
         start, forced, more = self._values(risks), None, 0
-        while unmet := [t for t in self.targets if not t.is_met(risks[t.measure])]:
+        while unmet := [t for t in self.targets if not t.is_met(risks[t.key])]:
             go = self._over(unmet, risks)
             if forced is None and not (self.rises and go.any()):  # from here on it is a choice
                 forced = ~kept
                 if self.rises:
-                    more = max(t.fewest_to_leave(risks[t.measure]) for t in unmet)
+                    more = max(t.fewest_to_leave(risks[t.key]) for t in unmet)
             if not go.any():
                 go = self._highest(unmet, risks)
             kept[np.flatnonzero(kept)[go]] = False
@@ -102,19 +104,19 @@ class Release:
         )
         return Looked(node, ~kept, lost <= least + TIE, self._values(risks), lost, least)
 
-    def _values(self, risks: Mapping[str, Array]) -> dict[Target, float]:
-        return {t: t.value(risks[t.measure]) for t in self.targets}
+    def _values(self, risks: Mapping[Key, Array]) -> dict[Target, float]:
+        return {t: t.value(risks[t.key]) for t in self.targets}
 
-    def _over(self, unmet: Sequence[Target], risks: Mapping[str, Array]) -> Flags:
+    def _over(self, unmet: Sequence[Target], risks: Mapping[Key, Array]) -> Flags:
         """Who is over a limit that everybody has to keep."""
-        over = [t.beyond(risks[t.measure]) for t in unmet if t.is_of_everybody]
+        over = [t.beyond(risks[t.key]) for t in unmet if t.is_of_everybody]
         people = len(next(iter(risks.values())))
         return np.asarray(np.any([np.zeros(people, dtype=bool), *over], axis=0))
 
-    def _highest(self, unmet: Sequence[Target], risks: Mapping[str, Array]) -> Flags:
+    def _highest(self, unmet: Sequence[Target], risks: Mapping[Key, Array]) -> Flags:
         """Those with the highest risks, as many as have to go at least."""
-        target = max(unmet, key=lambda t: t.fewest_to_leave(risks[t.measure]))
-        risk = risks[target.measure]
+        target = max(unmet, key=lambda t: t.fewest_to_leave(risks[t.key]))
+        risk = risks[target.key]
         return _highest(risk, target.fewest_to_leave(risk))
 
     def _finer_fail(self, node: Node, *, sure: bool) -> bool:
@@ -123,26 +125,26 @@ class Release:
         Where it matters who is unique in the population, as many have to go on a finer table as
         are over their limits here if nobody were.
         """
-        on_population = [m for m, d in self.directions.items() if d and d.on_population]
+        on_population = [key for key, d in self.directions.items() if d and d.on_population]
         if not self.falls or not on_population:
             return self.falls and sure
         everybody = np.ones(len(self.people), dtype=bool)
-        least, result = self.risks(node, everybody), self.assessed(node, everybody)
-        least |= {measure: least_risk(result, measure) for measure in on_population}
-        unmet = [t for t in self.targets if not t.is_met(least[t.measure])]
+        least, results = self.risks(node, everybody), self.assessed(node, everybody)
+        least |= {(name, m): least_risk(results[name], m) for name, m in on_population}
+        unmet = [t for t in self.targets if not t.is_met(least[t.key])]
         go = [int(self._over(unmet, least).sum())]
-        return max(go + [t.fewest_to_leave(least[t.measure]) for t in unmet]) > self.budget
+        return max(go + [t.fewest_to_leave(least[t.key]) for t in unmet]) > self.budget
 
-    def risks(self, node: Node, kept: Flags) -> dict[str, Array]:
+    def risks(self, node: Node, kept: Flags) -> dict[Key, Array]:
         """Every measure that a target names, of each person who is kept."""
-        wanted = {t.measure for t in self.targets}
-        found: dict[str, Array] = {}
-        if ALIKE in wanted:
-            found[ALIKE] = 1.0 / self._sizes(node, kept)
-        if wanted - {ALIKE}:
-            assert self.base is not None  # noqa: S101 - asked for with the targets
-            result = self.assessed(node, kept)
-            found |= {name: result.risk(name) for name in wanted - {ALIKE}}
+        found: dict[Key, Array] = {}
+        if any(t.on_classes for t in self.targets):
+            found["", ALIKE] = 1.0 / self._sizes(node, kept)
+        if not all(t.on_classes for t in self.targets):
+            results = self.assessed(node, kept)
+            found |= {
+                t.key: results[t.under].risk(t.measure) for t in self.targets if not t.on_classes
+            }
         return found
 
     def _sizes(self, node: Node, kept: Flags) -> Ints:
@@ -154,11 +156,11 @@ class Release:
             of = (np.cumsum(some) - 1)[of]
         return sizes_at(rows, self.options, node)[of]
 
-    def assessed(self, node: Node, kept: Flags) -> Assessment:
-        """The assessment of those who are kept, released so."""
-        assert self.base is not None  # noqa: S101 - the caller looked
+    def assessed(self, node: Node, kept: Flags) -> dict[str, Assessment]:
+        """The assessments of those who are kept, released so."""
         ladders = {o.name: o.ladder for o in self.options}
-        return released(self.base, self.ways.levels(node), ladders, kept)
+        levels = self.ways.levels(node)
+        return {name: released(base, levels, ladders, kept) for name, base in self.bases.items()}
 
 
 def _highest(risk: Array, count: int) -> Flags:

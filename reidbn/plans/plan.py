@@ -63,8 +63,13 @@ class ReleasePlan:
     _table: Release
     _search: Search
     _found: Looked
-    result: Assessment | None
-    """The assessment of what is released; None where no attack was named."""
+    results: Mapping[str, Assessment]
+    """The assessments of what is released, by attack and scenario; empty where none was named."""
+
+    @property
+    def result(self) -> Assessment | None:
+        """The (first) assessment of what is released; None where no attack was named."""
+        return next(iter(self.results.values()), None)
 
     @property
     def highest(self) -> dict[str, int]:
@@ -91,7 +96,7 @@ class ReleasePlan:
         everybody = np.ones(len(self.people), dtype=bool)
         start: Node = (0,) * len(self._table.options)
         risks = self._table.risks(start, everybody)
-        values = {t: t.value(risks[t.measure]) for t in self.targets}
+        values = {t: t.value(risks[t.key]) for t in self.targets}
         return Looked(start, None, False, values)
 
     @cached_property
@@ -142,7 +147,7 @@ class ReleasePlan:
             finer = (*node[:j], node[j] - 1, *node[j + 1 :])
             risks = self._table.risks(finer, ~out)
             for t in self.targets:
-                risk = risks[t.measure]
+                risk = risks[t.key]
                 met = t.is_met(risk)
                 rows.append(
                     {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import floor
 from typing import Any
 
@@ -27,7 +28,7 @@ from reidbn.plans.ways import SEPARABLE, options_of, ways_of
 @typed
 def recommend(
     people: People,
-    attack: Attack | str | None = None,
+    attack: Attack | str | Sequence[Attack | str] | None = None,
     *,
     target: Any,
     known: Known | None = None,
@@ -49,7 +50,8 @@ def recommend(
     the attack ({"overall": "q95 <= 0.09"}); several in a list all hold.  `attack`, `known`,
     `scenario`, `population` and what else `asked` names are as in rb.assess.  `hierarchies` says
     how each column may be made coarser (rules such as "bands:5,10,20" too); a column without one is
-    kept or dropped.  `suppress_at_most` is the share of people who may be left out, `keep` and
+    kept or dropped.  Lists of attacks or scenarios are combined, and the limits hold under each.
+    `suppress_at_most` is the share of people who may be left out, `keep` and
     `drop` are columns that stay as they are or go, `importance` weighs the columns in the `loss`
     ("entropy" or "granularity", 0 to 1), and `seconds` bounds the search.
 
@@ -63,8 +65,8 @@ def recommend(
     if people.history is not None:
         raise UsageError("recommend is for tables with one row per person; these have several")
     targets = targets_of(target, release)
-    base = _base(people, attack, targets, known=known, scenario=scenario, population=population,
-                 **asked)  # fmt: skip
+    bases, targets = _bases(people, attack, scenario, targets, known=known, population=population,
+                            **asked)  # fmt: skip
     share = probabilities_of([suppress_at_most], "suppress_at_most")[0]
     if share == 1:
         raise UsageError("suppress_at_most=1 leaves nobody; give a share, such as 0.02")
@@ -75,68 +77,91 @@ def recommend(
     )
     ways = ways_of(people, options, loss, importance)
     table = Release(
-        people, options, ways, targets, base, floor(share * len(people) + 1e-9),
-        rows_of(people, options), {t.measure: _direction(base, t) for t in targets},
+        people, options, ways, targets, bases, floor(share * len(people) + 1e-9),
+        rows_of(people, options), {t.key: _direction(bases, t) for t in targets},
     )  # fmt: skip
     search = Search(ways, table.look, table.falls, seconds)
     certificate = search.run()
     if search.best is None:
         raise DataError(_nothing_found(table, certificate))
-    result = _looked_at_again(table, search.best)
-    return ReleasePlan(people, targets, loss, certificate, table, search, search.best, result)
+    results = _looked_at_again(table, search.best)
+    return ReleasePlan(people, targets, loss, certificate, table, search, search.best, results)
 
 
-def _base(
-    people: People, attack: Attack | str | None, targets: tuple[Target, ...], **asked: Any
-) -> Assessment | None:
-    """The table as it is, under the attack; None where the targets are about classes alone."""
+def _bases(
+    people: People, attack: Any, scenario: Any, targets: tuple[Target, ...], **asked: Any
+) -> tuple[dict[str, Assessment], tuple[Target, ...]]:
+    """The table as it is under every attack and scenario, and each target under each of them."""
     named = {name: value for name, value in asked.items() if value is not None}
     if attack is None:
         about = [t.measure for t in targets if not t.on_classes]
-        if about or named:
-            what = f"a limit on {about[0]}" if about else f"{min(named)}="
+        if about or named or scenario is not None:
+            what = f"a limit on {about[0]}" if about else f"{min([*named, 'scenario'])}="
             raise UsageError(
                 f"{what} is about an attack: name one, such as rb.recommend(people, "
                 f'"adversary-routes", ...)'
             )
-        return None
+        return {}, targets
     for name in ("individuals", "checkpoint", "subject"):
         if name in named:
             raise UsageError(f"{name}= is not for recommend: everybody is assessed, many times")
-    base = assess(attack, people, **named)
+    every = [(a, s) for a in _several(attack, "attack") for s in _several(scenario, "scenario")]
+    found = [assess(a, people, scenario=s, **named) for a, s in every]
+    names = [""] if len(found) == 1 else [_named(one, found) for one in found]
+    if len(set(names)) < len(names):
+        raise UsageError("two of the attacks and scenarios have the same name; rename one of them")
+    bases = dict(zip(names, found, strict=True))
     for t in targets:
-        if not t.on_classes and t.measure not in base.risks:
-            hint = did_you_mean(t.measure, base.risks)
-            raise UsageError(f'target: no measure "{t.measure}"; {hint}')
-    return base
+        for base in found:
+            if not t.on_classes and t.measure not in base.risks:
+                hint = did_you_mean(t.measure, base.risks)
+                raise UsageError(f'target: {base.attack.name} has no measure "{t.measure}"; {hint}')
+    spread = [[t] if t.on_classes else [replace(t, under=n) for n in bases] for t in targets]
+    return bases, tuple(t for each in spread for t in each)
 
 
-def _direction(base: Assessment | None, target: Target) -> Direction | None:
+def _several(given: Any, what: str) -> list[Any]:
+    """One or several attacks or scenarios."""
+    found = list(given) if isinstance(given, list | tuple) else [given]
+    if not found:
+        raise UsageError(f"{what}=[] names none")
+    return found
+
+
+def _named(base: Assessment, of: Sequence[Assessment]) -> str:
+    """An assessment among several, by what tells it apart."""
+    attacks = {one.inputs.attack.name for one in of}
+    scenarios = {one.inputs.scenario.name for one in of}
+    parts = [base.inputs.attack.name] * (len(attacks) > 1)
+    return ", ".join([*parts, *[base.inputs.scenario.name] * (len(scenarios) > 1)])
+
+
+def _direction(bases: Mapping[str, Assessment], target: Target) -> Direction | None:
     """Which way what a target limits moves; classes grow by themselves."""
-    if base is None or target.on_classes:
+    if target.on_classes:
         return Direction(on_population=False)
-    return direction_of(base, target.measure)
+    return direction_of(bases[target.under], target.measure)
 
 
-def _looked_at_again(table: Release, best: Looked) -> Assessment | None:
+def _looked_at_again(table: Release, best: Looked) -> dict[str, Assessment]:
     """What is recommended, assessed anew; a plan counts only where every target is kept."""
     assert best.left_out is not None  # noqa: S101 - it keeps its targets
     risks = table.risks(best.node, ~best.left_out)
     for t in table.targets:
-        if not t.is_met(risks[t.measure]):
+        if not t.is_met(risks[t.key]):
             raise EngineError(f"the plan found does not keep {t}; a fault of reidbn, report it")
-    return None if table.base is None else table.assessed(best.node, ~best.left_out)
+    return table.assessed(best.node, ~best.left_out)
 
 
 def _nothing_found(table: Release, certificate: Certificate) -> str:
     """Why there is no plan, and what could be allowed."""
     top = tuple(n - 1 for n in table.ways.shape)
     risks = table.risks(top, np.ones(len(table.people), dtype=bool))
-    unmet = [t for t in table.targets if not t.is_met(risks[t.measure])]
+    unmet = [t for t in table.targets if not t.is_met(risks[t.key])]
     if not unmet:
         return "no way to release was found in the time; give it more (seconds=)"
     t = unmet[0]
-    now = t.shown(t.value(risks[t.measure]))
+    now = t.shown(t.value(risks[t.key]))
     kept = [o.name for o in table.options if o.levels[-1] < o.ladder.levels]
     more = f"let {kept[0]} be made coarser, " if kept else ""
     none = (

@@ -43,6 +43,13 @@ class Target:
     at: float = 0.0
     """Of a quantile the share of people; of "above" the risk."""
     k: int = 0
+    under: str = ""
+    """Of several attacks or scenarios, the one that it is about."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Under which attack, and which measure."""
+        return self.under, self.measure
 
     @property
     def on_classes(self) -> bool:
@@ -110,6 +117,8 @@ class Target:
         if self.k:
             return "fewest alike"
         named = self.measure.replace("_", " ")
+        if self.under:
+            named += f" ({self.under})"
         return {
             "highest": f"the highest {named}",
             "mean": f"the mean of {named}",
