@@ -1,7 +1,7 @@
 """What a user finds when looking around: few names on top, the rest in the rooms they belong to."""
 
 import re
-from inspect import getdoc, isfunction, signature
+from inspect import getdoc, isfunction, ismethod, signature
 from types import ModuleType
 
 import pytest
@@ -158,3 +158,37 @@ def test_help_of_a_function_names_every_argument(name):
     said = (getdoc(FUNCTIONS[name]) or "").partition(">>>")[0]
     names = [*signature(FUNCTIONS[name]).parameters]
     assert [n for n in names if not re.search(rf"\b{n}\b", said)] == []
+
+
+def kinds_of(base):
+    for name in rb.__homes__:  # imports every room
+        getattr(rb, name)
+    own = base.__subclasses__()
+    return [*own, *(kind for c in own for kind in kinds_of(c))]
+
+
+def answers():
+    """The classes whose values answer a question: of people, of an attack, of what would change."""
+    whatif = ("Comparison", "Decision", "Learned", "Sobol", "Solution", "Tornado", "Uncertainty")
+    return {
+        *(c for c in kinds_of(rb.Result) if c.__module__.startswith("reidbn.")),
+        *(getattr(rb.whatif, name) for name in whatif),
+        rb.Answer, rb.inference.Expectation, rb.leak.NumberIdentified, rb.leak.TargetRisk,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kind", sorted(answers(), key=lambda c: c.__name__), ids=lambda c: c.__name__
+)
+def test_help_of_a_result_says_what_each_of_its_methods_does(kind):
+    thin = {}
+    for name in (name for name in dir(kind) if not name.startswith("_")):
+        found = getattr(kind, name)
+        said = " ".join(getdoc(vars(c)[name]) or "" for c in kind.__mro__ if name in vars(c))
+        said += (getdoc(found) or "") if ismethod(found) or isfunction(found) else ""
+        own = [*signature(found).parameters][not ismethod(found) :] if callable(found) else []
+        missed = [n for n in own if not re.search(rf"\b{n}\b", said.partition(">>>")[0])]
+        is_value = not any(hasattr(vars(c).get(name), "__get__") for c in kind.__mro__)
+        if not is_value and (missed or not said.strip()):
+            thin[name] = missed
+    assert thin == {}

@@ -114,8 +114,7 @@ def test_a_result_has_a_row_for_each_person_in_record_order(result):
     assert own
     for name in own:
         m, column = result.measures[name], result.people[name].to_numpy(dtype=float)
-        if m.told == "mean":
-            assert m.value == pytest.approx(column.mean(), rel=1e-12), name
+        assert m.value == pytest.approx(column.mean(), rel=1e-12), name
 
 
 def test_a_result_is_compared_with_one_of_its_kind(result):

@@ -18,12 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A probability and P(evidence); arrays (subject x setting) when there are several.
-
-    For a question on a whole node `probability` has one more axis, its states.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What was asked of an attack, and what every answer to it says."""
 
     query: Query
     probability: Array
@@ -33,10 +30,41 @@ class Answer:
     attack: Attack
     settings: Mapping[str, Any]
     draws: int | None = None
-    interval: tuple[float, float] | None = None  # 95 %, of a sampled answer
-    by_counts: tuple[float, float] | None = None  # 95 %, where nodes stand on counts
+    interval: tuple[float, float] | None = None
+    """95 %, of what was sampled."""
     cut: Mapping[str, float] = field(default_factory=dict)
     """How much lies beyond the states of a node, such as of a Poisson count: node and share."""
+
+    def _numbers(self) -> dict[str, Any]:
+        """What was found, by the names it is written under."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer, what was asked, of which attack and how, as plain values."""
+        found = {
+            "attack": self.attack.name,
+            "question": self.query.describe(),
+            **self._numbers(),
+            "evidence_probability": np.asarray(self.evidence_probability).tolist(),
+            "engine": self.engine,
+            "set": {k: np.asarray(v).tolist() for k, v in self.settings.items()},
+            "fingerprint": self.attack.fingerprint,
+        }
+        if self.cut:
+            found["cut"] = dict(self.cut)
+        if self.draws:
+            found |= {"draws": self.draws, "interval_95": self.interval}
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer(Reply):
+    """A probability and P(evidence); arrays (subject x setting) when there are several.
+
+    For a question on a whole node `probability` has one more axis, its states.
+    """
+
+    by_counts: tuple[float, float] | None = None  # 95 %, where nodes stand on counts
     rows = older("draws")
 
     def __float__(self) -> float:
@@ -66,25 +94,13 @@ class Answer:
         p = float(self)
         return 1 / p if p > 0 else float("inf")
 
-    def to_dict(self) -> dict[str, Any]:
-        out: dict[str, Any] = {
-            "attack": self.attack.name,
-            "question": self.query.describe(),
-            "probability": np.asarray(self.probability).tolist(),
-            "evidence_probability": np.asarray(self.evidence_probability).tolist(),
-            "engine": self.engine,
-            "set": {k: np.asarray(v).tolist() for k, v in self.settings.items()},
-            "fingerprint": self.attack.fingerprint,
-        }
+    def _numbers(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"probability": np.asarray(self.probability).tolist()}
         if self.query.is_distribution:
-            out["states"] = list(self.states)
+            found["states"] = list(self.states)
         if self.by_counts:
-            out["interval_95"] = self.by_counts
-        if self.cut:
-            out["cut"] = dict(self.cut)
-        if self.draws:  # "rows" is the older word
-            out |= {"draws": self.draws, "rows": self.draws, "interval_95": self.interval}
-        return out
+            found["interval_95"] = self.by_counts
+        return found | ({"rows": self.draws} if self.draws else {})  # the older word
 
     def __str__(self) -> str:
         if np.size(self.probability) == 1 and not self.query.is_distribution:
@@ -96,27 +112,18 @@ class Answer:
     __repr__ = __str__
 
 
-@dataclass(frozen=True)
-class Expectation:
+@dataclass(frozen=True, kw_only=True)
+class Expectation(Reply):
     """The mean of a node's number, or of how many of a group are known, given what is given.
 
     `value` and `sd` are numbers, or one per person and setting; `probability` is the distribution
     that they are of, with the states on its last axis.
     """
 
-    query: Query
     value: Array
     sd: Array
-    probability: Array
-    evidence_probability: Array
-    states: tuple[str, ...]
-    engine: str
-    attack: Attack
-    settings: Mapping[str, Any]
-    draws: int | None = None
-    interval: tuple[float, float] | None = None  # 95 %, of a sampled mean
-    labels: Sequence[Any] | None = None  # of the people, in their order
-    cut: Mapping[str, float] = field(default_factory=dict)
+    labels: Sequence[Any] | None = None
+    """Of the people, in their order."""
 
     def __float__(self) -> float:
         """The mean; of several people the mean over them."""
@@ -141,24 +148,9 @@ class Expectation:
         found = pd.DataFrame({"mean": each, "sd": sd})
         return found if self.labels is None else found.set_axis(list(self.labels))
 
-    def to_dict(self) -> dict[str, Any]:
-        several = np.size(self.value) > 1
-        out: dict[str, Any] = {
-            "attack": self.attack.name,
-            "question": self.query.describe(),
-            "mean": np.asarray(self.value).tolist(),
-            "sd": np.asarray(self.sd).tolist(),
-            "evidence_probability": np.asarray(self.evidence_probability).tolist(),
-            "engine": self.engine,
-            "set": {k: np.asarray(v).tolist() for k, v in self.settings.items()},
-            "fingerprint": self.attack.fingerprint,
-        }
-        out |= {} if several else {"distribution": self.distribution}
-        if self.draws:
-            out |= {"draws": self.draws, "interval_95": self.interval}
-        if self.cut:
-            out["cut"] = dict(self.cut)
-        return out
+    def _numbers(self) -> dict[str, Any]:
+        found = {"mean": np.asarray(self.value).tolist(), "sd": np.asarray(self.sd).tolist()}
+        return found if np.size(self.value) > 1 else found | {"distribution": self.distribution}
 
     def __str__(self) -> str:
         if np.size(self.value) > 1:

@@ -110,7 +110,10 @@ class Candidates(Result):
 
     @typed
     def of(self, row: int) -> Ints:
-        """Rows of the external table that fit one released record."""
+        """Rows of the external table that fit one released record.
+
+        `row` is the record, from 0.
+        """
         if not 0 <= row < len(self.release):
             raise UsageError(f"released records are 0 to {len(self.release) - 1}; asked for {row}")
         records, persons = self.links
@@ -122,7 +125,10 @@ class Candidates(Result):
 
     @typed
     def names(self, row: int) -> list[Any]:
-        """The subject ids of the people who fit one released record; row numbers without ids."""
+        """The subject ids of the people who fit one released record; row numbers without ids.
+
+        `row` is the record, from 0.
+        """
         ids = self.external.subject_ids
         rows = self.of(row)
         return list(rows.tolist() if ids is None else ids[rows].tolist())
@@ -155,6 +161,8 @@ class Candidates(Result):
 
         Assumes that every released person is in the external table, and that all assignments of
         records to people who fit them are alike.
+
+        `row` is the record, from 0.
         """
         if self.known is not None:
             raise UsageError(
@@ -168,7 +176,9 @@ class Candidates(Result):
 
     @typed
     def pairs(self, *, joint: bool = False) -> pd.DataFrame:
-        """One row per released record and fitting person: their chance alone, and jointly."""
+        """One row per released record and fitting person: their chance alone, and with `joint`
+        also that among all assignments of records to different people.
+        """
         import pandas as pd
 
         total = int(self.counts.sum())
@@ -236,7 +246,10 @@ class Candidates(Result):
 
     @typed
     def check(self, *, individuals: int = 20, seed: int = 0) -> PairCheck:
-        """Some records compared with every named person one by one; raises CrosscheckFailed."""
+        """Some records compared with every named person one by one; raises CrosscheckFailed.
+
+        So many `individuals` are drawn from `seed`; with chances their risks are counted anew, too.
+        """
         refuse_outside("individuals", individuals, least=1, most=MOST_CHECKED)
         rng = np.random.default_rng(seed)
         n = len(self.release)

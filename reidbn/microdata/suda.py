@@ -137,7 +137,10 @@ class Suda(Result):
             "people_singled_out": count_of(int((number > 0).sum()), "people with a minimal unique"),
             "total": Measure(self.total, unit="sets", words="minimal uniques of all people"),
             "minimal_uniques": Measure(
-                float(number.mean()), unit="sets", per_person=True, words="per person, mean"
+                float(number.mean()),
+                unit="sets",
+                per_person=True,
+                words="minimal uniques of a person, mean",
             ),
             "score": Measure(
                 float(self.score.mean()), unit="score", per_person=True, words="mean SUDA score"
@@ -160,6 +163,8 @@ class Suda(Result):
 
         Each is alone on the set and not on the set without any one column; who is alone on a drawn
         set of columns has a minimal unique within it.  Raises CrosscheckFailed.
+
+        So many `individuals` and sets are drawn from `seed`.
         """
         refuse_outside("individuals", individuals, least=1, most=MOST_CHECKED)
         rng = np.random.default_rng(seed)

@@ -76,6 +76,7 @@ class PitmanFit(Uniqueness):
 
     @property
     def log_likelihood(self) -> float:
+        """The highest log-likelihood, at theta and alpha."""
         return float(self.top.log_likelihood[0])
 
     # Parameters
@@ -166,7 +167,7 @@ class PitmanFit(Uniqueness):
 
     @typed
     def mean_inverse(self, class_sizes: int | Sequence[int] | NDArray[Any]) -> Any:
-        """E[1/F | f] for one class size or many."""
+        """E[1/F | f] for one class size f in the table, or many: `class_sizes`."""
         refuse_misfit("mean_inverse", "class_sizes", class_sizes, ArrayLike)
         f = np.asarray(class_sizes, dtype=np.float64)[..., None]
         theta, alpha = self.nodes.theta, self.nodes.alpha
@@ -200,7 +201,8 @@ class PitmanFit(Uniqueness):
         """A confidence interval of an expectation or a parameter, not of what will turn out.
 
         `profile` holds every value that a likelihood-ratio test at this level does not exclude;
-        `grid` is the central interval of the posterior.  `class_size` is for "mean_inverse".
+        `grid` is the central interval of the posterior: `method` is one of the two, `quantity` such
+        as "expected_uniques", "p_unique", "theta", or "mean_inverse" of a `class_size`.
         """
         check_level(level)
         g = self._quantity(quantity, class_size)
@@ -232,6 +234,8 @@ class PitmanFit(Uniqueness):
         """An interval for what will turn out, from the posterior predictive law.
 
         `uniques` are the population's, `uniques_in_table` those among the table's unique rows.
+
+        `quantity` is one of these two, `level` the chance to hold it.
         """
         check_level(level)
         laws = {"uniques": "realised", "uniques_in_table": "realised_in_table"}

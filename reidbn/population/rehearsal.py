@@ -52,7 +52,9 @@ def rehearse(
 ) -> Rehearsal:
     """Predict this table's own uniques from parts of it, to see whether the model suits it.
 
-    The fraction is kept to at least a tenth and 60 people, below which a part says little.
+    `fit` is the estimate, `fraction` the share of the table in a part: by default that of the table
+    in the population, but at least a tenth and 60 people, below which a part says little. So many
+    `draws` of parts are made from `seed`.
     """
     n, table = fit.n, fit.sample.table
     if fraction is not None:

@@ -57,10 +57,12 @@ class Uniqueness(Result, ABC):
 
     @property
     def population(self) -> int:
+        """N: the people of the population."""
         return self.sample.N
 
     @property
     def sampling_fraction(self) -> float:
+        """The share of the population that is in the table."""
         return self.sample.fraction
 
     @property
@@ -99,17 +101,26 @@ class Uniqueness(Result, ABC):
         return self
 
     def class_size_posterior(self, class_size: int) -> ClassSizePosterior:
-        """The distribution of the population size of a class of this size in the table."""
+        """The distribution of the population size of a class of this size in the table.
+
+        `class_size` is that in the table.
+        """
         raise UsageError(f'{self.model} has no such law; fit with model="pitman"')
 
     def interval(
         self, quantity: str = "expected_uniques", *, level: float = 0.95
     ) -> tuple[float, float]:
-        """A confidence interval of an expectation or a parameter."""
+        """A confidence interval of an expectation or a parameter.
+
+        `quantity` is a number of the estimate by name, `level` the chance to hold it.
+        """
         raise UsageError(f'{self.model} has no interval; fit with model="pitman"')
 
     def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
-        """An interval for the number of population uniques there will turn out to be."""
+        """An interval for the number of population uniques there will turn out to be.
+
+        `level` is the chance to hold it.
+        """
         raise UsageError(f'{self.model} has no prediction interval; fit with model="pitman"')
 
     def _drawn(self, rng: np.random.Generator, draws: int, *, realised: bool) -> Array:
@@ -191,12 +202,10 @@ class Uniqueness(Result, ABC):
         )
         words = "P(unique in the population | unique in the table)"
         if value is None or stay is None:
-            return Measure(None, per_person=True, words=words)
+            return Measure(None, words=words)
         both = np.array([stay, self.uniques], dtype=np.float64)
         ends = self._ends("p_unique")
-        return Measure(
-            value, ends, "probability", per_person=True, words=words, told="ratio", each=both
-        )
+        return Measure(value, ends, "probability", words=words, told="ratio", each=both)
 
     def _ends(self, name: str) -> tuple[float, float] | None:
         """The 95 % interval of a quantity, where the model has one."""

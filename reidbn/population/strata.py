@@ -62,6 +62,7 @@ class StratifiedFit(Uniqueness):
         return self.expected_uniques_in_table / self.uniques if self.uniques else 0.0
 
     def class_size_posterior(self, class_size: int, *, stratum: Any = None) -> ClassSizePosterior:
+        """That of a class of `class_size` in one `stratum`, by its name."""
         if stratum not in self.parts:
             raise UsageError(f"name one of the {len(self.parts)} strata: stratum=...")
         return self.parts[stratum].class_size_posterior(class_size)

@@ -186,7 +186,7 @@ class StructuredFit(Uniqueness):
         return self.expected_uniques_in_table / self.sampling_fraction
 
     def mean_inverse(self, class_sizes: int | Sequence[int] | NDArray[Any]) -> Any:
-        """E[1/F | f] for class sizes of the table: the mean over its people in such classes."""
+        """E[1/F | f] for `class_sizes` f of the table: the mean over its people in such classes."""
         asked = np.asarray(class_sizes)
         missing = np.setdiff1d(asked, self.counts)
         if missing.size:
@@ -362,7 +362,7 @@ class StructuredInstead(Chosen):
         return STRUCTURED
 
     def mean_inverse(self, class_sizes: int | Sequence[int] | NDArray[Any]) -> Any:
-        """E[1/F | f] for one class size or many."""
+        """E[1/F | f] for one class size f in the table, or many: `class_sizes`."""
         return self._pitman.mean_inverse(class_sizes)
 
     @property

@@ -58,13 +58,20 @@ class Request:
 
 @typed
 def write_html(result: Assessment, path: str | Path, **options: Any) -> Path:
-    """Write the report as HTML, a failed cross-check on top; `report` does it by the ending."""
+    """Write the report as HTML, a failed cross-check on top; `report` does it by the ending.
+
+    `result` is written to the file `path`; `options` are those of the page: threshold,
+    release, title, context, custodian, ledger, and options (other assessments, to compare).
+    """
     return write_as(".html", result, path, **options)
 
 
 @typed
 def write_markdown(result: Assessment, path: str | Path, **options: Any) -> Path:
-    """Write the report as Markdown (figures as their tables)."""
+    """Write the report as Markdown (figures as their tables).
+
+    `result` is written to the file `path`; `options` are those of `to_html`.
+    """
     return write_as(".md", result, path, **options)
 
 
@@ -72,7 +79,10 @@ def write_markdown(result: Assessment, path: str | Path, **options: Any) -> Path
 def write_json(
     result: Assessment, path: str | Path, threshold: Choice | None = None, **options: Any
 ) -> Path:
-    """Write every number of the report as JSON; counts that are not told are null."""
+    """Write every number of the report as JSON; counts that are not told are null.
+
+    `result` is written to the file `path`, judged by `threshold`; `options` are those of `to_html`.
+    """
     return write_as(".json", result, path, threshold=threshold, **options)
 
 

@@ -19,6 +19,7 @@ def draw_decision(found: Decision, path: str | Path | None = None, *, most: int 
     """By how much the option taken beats the next best, for what is seen most often.
 
     Orange bars to the right are attacks, blue bars to the left are where the attacker holds back.
+    `found` is drawn to the file `path`, the `most` bars that are longest.
     Of people it is the custodian's own: it counts classes of them.
     """
     seen = found.policy.sort_values("happens", ascending=False, kind="stable")

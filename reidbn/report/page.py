@@ -231,9 +231,10 @@ def write_report(
 ) -> Path:
     """Write the report; the name's ending says as what: .html, .md or .json.
 
-    custodian: exact counts and values, for a copy that stays in the house.  ledger: a file that
-    knows what was released; of a table fewer than ten people apart from one in it, the numbers of
-    that one are printed again.  Further options are those of the result's own page.
+    `result` is written to the file `path`.  `custodian`: exact counts and values, for a copy that
+    stays in the house.  `ledger`: a file that knows what was released; of a table fewer than ten
+    people apart from one in it, the numbers of that one are printed again.  Further `options` are
+    those of the result's own page.
     """
     return write_as(ending(path, REPORTS), result, path, custodian=custodian, **options)
 
@@ -294,7 +295,10 @@ def _every_text(
 
 @typed
 def write_plot(result: Result, path: str | Path, *, custodian: bool = False) -> Figure:
-    """Draw the result's first picture to a .svg, .png or .pdf file; rounded as its report is."""
+    """Draw the `result`'s first picture to the .svg, .png or .pdf file `path`.
+
+    It is rounded as its report is; with `custodian` it is exact, for a copy that stays here.
+    """
     ending(path, KINDS)
     drawn = next(_figures(result, telling_of(result, custodian=custodian)), None)
     if drawn is None:

@@ -398,6 +398,8 @@ def summarise(
 
     A threshold is a precedent ("ema"), a limit of your own on 1/class (0.09), or one on a measure
     ({"overall": 0.09}); a release is "public" or "controlled".
+
+    `result` is the assessment.
     """
     result.refuse_part("a verdict")
     if isinstance(result.inputs.people, SparsePeople):

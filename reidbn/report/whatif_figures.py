@@ -29,7 +29,10 @@ LOW, HIGH = BLUE, ORANGE
 
 @typed
 def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int = 20) -> Figure:
-    """Bars around the answer, longest first: blue from the low end of a range, orange the high."""
+    """Bars around the answer, longest first: blue from the low end of a range, orange the high.
+
+    `tornado` has the bars, `path` is the file, `most` the number of bars drawn.
+    """
     bars = [bar for bar in tornado.bars if bar.swing > 0][:most]
     if not bars:
         raise UsageError(f"{tornado.attack}: no parameter moves this answer; there is no bar")
@@ -124,7 +127,10 @@ def _plain(value: Any) -> str:
 
 @typed
 def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
-    """Share of the variance per parameter: by itself, and with the sets it is part of."""
+    """Share of the variance per parameter: by itself, and with the sets it is part of.
+
+    `sobol` are the indices, `path` the file.
+    """
     rows = list(reversed(sobol.indices))
     figure, (axes,) = blank(6.4, 1.3 + 0.42 * len(rows))
     at = np.arange(len(rows))
@@ -139,7 +145,10 @@ def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
 
 
 def draw_learned(learned: Learned, path: str | Path | None = None) -> Figure:
-    """Every parameter before and after, as its mean and two standard deviations around it."""
+    """Every parameter before and after, as its mean and two standard deviations around it.
+
+    `learned` is what was learnt, `path` the file.
+    """
     rows = list(reversed(learned.parameters))
     figure, (axes,) = blank(6.4, 1.3 + 0.5 * len(rows))
     at = np.arange(len(rows))
@@ -158,7 +167,10 @@ def draw_learned(learned: Learned, path: str | Path | None = None) -> Figure:
 def draw_uncertainty(
     uncertainty: Uncertainty, path: str | Path | None = None, *, threshold: float | None = None
 ) -> Figure:
-    """The distribution of the answer under the priors, its mean, and its 5 % to 95 % range."""
+    """The distribution of the answer under the priors, its mean, and its 5 % to 95 % range.
+
+    `uncertainty` is the distribution, `path` the file; a `threshold` is marked.
+    """
     figure, (axes,) = blank(6.4, 3.2)
     draws = uncertainty.draws
     axes.hist(draws, bins=60, density=True, color="#BBD7E8")

@@ -60,6 +60,7 @@ class Comparison:
 
     @property
     def difference(self) -> float:
+        """The answer after less that before."""
         return self.answer_after - self.answer_before
 
     @property
@@ -75,6 +76,7 @@ class Comparison:
                                                                       "share"])  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
+        """What was asked and found, as plain values."""
         plain = {k: v for k, v in asdict(self).items() if k != "notes" or v}
         return {**plain, "difference": self.difference, "ratio": self.ratio}
 

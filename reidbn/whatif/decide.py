@@ -89,6 +89,7 @@ class Decision:
 
     @property
     def unit(self) -> str:
+        """What the attacker counts gain and cost in."""
         return next(iter(self.case.attack.utilities.values())).unit
 
     @property
@@ -232,7 +233,7 @@ class Decision:
 
     @typed
     def controls(self, controls: Mapping[str, Any]) -> pd.DataFrame:
-        """Which control lowers the risk most per unit of cost, the best first.
+        """Which of the `controls` lowers the risk most per unit of cost, the best first.
 
         Each is {"set": {...}, "do": {...}, "cost": ...}, or {"scenario": name, "cost": ...}, or
         {"assessment": of another table, "cost": ...}; the attacker knows of what is set.

@@ -127,6 +127,7 @@ class Learned:
         return pd.DataFrame([asdict(update) for update in self.parameters])
 
     def to_dict(self) -> dict[str, Any]:
+        """What was asked and found, as plain values."""
         plain = {k: getattr(self, k) for k in self.__dataclass_fields__ if k != "attack"}
         if not self.notes:
             del plain["notes"]

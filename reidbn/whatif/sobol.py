@@ -497,6 +497,7 @@ class Sobol:
         return pd.DataFrame([asdict(i) for i in self.indices])
 
     def to_dict(self) -> dict[str, Any]:
+        """What was asked and found, as plain values."""
         plain = {
             k: getattr(self, k) for k in self.__dataclass_fields__ if k not in ("spread", "beside")
         }

@@ -329,6 +329,7 @@ class Solution:
         return self.values[0]
 
     def to_dict(self) -> dict[str, Any]:
+        """What was asked and found, as plain values."""
         return {**asdict(self), "smallest": self.smallest, "largest": self.largest}
 
     def __str__(self) -> str:

@@ -106,6 +106,7 @@ class Tornado:
         return pd.DataFrame(rows, columns=names)
 
     def to_dict(self) -> dict[str, Any]:
+        """What was asked and found, bar by bar, as plain values."""
         bars = [bar.to_dict() for bar in self.bars]
         plain = {k: getattr(self, k) for k in self.__dataclass_fields__ if k != "notes"}
         return {**plain, "bars": bars, **({"notes": self.notes} if self.notes else {})}

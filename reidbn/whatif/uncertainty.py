@@ -77,6 +77,7 @@ class Uncertainty:
         return pd.DataFrame(rows, columns=["figure", "value", "low", "high"])
 
     def to_dict(self) -> dict[str, Any]:
+        """What was asked and found, as plain values."""
         out = {k: v for k, v in asdict(self).items() if k != "draws"}
         out["quantiles"] = {f"{q:g}": asdict(e) for q, e in self.quantiles.items()}
         out["above"] = {f"{t:g}": asdict(e) for t, e in self.above.items()}

@@ -186,6 +186,7 @@ class TargetRisk:
         return float(self.probability[self.risk >= threshold - 1e-12].sum())
 
     def table(self) -> pd.DataFrame:
+        """One row per risk, with its probability."""
         import pandas as pd
 
         return pd.DataFrame({"risk": self.risk, "probability": self.probability})

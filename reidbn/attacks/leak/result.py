@@ -99,6 +99,8 @@ class Leak(Result):
 
         People alike are found by matching the table's values, and the leak is drawn, so that no
         formula of the risk is used.
+
+        So many `draws` are made from `seed`.
         """
         people = self.known.seen(self.table)
         if not people.is_partition:

@@ -171,6 +171,7 @@ class NumberIdentified:
 
     @cached_property
     def probabilities(self) -> Floats:
+        """P(just so many identified), for 0, 1, ... targets."""
         return np.asarray(np.exp(self.logs))
 
     @property
@@ -180,15 +181,16 @@ class NumberIdentified:
 
     @property
     def standard_deviation(self) -> float:
+        """Of the number identified."""
         spread = (np.arange(self.targets + 1) - self.mean) ** 2
         return float(np.sqrt(self.probabilities @ spread))
 
     def exactly(self, number: int) -> float:
-        """Probability that this many are identified, no more and no fewer."""
+        """Probability that just this `number` are identified, no more and no fewer."""
         return float(self.probabilities[self._number(number)])
 
     def at_least(self, number: int) -> float:
-        """Probability that this many or more are identified."""
+        """Probability that at least this `number` are identified."""
         return float(min(1.0, self.probabilities[self._number(number) :].sum()))
 
     def share(self, share: float) -> float:
@@ -399,10 +401,11 @@ class Simulation:
         return Estimate(value, error, low, min(0.0, high), self.draws, self.reading)
 
     def exactly(self, number: int) -> Estimate:
-        """P(this many identified) by counting runs, with its Clopper-Pearson interval."""
+        """P(this `number` identified) by counting runs, with its Clopper-Pearson interval."""
         return self._share(int(self.counts[number]))
 
     def at_least(self, number: int) -> Estimate:
+        """P(this `number` or more identified), in the same way."""
         return self._share(int(self.counts[number:].sum()))
 
     @property

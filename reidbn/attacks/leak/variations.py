@@ -96,6 +96,7 @@ class Claims:
         return float(found) if found.ndim == 0 else found
 
     def table(self) -> pd.DataFrame:
+        """A column for each way a claim may go; of several asked at once a row each."""
         import pandas as pd
 
         names = ("true_positive", "wrong_member", "not_in_leak", "not_in_table",

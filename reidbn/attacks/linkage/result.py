@@ -100,7 +100,8 @@ class Linkage(Result):
     def interval(self, column: int) -> tuple[float, float] | None:
         """The 95 % interval of the mean over people: of what is drawn, and of people drawn.
 
-        None where every cell is exact and everybody was asked about.
+        `column` is that of the number of facts.  None where every cell is exact and everybody was
+        asked about.
         """
         half = (self.high[:, column] - self.low[:, column]) / 2
         mean = float(self.success[:, column].mean())
@@ -175,7 +176,10 @@ class Linkage(Result):
         return tuple(said)
 
     def check(self, *, draws: int = 200, individuals: int = 30, seed: int = 0) -> CheckedLinkage:
-        """Some people's curves drawn anew, fact by fact against the table; raises."""
+        """Some people's curves drawn anew, fact by fact against the table; raises.
+
+        `individuals` of them are chosen from `seed`, and so many `draws` of facts made for each.
+        """
         rng = np.random.default_rng(seed)
         if not self.ks or self.curves.order != "random" or self.curves.weights is not None:
             raise UsageError("curves are drawn anew where any so many facts are known alike")

@@ -171,7 +171,10 @@ class Assessment(Result):
 
     @typed
     def event(self, measure: str = OVERALL) -> str:
-        """What happens, whatever was learnt or brought about before."""
+        """What happens, whatever was learnt or brought about before.
+
+        `measure` is one of the measures, such as "overall".
+        """
         self.risk(measure)  # refuses one that is not there
         asked = self.questions[measure]
         return replace(asked, given={}, do={}).describe()
@@ -223,7 +226,10 @@ class Assessment(Result):
         return self.inputs.individuals is not None
 
     def refuse_part(self, what: str) -> None:
-        """Raise where only some people were asked about: nothing is known of the others."""
+        """Raise where only some people were asked about: nothing is known of the others.
+
+        `what` is what was wanted of everybody.
+        """
         if self.is_part:
             raise UsageError(
                 f"{len(self):,} of {counted(len(self.inputs.people), 'person')} "
@@ -236,6 +242,8 @@ class Assessment(Result):
         """The share of people whose risk is above each threshold; of people drawn, its interval.
 
         The 95 % interval [ClopperPearson34] is for the share among all people of the table.
+
+        `thresholds` are risks.
         """
         import pandas as pd
 
@@ -259,7 +267,10 @@ class Assessment(Result):
 
     @typed
     def above(self, thresholds: float | Sequence[float] = THRESHOLDS) -> pd.DataFrame:
-        """How many people are above each threshold, by measure."""
+        """How many people are above each threshold, by measure.
+
+        `thresholds` is one risk or several.
+        """
         import pandas as pd
 
         thresholds = probabilities_of(thresholds, "thresholds")
@@ -272,7 +283,10 @@ class Assessment(Result):
 
     @typed
     def most_at_risk(self, count: int = 10, measure: str = OVERALL) -> pd.DataFrame:
-        """The people with the highest risk, with every measure; ties in record order."""
+        """The people with the highest risk, with every measure; ties in record order.
+
+        `count` is how many people, `measure` the risk they are sorted by.
+        """
         if measure not in self.risks:
             self.risk(measure)  # refuses it
         order = np.argsort(-self.risks[measure][self.subject_table.of_entry], kind="stable")
@@ -296,7 +310,10 @@ class Assessment(Result):
     @renamed(rows="draws")
     @typed
     def keep_crosscheck(self, *, draws: int, seed: int = 0, subjects: int = 30) -> CrossCheck:
-        """A cross-check of another size, kept for summaries and reports."""
+        """A cross-check of another size, kept for summaries and reports.
+
+        So many `draws` from `seed` act the attack out; so many `subjects` are compared one by one.
+        """
         self.__dict__["crosscheck"] = self._checked(draws=draws, seed=seed, subjects=subjects)
         return self.crosscheck
 
@@ -306,6 +323,9 @@ class Assessment(Result):
         """A cross-check of any size, of the very risks that this assessment holds; raises.
 
         More people are compared one by one than in the check that a summary makes.
+
+        So many `draws` from `seed` act the attack out; so many `subjects` are compared one by one,
+        more than in the check that a summary makes.
         """
         found = self._checked(draws=draws, seed=seed, subjects=subjects, work=THOROUGH)
         return found.raise_on_failure()
@@ -381,7 +401,10 @@ class Assessment(Result):
 
     @typed
     def whatif_case(self, measure: str = OVERALL) -> Asked:
-        """The question that sweep, tornado, solve and uncertainty vary; people alike are one."""
+        """The question that sweep, tornado, solve and uncertainty vary; people alike are one.
+
+        `measure` is the one whose risk is varied, such as "overall".
+        """
         self.risk(measure)  # refuses one that is not there
         ids = self._ids()
         return Asked(
@@ -421,6 +444,8 @@ class Assessment(Result):
         Of people counted as cells a row per cell; with the Parquet files they were counted from as
         `source` every row of these, with the risks of its person; files that hold other rows than
         were counted are refused.
+
+        `path` is the Parquet file.
         """
         if source is not None:
             if not isinstance(self.table, TalliedPeople):

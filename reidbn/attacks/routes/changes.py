@@ -331,5 +331,5 @@ def _same_people(before: Inputs, after: Inputs) -> bool:
 
 @typed
 def compare_assessments(before: Assessment, after: Assessment) -> AssessmentsCompared:
-    """Person by person, what the change did to every measure."""
+    """Person by person, what the change did to every measure: `before` against `after`."""
     return AssessmentsCompared(assessed(before), assessed(after))

@@ -126,7 +126,10 @@ class PopulationUncertainty:
 
 @typed
 def population_uncertainty(result: Assessment, level: float = 0.95) -> PopulationUncertainty:
-    """Ask again with every fit at the low and at the high end of its posterior."""
+    """Ask again with every fit at the low and at the high end of its posterior.
+
+    `result` is an assessment with a population; `level` is that of the interval.
+    """
     check_level(level)
     fits = result.population
     if fits is None or not is_estimated(result):
@@ -285,7 +288,10 @@ def _asks_the_population(result: Assessment, query: Query) -> bool:
 
 @typed
 def write_restricted(result: Assessment, path: Any, measure: str = OVERALL) -> Path:
-    """Write all people, highest risk first, keyed by the subject's id; CSV or Parquet."""
+    """Write all people, highest risk first, keyed by the subject's id; CSV or Parquet.
+
+    `result` is the assessment, `path` the file, `measure` the risk that people are sorted by.
+    """
     place = Path(place_of(path, "path"))
     if place.suffix not in (".csv", ".parquet"):
         raise UsageError(f"{place.name}: end the name in .csv or .parquet")

@@ -180,7 +180,7 @@ class Disclosure(Result):
 
     @typed
     def alternatives(self, q: float | None = None) -> tuple[Ints, Ints]:
-        """How many false values have PP_v > q: with full knowledge, and the least over subsets."""
+        """How many false values have PP_v > `q`: with full knowledge, and the fewest."""
         at = self.q if q is None else threshold("q", q)
         if at not in self._alternatives:
             self._alternatives[at] = kept(*self.source.alternatives(self.column, at))
@@ -189,7 +189,7 @@ class Disclosure(Result):
 
     @typed
     def poac(self, q: float | None = None) -> tuple[Floats | None, Floats | None]:
-        """PoAC_q, the proportion of alternatives, full and least; None for a constant secret."""
+        """PoAC at `q`, the share of alternatives, full and least; None for a constant secret."""
         if self.status == "constant":
             return None, None
         full, fewest = self.alternatives(q)
@@ -198,10 +198,12 @@ class Disclosure(Result):
 
     @property
     def poac_full(self) -> Floats | None:
+        """PoAC with full knowledge."""
         return self.poac()[0]
 
     @property
     def poac_min(self) -> Floats | None:
+        """PoAC, the least over subsets."""
         return self.poac()[1]
 
     @typed
@@ -244,6 +246,7 @@ class Disclosure(Result):
 
     @property
     def weights(self) -> Floats | None:
+        """The survey weights of those asked about."""
         weights = self.table.weights
         return weights if weights is None or self.rows is None else weights[self.rows]
 
@@ -256,6 +259,9 @@ class Disclosure(Result):
         `upward` and `downward` are exact (hypergeometric) intervals for shares of people; a column
         of `subjects`, such as `ppp_min`, gets one for its mean that allows for rare people whom the
         sample missed (a normal one for the count `npp_full`).
+
+        `what` is one of these, `level` the chance to hold it, `p` another threshold than the
+        result's own.
         """
         refuse_misfit("interval", "what", what, str)
         if self.rows is not None and self.drawn_from is None:
@@ -474,6 +480,8 @@ class Disclosure(Result):
     def leave_one_out(self, reading: Reading = "full") -> LeaveOneOut:
         """PPP when one auxiliary stays unknown: with `full` the rest is known, with `weakest` the
         least over the non-empty subsets of the rest.
+
+        `reading` is one of these two.
         """
         if reading not in ("full", "weakest"):
             raise UsageError(f'reading is "{reading}"; known: full, weakest')
@@ -491,7 +499,10 @@ class Disclosure(Result):
     def leave_one_out_poac(
         self, reading: Reading = "full", *, q: float | None = None
     ) -> AlternativesLeftOut:
-        """PoAC when one auxiliary stays unknown, in the readings of `leave_one_out`."""
+        """PoAC when one auxiliary stays unknown, in the readings of `leave_one_out`.
+
+        `reading` is "full" or "weakest", `q` another threshold than the result's own.
+        """
         level = self.poac(q)[0 if reading == "full" else 1]
         if reading not in ("full", "weakest"):
             raise UsageError(f'reading is "{reading}"; known: full, weakest')
