@@ -40,7 +40,6 @@ class _Arithmetic(CPD):
     of: tuple[str, ...] = field(
         default=(), metadata={"story": "the parents in order, left out where it is all of them"}
     )
-    has_story: ClassVar[bool] = True
     step: ClassVar[Any]
     least: ClassVar[bool] = False  # whether what lies below the lowest state counts as that state
 

@@ -19,7 +19,6 @@ class HypergeometricLeak(CPD):
 
     kind: ClassVar[str] = "hypergeometric-leak"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
     records: Ref = field(metadata={"story": "D: records in the register"})
     leaked: Ref = field(metadata={"story": "L: records in the leak"})
     class_size: Ref = field(

@@ -211,7 +211,6 @@ class NoisyOr(_Noisy):
     """
 
     kind: ClassVar[str] = "noisy-or"
-    has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
         p_no, p_yes = self._chances(scope, lambda parent: scope.number(parent.name))
@@ -235,7 +234,6 @@ class NoisyAnd(_Noisy):
     """
 
     kind: ClassVar[str] = "noisy-and"
-    has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
         p_yes, p_no = self._chances(scope, lambda parent: _missing(scope, parent))
@@ -259,7 +257,6 @@ class Mixture(CPD):
     """P = sum_i weight_i P_i; one weight may be `rest`."""
 
     kind: ClassVar[str] = "mixture"
-    has_story: ClassVar[bool] = True
     weights: tuple[Ref, ...] = field(
         metadata={"story": "how often each component holds; one may be rest"}
     )

@@ -91,7 +91,6 @@ class OneOver(CPD):
 
     kind: ClassVar[str] = "one-over"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
     of: Ref = field(metadata={"story": "the number of candidates: @column, $parameter or a parent"})
     only_if: tuple[str, ...] = field(default=(), metadata={"story": "parents that must be yes"})
 
@@ -118,7 +117,6 @@ class Share(CPD):
 
     kind: ClassVar[str] = "share"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
     part: Ref = field(metadata={"story": "how many are inside"})
     whole: Ref = field(metadata={"story": "how many there are"})
 
@@ -196,7 +194,6 @@ class OneOf(CPD):
 
     kind: ClassVar[str] = "one-of"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
     n: Ref = field(metadata={"story": "How many there are in all"})
 
     def probabilities(self, scope: Scope) -> Array:
@@ -230,7 +227,6 @@ class NoisyCopy(CPD):
     """The parent's state with probability `same`; otherwise each other state alike."""
 
     kind: ClassVar[str] = "noisy-copy"
-    has_story: ClassVar[bool] = True
     same: Ref = field(metadata={"story": "P(the value is seen as it is)"})
 
     def probabilities(self, scope: Scope) -> Array:

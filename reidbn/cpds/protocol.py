@@ -188,7 +188,6 @@ class CPD(ABC):
 
     kind: ClassVar[str]
     in_files: ClassVar[bool] = True  # False for what only the house itself makes nodes of
-    has_story: ClassVar[bool] = False  # True when `act` does something else than read the table
     by_name: ClassVar[bool] = False  # True when it reads only those parents that its fields name
     has_bands: ClassVar[bool] = False  # True when a state stands for all numbers up to the next
 

@@ -47,7 +47,6 @@ class Ranked(CPD):
     """
 
     kind: ClassVar[str] = "ranked"
-    has_story: ClassVar[bool] = True
     weights: dict[str, Ref] = field(metadata={"story": "parent: weight; below 0 where it lowers"})
     p: tuple[Ref, ...] = field(
         default=(), metadata={"story": "P(yes) at even steps of the score, from lowest to highest"}
@@ -176,7 +175,6 @@ class NoisyMax(CPD):
     """
 
     kind: ClassVar[str] = "noisy-max"
-    has_story: ClassVar[bool] = True
     rows: tuple[Row, ...] = field(
         metadata={"story": "what one parent's state brings about; without when: with no cause"}
     )

@@ -170,7 +170,6 @@ class TargetClassLeaked(_OfTarget):
     """How many of the target's class leaked: drawn when the class is new, else as it was."""
 
     kind: ClassVar[str] = "target-class-leaked"
-    has_story: ClassVar[bool] = True
     sizes: tuple[int, ...] = field(metadata={"sourced": False, "story": "the class sizes, k"})
     counts: tuple[Ref, ...] = field(metadata={"story": "how many classes of each size, a_k"})
     leaked: Ref = field(metadata={"story": "L: records in the leak"})
@@ -249,7 +248,6 @@ class TargetPicked(_OfTarget):
     """Yes with 1 / (leaked - identified before), of the class, while the target is in the leak."""
 
     kind: ClassVar[str] = "target-picked"
-    has_story: ClassVar[bool] = True
     class_leaked: str = field(metadata={"story": "how many of the target's class leaked"})
     in_leak: str = field(metadata={"story": "whether the target is in the leak"})
     earlier: tuple[str, ...] = field(
@@ -285,7 +283,6 @@ class RestOfLeak(CPD):
 
     kind: ClassVar[str] = "rest-of-leak"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
     records: Ref = field(metadata={"story": "D: records in the register"})
     leaked: Ref = field(metadata={"story": "L: records in the leak"})
     class_size: Ref = field(metadata={"story": "k: records of this class"})

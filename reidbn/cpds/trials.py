@@ -79,7 +79,6 @@ class Binomial(CPD):
 
     kind: ClassVar[str] = "binomial"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
     n: Ref = field(metadata={"story": "how many there are: a number, $parameter or a parent"})
     p: Ref = field(metadata={"story": "the chance of each"})
 
@@ -143,7 +142,6 @@ class AtMost(CPD):
 
     kind: ClassVar[str] = "at-most"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
     of: Ref = field(metadata={"story": "how many are wanted: a parent, a number, $parameter"})
     most: Ref = field(metadata={"story": "how many there are: a number, @column, $parameter"})
 
@@ -178,7 +176,6 @@ class Geometric(CPD):
 
     kind: ClassVar[str] = "geometric"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
     p: Ref | None = field(default=None, metadata={"story": "the chance of each attempt"})
     among: Ref | None = field(
         default=None, metadata={"story": "candidates, one of them right, none tried twice"}
@@ -283,7 +280,6 @@ class Poisson(CPD):
 
     kind: ClassVar[str] = "poisson"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
     mean: Ref = field(metadata={"story": "how many on average"})
 
     def probabilities(self, scope: Scope) -> Array:

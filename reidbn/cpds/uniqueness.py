@@ -133,7 +133,6 @@ class PitmanUniqueness(_Pitman):
 
     kind: ClassVar[str] = "pitman-uniqueness"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
         from reidbn.theory.pitman import stays_unique
@@ -158,7 +157,6 @@ class PitmanMatch(_Pitman):
 
     kind: ClassVar[str] = "pitman-match"
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
         from reidbn.theory.class_law import mean_inverse
@@ -187,7 +185,6 @@ class PitmanClassSize(_Pitman):
     kind: ClassVar[str] = "pitman-class-size"
     has_bands: ClassVar[bool] = True
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
 
     def probabilities(self, scope: Scope) -> Array:
         f, n, N, theta, alpha, _ = np.broadcast_arrays(*self._seats(scope))
@@ -231,7 +228,6 @@ class SurveyClassSize(CPD):
     kind: ClassVar[str] = "survey-class-size"
     has_bands: ClassVar[bool] = True
     by_name: ClassVar[bool] = True
-    has_story: ClassVar[bool] = True
     class_size: Ref = field(metadata={"story": "f: records of the table that match the target"})
     class_weight: Ref = field(metadata={"story": "sum of their survey weights"})
 

@@ -260,8 +260,7 @@ class Disclosure(Result):
         of `subjects`, such as `ppp_min`, gets one for its mean that allows for rare people whom the
         sample missed (a normal one for the count `npp_full`).
 
-        `what` is one of these, `level` the chance to hold it, `p` another threshold than the
-        result's own.
+        `what` is one of these, `level` the chance to hold it, `p` as in `upward`.
         """
         refuse_misfit("interval", "what", what, str)
         if self.rows is not None and self.drawn_from is None:
@@ -483,11 +482,7 @@ class Disclosure(Result):
 
         `reading` is one of these two.
         """
-        if reading not in ("full", "weakest"):
-            raise UsageError(f'reading is "{reading}"; known: full, weakest')
-        if len(self.known) < 2:
-            raise UsageError("leaving one out needs at least two auxiliaries")
-        others = self.source.others(self.column)
+        others = self._left_out(reading)
         npp, peers = np.empty((2, len(others), len(self)), dtype=np.int32)
         for place, j in enumerate(others):
             same, alike = self.source.without(self.column, j, all_others=reading == "full")
@@ -499,24 +494,25 @@ class Disclosure(Result):
     def leave_one_out_poac(
         self, reading: Reading = "full", *, q: float | None = None
     ) -> AlternativesLeftOut:
-        """PoAC when one auxiliary stays unknown, in the readings of `leave_one_out`.
-
-        `reading` is "full" or "weakest", `q` another threshold than the result's own.
-        """
+        """PoAC at `q` when one auxiliary stays unknown, in a `reading` of `leave_one_out`."""
+        others = self._left_out(reading)
         level = self.poac(q)[0 if reading == "full" else 1]
-        if reading not in ("full", "weakest"):
-            raise UsageError(f'reading is "{reading}"; known: full, weakest')
-        if len(self.known) < 2:
-            raise UsageError("leaving one out needs at least two auxiliaries")
         if level is None:
             raise UsageError(f'"{self.secret}" has one value only, so there is no false one')
         at, every = self.q if q is None else threshold("q", q), reading == "full"
         found = [
-            self.source.alternatives_without(self.column, j, at, all_others=every)
-            for j in self.source.others(self.column)
+            self.source.alternatives_without(self.column, j, at, all_others=every) for j in others
         ]
         counts = np.stack(found).astype(np.int32)
         return AlternativesLeftOut(reading, self.known, counts, self.falsehoods, level)
+
+    def _left_out(self, reading: str) -> Sequence[int]:
+        """The auxiliaries that are left out, one after the other."""
+        if reading not in ("full", "weakest"):
+            raise UsageError(f'reading is "{reading}"; known: full, weakest')
+        if len(self.known) < 2:
+            raise UsageError("leaving one out needs at least two auxiliaries")
+        return self.source.others(self.column)
 
     @typed
     def breaks(self, p: float | None = None) -> pd.DataFrame:
