@@ -358,3 +358,31 @@ def test_an_assessment_takes_what_was_read_as_what_was_said(said):
     never = rb.microdata.knowledge(people, {"age": 0.5}, unknown=["sex", "race"])
     alone = rb.assess("prosecutor", people, known={"age": 0.5}, unknown=["sex", "race"])
     assert np.array_equal(rb.assess("prosecutor", people, known=never).risk(), alone.risk())
+
+
+def test_a_scenario_with_a_chance_for_each_person_is_refused_of_other_people(people):
+    result = rb.assess("marketer", people, known={"age": CHANCE, "sex": 0.5, "state": 0.2})
+    scenario = result.inputs.scenario
+    others = rb.read_table(rb.datasets.synthetic_patients(300, seed=9), quasi_identifiers=QI)
+    for other in (others, others.take(np.arange(100)), people.take(np.arange(300)[::-1])):
+        if other.reading is people.reading:  # each keeps the chance that was said of him
+            turned = rb.assess("marketer", other, scenario=scenario)
+            assert np.array_equal(turned.risk(), result.risk()[::-1])
+            continue
+        with pytest.raises(UsageError, match=r"nothing says that these are among them.*known="):
+            rb.assess("marketer", other, scenario=scenario)
+        with pytest.raises(UsageError, match="nothing says"):
+            rb.knowledge(other, scenario)
+    again = rb.read_table(FRAME, quasi_identifiers=QI, sensitive=["diagnosis"])
+    assert np.array_equal(rb.assess("marketer", again, scenario=scenario).risk(), result.risk())
+    named = FRAME.assign(id=[f"p{i}" for i in range(len(FRAME))])
+    both = [
+        rb.read_table(frame, quasi_identifiers=QI, subject_id="id")
+        for frame in (named, named.sample(200, random_state=3))
+    ]
+    by_id = rb.assess("marketer", both[0], known={"age": CHANCE, "sex": 0.5, "state": 0.2})
+    moved = rb.assess("marketer", both[1], scenario=by_id.inputs.scenario)
+    want = [CHANCE[int(i[1:])] for i in both[1].subject_ids]
+    placed = {one.label: one.p for one in moved.groups.placed}
+    assert np.array_equal(placed["age"], want)
+    assert by_id.inputs.scenario.fingerprint == scenario.fingerprint

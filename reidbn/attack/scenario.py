@@ -51,19 +51,10 @@ class FactLookup:
 
 @dataclass(frozen=True, eq=False)
 class ByPerson:
-    """One number for each person of a table, and the row where each was read."""
+    """One number for each person of a table (`about`), in record order."""
 
     values: NDArray[np.float64]
-    rows: NDArray[np.int64]
-
-    def at(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The numbers of the people who were read at these rows."""
-        order = np.argsort(self.rows, kind="stable")
-        place = np.searchsorted(self.rows, rows, sorter=order)
-        found = order[np.minimum(place, order.size - 1)]
-        if not np.array_equal(self.rows[found], rows):
-            raise UsageError("chances given one per person are for the table they were given for")
-        return self.values[found]
+    about: Any = field(repr=False, metadata={"plain": False})
 
 
 Factor = float | FactLookup | ByPerson

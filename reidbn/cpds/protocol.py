@@ -418,6 +418,8 @@ def _references(value: object) -> list[str]:
 def _plain_fields(value: Any) -> dict[str, Any]:
     out = {}
     for field in fields(value):
+        if not field.metadata.get("plain", True):
+            continue
         item = getattr(value, field.name)
         if isinstance(item, np.ndarray) or (
             item != field.default and item not in ((), {}, None, "")

@@ -270,7 +270,7 @@ def chance_of(
     p: Array = np.ones(1)
     for factor in chance:
         if isinstance(factor, ByPerson):
-            p = p * factor.at(people.rows_read)
+            p = p * factor.values[people.rows_in(factor.about)]
         elif isinstance(factor, FactLookup):
             p = p * look_up(factor, people, facts, notes)
         else:

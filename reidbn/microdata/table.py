@@ -251,6 +251,28 @@ class People:
         return one or self.as_read.fingerprint == other.as_read.fingerprint
 
     @typed
+    def rows_in(self, other: People) -> Ints:
+        """Where in another table each of these people stands; refused where that is not known.
+
+        By their subject ids where both have them, else by the rows of one reading.
+        """
+        if self.has_the_people_of(other):
+            return np.arange(len(self))
+        mine, theirs = self.subject_ids, other.subject_ids
+        if mine is None or theirs is None:
+            mine, theirs = self.rows_read, other.rows_read
+        place = {who: row for row, who in enumerate(theirs.tolist())}
+        found = [place.get(who, -1) for who in mine.tolist()]
+        by_id = mine is self.subject_ids
+        if -1 in found or not (by_id or self.reading is other.reading):
+            raise UsageError(
+                "a chance for each person is about the people of the table that it was given for, "
+                "and nothing says that these are among them: say what is known of these (known=), "
+                "or read both tables with subject_id=, the column that names each person"
+            )
+        return np.array(found, dtype=np.int64)
+
+    @typed
     def drop(self, rows: ArrayLike) -> People:
         """Everybody but these rows (numbers or a mask)."""
         keep = np.ones(len(self), dtype=bool)

@@ -242,7 +242,7 @@ def _of_knowledge(what: Knowledge, people: People) -> Knows:
 def _factor(chance: Array, people: People) -> float | ByPerson:
     if chance.size == 1 or (chance == chance[0]).all():  # one number: what-if can move it
         return float(chance.reshape(-1)[0])
-    return ByPerson(chance, people.rows_read)
+    return ByPerson(chance, people)
 
 
 def attach(
