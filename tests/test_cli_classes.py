@@ -188,3 +188,39 @@ def test_advice_on_a_name_with_a_comma_can_be_followed(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["classes", str(path), "--qi", "last, first", "--qi", "age"])
     assert not ended.value.code
+
+
+BORN = [["--known", "born, year=0.5", "--known", "sex=0.25"],
+        ["--known", '"born, year"=0.5,sex=0.25'],
+        ["--known", 'born="born, year":0.5,sex=0.25']]  # fmt: skip
+
+
+@pytest.mark.parametrize("known", BORN)
+def test_every_option_that_names_columns_can_name_one_with_a_comma(known, tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    rows = [f"{1950 + i % 12},{'mf'[i % 2]},{'yn'[i % 3 == 0]},s{i % 4}" for i in range(48)]
+    path.write_text('"born, year",sex,hiv,"town, ward"\n' + "\n".join(rows) + "\n")
+
+    def told(*words):
+        code = 0
+        try:
+            main([words[0], str(path), *words[1:], "--json"])
+        except SystemExit as ended:
+            code = ended.code
+        told = capsys.readouterr()
+        assert not code, told.err
+        return json.loads(told.out)
+
+    both = ["--qi", "born, year", "--qi", "sex"]
+    secret = told("classes", *both, "--sensitive", "town, ward", "--sensitive", "hiv")
+    assert secret["sensitive"] == ["town, ward", "hiv"]
+    coarse = ["--hierarchy", "born, year=bands:3,6", "--level", "born, year=2"]
+    assert told("classes", *both, *coarse)["k"] == 24 // 2
+    people = rb.read_table(path, quasi_identifiers=["born, year", "sex"])
+    want = rb.assess("marketer", people, known={"born, year": 0.5, "sex": 0.25}).risk().mean()
+    found = told("assess", *both, "--attack", "marketer", *known)
+    assert found["measures"]["overall"]["mean"] == pytest.approx(want, abs=1e-12)
+    sure = rb.assess("marketer", people, known=["sex"], unknown=["born, year"]).risk().mean()
+    found = told("assess", *both, "--attack", "marketer", "--known", "sex", "--unknown",
+                 "born, year")  # fmt: skip
+    assert found["measures"]["overall"]["mean"] == pytest.approx(sure, abs=1e-12)

@@ -119,3 +119,18 @@ def test_a_risk_given_that_something_is_known_is_told_without_what_each_attribut
     told = json.loads(capsys.readouterr().out)
     assert said in told["attributes_untold"]
     assert told["attributes"] == []
+
+
+def test_what_each_attribute_adds_says_what_it_takes_away_of_the_question(people):
+    asked = {
+        "given": "  risk: {target: right=yes, given: {knows_age: yes}}\n",
+        "": "  risk: {target: right=yes}\n",
+    }
+    for given, question in asked.items():
+        result = rb.assess(
+            rb.attack.loads(MODEL + question), people, known={"age": 0.5, "sex": 0.5}
+        )
+        found = drivers(result)
+        said = "where less is known knows_age=yes is taken away, too"
+        assert (said in found.method) == bool(given)
+        assert found.nothing + found.mean.sum() == pytest.approx(result.risk().mean(), abs=1e-12)

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reidbn.cli._options import listing, number, read_pairs
-from reidbn.cli._tables import listed
+from reidbn.cli._options import (
+    columns_listed,
+    listing,
+    number,
+    read_pairs,
+)
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +53,7 @@ def known_of(people: People, options: dict[str, Any]) -> Any:
     if "scenario" in said and said != ["scenario"]:
         raise UsageError("--known and --scenario both say what is known; choose one")
     known = options["scenario"] or read_known((*options["known"], *options["knowledge"]))
-    unknown = listed(options["unknown"])
+    unknown = columns_listed(options["unknown"])
     if known is None or not is_scenario(known, people):
         more = [f"--{name}" for name in ("column", "without") if options[name]]
         if more:
@@ -59,7 +63,7 @@ def known_of(people: People, options: dict[str, Any]) -> Any:
         people,
         known,
         columns=read_columns(options["column"]),
-        without=listed(options["without"]),
+        without=columns_listed(options["without"]),
         unknown=unknown,
     )
 
@@ -93,7 +97,7 @@ def read_known(texts: Iterable[str], option: str = "--known") -> Any:
 
 
 def _parts(text: str) -> list[str]:
-    return [text] if text.startswith("register:") else listed(text)
+    return [text] if text.startswith("register:") else columns_listed(text)
 
 
 def _is_bare(part: str) -> bool:

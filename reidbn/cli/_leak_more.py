@@ -10,8 +10,15 @@ import click
 import numpy as np
 
 from reidbn.cli._known import known_of, known_options
-from reidbn.cli._options import CHANCE, WHOLE, listing, number, print_table
-from reidbn.cli._tables import listed
+from reidbn.cli._options import (
+    CHANCE,
+    WHOLE,
+    columns_listed,
+    listed,
+    listing,
+    number,
+    print_table,
+)
 from reidbn.errors import UsageError
 from reidbn.written import read_exact
 
@@ -173,7 +180,7 @@ def _known(
     filters: list[dict[str, Any]] = [{}]
     if secret is not None:
         filters = [{"sensitive": name, "sensitive_known": secret}
-                   for name in listed(options["sensitive"])]  # fmt: skip
+                   for name in columns_listed(options["sensitive"])]  # fmt: skip
     out = {}
     for more in filters:
         risks = rb.leak.risks(people, leaked=leaked, known=known, **more)
@@ -192,7 +199,7 @@ def _homogeneity(
             return {}
         return {
             name: _means(rb.leak.homogeneity_risks(people, leaked=leaked, sensitive=name))
-            for name in listed(options["sensitive"])
+            for name in columns_listed(options["sensitive"])
         }
     if options["alike"] is None:
         return {}

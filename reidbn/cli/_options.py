@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +27,8 @@ attack_argument = click.argument("attack")
 question_argument = click.argument("question", required=False)
 _BEYOND = "beyond_range"
 _WRITTEN = "reidbn.written"
+HEADER = "reidbn.header"
+"""Where a command's context has the columns of its table."""
 _ONE_MARK = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _THOUSANDS = re.compile(
     r"[1-9]\d{0,2}(?:\.000|(?:\.\d{3}){2,})"
@@ -202,10 +204,53 @@ def option_once(*names: str, **more: Any) -> Callable[[F], F]:
 def listing(*names: str, **more: Any) -> Callable[[F], F]:
     """An option that holds a list between commas, and may be repeated: all of it counts."""
 
-    def join(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> str:
-        return ",".join(texts)
+    def join(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> Several:
+        return Several(texts)
 
     return click.option(*names, multiple=True, callback=join, **more)
+
+
+class Several(str):
+    """What a repeated option was given, between commas; `texts` as they were given."""
+
+    texts: tuple[str, ...]
+
+    def __new__(cls, texts: tuple[str, ...]) -> Several:
+        found = super().__new__(cls, ",".join(texts))
+        found.texts = texts
+        return found
+
+
+_PART = re.compile(r'(?:"(?:[^"]|"")*"|[^,])+')
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+
+
+def listed(text: str, names: Sequence[str] = ()) -> list[str]:
+    """What stands between commas; a comma stays in double quotes, and in one of these names.
+
+    Such a name stands alone, or before a = or : and what is said of it.
+
+    >>> listed('age, sex,"last, first"=2,')
+    ['age', 'sex', 'last, first=2']
+    >>> listed("born, year", ["born, year"]), listed("born, year=0.5", ["born, year"])
+    (['born, year'], ['born, year=0.5'])
+    """
+    found: list[str] = []
+    for one in getattr(text, "texts", (text,)):
+        name, _, said = (one if one.strip() in names else one.replace(":", "=")).partition("=")
+        whole = name.strip() in names and "," not in said
+        parts = [one] if whole else _PART.findall(one)
+        plain = parts if whole else [
+            _QUOTED.sub(lambda q: q[1].replace('""', '"'), p.strip()) for p in parts
+        ]  # fmt: skip
+        found += [part.strip() for part in plain if part.strip()]
+    return found
+
+
+def columns_listed(text: str) -> list[str]:
+    """The same, where the columns of the command's table are such names."""
+    context = click.get_current_context(silent=True)
+    return listed(text, () if context is None else context.meta.get(HEADER, ()))
 
 
 class NamedLimit(float):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -11,7 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reidbn.cli._options import listing, read_pairs, refuse_to_write_over
+from reidbn.cli._options import (
+    HEADER,
+    columns_listed,
+    listed,
+    listing,
+    read_pairs,
+    refuse_to_write_over,
+)
 from reidbn.cli._remedies import in_shell
 from reidbn.errors import UsageError
 from reidbn.progress import be_quiet
@@ -96,6 +102,8 @@ def read_people(
     hierarchies = read_hierarchies(hierarchy)
     source = _source(table)
     header = source_of(source, delimiter=options.get("delimiter")).header
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.meta[HEADER] = header
     people = read_table(
         source,
         quasi_identifiers=named_columns(qi, header, "--qi"),
@@ -145,36 +153,20 @@ def _source(table: str) -> Any:
     return synthetic_patients(*(int(part) for part in numbers))
 
 
-def listed(text: str) -> list[str]:
-    """Names between commas.
-
-    >>> listed("age, sex,")
-    ['age', 'sex']
-    """
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 def named_columns(texts: Iterable[str], header: Sequence[str], option: str) -> list[str]:
     """Columns that are named between commas; a text that is a column's name is that column.
 
     >>> named_columns(["age,sex", "born, year", '"last, first",city'], ["born, year"], "--qi")
     ['age', 'sex', 'born, year', 'last, first', 'city']
     """
-    found: list[str] = []
-    for text in texts:
-        is_one = text.strip() in header
-        parts = [text] if is_one else next(csv.reader([text], skipinitialspace=True), [])
-        found += [part.strip() for part in parts if part.strip()]
+    found = [part for text in texts for part in listed(text, header)]
     for name in header:
         pieces = {piece.strip() for piece in name.split(",")}
         apart = sorted(pieces & {*found} - {*header})
         if "," in name and name not in found and apart:
             raise UsageError(
                 f'{option}: no column "{apart[0]}", but one that is called "{name}": put that name '
-                f"into an option of its own, --qi '{name}', or in double quotes inside the list"
-                if option == "--qi"
-                else f'{option}: no column "{apart[0]}", but one that is called "{name}": put that '
-                f"name in double quotes inside the list, {option} '\"{name}\",...'"
+                f"into an option of its own, {option} '{name}', or in double quotes inside the list"
             )
     return found
 
@@ -209,7 +201,7 @@ def read_levels(texts: Iterable[str]) -> dict[str, int]:
     >>> read_levels(["age=2,zip=1"])
     {'age': 2, 'zip': 1}
     """
-    parts = [part for text in texts for part in listed(text)]
+    parts = [part for text in texts for part in columns_listed(text)]
     pairs = read_pairs(parts, "--level", "COLUMN=N, such as age=1")
     return {name: _whole(value, f"--level {name}") for name, value in pairs.items()}
 

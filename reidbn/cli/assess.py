@@ -13,6 +13,7 @@ from reidbn.cli._options import (
     FILE,
     WHOLE,
     asked_beyond_range,
+    columns_listed,
     listing,
     option_once,
     output_options,
@@ -23,7 +24,7 @@ from reidbn.cli._options import (
     set_option,
 )
 from reidbn.cli._results import result_options, write_reports
-from reidbn.cli._tables import about, listed, say_about, table_options
+from reidbn.cli._tables import about, say_about, table_options
 from reidbn.errors import UsageError
 from reidbn.written import agree
 
@@ -127,8 +128,8 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
         set=read_settings(options["settings"]),
         do=read_states(options["do"], "--do"),
         columns=_columns(options),
-        without=listed(options["without"]),
-        unknown=listed(options["unknown"]),
+        without=columns_listed(options["without"]),
+        unknown=columns_listed(options["unknown"]),
         method=options["method"],
         draws=options["draws"],
         seed=options["seed"],

@@ -14,6 +14,8 @@ from reidbn.cli._known import known_of, known_options, read_known
 from reidbn.cli._options import (
     ABOVE,
     Chance,
+    columns_listed,
+    listed,
     listing,
     number,
     output_options,
@@ -24,7 +26,7 @@ from reidbn.cli._options import (
 )
 from reidbn.cli._remedies import in_shell
 from reidbn.cli._results import asks_for_a_file, result_options, write_reports
-from reidbn.cli._tables import about, listed, say_about, show_frame, table_options, write_parquet
+from reidbn.cli._tables import about, say_about, show_frame, table_options, write_parquet
 from reidbn.errors import UsageError
 from reidbn.limits import regular
 
@@ -103,7 +105,9 @@ def disclosure(
     limits = {"fail_above": fail_above, "fail_above_share": fail_above_share}
     _refuse_of_some(question["individuals"], limits)
     found = _ask(people, question)
-    coarse = [_generalise(people, c, found, question) for c in listed(question["generalise"])]
+    coarse = [
+        _generalise(people, c, found, question) for c in columns_listed(question["generalise"])
+    ]
     more = _more(people, found, question)
     if not as_json:
         if not quiet:
@@ -419,7 +423,7 @@ def _several(
         if question[name]:
             option = {"ranges": "range", "values": "sensitive-value"}.get(name, name)
             raise UsageError(f"--together would drop --{option}; leave --{option} out")
-    texts = tuple(listed(question["together"]))
+    texts = tuple(columns_listed(question["together"]))
     counts = {name: int(number(v, "--together")) for name, v in _pairs(texts, "--together").items()}
     search = generalise_several(
         people, counts, d.secret, smallest=question["smallest"],

@@ -23,6 +23,7 @@ from reidbn.cli._options import (
     WHOLE,
     Limit,
     NamedLimit,
+    columns_listed,
     listing,
     option_once,
     output_options,
@@ -31,7 +32,7 @@ from reidbn.cli._options import (
     say_gate,
 )
 from reidbn.cli._results import asks_for_a_file, result_options, write_people, write_reports
-from reidbn.cli._tables import QI, listed
+from reidbn.cli._tables import QI
 from reidbn.errors import UsageError
 from reidbn.written import counted
 
@@ -182,7 +183,7 @@ def _write(people: People | None, leaks: list[Any], options: dict[str, Any]) -> 
         return
     if people is None:
         raise UsageError("--html, --plot and --out are about the people of a TABLE; give one")
-    secrets = listed(options["sensitive"]) if options["sensitive_known"] is not None else []
+    secrets = columns_listed(options["sensitive"]) if options["sensitive_known"] is not None else []
     if len(leaks) > 1 or len(secrets) > 1:
         raise UsageError("--html, --plot and --out are about one leak; name one --leaked size and "
                          "at most one --sensitive column")  # fmt: skip

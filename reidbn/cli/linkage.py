@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import WHOLE, number, output_options, print_json, print_table
+from reidbn.cli._options import (
+    WHOLE,
+    listed,
+    number,
+    output_options,
+    print_json,
+    print_table,
+)
 from reidbn.cli._results import result_options, write_reports
-from reidbn.cli._tables import listed, write_parquet
+from reidbn.cli._tables import write_parquet
 from reidbn.errors import UsageError
 from reidbn.progress import be_quiet
 

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import CHANCE, PICTURE, number, output_options, print_json
+from reidbn.cli._options import (
+    CHANCE,
+    PICTURE,
+    listed,
+    number,
+    output_options,
+    print_json,
+)
 from reidbn.cli._results import result_options, write_people, write_reports
 from reidbn.cli._tables import (
     about,
-    listed,
     read_alike,
     say_about,
     table_options,

@@ -12,6 +12,7 @@ from reidbn.cli._options import (
     WHOLE,
     Chance,
     NewFile,
+    columns_listed,
     listing,
     number,
     output_options,
@@ -19,7 +20,7 @@ from reidbn.cli._options import (
     read_pairs,
 )
 from reidbn.cli._results import REPORTS, command_again, result_options
-from reidbn.cli._tables import ALONE, about, listed, say_about, table_options
+from reidbn.cli._tables import ALONE, about, say_about, table_options
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _asked(people: People, options: dict[str, Any]) -> dict[str, Any]:
         "population": options["population"],
         "population_model": options["population_model"],
         "columns": read_columns(options["column"]) or None,
-        "unknown": listed(options["unknown"]) or None,
+        "unknown": columns_listed(options["unknown"]) or None,
     }
     if about_attack["known"] is not None and options["scenario"]:
         raise UsageError("--known and --scenario both say what is known; choose one")
@@ -139,8 +140,8 @@ def _asked(people: People, options: dict[str, Any]) -> dict[str, Any]:
         "attack": attack,
         "release": options["release"],
         "suppress_at_most": options["suppress_at_most"],
-        "keep": listed(options["keep"]),
-        "drop": listed(options["drop"]),
+        "keep": columns_listed(options["keep"]),
+        "drop": columns_listed(options["drop"]),
         "loss": options["loss"],
         "importance": {c: float(number(w, f"--importance {c}")) for c, w in weights.items()},
         "seconds": options["seconds"],

@@ -245,7 +245,7 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
         shares = np.stack([worth[everything] - worth[everything ^ (1 << j)] for j in range(b)], 1)
         nothing = float("nan")
     labels = tuple(p.label for p in result.groups.placed)
-    method = _kept(result, SHAPLEY if exact else LEAVE_ONE_OUT)
+    method = _kept(result, measure, SHAPLEY if exact else LEAVE_ONE_OUT)
     return Drivers(
         measure, method, labels, shares, result.subject_table.counts.astype(float), nothing
     )
@@ -263,13 +263,21 @@ def _at_once(result: Assessment, measure: str) -> Drivers | None:
     shares, nothing = found
     labels = tuple(p.label for p in result.groups.placed)
     return Drivers(
-        measure, _kept(result, SHAPLEY), labels, shares, counts,
+        measure, _kept(result, measure, SHAPLEY), labels, shares, counts,
         float(np.average(nothing, weights=counts)),
     )  # fmt: skip
 
 
-def _kept(result: Assessment, method: str) -> str:
-    """How it is told; an attacker who decides is not told that less can be known."""
+def _kept(result: Assessment, measure: str, method: str) -> str:
+    """How it is told: an attacker who decides is not told that less can be known.
+
+    What the question says is known of a group goes where that group is taken away.
+    """
+    query, members = result.questions[measure], {p.member for p in result.groups.placed}
+    said = [f"{node}={state}" for node, state in {**query.given, **query.do}.items()
+            if node in members]  # fmt: skip
+    if said:
+        method += f"; where less is known {' and '.join(said)} is taken away, too"
     return f"{method}, the attacker's policy kept" if result.attack.decisions else method
 
 
