@@ -97,6 +97,8 @@ def test_there_is_a_case_for_every_kind():
         "pitman-class-size",
         "pitman-match",
         "pitman-uniqueness",
+        "structured-match",
+        "structured-uniqueness",
         "rest-of-leak",
         "survey-class-size",
         "target-class",

@@ -14,6 +14,7 @@ __getattr__ = face(
         "ranks": "NoisyMax Ranked",
         "registry": "installed_kinds shipped_kinds",
         "rows": "Empirical Lookup MeasuredShares REST Row Rows Table",
+        "structured": "StructuredMatch StructuredUniqueness",
         "targets": "RestOfLeak TargetClass TargetInLeak",
         "trials": "AtMost Binomial Geometric Poisson",
         "uniqueness": "PitmanClassSize PitmanMatch PitmanUniqueness SurveyClassSize",

@@ -85,27 +85,13 @@ class _Pitman(CPD):
                 f"{name}: {n.max():g} records in a population of {N.min():g}; the table must be a "
                 "part of the population"
             )
-        self._refuse_too_many(f, n, name)
+        refuse_too_many(self.class_size, f, n, name)
         if not ((alpha >= 0) & (alpha < 1) & (theta > -alpha) & np.isfinite(theta)).all():
             raise ModelError(
                 f"{name}: theta and alpha lie outside 0 <= alpha < 1, theta > -alpha; a fit "
                 "without a finite maximum has none: use its posterior"
             )
         return f, n, N, theta, alpha, weight
-
-    def _refuse_too_many(self, f: Array, n: Array, name: str) -> None:
-        """A class is a part of the table: what is said of larger ones would be of no class."""
-        if not (f > n).any():
-            return
-        f, n = (x[np.broadcast_to(f > n, x.shape)] for x in np.broadcast_arrays(f, n))
-        size, ref = f"{f[0]:g}", str(self.class_size)
-        which = f"class_size ({ref}) is {size}"
-        remedy = "it counts records of the table, so it is at most their number"
-        if isinstance(self.class_size, str) and not ref.startswith(("$", "@")):
-            which = f'class_size is node {ref}, which has a state "{size}",'
-            remedy = f"let the states of {ref} end at their number"
-        error = DataError if ref.startswith("@") else ModelError
-        raise error(f"{name}: {which} where the table has {n[0]:g} records; {remedy}")
 
     def _grown(self, rng: np.random.Generator, scope: Scope, rows: int) -> NDArray[np.int64]:
         """Population class sizes: the newcomers are seated, each row with its own parameters."""
@@ -260,6 +246,21 @@ class SurveyClassSize(CPD):
             self.class_size, "class_size", parents
         )
         return found + needs_parent(self.class_weight, "class_weight", parents)
+
+
+def refuse_too_many(ref: Ref, f: Array, n: Array, name: str) -> None:
+    """A class is a part of the table: what is said of larger ones would be of no class."""
+    if not (f > n).any():
+        return
+    f, n = (x[np.broadcast_to(f > n, x.shape)] for x in np.broadcast_arrays(f, n))
+    size = f"{f[0]:g}"
+    which = f"class_size ({ref}) is {size}"
+    remedy = "it counts records of the table, so it is at most their number"
+    if isinstance(ref, str) and not ref.startswith(("$", "@")):
+        which = f'class_size is node {ref}, which has a state "{size}",'
+        remedy = f"let the states of {ref} end at their number"
+    error = DataError if str(ref).startswith("@") else ModelError
+    raise error(f"{name}: {which} where the table has {n[0]:g} records; {remedy}")
 
 
 def _answer(scope: Scope, yes: Any) -> NDArray[np.intp]:

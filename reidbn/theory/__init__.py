@@ -7,6 +7,7 @@ __getattr__ = face(
     {
         "agreement": "detectable disagrees interval intervals mean_interval probability_interval "
         "share_interval tell_apart",
+        "alike": "mean_inverse_drawn",
         "circle": "Classes find_log_odds",
         "class_law": "ClassSizePosterior log_class_size_pmf mean_inverse mean_inverse_over",
         "faces": "Budget Faces chance_of_faces count_faces maximal packed split "
