@@ -28,8 +28,7 @@ __getattr__ = face(
         "attack": "Group GroupRow Prior Question SubjectColumn dumps loads register save",
         "cpds": "CPD And Empirical Function HypergeometricLeak Lookup Mixture NoisyAnd NoisyOr "
         "OneOver Or PitmanClassSize PitmanMatch PitmanUniqueness Probability Row Rows Share "
-        "StructuredMatch StructuredUniqueness SurveyClassSize Table Threshold Uniform Unique "
-        "cpd_function",
+        "SurveyClassSize Table Threshold Uniform Unique cpd_function",
         "inference": "Case",
         "microdata": "Bands Contingency Dates Knowledge Ladder Prefix Suda Suffix Tree "
         "class_size_chunks class_size_matrix class_sizes_by_mask collapse knowledge "

@@ -53,25 +53,25 @@ def match(f, law):
 TIMES = (Fraction(0), Fraction(1, 10), Fraction(3, 10))
 CASES = {
     "unique": Case(
-        rb.StructuredUniqueness(class_size=1.0, **FIELDS),
+        rb.cpd.StructuredUniqueness(class_size=1.0, **FIELDS),
         lambda x, rain: others_alike(x, rain)[0], (X, RAIN),
     ),
     "unique, what is known": Case(
-        rb.StructuredUniqueness(class_size="@class_size", known={"x": "a"}, **FIELDS),
+        rb.cpd.StructuredUniqueness(class_size="@class_size", known={"x": "a"}, **FIELDS),
         lambda x, rain, known: (
             others_alike(x, rain, knows_x=bool(known & 1))[0] if known in (1, 3) else 0
         ), (X, RAIN, KNOWN),
     ),
     "unique, rarer": Case(
-        rb.StructuredUniqueness(class_size=1.0, times="part", **FIELDS),
+        rb.cpd.StructuredUniqueness(class_size=1.0, times="part", **FIELDS),
         lambda x, rain, part: others_alike(x, rain, times=TIMES[part])[0], (X, RAIN, PART),
     ),
     "match": Case(
-        rb.StructuredMatch(class_size="size", **FIELDS),
+        rb.cpd.StructuredMatch(class_size="size", **FIELDS),
         lambda x, rain, size: match(size, others_alike(x, rain)), (X, RAIN, SIZE),
     ),
     "match, more common": Case(
-        rb.StructuredMatch(class_size=2.0, times="$n", **FIELDS),
+        rb.cpd.StructuredMatch(class_size=2.0, times="$n", **FIELDS),
         lambda x, rain: match(2, others_alike(x, rain, times=3)), (X, RAIN),
     ),
 }  # fmt: skip
@@ -163,7 +163,7 @@ def test_a_fit_becomes_a_network_and_says_what_its_layer_says():
 
 def test_what_does_not_fit_is_named():
     def said(parents=(X, RAIN), **more):
-        cpd = replace(rb.StructuredUniqueness(class_size=1.0, **FIELDS), **more)
+        cpd = replace(rb.cpd.StructuredUniqueness(class_size=1.0, **FIELDS), **more)
         case = Case(cpd, lambda: 0, parents)
         return " / ".join(str(p) for p in cpd.problems(case.child, case.parents))
 
