@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 SHARE = "share of people"  # a unit that is written as a percentage
-Told = Literal["withheld", "given", "count", "mean", "highest", "ratio", "scaled", "total"]
+Told = Literal["withheld", "given", "count", "mean", "rest", "highest", "ratio", "scaled", "total"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ class Measure:
     words: str = ""
     told: Told = "withheld"
     """Outside the house: not at all, as it is (what was asked), or rounded as a count, as a mean
-    over people or its sum, as a highest value, as the ratio of two counts, or as a number that
-    counts of the table are scaled up to."""
+    over people, as one minus a mean, as its sum, as a highest value, as the ratio of two counts, or
+    as a number that counts of the table are scaled up to."""
     each: Array | None = field(default=None, repr=False)
     """What it is the mean or the highest of: a value per person; of a ratio, both counts."""
     scale: float = 1.0
@@ -110,6 +110,15 @@ def mean_of(
     if not np.isfinite(mean):  # of somebody it says nothing, so of all
         return Measure(None, None, unit, per_person, words)
     return Measure(mean, interval, unit, per_person, words, "mean", each)
+
+
+def rest_of(values: NDArray[Any], words: str, *, per_person: bool = False) -> Measure:
+    """The mean of a chance per person that is the better the higher; told by what is missing.
+
+    Counts that leave the house are of those who are worse off: were both ends of a scale counted,
+    what lies between and the whole would tell more of either.
+    """
+    return replace(mean_of(values, words, per_person=per_person), told="rest")
 
 
 def highest_of(values: NDArray[Any], words: str, *, unit: str = "probability") -> Measure:

@@ -9,7 +9,7 @@ released record must be a different person, some are likelier and some impossibl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -221,9 +221,14 @@ class Candidates(Result):
             "people": count_of(len(self.release), "released records"),
             "external": count_of(len(self.external), "named people"),
             "fit_one": count_of(int((self.counts == 1).sum()), "records that fit one person"),
-            "fit_nobody": count_of(int((self.counts == 0).sum()), "records that fit nobody"),
-            "candidates": mean_of(
-                self.counts, "people who fit a record, mean", unit="people", per_person=True
+            "fit_nobody": Measure(  # with those who fit somebody it would add up to all
+                int((self.counts == 0).sum()), unit="people", words="records that fit nobody"
+            ),
+            "candidates": replace(
+                mean_of(
+                    self.counts, "people who fit a record, mean", unit="people", per_person=True
+                ),
+                told="withheld",
             ),
             "risk": mean_of(
                 self.risk, "chance to name the owner of a record, mean", per_person=True

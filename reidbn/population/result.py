@@ -173,7 +173,7 @@ class Uniqueness(Result, ABC):
         found = {
             "population": given(self.population, "people in the population", unit="people"),
             "people": count_of(self.n, "people in the table"),
-            "classes": count_of(self.classes, "distinct rows", unit="rows"),
+            "classes": Measure(self.classes, unit="rows", words="distinct rows"),
             "uniques": count_of(self.uniques, "unique in the table"),
         }
         for name, words, scale in (

@@ -21,10 +21,10 @@ from reidbn.attacks.secrets.generalise import Generalisation
 from reidbn.attacks.secrets.result import Disclosure
 from reidbn.calls import typed
 from reidbn.errors import UsageError
-from reidbn.release.counts import BASE
+from reidbn.release.counts import BASE, Tens, down, told
 from reidbn.release.writing import write_text
 from reidbn.report import disclosure_figures as figures
-from reidbn.report.page import SAFE, Section, Sheet, Shown, html, in_numbers
+from reidbn.report.page import PLAIN, SAFE, Section, Sheet, Shown, html, in_numbers
 from reidbn.report.telling import FEWEST, Telling, how_told
 from reidbn.written import agree, counted
 
@@ -93,10 +93,18 @@ def sheet(
     ]
     return Sheet(
         title=title or f"What the neighbours' records give away about {d.secret}",
-        colour=SAFE if d.share_upward() == 1 else UNSAFE,
+        colour=_colour(d, said),
         verdict=verdict(d, said),
         sections=parts,
     )
+
+
+def _colour(d: Disclosure, said: Telling) -> str:
+    """Outwards no colour says whether there is one person among under ten."""
+    broken = int((~d.upward()).sum())
+    if said.custodian:
+        return UNSAFE if broken else SAFE
+    return PLAIN if told(broken).is_few else UNSAFE
 
 
 def sections(d: Disclosure, telling: Telling) -> list[Section]:
@@ -110,15 +118,19 @@ def verdict(d: Disclosure, said: Telling | None = None) -> list[str]:
     if d.status == "constant":
         return [f"Everybody in the table has the same {d.secret}: it is known of all of them."]
     sure, others = int(d.sure.sum()), int(d.sure_without_own.sum())
-    up = int(d.upward().sum())
-    about = "" if said.custodian else "about "
+    up = said.rest(int((~d.upward()).sum()), len(d))
     known = "the auxiliary" if len(d.known) == 1 else f"the {len(d.known)} auxiliaries"
     sentences = [
-        f"{said.of(up, len(d))} {said.verb(up, 'keeps', 'keep')} their {d.secret} uncertain (PPP "
+        f"{said.of(up, len(d))} {'keeps' if up == 1 else 'keep'} their {d.secret} uncertain (PPP "
         f"above {d.p:g}) whatever an attacker knows of {known}.",
-        f"Somebody who knows all of them is sure about {said.of(sure, len(d))}: {about}"
-        f"{said.counted(others)} because the others alike all have it, too, the rest because they "
-        "are alone and their own record says it.",
+        f"Somebody who knows all of them is sure about {said.of(sure, len(d))}"
+        + (
+            f": {others:,} because the others alike all have it, too, the rest because they are "
+            "alone and their own record says it."
+            if said.custodian
+            else ", because the others alike all have it, too, or because they are alone and "
+            "their own record says it."
+        ),
         *_commonest(d, said),
         f"The best guess, the commonest value among the people alike, is right{_whom(d)} with "
         f"probability {said.mean_in_short(guesses(d)[1])} when all auxiliaries are known, and "
@@ -132,10 +144,15 @@ def verdict(d: Disclosure, said: Telling | None = None) -> list[str]:
         )
     if d.drawn_from is not None and d.weights is None:
         low, high = d.interval("upward")
+        share = f"lies between {100 * low:.3g} % and {100 * high:.3g} % (at 95 %)"
         sentences.append(
             f"These are {said.counted(len(d))} of {said.counted(d.drawn_from)} people drawn at "
-            f"random; among all of those the protected share lies between {_percent(low, said)} "
-            f"and {_percent(high, said)} (at 95 %)."
+            "random; "
+            + (
+                f"among all of those the protected share {share}."
+                if said.custodian
+                else "in what interval the share of all of those lies is told to the custodian."
+            )
         )
     elif d.rows is not None:
         sentences.append(
@@ -170,13 +187,18 @@ def _commonest(d: Disclosure, said: Telling) -> list[str]:
         return []
     first = table.loc[commonest]
     sure, prior = int(first["sure"]), float(first["prior"])
-    told = _near(prior, len(d), said)
-    if not sure or 2 * sure < table["sure"].sum() or not told:
+    share = _near(prior, len(d), said)
+    few, everybody = (
+        (sure, table["sure"].sum())
+        if said.custodian
+        else map(down, (sure, int(table["sure"].sum())))
+    )
+    if not few or 2 * few < everybody or not share:  # by what is told: its being said tells, too
         return []
     return [
         f"Of these, {said.counted(sure)} {said.verb(sure, 'has', 'have')} the commonest value of "
         f"{d.secret}, which {_share_of(prior, d, said)} of the table have anyway: being sure of it "
-        f"is {1 / told:.3g} times what was believed before."
+        f"is {1 / share:.3g} times what was believed before."
     ]
 
 
@@ -200,15 +222,19 @@ _BY_VALUE = {"sure": "sure", "sure_without_own": "by others' records", "upward":
 def _values(d: Disclosure, said: Telling) -> Section:
     table = d.by_value()
     named = table[table["people"] >= (1 if said.custodian else BASE)][:MOST_VALUES]
+    counts = [int(n) for n in named["people"]]
+    cumulative = said.in_chain(counts)
     rows = [
         [
             str(value),
-            said.counted(int(row["people"])),
-            _share_of(float(row["prior"]), d, said),
+            said.counted(here),
+            _share_of(float(row["prior"]), d, said)
+            if said.custodian or d.weights is not None
+            else said.share(here, len(d)),
             *([f"{int(row[c]):,}" for c in _BY_VALUE] if said.custodian else []),
-            *_among(float(row["posterior"]), float(row["prior"]), int(row["people"]), d, said),
+            *_among(float(row["posterior"]), float(row["prior"]), here, d, said),
         ]
-        for value, row in named.iterrows()
+        for (value, row), here in zip(named.iterrows(), cumulative, strict=True)
     ]
     # Beside their totals, counts by value would give small ones back: they stay in the house.
     heads = [d.secret, "people", "share of the table", *(_BY_VALUE.values() if said.custodian
@@ -222,8 +248,10 @@ def _values(d: Disclosure, said: Telling) -> Section:
         "value's share among the peers of the people who have it; lift is posterior / share of "
         "the table, so 1 says that nothing was learnt."
     ]
-    if len(named) < len(table):
-        text.append(_rarer(len(table) - len(named), said))
+    # Outwards, that values are left out for few people would tell that there are some.
+    left = len(table) if said.custodian else int((table["people"] >= BASE).sum())
+    if len(named) < left:
+        text.append(_rarer(left - len(named), said))
     return Section(
         "By value", text, shown=[Shown(f"What is known, by value of {d.secret}", heads, rows)]
     )
@@ -304,8 +332,8 @@ def _scenario(d: Disclosure, said: Telling) -> Section:
     breach = d.breach_probability
     text = [
         "In the scenario a guess drawn from the people alike is wrong with probability "
-        f"{said.mean_in_short(d.expected_ppp)} on average, and the chance that somebody's "
-        f"{d.secret} is broken (PPP at or below {d.p:g}) is "
+        f"{said.mean_in_short(d.expected_ppp, rest=True)} on average, and the chance that "
+        f"somebody's {d.secret} is broken (PPP at or below {d.p:g}) is "
         f"{said.mean_in_words(breach)}.",
     ]
     cuts = [0.0, 0.05, 0.09, 0.2, 0.33, 0.5]
@@ -356,7 +384,7 @@ def _generalised(
     title = f"If {best.column} were coarser"
     text = [f"The best contiguous categories of {best.column}, for each number of categories."]
     if best.question == d.question:
-        text.append(f"As it is, {_share_of(d.share_upward(), d, said)} are protected.")
+        text.append(f"As it is, {_protected_share(d.share_upward(), d, said)} are protected.")
     else:
         title += f" - another question: {said.rounded(str(best.question))}"
         text.append(_otherwise(d, said))
@@ -382,7 +410,7 @@ def _limits(d: Disclosure, said: Telling) -> list[str]:
         "A class of one is counted as certainty. A smoothed posterior may be a better forecast.",
         "PPP is about a guess drawn from the people alike; the best guess is right more often.",
         "Nothing here says whether anybody can be singled out in the population.",
-        *(f"{said.rounded(note)}." for note in d.notes),
+        *(f"{note}." for note in said.notes(d.notes)),
         how_told(said),
         *([] if said.custodian else [f"Values that fewer than {BASE} people have are not named."]),
     ]
@@ -411,11 +439,10 @@ def _origin(d: Disclosure, said: Telling) -> list[str]:
 
 
 def _mean(values: Any, said: Telling) -> str:
-    return f"{float(np.mean(values)):.4f}" if said.custodian else said.mean_in_short(values)
-
-
-def _percent(share: float, said: Telling) -> str:
-    return f"{100 * share:.{3 if said.custodian else 2}g} %"
+    """Of PPP or PoAC, which are the better the higher."""
+    if said.custodian:
+        return f"{float(np.mean(values)):.4f}"
+    return said.mean_in_short(values, rest=True)
 
 
 def _share_of(share: float, d: Disclosure, said: Telling) -> str:
@@ -425,22 +452,31 @@ def _share_of(share: float, d: Disclosure, said: Telling) -> str:
     return said.share(round(share * len(d)), len(d))
 
 
+def _protected_share(share: float, d: Disclosure, said: Telling) -> str:
+    """The same of those who are protected: by the others."""
+    if said.custodian:
+        return _share_of(share, d, said)
+    return said.share(said.rest(round((1 - share) * len(d)), len(d)), len(d))
+
+
 def _near(mean: float, people: int, said: Telling) -> float:
     """A mean over so many people, in steps of ten of them."""
     return mean if said.custodian else said.portion(mean * people, people)
 
 
 def _among(
-    posterior: float, prior: float, people: int, d: Disclosure, said: Telling
+    posterior: float, prior: float, here: int | Tens, d: Disclosure, said: Telling
 ) -> tuple[str, str]:
-    """Mean posterior and lift; of few people only the fifth that it lies in, and no lift."""
-    if said.custodian:
+    """Mean posterior and lift; outwards the tenth that it lies in, of few people the fifth."""
+    if not isinstance(here, Tens):
         return f"{posterior:.4f}", f"{posterior / prior:.3g}"
-    if people < FEWEST:
-        low = min(0.8, int(5 * posterior) / 5)
-        return f"{low:g} to {low + 0.2:.1g}", ""
-    told = _near(posterior, people, said)
-    return f"{told:.3g}", f"{told / _near(prior, len(d), said):.2g}"
+    parts = 10 if here.low >= FEWEST else 5
+    low = min(parts - 1, int(parts * posterior + 1e-9)) / parts
+    between = f"{low:g} to {low + 1 / parts:.1g}"
+    if parts == 5 or d.weights is not None:
+        return between, ""
+    share = (here.low + here.high) / 2 / (down(len(d)) + BASE / 2)
+    return between, f"about {(low + 0.5 / parts) / share:.2g}"
 
 
 def _rarer(values: int, said: Telling) -> str:
@@ -454,10 +490,13 @@ def _protected(table: pd.DataFrame, d: Disclosure, said: Telling) -> pd.DataFram
     if said.custodian:
         return table
     found = table.copy()
-    found["protected"] = [said.counted(int(x)) for x in table["protected"]]
+    everybody = len(d)
+    found["protected"] = [said.counted(said.rest(everybody - int(x), everybody))
+                          for x in table["protected"]]  # fmt: skip
     for name in ("share", "worst"):
-        if name in found:
-            found[name] = [said.portion(x * len(d), len(d)) for x in table[name]]
+        if name in found:  # the least of what is told
+            found[name] = [1 - said.portion(min(everybody, (1 - x) * everybody + BASE), everybody)
+                           for x in table[name]]  # fmt: skip
     found["smallest"] = [said.counted(int(x)) for x in table["smallest"]]
     return found
 

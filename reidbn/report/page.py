@@ -85,7 +85,11 @@ class Sheet:
 
 def _is_number(cell: str) -> bool:
     """A number, what stands for one, or a bound on one."""
-    return cell[:1].isdigit() or cell in NUMBERLESS or cell.startswith(("below ", "up to "))
+    return (
+        cell[:1].isdigit()
+        or cell in NUMBERLESS
+        or cell.startswith(("below ", "up to ", "at least "))
+    )
 
 
 def html(page: Sheet) -> str:
@@ -209,8 +213,8 @@ def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
             }  # fmt: skip
             if not custodian:
                 found[key]["step"] = telling.step_of(m)
-                if m.told == "mean" and m.each is not None:
-                    between = telling.mean_ends(m.each)
+                if m.told in ("mean", "rest") and m.each is not None:
+                    between = telling.mean_ends(m.each, rest=m.told == "rest")
                     found[key]["at_least"] = None if between is None else between[0]
     asked = None if result.question is None else telling.rounded(str(result.question))
     remarks = [telling.noted(remark) for remark in result.remarks()]

@@ -15,6 +15,7 @@ import numpy as np
 from reidbn.errors import UsageError
 from reidbn.microdata.candidates import Candidates
 from reidbn.microdata.suda import Suda
+from reidbn.release.counts import down
 from reidbn.report.page import Section, Shown, bars
 from reidbn.report.style import BLUE, INK, blank, titled
 from reidbn.report.telling import Telling, in_words
@@ -136,15 +137,16 @@ def suda_sections(result: Suda, telling: Telling) -> list[Section]:
            for j in range(len(result.columns))]  # fmt: skip
     order = sorted(range(len(has)), key=lambda j: -has[j])
     rows = [
-        [result.columns[j], telling.counted(has[j]), telling.share(has[j], n)]
+        [result.columns[j], telling.at_least(has[j]), telling.share_at_least(has[j], n)]
         + ([f"{list(result.column_contributions().values())[j]:.4g}"] if telling.custodian else [])
         for j in order
     ]
     heads = ["column", "people", "share"] + (["share of scores"] if telling.custodian else [])
-    told = [c for j in order for c in telling.bands([has[j]])]
+    told = [has[j] if telling.custodian else down(has[j]) or None for j in order]
+    texts = [telling.at_least(has[j]) for j in order]
     by_column = Shown(
         "People with a minimal unique that holds the column", heads, rows,
-        bars([result.columns[j] for j in order], told, [in_words(c) for c in told], "people",
+        bars([result.columns[j] for j in order], told, texts, "people",
              "Minimal uniques by column"),
         "How many people the column helps to single out.",
     )  # fmt: skip

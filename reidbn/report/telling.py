@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.above import is_above
-from reidbn.release.counts import BASE, Above, Alike, Tens, bands, down, told
+from reidbn.release.counts import BASE, Above, Alike, Tens, bands, between, down, told
 from reidbn.report.words import one_in, people
 from reidbn.result import SHARE
 from reidbn.written import agree, plural, tiny
@@ -95,11 +95,31 @@ class Telling:
         whole = down(total)
         if count.is_few:
             return f"{UNDER} of {whole:,} people" if whole else f"{UNDER} people"
-        if count.low == whole:
+        if count.low == whole or count == between(told(0), told(total)):
             return f"all but {UNDER} of {whole:,} people"
         if count.is_ten:
             return people(count.low, whole)
         return f"{self.counted(count)} of {whole:,} people"
+
+    def rest(self, count: int, total: int) -> int | Tens:
+        """All people but so many, by the counts that are told of these and of all."""
+        return total - count if self.custodian else between(told(count), told(total))
+
+    def at_least(self, count: int) -> str:
+        """A count from below alone: of groups that hold each other, which a whole is made of.
+
+        >>> Telling().at_least(2114), Telling().at_least(3), Telling(custodian=True).at_least(3)
+        ('at least 2,110', 'not told', '3')
+        """
+        if self.custodian or not down(count):
+            return f"{count:,}" if self.custodian else NOT_TOLD
+        return f"at least {down(count):,}"
+
+    def share_at_least(self, count: int, total: int) -> str:
+        """The same as a share; of all people, who may be nine more than are told."""
+        if self.custodian or not down(count):
+            return self.share(count, total) if self.custodian else NOT_TOLD
+        return f"at least {100 * down(count) / (down(total) + BASE):.3g} %"
 
     def verb(self, count: int, one: str, many: str) -> str:
         """The verb of a count; outwards it does not tell that it is one."""
@@ -120,7 +140,7 @@ class Telling:
             return "-"
         if count.is_few:
             return f"below {100 * BASE / whole:.3g} %"
-        if count.low == whole:
+        if count.low == whole or count == between(told(0), told(total)):
             return f"above {100 - 100 * BASE / whole:.3g} %"
         low, high = (f"{100 * min(c, whole) / whole:.3g} %" for c in (count.low, count.high + 1))
         return low if count.is_ten else f"{low} to {high}"
@@ -141,6 +161,16 @@ class Telling:
             return [int(c) for c in counts]
         found = self.in_bands([told(int(c)) for c in np.cumsum(counts)])
         return [c[0] if isinstance(c, list) else c for c in found]
+
+    def in_chain(self, counts: Sequence[int]) -> list[int | Tens]:
+        """Counts of parts of a whole, none of them few, by differences of what is summed up.
+
+        >>> Telling().in_chain([114, 44, 12])
+        [Tens(low=110, high=119), Tens(low=31, high=49), Tens(low=3, high=21)]
+        """
+        if self.custodian:
+            return list(counts)
+        return list(bands([told(int(c)) for c in np.cumsum(counts)]))
 
     def in_bands(self, cumulative: Sequence[Tens]) -> list[int | list[int] | None]:
         """The same of cumulative counts as they are told."""
@@ -208,10 +238,16 @@ class Telling:
         ends = self.mean_ends(values)
         return None if ends is None or ends[0] == 0 else ends[1]
 
-    def mean_ends(self, values: Array) -> tuple[float, float] | None:
-        """Between what numbers the mean lies; None where none is told."""
+    def mean_ends(self, values: Array, *, rest: bool = False) -> tuple[float, float] | None:
+        """Between what numbers the mean lies; None where none is told.
+
+        rest: of chances that are better the higher, by what is missing to one.
+        """
         if self.custodian:
             return (float(values.mean()),) * 2
+        if rest:
+            missing = self.mean_ends(1 - values)
+            return missing and (three_digits(1 - missing[1]), three_digits(1 - missing[0]))
         least, most = float(np.min(values)), float(np.max(values))
         if len(values) < FEWEST or least < -1 or most > 1:
             return None
@@ -220,24 +256,26 @@ class Telling:
         ends = floor(low / step + 1e-9) * step, min(ceil(high / step - 1e-9) * step, 1.0)
         return three_digits(ends[0]), three_digits(ends[1])
 
-    def step(self, values: Array) -> float:
+    def step(self, values: Array, *, rest: bool = False) -> float:
         """How far apart the ends of a told mean are; 0 where it is exact or not told."""
-        ends = None if self.custodian else self.mean_ends(values)
+        ends = None if self.custodian else self.mean_ends(values, rest=rest)
         return 0.0 if ends is None else ends[1] - ends[0]
 
-    def mean_in_words(self, values: Array) -> str:
+    def mean_in_words(self, values: Array, *, rest: bool = False) -> str:
         """The mean beside its everyday form; outwards between what numbers it lies."""
         if self.custodian:
             return one_in(float(values.mean()))
-        ends = self.mean_ends(values)
+        ends = self.mean_ends(values, rest=rest)
         if ends is None:
             return NOT_TOLD
         low, high = ends
         return f"below {high:g}" if low == 0 else f"{low:g} to {high:g}"
 
-    def mean_in_short(self, values: Array) -> str:
+    def mean_in_short(self, values: Array, *, rest: bool = False) -> str:
         """The mean as a number alone."""
-        return tiny(float(values.mean()), ".3g") if self.custodian else self.mean_in_words(values)
+        if self.custodian:
+            return tiny(float(values.mean()), ".3g")
+        return self.mean_in_words(values, rest=rest)
 
     def roughly(self, values: Array) -> str:
         """The mean of a part of the people, or of a part of each risk; outwards a level above it.
@@ -326,8 +364,10 @@ class Telling:
         """In what steps the number is told; None where it is not told in steps of its own."""
         if self.custodian or m.value is None:
             return None
-        if m.told in ("mean", "total") and m.each is not None:
-            step = self.step(m.each) * (down(len(m.each)) if m.told == "total" else 1)
+        if m.told in ("mean", "rest", "total") and m.each is not None:
+            step = self.step(m.each, rest=m.told == "rest") * (
+                down(len(m.each)) if m.told == "total" else 1
+            )
         elif m.told == "scaled":
             step = _edge(BASE * m.scale)
         elif m.told == "ratio" and m.each is not None and m.each[1] >= BASE:
@@ -348,7 +388,7 @@ class Telling:
         if m.told == "count":
             ten = told(int(m.value))
             return None if ten.is_few else ten.low
-        if m.told in ("mean", "highest", "total") and m.each is not None:
+        if m.told in ("mean", "rest", "highest", "total") and m.each is not None:
             return self._of_each(m, m.each)
         if m.told in ("ratio", "scaled"):
             return self._in_steps(m.value, m)
@@ -357,6 +397,9 @@ class Telling:
     def _of_each(self, m: Measure, each: Array) -> float | None:
         if m.told == "highest":
             return self.highest(each) if float(each.max()) <= 1 else None
+        if m.told == "rest":
+            ends = self.mean_ends(each, rest=True)
+            return None if ends is None else ends[1]
         mean = self.mean(each)
         return mean if mean is None or m.told == "mean" else mean * down(len(each))
 
@@ -390,9 +433,10 @@ class Telling:
         if m.told == "count":
             return self.counted(int(m.value))
         if m.unit == SHARE and m.each is not None:
-            return self.share(round(m.value * len(m.each)), len(m.each))
-        if m.told == "mean" and m.each is not None:
-            return self.mean_in_words(m.each)
+            everybody = len(m.each)
+            return self.share(self.rest(round((1 - m.value) * everybody), everybody), everybody)
+        if m.told in ("mean", "rest") and m.each is not None:
+            return self.mean_in_words(m.each, rest=m.told == "rest")
         found = self.measure(m)
         if found is None:
             return NOT_TOLD
@@ -423,13 +467,18 @@ class Telling:
         return _OF_PEOPLE.sub(tens, text)
 
     def noted(self, remark: str) -> str:
-        """A remark; outwards its numbers of people rounded, and empty where it holds others.
+        """A remark; outwards its numbers of people rounded.
 
-        >>> Telling().noted("3 people left out"), Telling().noted("2,114 records of 5 kinds")
-        ('under 10 people left out', '')
+        Empty where it holds others, and where it is of a few people: being said at all, it would
+        tell that there are some.
+
+        >>> Telling().noted("2,114 records left out"), Telling().noted("3 people left out")
+        ('2,110 records left out', '')
         """
         if self.custodian:
             return remark
+        if any(int(found[1].replace(",", "")) < BASE for found in _OF_PEOPLE.finditer(remark)):
+            return ""
         rest = _PER_CENT.sub("", _OF_PEOPLE.sub("", remark))
         return "" if re.search(r"\d", rest) else self.rounded(remark)
 

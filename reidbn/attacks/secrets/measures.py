@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from reidbn.attacks.secrets.result import NUMERIC, Disclosure
-from reidbn.result import SHARE, Measure, count_of, given, mean_of
+from reidbn.result import SHARE, Measure, count_of, given, mean_of, rest_of
 
 
 def measures(d: Disclosure) -> dict[str, Measure]:
@@ -23,8 +23,8 @@ def measures(d: Disclosure) -> dict[str, Measure]:
         "sure_when_all_known": count_of(
             int(d.sure.sum()), "people about whom who knows all is sure"
         ),
-        "sure_without_own_record": count_of(
-            int(d.sure_without_own.sum()), "of these by others' records alone"
+        "sure_without_own_record": Measure(  # the others are alone, and counted elsewhere
+            int(d.sure_without_own.sum()), unit="people", words="of these by others' records alone"
         ),
         "best_guess_prior": mean_of(
             np.full(len(d), d.best_guess_prior), f"best guess right{about}, nothing known"
@@ -59,7 +59,11 @@ def measures(d: Disclosure) -> dict[str, Measure]:
     for name, (values, words) in means.items():
         own = name in (*NUMERIC, "expected_ppp", "breach_probability")
         found[name] = (
-            Measure(None, words=words) if values is None else mean_of(values, words, per_person=own)
+            Measure(None, words=words)
+            if values is None
+            else (rest_of if "ppp" in name or "poac" in name else mean_of)(
+                values, words, per_person=own
+            )
         )
     return found | _worst_readings(d)
 
@@ -72,7 +76,8 @@ def _verdict(d: Disclosure, what: str) -> Measure:
     drawn = d.drawn_from is not None and d.weights is None
     at = f"{d.p:g}" if what == "upward" else f"{d.q:g}"
     return replace(
-        mean_of(has, f"share with {at}-{what} privacy", unit=SHARE),
+        rest_of(has, f"share with {at}-{what} privacy"),
+        unit=SHARE,
         value=d.share_upward() if what == "upward" else d.share_downward(),
         interval=d.interval(what) if drawn else None,
     )
