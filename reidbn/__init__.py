@@ -15,7 +15,8 @@ __getattr__ = face(
         "inference": "Answer Asked ask check crosscheck most_probable",
         "inference.interchange": "export import_network",
         "microdata": "People candidates contingency read_sparse read_table subsets suda",
-        "attacks": "Assessment assess disclosure linkage linkage_experiments linkage_truth what_if",
+        "attacks": "Assessment assess disclosure linkage linkage_experiments linkage_truth "
+        "neighbourhood read_kin what_if",
         "whatif": "compare decide expect learn solve sweep tornado",
         "report": "draw",
         "plans": "recommend",

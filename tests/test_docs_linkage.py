@@ -1,14 +1,17 @@
-"""The page about linkage shows what really comes out."""
+"""The pages about linkage and families show what really comes out."""
 
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).parent.parent / "docs" / "linkage.md"
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
 
 
-def test_every_example_of_the_page_about_linkage_is_true():
+@pytest.mark.parametrize("name", ["linkage", "families"])
+def test_every_example_of_the_page_is_true(name):
     page = doctest.testfile(
-        str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+        str(DOCS / f"{name}.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
     )
     assert page.attempted > 6
     assert page.failed == 0

@@ -48,6 +48,7 @@ MADE = {
     "Linkage": lambda table: rb.linkage(
         sparse(table), known=["age", "sex", "race"], facts=[1, 2, 3], node_budget=10**5
     ),
+    "Neighbourhood": lambda table: rb.neighbourhood(kin(table)),
 }
 
 
@@ -55,6 +56,26 @@ def sparse(table):
     """The same people as a sparse table."""
     cells = {name: table.labels(name)[table.codes([name])[:, 0]] for name in table.columns}
     return rb.read_sparse({"who": table.subject_ids, **cells}, subject_id="who")
+
+
+def kin(table):
+    """The same people as records that tell of relatives: an illness each for age, sex and race."""
+    names = ("age", "sex", "race")
+    codes = dict(zip(names, table.codes(names).T, strict=True))
+    cells = {
+        f"{relation}: {name}": np.where((codes[name] + shift) % 3 == 0, "yes", "no").astype(object)
+        for shift, relation in enumerate(("self", "father"))
+        for name in names
+    }
+    features = {
+        "feature": list(cells), "kind": ["yes/no"] * 6, "relation": ["self"] * 3 + ["father"] * 3,
+        "disease": [*names, *names], "field": ["has"] * 6,
+    }  # fmt: skip
+    read = rb.read_sparse(
+        {"who": table.subject_ids, **cells},
+        features={n: np.array(v, dtype=object) for n, v in features.items()}, subject_id="who",
+    )  # fmt: skip
+    return rb.read_kin(read)
 
 
 def kinds():

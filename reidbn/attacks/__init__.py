@@ -6,6 +6,8 @@ __getattr__ = face(
     __name__,
     {
         "": "leak records secrets",
+        "family.kin": "Kin read_kin",
+        "family.neighbourhood": "Neighbourhood family_experiments neighbourhood",
         "leak.ask": "classes_of equal_classes",
         "leak.design": "ceiling_of",
         "linkage.ask": "linkage",

@@ -17,6 +17,7 @@ __getattr__ = face(
         "generalisation": "best_partitions equal_width_options partition_value",
         "hypergeometric": "identified leaked_pmf log_none_leaked mean_touched none_leaked "
         "touched_pmf",
+        "kinship": "Channel codes_given given_other one_of_several truth_prior",
         "layer": "CalibratedLayer common_layer fit_layer mean_inverse_common",
         "layers": "fit_layers knots read tally",
         "leak_by_paper": "act_out log_recursion",
@@ -28,6 +29,7 @@ __getattr__ = face(
         "urn_growth",
         "pitman_fit": "BOUNDARY INTERIOR NO_MAXIMUM log_likelihood maximise slopes within_classes",
         "ratios": "fractions_near ranks_by_size tie_step",
+        "reached": "found_sets",
         "real_roots": "common real_roots simplest square_free",
         "realised": "Realised",
         "region": "Nodes Region posterior posteriors",

@@ -173,6 +173,8 @@ def sparse(folder):
     cells = {"smokes": ["yes", None, "no", None], "weight": [61.5, 70, None, 61.5]}
     ehr = rb.datasets.synthetic_ehr(30, seed=1)
     table = rb.read_sparse(cells)
+    fam = rb.datasets.synthetic_families(3, seed=1)
+    told = rb.read_sparse(fam.table, features=fam.features)
     return {
         "read_sparse": (rb.read_sparse, {
             "source": cells, "features": None, "subject_id": None, "missing_values": (),
@@ -195,6 +197,15 @@ def sparse(folder):
             "keep": (), "drop": (), "loss": "entropy", "importance": None, "release": None,
             "seconds": 5.0}),
         "datasets.synthetic_ehr": (rb.datasets.synthetic_ehr, {"n": 20, "seed": 1}),
+        "datasets.synthetic_families": (rb.datasets.synthetic_families, {
+            "families": 3, "seed": 1, "here": 0.8, "in_release": 0.7, "completeness": 0.9,
+            "told": 0.8, "jitter": 1.0}),
+        "read_kin": (rb.read_kin, {
+            "sparse": told, "completeness": 0.9, "false_reports": 0.01, "jitter": 2.0,
+            "years": 2}),
+        "neighbourhood": (rb.neighbourhood, {
+            "kin": rb.read_kin(told), "start": [0], "rule": "posterior", "depth": 1,
+            "in_release": 0.5, "individuals": None, "seed": 0}),
     }  # fmt: skip
 
 

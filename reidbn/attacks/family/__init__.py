@@ -1,0 +1,15 @@
+"""Families: whoever is named gives away relatives, as far as they are in the table [Popat25]."""
+
+from reidbn.late import face
+
+__getattr__ = face(
+    __name__,
+    {
+        "kin": "Kin read_kin",
+        "neighbourhood": "Neighbourhood family_experiments neighbourhood",
+    },
+    {
+        "claims": "log_ratio named person_of",
+        "kin": "ROLES pairs_of",
+    },
+)

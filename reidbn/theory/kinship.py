@@ -1,0 +1,102 @@
+"""What a report about somebody says of who they are: chances through a channel.
+
+A person has had an illness from an age on, or not (truths: 0 not, 1 + age).  A record tells of them
+with a code: 0 nothing, 1 no, 2 yes, 3 + age yes from that age.  A channel says P(code | truth) of
+what is told.  Two records a and b tell of the same person; then
+
+    P(a | b) = sum over truths s of P(s | b) P(a | s),   P(s | b) ~ prior(s) P(b | s)            (1)
+
+and how much likelier a is where b tells of the same person than where it tells of anybody:
+
+    ratio(a, b) = P(a | b) / P(a),   P(a) = sum over s of prior(s) P(a | s)                      (2)
+
+Nothing told leaves the ratio at 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+OLDEST = 110
+TRUTHS, CODES = OLDEST + 2, OLDEST + 4
+UNKNOWN, NO, YES, FIRST_AGE = 0, 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Channel:
+    """How records tell of somebody: of what is so, of what is not, how well ages are known."""
+
+    completeness: float = 1.0
+    """An illness that somebody had is told."""
+    false_reports: float = 0.0
+    """An illness that they did not have is told."""
+    jitter: float = 0.0
+    """Standard deviation of a told age, in years."""
+    with_age: float = 1.0
+    """Its age is told, where it is told."""
+
+
+def codes_given(channel: Channel, ages: Array) -> Array:
+    """P(code | truth) of what is told: truths x codes; `ages` is the law of ages of onset.
+
+    >>> table = codes_given(Channel(0.75, with_age=0.5), np.full(OLDEST + 1, 1 / (OLDEST + 1)))
+    >>> table[1 + 40, [NO, YES, FIRST_AGE + 40]].tolist()
+    [0.25, 0.375, 0.375]
+    """
+    found = np.zeros((TRUTHS, CODES))
+    found[0, NO], found[1:, NO] = 1 - channel.false_reports, 1 - channel.completeness
+    found[0, YES] = channel.false_reports * (1 - channel.with_age)
+    found[1:, YES] = channel.completeness * (1 - channel.with_age)
+    found[0, FIRST_AGE:] = channel.false_reports * channel.with_age * ages
+    found[1:, FIRST_AGE:] = channel.completeness * channel.with_age * _blurred(channel.jitter)
+    return found
+
+
+def _blurred(jitter: float) -> Array:
+    """P(told age | age): a normal law at whole years within 0 and the oldest; exact without it."""
+    years = np.arange(OLDEST + 1)
+    if not jitter:
+        return np.eye(OLDEST + 1)
+    law = np.exp(-0.5 * ((years - years[:, None]) / jitter) ** 2)
+    return np.asarray(law / law.sum(axis=1, keepdims=True))
+
+
+def one_of_several(channel: Channel, others: float, ages: Array) -> Array:
+    """P(code | truth of one) where a record tells of several people at once: siblings.
+
+    With the chance `others` it tells of somebody else's illness, whatever this one's truth.
+    """
+    alone = codes_given(channel, ages)
+    told = np.zeros(CODES)
+    told[YES] = others * (1 - channel.with_age)
+    told[FIRST_AGE:] = others * channel.with_age * ages
+    found = alone * (1 - others) + told
+    found[:, NO] = alone[:, NO] * (1 - others)
+    return found
+
+
+def truth_prior(share: float, ages: Array) -> Array:
+    """P(truth): a share has had the illness, from an age of that law."""
+    return np.concatenate(([1 - share], share * ages))
+
+
+def given_other(first: Array, second: Array, prior: Array) -> tuple[Array, Array]:
+    """Equations (1) and (2): P(a | b) and ratio(a, b), codes of the first x codes of the second.
+
+    Of a code that cannot be told nothing follows: its ratio is 1.
+    """
+    joint = prior[:, None] * second
+    whole = joint.sum(axis=0)
+    after = np.divide(joint, whole, out=np.repeat(prior[:, None], CODES, axis=1), where=whole > 0)
+    after[:, UNKNOWN] = prior
+    conditional = first.T @ after
+    alone = first.T @ prior
+    ratio = np.divide(
+        conditional, alone[:, None], out=np.ones_like(conditional), where=alone[:, None] > 0
+    )
+    ratio[UNKNOWN] = 1.0
+    return conditional, ratio
