@@ -143,3 +143,45 @@ def test_a_precedent_where_a_chance_is_asked_for_is_refused_with_what_to_write(w
     assert "ell-11 is a precedent on how many are alike (11)" in said
     assert "write 1/11 if" in said
     assert "reidbn assess --threshold cell-11" in said
+
+
+ALONE = ("--records", 40, "--class-size", 2, "--leaked", 40)
+
+
+@pytest.mark.parametrize(("gate", "beside"), [
+    (("--fail-above", 0.6), ("--targets", 8)),
+    (("--fail-above", 0.6), ("--from-the-leak",)),
+    (("--fail-above", 0.6), ("--claims", "guess", "--known-in-leak")),
+    (("--largest-leak", 0.2), ("--from-the-leak", "--targets", 3)),
+    (("--largest-leak", 0.2), ("--alike", 1)),
+    (("--smallest-k", 0.2), ("--seen", 0.5, "--histories", "2,2")),
+    (("--k-curve", "2,3"), ("--alike", 1)),
+])  # fmt: skip
+def test_a_gate_beside_numbers_of_another_risk_is_refused(run, gate, beside):
+    code, _, err = run(*ALONE, *gate, *beside)
+    assert code == 2
+    assert f"{gate[0]} is about a patient of the table who is looked for alone" in err
+    assert run(*ALONE, *gate)[0] == 0
+    assert run(*ALONE, *beside)[0] == 0
+
+
+def test_a_design_or_a_page_beside_what_else_is_known_is_refused(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,sec\n" + "p,x\np,y\n" * 20)
+    table = (path, "--qi", "a", "--leaked", 20)
+    known = ("--sensitive", "sec", "--sensitive-known", 1)
+    assert run(*table, *known, "--largest-leak", 0.2)[0] == 2
+    assert run(*table, "--known", "a=0.5", "--smallest-k", 0.2)[0] == 2
+    code, _, err = run(*table, "--targets", 3, "--html", tmp_path / "p.html")
+    assert (code, "--html is about a patient" in err) == (2, True)
+    assert not (tmp_path / "p.html").exists()
+
+
+def test_the_sum_of_everybodys_risk_says_that_each_is_looked_for_alone():
+    people = rb.read_table({"a": ["p"] * 2 + ["q"] * 3}, quasi_identifiers=["a"])
+    alone = rb.leak.assess(people, leaked=5).measures["expected_identified"]
+    assert alone.value == pytest.approx(2)
+    assert "each looked for alone" in alone.words
+    assert rb.leak.expected_identified(people, leaked=5, targets=5) == pytest.approx(
+        2.4815, abs=1e-4
+    )

@@ -19,6 +19,7 @@ from reidbn.cli._options import (
     number,
     print_table,
 )
+from reidbn.cli._results import REPORTS
 from reidbn.errors import UsageError
 from reidbn.written import read_exact
 
@@ -145,8 +146,42 @@ def refuse_misplaced(people: People | None, options: dict[str, Any]) -> None:
     for name in ("sensitive_known", "homogeneity"):
         if options[name] not in (None, False) and not options["sensitive"]:
             raise UsageError(f"--{name.replace('_', '-')} needs --sensitive")
+    _refuse_another_risk(options)
     if not options["claims"] and (options["known_in_leak"] or options["in_table"] != 1):
         raise UsageError("--in-table and --known-in-leak are about --claims; name a rule")
+
+
+_OF_MANY = ("targets", "from_the_leak")
+_GATES = {
+    "fail_above": (*_OF_MANY, "known_in_leak"),
+    **dict.fromkeys(
+        ("smallest_k", "largest_leak", "k_curve"),
+        ("from_the_leak", "known_in_leak", "sensitive_known", "known", "knowledge", "scenario",
+         "homogeneity", "alike", "seen"),
+    ),
+    **dict.fromkeys((*REPORTS, "plot", "out"), _OF_MANY),
+}  # fmt: skip
+"""What is about the risk of a patient looked for alone; and what asks about another risk."""
+
+
+def _refuse_another_risk(options: dict[str, Any]) -> None:
+    """A gate, a design or a page beside numbers of another risk would be taken for theirs."""
+    for gate, others in _GATES.items():
+        if options.get(gate) in (None, "", False):
+            continue
+        for name in others:
+            if options[name] in (None, "", (), False) or (name == "targets" and options[name] == 1):
+                continue
+            more = "; or ask --largest-leak P --question share" if name == "targets" else ""
+            raise UsageError(
+                f"{_typed(gate)} is about a patient of the table who is looked for alone, and "
+                f"{_typed(name)} asks about another risk, which can be higher: leave one of the "
+                f"two out{more if gate == 'fail_above' else ''}"
+            )
+
+
+def _typed(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def asked_more(

@@ -321,7 +321,14 @@ class Telling:
         return next((t for t in levels if ladder.above(t).is_few), 1.0)
 
     def quantile_in_words(self, values: Array, q: float) -> str:
+        """The same in words; where a few may be above any level, that it is not told.
+
+        >>> Telling().quantile_in_words(np.zeros(120), 0.95)
+        'not told: under 10 people may be above it'
+        """
         found = self.quantile(values, q)
+        if not self.custodian and (1 - q) * down(len(values)) + 1e-9 < BASE - 1:
+            return f"{NOT_TOLD}: {UNDER} people may be above it"
         return one_in(found) if self.custodian or found == 0 else f"up to {found:g}"
 
     def highest_in_words(self, values: Array) -> str:

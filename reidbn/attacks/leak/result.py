@@ -83,7 +83,7 @@ class Leak(Result):
             "risk": mean_of(self.risk, "mean risk of a person", per_person=True),
             "highest_risk": highest_of(self.risk, "highest risk of a person"),
             "expected_identified": Measure(
-                total, unit="people", words="people identified if all are looked for, expected",
+                total, unit="people", words="people identified, each looked for alone, expected",
                 told="total", each=self.risk,
             ),
         }  # fmt: skip
