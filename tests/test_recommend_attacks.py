@@ -11,6 +11,7 @@ import pytest
 import reidbn as rb
 from reidbn.plans import direction_of, least_risk
 
+WIDE, SLOW = pytest.mark.wide, pytest.mark.slow
 WIDTHS = {"age": (2, 4), "zip": (2,), "sex": ()}
 LIMITS = [("highest <= 0.5", lambda r: r.max() <= 0.5 + 1e-12),
           ("mean <= 0.3", lambda r: r.mean() <= 0.3 + 1e-12),
@@ -118,6 +119,42 @@ def test_a_coarser_way_settles_finer_ones_only_whoever_is_unique(seed):
     assert not (plan._search.fails & np.array(keeps)).any()
     assert plan.certificate.is_proved
     assert plan.best.loss == pytest.approx(losses[keeps].min(), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [pytest.param(s, marks=[WIDE, SLOW][s > 2]) for s in range(12)])
+def test_with_a_population_nobody_left_out_otherwise_would_do_better(seed):
+    """Every way and every set of people, each by a fresh assessment of who is left."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"age": rng.integers(0, 4, 5), "zip": rng.integers(0, 2, 5)})
+    people = rb.read_table(frame, quasi_identifiers=list(frame))
+    call = {"known": dict(zip(frame, rng.uniform(0.3, 1, 2), strict=True)), "population": 30,
+            "population_model": ("log-linear", "pitman")[seed % 2]}  # fmt: skip
+    asked, is_met = LIMITS[seed % 4]
+    asked = {"target": {"overall": asked}, "hierarchies": {"age": "bands:2"}, **call}
+    best = np.inf
+    whole = rb.recommend(
+        people, "adversary-routes", **asked | {"target": {"overall": "q50 <= 0.99"}}
+    )
+    table = whole._table
+    for i in range(len(table.ways)):
+        node = table.ways.node(i)
+        for out in product((0, 1), repeat=5):
+            out = np.array(out, dtype=bool)
+            loss = table.ways.loss(node, people.table, out)
+            if out.sum() > 2 or loss >= best - 1e-12:
+                continue
+            risk = table.assessed(node, ~out)[""].risk()
+            best = loss if is_met(risk) else best
+    plan, said = None, ""
+    try:
+        plan = rb.recommend(people, "adversary-routes", **asked, suppress_at_most=0.4)
+    except rb.errors.DataError as problem:
+        said = str(problem)
+    if plan is None:
+        assert np.isinf(best) or "was found" in said
+    else:
+        assert plan.best.loss - plan.certificate.gap <= best + 1e-12
+        assert best <= plan.best.loss + 1e-12
 
 
 def test_a_direction_is_shown_or_not_claimed():

@@ -71,13 +71,13 @@ class Release:
     @cached_property
     def rises(self) -> bool:
         """Whether leaving people out is known to lower nobody's risk."""
-        return all(d is not None and not d.on_population for d in self.directions.values())
+        return all(d is not None for d in self.directions.values())
 
     @cached_property
     def falls(self) -> bool:
         """Whether a coarser table is known to raise nobody's risk, the population left away."""
         nest = all(option.nests for option in self.options)
-        return nest and all(d is not None for d in self.directions.values())
+        return nest and self.rises
 
     def look(self, node: Node) -> Looked:
         """Leave out whom the targets ask for, and say what is lost."""

@@ -10,7 +10,10 @@ table has larger classes, a smaller one has smaller ones.  So where a(1) >= a(2)
 b >= 0, each looked at by the exact engine,
 
     coarser, with u left away (its least)       no person's risk is higher
-    somebody left out, u staying what it was    no other person's risk is lower
+    somebody left out                           no other person's risk is lower,
+
+since u is estimated from the table as it was before anybody was left out, and is 0 for who is alone
+only because others were.
 """
 
 from __future__ import annotations
