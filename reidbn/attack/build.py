@@ -58,7 +58,7 @@ def build(document: Document, model: FileModel) -> tuple[Attack | None, list[Pro
         try:
             return _attack(model.file.model_validate(data), template=document.template), []
         except ModelError as error:
-            return None, _in_file(error, document)
+            return None, at_file_addresses(error.problems, document)
     return None, shape + _with_stand_ins(document, model, shape)
 
 
@@ -254,11 +254,6 @@ def question(name: str, spec: Any) -> Question:
 
 
 # -- addresses ------------------------------------------------------------------------------------
-
-
-def _in_file(error: ModelError, document: Document) -> list[Problem]:
-    """The problems of an attack at the addresses that they have in its file."""
-    return at_file_addresses(error.problems, document)
 
 
 def at_file_addresses(problems: Iterable[Problem], document: Document) -> list[Problem]:

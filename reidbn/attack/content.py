@@ -185,7 +185,7 @@ def _group(group: Group, cpd: Callable[[CPD], Content]) -> Content:
     if group.own:
         members = {node.name: _member(node, cpd) for node in group.own}
         return {**_kept(story=group.story), "members": members, **_kept(source=group.source)}
-    rows: Content = {"rows": [_group_row(row) for row in group.rows]}
+    rows: Content = {"rows": [_row(row) for row in group.rows]}
     if len(group.rows) == 1 and not group.rows[0].when:
         rows = {"probability": _cells(group.rows[0].p)}
     return {
@@ -206,10 +206,6 @@ def _member(node: Node, cpd: Callable[[CPD], Content]) -> Any:
         if p[0] == REST:
             return _cells(p[1])
     return told
-
-
-def _group_row(row: GroupRow) -> Content:
-    return {**_kept(when=plain(row.when)), "p": _cells(row.p)}
 
 
 def _node(node: Node, cpd: Callable[[CPD], Content]) -> Content:
@@ -240,7 +236,7 @@ def _utility(utility: Utility) -> Content:
     return {"of": list(utility.of), "unit": utility.unit, "rows": rows, **said}
 
 
-def _row(row: Row) -> Content:
+def _row(row: Row | GroupRow) -> Content:
     return {**_kept(when=plain(row.when)), "p": _cells(row.p)}
 
 

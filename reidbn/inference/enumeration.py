@@ -39,6 +39,17 @@ def joint(
     setting: int = 0,
 ) -> Array:
     """P(targets, evidence) of one subject at one setting, one axis per target."""
+    rows, position, p = _weighed(network, evidence, subject, setting)
+    shape = [network.size(t) for t in targets]
+    where = np.ravel_multi_index([rows[position[t]] for t in targets], shape) if targets else 0
+    flat = np.bincount(np.broadcast_to(where, p.shape), weights=p, minlength=int(np.prod(shape)))
+    return np.asarray(flat.reshape(shape), dtype=float)
+
+
+def _weighed(
+    network: Network, evidence: Mapping[str, str], subject: int, setting: int
+) -> tuple[NDArray[np.intp], dict[str, int], Array]:
+    """Every case, where each node stands in it, and its probability; 0 without the evidence."""
     names, rows = cases(network)
     position = {name: i for i, name in enumerate(names)}
     p = np.ones(rows.shape[1])
@@ -46,10 +57,7 @@ def joint(
         p *= _entries(network, factor, rows, position, subject, setting)
     for node, state in evidence.items():
         p[rows[position[node]] != network.state_index(node, state)] = 0.0
-    shape = [network.size(t) for t in targets]
-    where = np.ravel_multi_index([rows[position[t]] for t in targets], shape) if targets else 0
-    flat = np.bincount(np.broadcast_to(where, p.shape), weights=p, minlength=int(np.prod(shape)))
-    return np.asarray(flat.reshape(shape), dtype=float)
+    return rows, position, p
 
 
 def _entries(
@@ -78,12 +86,6 @@ def most_probable(
     network: Network, evidence: Mapping[str, str], *, subject: int = 0, setting: int = 0
 ) -> tuple[dict[str, str], float]:
     """The single most probable case that fits the evidence, and its probability P(case)."""
-    names, rows = cases(network)
-    position = {name: i for i, name in enumerate(names)}
-    p = np.ones(rows.shape[1])
-    for factor in network.factors.values():
-        p *= _entries(network, factor, rows, position, subject, setting)
-    for node, state in evidence.items():
-        p[rows[position[node]] != network.state_index(node, state)] = 0.0
+    rows, position, p = _weighed(network, evidence, subject, setting)
     best = int(np.argmax(p))
-    return {n: network.states[n][rows[position[n], best]] for n in names}, float(p[best])
+    return {n: network.states[n][rows[i, best]] for n, i in position.items()}, float(p[best])

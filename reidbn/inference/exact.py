@@ -13,7 +13,7 @@ lost.  Every answer is held against the one number that is known beforehand (`Pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -99,7 +99,8 @@ class Plan:
         pool = {n: self._tensor(f) for n, f in network.factors.items() if n in relevant}
         axes = {name: t.axes for name, t in pool.items()}
         steps, left = collapses(network, axes, self.targets, self.evidence)
-        self._refuse_large(network, steps, left, _batch(pool.values()))
+        batch = {a: t.size(a) for t in pool.values() for a in BATCH if a in t.axes}
+        self._refuse_large(network, steps, left, batch)
         for step in steps:
             tables = [pool.pop(name) for name in step.tables]
             told = [pool.pop(name) for name in (*step.free, *step.inner)]
@@ -229,11 +230,6 @@ class Plan:
         refuse_contraction([left[n] for n in fixed], inner, sizes)
         refuse_contraction([left[n] for n in moving], joined, sizes)
         refuse_contraction([inner, joined], self._keep, sizes)
-
-
-def _batch(tensors: Iterable[Tensor]) -> dict[str, int]:
-    """How many subjects and settings there are."""
-    return {a: t.size(a) for t in tensors for a in BATCH if a in t.axes}
 
 
 def _same(one: Sequence[Factor], other: Sequence[Factor]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +16,15 @@ from reidbn.cpds.protocol import Array, Scope, Variable
 States = NDArray[np.intp]
 
 
+@dataclass(eq=False)
 class _Bound(Scope):
     """Child and parents of one node of one attack, with parameter and subject arrays at hand."""
 
-    def __init__(
-        self,
-        attack: Attack,
-        child: Variable,
-        parents: tuple[Variable, ...],
-        parameters: Mapping[str, Array],
-        subject: Mapping[str, Array],
-    ) -> None:
-        self.attack, self.child, self.parents = attack, child, parents
-        self.parameters, self.subject = parameters, subject
-
+    attack: Attack
+    child: Variable
+    parents: tuple[Variable, ...]
+    parameters: Mapping[str, Array]
+    subject: Mapping[str, Array]
     checks = True  # whether derived numbers are held to their ranges
 
     def resolve(self, name: str) -> str:
@@ -79,23 +75,13 @@ class GridScope(_Bound):
         return values.transpose(order).reshape(shape)
 
 
+@dataclass(eq=False)
 class RowScope(_Bound):
     """One forward-sampled case per row: parent states are vectors, one setting, any subjects."""
 
-    def __init__(
-        self,
-        attack: Attack,
-        child: Variable,
-        parents: tuple[Variable, ...],
-        parameters: Mapping[str, Array],
-        subject: Mapping[str, Array],
-        *,
-        states: Mapping[str, States],
-        who: States,
-        setting: int,
-    ) -> None:
-        super().__init__(attack, child, parents, parameters, subject)
-        self.states, self.who, self.setting = states, who, setting
+    states: Mapping[str, States] = field(kw_only=True)
+    who: States = field(kw_only=True)
+    setting: int = field(kw_only=True)
 
     def state(self, parent: str) -> States:
         if parent in self.states:

@@ -289,7 +289,9 @@ def _collapsed(
     if domain <= max(_DENSE, 4 * codes.shape[0]):
         cells, counts = _dense(codes, spread, n, domain)
     else:
-        cells, counts = _sorted(codes, spread, n)
+        ids, count = class_ids(codes, spread)
+        cells = np.asfortranarray(codes[some_of(ids, count)])
+        counts = totals(ids, n, count).astype(np.int64)
     used = []
     for j, values in enumerate(labels):
         present = np.zeros(values.size, dtype=bool)
@@ -327,8 +329,3 @@ def _dense(codes: Codes, spread: Sequence[int], n: Ints | None, domain: int) -> 
     for j in range(len(spread) - 1, -1, -1):
         left, cells[:, j] = np.divmod(left, spread[j])
     return cells, cube[occupied]
-
-
-def _sorted(codes: Codes, spread: Sequence[int], n: Ints | None) -> tuple[Codes, Ints]:
-    ids, count = class_ids(codes, spread)
-    return np.asfortranarray(codes[some_of(ids, count)]), totals(ids, n, count).astype(np.int64)

@@ -239,7 +239,7 @@ def _pandas(frame: Any) -> Source:
     def read(names: Sequence[str]) -> dict[str, Raw]:
         found = {}
         for name in names:
-            cells = frame[_key(frame, name)]
+            cells = frame[next(key for key in frame.columns if str(key) == name)]  # may be no text
             if isinstance(cells.dtype, pd.CategoricalDtype):
                 codes, values = cells.cat.codes.to_numpy(), cells.cat.categories
             else:
@@ -257,11 +257,6 @@ def _factorized(name: str, cells: Any) -> tuple[Any, Any]:
         return pd.factorize(cells)
     except TypeError:
         raise DataError(f'column "{name}" holds lists or other compound values') from None
-
-
-def _key(frame: Any, name: str) -> Any:
-    """The frame's own key for a column, which need not be a text."""
-    return next(key for key in frame.columns if str(key) == name)
 
 
 def _polars(frame: Any) -> Source:

@@ -274,7 +274,8 @@ class Summary:
             shown = ", ".join(self.assumptions)
             lines += ["", f"  Assumptions ({len(self.assumptions)}): {shown}"]
         lines += [f"  Note: {note}" for note in self.notes]
-        return "\n".join([*lines, *_crosscheck_lines(self.result), "", f"  {OWN_COPY}"])
+        checked = ("  " + line for line in str(self.result.crosscheck).splitlines())
+        return "\n".join([*lines, "", *checked, "", f"  {OWN_COPY}"])
 
     def _driver_lines(self) -> list[str]:
         if self.untold:
@@ -384,10 +385,6 @@ def told_people(check: CrossCheck) -> str | None:
         return None
     some = "some people, not all," if check.compared.people else "no people"
     return ALL if check.compared.is_all else f"{some} compared one by one"
-
-
-def _crosscheck_lines(result: Assessment) -> list[str]:
-    return ["", *("  " + line for line in str(result.crosscheck).splitlines())]
 
 
 @typed

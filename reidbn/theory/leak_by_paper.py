@@ -55,7 +55,7 @@ def log_recursion(classes: Classes, leaked: NDArray[np.int64], targets: int) -> 
     [0.224, 0.3]
     """
     D = classes.records
-    sizes = _reachable(classes.sizes, targets)
+    sizes = sorted({int(k) - m for k in classes.sizes for m in range(targets + 1) if k > m})
     at = {size: i for i, size in enumerate(sizes)}
     start = np.zeros(len(sizes), dtype=np.int64)
     start[[at[int(k)] for k in classes.sizes]] = classes.counts
@@ -94,11 +94,6 @@ def _one_smaller(state: tuple[int, ...], i: int, below: int | None) -> tuple[int
     if below is not None:
         new[below] += 1
     return tuple(new)
-
-
-def _reachable(sizes: NDArray[np.int64], targets: int) -> list[int]:
-    reached = {int(k) - m for k in sizes for m in range(targets + 1) if k > m}
-    return sorted(reached)
 
 
 # -- the leak acted out ----------------------------------------------------------------------------

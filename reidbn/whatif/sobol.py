@@ -348,7 +348,9 @@ def _check_conditions(case: Asked, box: Mapping[str, tuple[float, float]]) -> No
         ends = [box.get(n, (case.base(n), case.base(n))) for n in names]
         for corner in product(*ends):
             values = dict(zip(names, corner, strict=True))
-            known = with_numbers(case.attack, {**_own(case), **values})
+            known = with_numbers(
+                case.attack, {n: case.base(n) for n in (*case.parameters, *case.settings)} | values
+            )
             if not condition.holds(known):
                 where = ", ".join(f"{n}={v:g}" for n, v in values.items())
                 raise _narrow(case, names, f"{condition} does not hold ({where})", box)
@@ -364,11 +366,6 @@ def _check_numbers(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
         formula = case.attack.numbers[name].formula
         said = f"{name} = {formula} cannot be shown to keep its range"
         raise _narrow(case, reads or [name], said, box)
-
-
-def _own(case: Asked) -> dict[str, float]:
-    """Every parameter's own value, and those of derived numbers that are held at one."""
-    return {n: case.base(n) for n in (*case.parameters, *case.settings)}
 
 
 def _narrow(

@@ -69,7 +69,8 @@ def attach_told(
     names = {_label(member): member for member in told.members}
     members = tuple(names[placed.label] for placed in groups.placed)
     left = [member for member in told.members if member not in members]
-    if left and (attack.counts_members(told.name) or _has_each(attack, told)):
+    each = any(column.each == told.name for column in attack.subject.values())
+    if left and (each or attack.counts_members(told.name)):
         raise UsageError(
             f"{attack.name} looks at all members of {told.name}, so none can be left out "
             f"(without={[_label(m) for m in left]})"
@@ -88,10 +89,6 @@ def attach_told(
     )
     notes = [f"{_label(m)}: may be learnt, and is not matched in the table" for m in left]
     return attack, replace(groups, placed=placed, joined={}), notes
-
-
-def _has_each(attack: Attack, group: Group) -> bool:
-    return any(column.each == group.name for column in attack.subject.values())
 
 
 def _chances(attack: Attack, members: tuple[str, ...], inputs: Inputs) -> list[Array]:
