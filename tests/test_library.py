@@ -159,7 +159,8 @@ def synthetic_membership():
     right = prior * tpr / (prior * tpr + (1 - prior) * fpr)
     best = Fraction(min(exp(1) * 0.3, 1 - exp(-1) * 0.7))
     most = prior * best / (prior * best + (1 - prior) * fpr)
-    return {"risk": right, "advantage_part": tpr, "at_most": most}
+    surest = prior * Fraction(exp(1)) / (prior * Fraction(exp(1)) + 1 - prior)
+    return {"risk": right, "advantage_part": tpr, "at_most": most, "at_most_of_all": surest}
 
 
 def insider_audit():
@@ -311,3 +312,43 @@ def test_what_is_promised_in_the_shell_runs_as_it_is_written(command):
         assert rb.loads(ran.stdout) == rb.load("family-search")
         assert all(f"match_{i}:" in ran.stdout for i in (1, 2, 3, 4))
         assert "[relative]" not in ran.stdout
+
+
+def test_no_classifier_that_epsilon_lets_be_says_more_than_the_bound():
+    """`at_most` is the best at so many false alarms; at fewer, only `at_most_of_all` holds."""
+    model = rb.load("synthetic-membership")
+    above = 0
+    for epsilon in (0.6, 1.0, 3.0):
+        bounds = {q: asked_at(model, q, epsilon=epsilon, tpr=0.5) for q in ("at_most",
+                  "at_most_of_all")}  # fmt: skip
+        for hits, alarms in product(range(1, 40), range(1, 40)):
+            tpr, fpr = hits / 40, alarms / 40
+            kept = tpr <= exp(epsilon) * fpr and 1 - fpr <= exp(epsilon) * (1 - tpr)
+            belief = 0.1 * tpr / (0.1 * tpr + 0.9 * fpr)
+            if kept:
+                assert belief <= bounds["at_most_of_all"] + 1e-12
+                above += belief > bounds["at_most"] + 1e-12
+    assert above > 0
+
+
+def asked_at(model, name, **values):
+    question = model.questions[name]
+    given = dict(question.given)
+    return float(rb.ask(model, question.target, given=given, set=values))
+
+
+def test_more_fields_tell_more_people_apart_once_the_expert_says_so():
+    """As first written all three fields tell fewer apart than two; the story says so."""
+    model = rb.load("hipaa-expert")
+    assert "set all_three to .9 or more" in " ".join(model.story.split())
+
+    def apart(fields, all_three):
+        given = {f"usable_{f}": "yes" if f in fields else "no" for f in ("birth", "lab", "zip")}
+        return float(rb.ask(model, "risk", given=given, set={"all_three": all_three}))
+
+    every = [{f for f, there in zip(("birth", "lab", "zip"), case, strict=True) if there}
+             for case in product((0, 1), repeat=3)]  # fmt: skip
+    pairs = [(less, more) for less, more in product(every, every) if less < more]
+    assert all(apart(less, 0.9) <= apart(more, 0.9) + 1e-12 for less, more in pairs)
+    down = [pair for pair in pairs if apart(pair[0], 0.65) > apart(pair[1], 0.65) + 1e-12]
+    assert down == [({"birth", "lab"}, {"birth", "lab", "zip"})]
