@@ -270,6 +270,22 @@ def test_a_softened_attacker_is_the_logit_of_his_worth():
         rb.decide("insider-decides", temperature=-1.0)
 
 
+def test_a_temperature_of_the_call_needs_no_source_in_the_file():
+    """It was refused as a number without a source, at an address that the file does not have."""
+    text = """
+schema_version: 1
+name: tries
+parameters: {worth: {value: 3, unit: euro, source: assumption}}
+decisions: {tries: {options: [no, yes]}}
+utilities:
+  gain: {of: [tries], unit: euro, rows: [{when: {tries: yes}, value: $worth}, {value: 0}],
+         source: assumption}
+questions: {risk: {target: tries=yes}}
+"""
+    found = rb.decide(rb.attack.loads(text), temperature=2.0)
+    assert found.attacks == pytest.approx(1 / (1 + np.exp(-1.5)), rel=1e-12)
+
+
 def test_what_seeing_the_audit_is_worth_to_the_attacker():
     found = rb.decide("insider-decides").information(["noticed"])
     calm = by_hand(SIZES, p_audit=0.0)[2] * 0.95  # noticed: he stays at home

@@ -345,7 +345,8 @@ def decide(
     """
     case = case_of(what, target, set=set, subject=subject, beyond_range=beyond_range)
     if temperature is not None:
-        warm = [replace(n, cpd=Decides(temperature)) for n in case.attack.decisions.values()]
+        warm = [replace(n, cpd=Decides(temperature), source=n.source or "set in the call")
+                for n in case.attack.decisions.values()]  # fmt: skip
         case = replace(case, attack=case.attack.with_node(*warm))
     return decided(case)
 
