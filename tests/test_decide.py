@@ -276,6 +276,7 @@ def test_a_temperature_of_the_call_needs_no_source_in_the_file():
 schema_version: 1
 name: tries
 parameters: {worth: {value: 3, unit: euro, source: assumption}}
+nodes: {there: {cpd: {kind: probability, p: 0.5}, source: assumption}}
 decisions: {tries: {options: [no, yes]}}
 utilities:
   gain: {of: [tries], unit: euro, rows: [{when: {tries: yes}, value: $worth}, {value: 0}],
