@@ -136,3 +136,11 @@ def test_an_interval_over_a_posterior_is_refused_and_the_report_says_why(tmp_pat
     assert "from survey weights" in str(result.summary())
     page = result.to_html(tmp_path / "r.html").read_text()
     assert "from survey weights: no fit, and no interval" in page
+
+
+def test_weights_that_sum_to_more_than_there_are_people_are_no_population():
+    table = People.from_codes([[0], [1], [1]], ["age"], weights=[5e9, 4e9, 5e9])
+    with pytest.raises(UsageError, match="more than there are people on earth"):
+        rb.assess(ATTACK, table)
+    held = rb.assess(ATTACK, table, population=28_000)
+    assert held.provenance["population"] == 28_000

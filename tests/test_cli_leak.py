@@ -185,3 +185,15 @@ def test_the_sum_of_everybodys_risk_says_that_each_is_looked_for_alone():
     assert rb.leak.expected_identified(people, leaked=5, targets=5) == pytest.approx(
         2.4815, abs=1e-4
     )
+
+
+@pytest.mark.parametrize("beside", [("--sensitive", "sec", "--homogeneity"), ("--seen", 0.5),
+                                    ("--claims", "guess"), ("--from-the-leak",)])  # fmt: skip
+def test_a_page_of_one_question_is_not_written_of_another(run, tmp_path, beside):
+    path = tmp_path / "t.csv"
+    path.write_text("a,sec\n" + "p,x\np,y\n" * 20)
+    table = (path, "--qi", "a", "--leaked", 20, "--json-report", tmp_path / "p.json")
+    code, _, err = run(*table, *beside)
+    asked = [word for word in beside if str(word).startswith("--")][-1]
+    assert (code, f"looked for alone, and {asked} asks about another risk" in err) == (2, True)
+    assert not (tmp_path / "p.json").exists()

@@ -386,3 +386,16 @@ def test_a_scenario_with_a_chance_for_each_person_is_refused_of_other_people(peo
     placed = {one.label: one.p for one in moved.groups.placed}
     assert np.array_equal(placed["age"], want)
     assert by_id.inputs.scenario.fingerprint == scenario.fingerprint
+
+
+def test_a_column_that_is_looked_up_by_and_not_released_is_read_as_the_message_says(
+    tmp_path, shell
+):
+    path = tmp_path / "t.csv"
+    FRAME[[*QI, "race"]].to_csv(path, index=False)
+    words = ["assess", path, "--attack", "marketer", "--scenario", "voter-registration"]
+    words += ["--qi", "age,sex,race", "--json", "--check-draws", 1000]
+    for more in ((), ("--column", "state=state"), ("--state-column", "state")):
+        code, said = shell(*words, *more)
+        assert (code > 1, "is read with --sensitive" in said) == (True, True), said
+    assert shell(*words, "--sensitive", "state")[0] == 0

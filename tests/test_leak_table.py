@@ -26,7 +26,7 @@ def people(frame=TABLE, **options):
 def told(L):
     """Disclosed, believed, identified, either for each person, over every leak.
 
-    Who has no secret counts as sharing the target's.
+    Who has no secret counts as sharing the target's; somebody has to show one to be believed.
     """
     ages, secrets, D = TABLE["age"].tolist(), SECRETS, len(SECRETS)
     out = []
@@ -35,7 +35,8 @@ def told(L):
         for leak in combinations(range(D), L):
             shown = [i for i in leak if ages[i] == ages[target]]
             same = all(secrets[i] in (secrets[target], None) for i in shown)
-            inside, believed = target in shown and same, bool(shown) and same
+            inside = target in shown and same
+            believed = same and any(secrets[i] is not None for i in shown)
             picked = Fraction(1, len(shown)) if target in shown else Fraction(0)
             either = picked + (1 - picked) * inside
             for j, value in enumerate((inside, believed, picked, either)):

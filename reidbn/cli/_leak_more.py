@@ -159,7 +159,9 @@ _GATES = {
         ("from_the_leak", "known_in_leak", "sensitive_known", "known", "knowledge", "scenario",
          "homogeneity", "alike", "seen"),
     ),
-    **dict.fromkeys((*REPORTS, "plot", "out"), _OF_MANY),
+    **dict.fromkeys(
+        (*REPORTS, "plot", "out"), (*_OF_MANY, "known_in_leak", "homogeneity", "seen", "claims")
+    ),
 }  # fmt: skip
 """What is about the risk of a patient looked for alone; and what asks about another risk."""
 

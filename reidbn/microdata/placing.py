@@ -307,9 +307,11 @@ def look_up(
             said = f'the scenario looks {lookup.column} up by "{column}", which the table lacks; '
             raise DataError(
                 f"{said}name the column that holds it with "
-                f'columns={{"{column}": "your_column"}}{_own_list(lookup)}',
-                in_shell=f"{said}name the column that holds it with "
-                f"--column {column}=YOUR_COLUMN{_own_list(lookup, typed=True)}",
+                f'columns={{"{column}": "your_column"}}; one that is not released is read with '
+                f'sensitive=["your_column"], and no rule counts it{_own_list(lookup)}',
+                in_shell=f"{said}name the column that holds it with --column "
+                f"{column}=YOUR_COLUMN; one that is not released is read with --sensitive "
+                f"YOUR_COLUMN, and no rule counts it{_own_list(lookup, typed=True)}",
             )
     values = values_by_key(table, lookup.column, lookup.fact_columns, f"table {lookup.table}")
     keys, ids = _keys(lookup, people)

@@ -43,7 +43,7 @@ from reidbn.attacks.leak.ask import (
 from reidbn.calls import typed
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.microdata.table import People
-from reidbn.theory.hypergeometric import leaked_pmf
+from reidbn.theory.hypergeometric import leaked_pmf, none_leaked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,7 +285,8 @@ def homogeneity_risks(people: People, *, leaked: LeakSize, sensitive: str) -> Ho
 
     Somebody whose secret is missing has none to lose: nothing is disclosed or believed of them.
     And they protect nobody: they are counted as if they shared the target's secret, whatever that
-    is, so with missing secrets the numbers are upper bounds.
+    is, so with missing secrets `disclosed` and `either` are upper bounds.  A leak in which nobody
+    of the class shows a secret is not believed to tell one.
 
     `people` is the table, `leaked` how many of it leak, `sensitive` the column with the secret.
 
@@ -314,12 +315,16 @@ def homogeneity_risks(people: People, *, leaked: LeakSize, sensitive: str) -> Ho
     lacks = people.codes([sensitive])[:, 0] == column.cardinality - 1
     lacks &= column.has_missing
     unknown = np.bincount(ids, weights=lacks, minlength=count)[ids]
-    alike = np.where(lacks, 1, people.class_sizes([*named, sensitive]) + unknown)
+    shares = people.class_sizes([*named, sensitive])
+    alike = np.where(lacks, 1, shares + unknown)
     parts = leaked if isinstance(leaked, Mapping) else {_one(leaked): 1.0}
     sums = [np.zeros(len(people)) for _ in range(4)]
     for L, p in checked_prior(parts).items():
         found = homogeneity(records=len(people), leaked=L, class_size=size, alike=alike)
-        told = (found.disclosed, found.believed, found.identified, found.either)
+        shown = none_leaked(len(people), L, size - alike) - none_leaked(
+            len(people), L, size - np.where(lacks, 0, unknown)
+        )
+        told = (found.disclosed, shown, found.identified, found.either)
         for total, value in zip(sums, told, strict=True):
             total += p * value
     disclosed, believed, identified, either = sums

@@ -43,9 +43,11 @@ def columns_of(given: Any, table: Sequence[str]) -> dict[str, str | tuple[str, .
     for name, columns in named.items():
         for column in (columns,) if isinstance(columns, str) else columns:
             if column not in table:
+                said = f'{name} is to be column "{column}", which is none of those that were read; '
+                said += f"{did_you_mean(column, table)}; one that is not released, but by which "
+                said += "the scenario looks something up, is read with "
                 raise UsageError(
-                    f'{name} is to be column "{column}", which is none of those that were read; '
-                    f"{did_you_mean(column, table)}"
+                    f'{said}sensitive=["{column}"]', in_shell=f"{said}--sensitive {column}"
                 )
     return named
 

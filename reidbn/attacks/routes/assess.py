@@ -83,6 +83,7 @@ from reidbn.release.writing import private_folder
 from reidbn.written import agree, counted
 
 METHODS = ("exact", "simulation")
+MOST_PEOPLE = 10_000_000_000
 
 
 @renamed(trials="draws")
@@ -409,6 +410,15 @@ def _with_weights(inputs: Inputs) -> tuple[Inputs, list[str]]:
     behind = people_behind(people.whole, model)
     notes = []
     if inputs.population is None and behind is not None:
+        if behind > MOST_PEOPLE:
+            raise UsageError(
+                f"the survey weights sum to {behind:,.0f}, more than there are people on earth "
+                f"(weights of days or visits, say): give population=N, the number of people from "
+                f"whom the table was drawn, and they are scaled to it",
+                in_shell=f"the survey weights sum to {behind:,.0f}, more than there are people on "
+                f"earth (weights of days or visits, say): give --population N, the number of "
+                f"people from whom the table was drawn, and they are scaled to it",
+            )
         notes.append(f"the population is what the survey weights sum to: {behind:,.0f} people")
         inputs = replace(inputs, population=behind)
     return replace(inputs, population_model=model), notes
