@@ -2,6 +2,7 @@
 
     python -m benchmarks.real_populations           # about 1,400 cases, a quarter of a CPU hour
     python -m benchmarks.real_populations --quick   # about 180 cases, two CPU minutes
+    python -m benchmarks.real_populations --part 400  # so many of them, drawn at random
     python -m benchmarks.real_populations --keep    # also writes results/real_populations.md
     python -m benchmarks.real_populations --columns # every column alone: results/real_columns.md
 
@@ -79,7 +80,8 @@ def tables():
     yield "Cervical", cervical, list(cervical.columns)
 
 
-def cases(quick):
+def grid(quick):
+    """Table, people, attributes and fraction of every case."""
     per = 1 if quick else 4
     for name, frame, columns in tables():
         people = read_table(frame[columns], quasi_identifiers=columns, missing="value")
@@ -90,8 +92,18 @@ def cases(quick):
             every = list(combinations(columns, size))
             rng = np.random.default_rng([7, size, len(people)])
             for at in sorted(rng.choice(len(every), min(per, len(every)), replace=False)):
-                wanted = [f for f in FRACTIONS if round(f * len(people)) >= least]
-                yield from samples(name, people, list(every[at]), wanted)
+                for fraction in FRACTIONS:
+                    if round(fraction * len(people)) >= least:
+                        yield name, people, list(every[at]), fraction
+
+
+def cases(quick, part):
+    """Those of the grid, or so many of them drawn at random; and how many the grid has."""
+    every = list(grid(quick))
+    some = np.sort(np.random.default_rng(5).permutation(len(every))[:part])
+    rows = [next(samples(name, people, columns, [fraction]))
+            for name, people, columns, fraction in (every[i] for i in some)]  # fmt: skip
+    return pd.DataFrame(rows), len(every)
 
 
 def samples(name, people, columns, fractions, models=MODELS):
@@ -297,11 +309,13 @@ def layers(frame):
     return lines
 
 
-def page(frame, constants):
+def page(frame, constants, of):
     large = frame[frame["truth"] >= BIG]
     e = error(frame, S).abs()
     head = [
-        f"{'The quick grid: ' * ('--quick' in sys.argv)}{len(frame):,} cases, {len(large):,} of them with at least {BIG} true uniques.",
+        f"{'The quick grid: ' * ('--quick' in sys.argv)}{len(frame):,} "
+        f"{f'of the {of:,} cases of the grid, drawn at random' if len(frame) < of else 'cases'}, "
+        f"{len(large):,} of them with at least {BIG} true uniques.",
         f"structured: median error {e.median():.3f}, more than a factor of two off in "
         f"{(e > 1).sum()} ({(e > 1).mean():.1%}), of ten in {(e > np.log2(10)).sum()}; interval "
         f"held in {held(large, S).mean():.1%} (as shipped {held(large, 'shipped').mean():.1%}), "
@@ -363,8 +377,9 @@ def main():
         print(text)
         RESULTS.with_name("real_columns.md").write_text(f"{COLUMNS}\n\n{text}\n", encoding="utf-8")
         return
-    frame, constants = left_out(pd.DataFrame(cases("--quick" in sys.argv)))
-    text = page(frame, constants)
+    part = int(sys.argv[sys.argv.index("--part") + 1]) if "--part" in sys.argv else None
+    frame, of = cases("--quick" in sys.argv, part)
+    text = page(*left_out(frame), of)
     print(text)
     if "--keep" in sys.argv:
         head = f"# Population uniqueness on real tables\n\n{__doc__.strip()}\n\n"

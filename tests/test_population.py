@@ -135,10 +135,23 @@ def test_compare_is_a_tidy_table_with_one_recommendation(register, sample):
     assert told.loc[told["recommended"], "model"].item() == "truth"
 
 
-def test_compare_recommends_dankars_rule_when_half_is_sampled(register):
+def test_compare_recommends_by_the_record_on_real_tables(register):
     half = register.take(np.random.default_rng(53).choice(20_000, 10_000, replace=False))
-    table = population.compare(half, population=20_000)
-    assert table.loc[table["recommended"], "model"].item() == "dankar"
+
+    def recommended(people=half, N=20_000, **more):
+        table = population.compare(people, population=N, **more)
+        return table.loc[table["recommended"], "model"].item()
+
+    assert recommended() == "structured"
+    without = ["pitman-bayes", "dankar", "log-linear"]
+    assert recommended(models=without) == "dankar"
+    assert recommended(half.take(range(2_000)), models=without) == "log-linear"
+    few = half.take(range(90))  # too few to tell structures apart
+    assert recommended(few, 9_000) == "log-linear"
+    assert recommended(half.take(range(150)), 150_000) in ("log-linear", "pitman-bayes")
+    sizes = population.fit(half, population=20_000).sample.table
+    counted = population.compare(sizes=sizes.sizes, counts=sizes.counts, population=20_000)
+    assert counted.loc[counted["recommended"], "model"].item() == "dankar"
     complete = population.compare(half, population=10_000)
     assert complete.loc[complete["recommended"], "model"].item() == "zayatz"
 
@@ -458,7 +471,8 @@ def test_compare_recommends_no_estimate_of_another_population_than_the_one_named
             table = rb.population.compare(weighted(same=True), population=N).set_index("model")
         assert len(said) == (N == 36_000)
         bare = rb.People.from_codes(weighted().codes(), ["a", "b", "c"])
-        alone = rb.population.compare(bare, population=N).set_index("model")
+        without = ["pitman-bayes", "dankar", "log-linear"]  # structured knows of no weights
+        alone = rb.population.compare(bare, population=N, models=without).set_index("model")
         best = table.index[table["recommended"]].item()
         assert best == alone.index[alone["recommended"]].item()
         assert table["p_unique"][best] == pytest.approx(alone["p_unique"][best], rel=1e-9)

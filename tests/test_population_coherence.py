@@ -248,13 +248,23 @@ def test_a_date_of_birth_seen_once_is_not_taken_for_one_of_a_thousandth():
     assert truth > 0.9
     assert fits["predictive"] == pytest.approx(truth, abs=0.05)
     assert fits["default"] < 0.6
+    # Most have a date of their own: structures cannot be told, which is said, and not recommended.
+    told = population.compare(people, population=N).set_index("model")
+    assert told.index[told["recommended"]].tolist() == ["log-linear"]
+    assert (
+        "date: most people of the table have a value of their own" in told["remarks"]["structured"]
+    )
+    asked = rb.assess("adversary-routes", people.take(range(300)), population=N,
+                      population_model="structured")  # fmt: skip
+    assert any("date: most people" in note for note in asked.summary().notes)
 
 
 def test_one_attribute_is_left_to_class_sizes():
     people = crowd()
     table = population.compare(people, ["rare"], population=40_000)
     assert table.loc[table["recommended"], "model"].item() == "pitman-bayes"
-    table = population.compare(people, population=40_000)
+    models = ["pitman-bayes", "log-linear", "dankar"]
+    table = population.compare(people, population=40_000, models=models)
     assert table.loc[table["recommended"], "model"].item() == "log-linear"
     assert "214" in table.attrs["recommendation"]
     fit = population.fit(people, ["rare"], population=40_000, model="log-linear")

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from reidbn.microdata.table import People
 
 LARGE_FRACTION = 0.25
-"""Sampling fractions from which Dankar's rule is recommended: it was off by more than a factor of
-two in 1 of 637 real cases, the log-linear model in 11 (benchmarks/results/two_populations.md)."""
+"""Sampling fractions from which Dankar's rule comes before the log-linear model: it was off by more
+than a factor of two in 1 of 637 real cases, the log-linear model in 11
+(benchmarks/results/two_populations.md)."""
 
 
 @typed
@@ -84,6 +85,8 @@ def recommend(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
         return "truth", "the population's table was given, so its uniques are counted"
     if sample.is_complete and "zayatz" in fits:
         return "zayatz", "the table is the whole population, so every estimate is the count"
+    if _has_structure(sample, fits.get(STRUCTURED)):
+        return STRUCTURED, _why_structured(sample)
     dankar = fits.get("dankar")
     if isinstance(dankar, DankarFit) and sample.fraction >= LARGE_FRACTION and sample.table.uniques:
         return "dankar", (
@@ -100,6 +103,26 @@ def recommend(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
         return POSTERIOR, _why_bayes(bayes)
     first = next(iter(fits))
     return first, "no other model was asked for that has a better record"
+
+
+def _has_structure(sample: Sample, fit: Uniqueness | None) -> bool:
+    """Whether the structured model speaks itself, where it has a record.
+
+    Weights say that people were not drawn alike, which it does not know.
+    """
+    drawn_alike = sample.people is not None and sample.people.weights is None
+    uncompared_ = is_uncompared(sample.n, sample.N)
+    found = isinstance(fit, StructuredFit) and fit.uniques > 0 and sample.mostly_alone is None
+    return found and drawn_alike and not uncompared_
+
+
+def _why_structured(sample: Sample) -> str:
+    return (
+        f"with {sample.fraction:.3g} of the population in the table, how attributes go together "
+        "was off by more than a factor of two in 3 of 312 cases on real tables, log-linear in 20, "
+        "dankar in 53; its 95 % interval held the truth in 96 %, and in 88 % of 138 cases with "
+        "under 50 true uniques"
+    )
 
 
 def _cautious(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:

@@ -34,7 +34,7 @@ from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.table import People
 from reidbn.population.pitman import PitmanFit, check_level, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness
-from reidbn.population.sample import Sample
+from reidbn.population.sample import Sample, of_one_offs
 from reidbn.theory.layer import (
     FEW,
     CalibratedLayer,
@@ -331,6 +331,8 @@ class StructuredFit(Uniqueness):
             )
         if not self.uniques:
             found.append("nobody is unique in the table; that is no proof for the population")
+        if self.sample.mostly_alone is not None:
+            found.append(of_one_offs(self.sample.mostly_alone))
         low, high = self.prediction_interval()
         if high > WIDE * max(low, 1):
             found.append(

@@ -119,7 +119,7 @@ def _structured(
         )
         return replace(instead, model=STRUCTURED, about=(f"{why}: {POSTERIOR} speaks",
                                                          *instead.about))  # fmt: skip
-    about = [*_notes(classes, found.fallback, found.structured.speaks)]
+    about = [*found.about, *_notes(classes, found.fallback, found.structured.speaks)]
     if is_uncompared(classes.records, population):
         about.append(_extrapolated(classes.records, population, STRUCTURED))
     return replace(found, about=tuple(about))

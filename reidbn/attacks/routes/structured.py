@@ -29,6 +29,7 @@ from reidbn.microdata.table import People
 from reidbn.population.cautious import LOG_LINEAR, POSTERIOR
 from reidbn.population.coherence import settle
 from reidbn.population.margins import alone_on, match_on
+from reidbn.population.sample import of_one_offs, one_offs
 from reidbn.population.structured import SMALLEST, STRUCTURED
 from reidbn.population.structured_subsets import StructuredSubsets, fit_every_subset
 from reidbn.population.subsets import fit_tables
@@ -276,6 +277,7 @@ def structured_population(
             return None, "one attribute alone parts people, so there is no structure"
         found = fitted
     N = int(population)
+    alone = one_offs((c, classes.on_column(people, c)[1]) for (c,) in columns)
     fits = fit_tables(classes.frequencies, N, sizes=classes.occurring)
     each = np.cumsum([sizes.size for sizes in classes.occurring])[:-1]
     match = np.split(as_probability(np.concatenate(fits.match)), each)
@@ -298,6 +300,7 @@ def structured_population(
         structured=found,
         row_of=row_of,
         by_column=by,
+        about=() if alone is None else (of_one_offs(alone),),
     )
     return made, ""
 
