@@ -99,6 +99,8 @@ def test_the_same_knowledge_gives_the_same_numbers_everywhere(people, form):
     assert each["unique"].to_numpy() == pytest.approx(r.risk("prosecutor"), abs=1e-13)
     assert each["mean_inverse"].to_numpy() == pytest.approx(r.risk("marketer"), abs=1e-13)
     assert leaked == pytest.approx(r.risk("marketer"), abs=1e-13)
+    named = rb.candidates(people, people, known=known)  # the outside list is the table itself
+    assert named.risk == pytest.approx(leaked, abs=1e-13)
     read = rb.knowledge(people, known)
     again = rb.assess(ROUTES, people, known=read, population=10_000)
     assert again.risk() == pytest.approx(r.risk(), abs=1e-13)
@@ -155,13 +157,14 @@ def test_a_list_of_columns_is_known_for_sure_where_a_chance_is_needed(people):
     assert part.risk("marketer") == pytest.approx(few, abs=1e-13)
 
 
-@pytest.mark.parametrize("ask", ["subsets", "leak", "disclosure", "knowledge"])
+@pytest.mark.parametrize("ask", ["subsets", "leak", "disclosure", "candidates", "knowledge"])
 def test_a_scenario_that_says_more_than_what_is_known_is_refused_without_a_network(people, ask):
     whole = Scenario("more", set={"p_c": 0.5}, knows=FORMS["scenario"].knows)
     calls = {
         "subsets": lambda: rb.subsets(people, known=whole),
         "leak": lambda: rb.leak.risks(people, leaked=20, known=whole),
         "disclosure": lambda: rb.disclosure(people, "diagnosis", known=whole),
+        "candidates": lambda: rb.candidates(people, people, known=whole),
         "knowledge": lambda: rb.knowledge(people, whole),
     }
     with pytest.raises(UsageError, match=r"more says more than what is known \(set\)"):
