@@ -4,7 +4,7 @@ Among all trees it has the highest likelihood: the maximum spanning tree of the 
 of every two variables.  Each row of a table P(x | u) is smoothed with a Dirichlet prior at the
 variable's own distribution m (with half a person more per value), (n_xu + a m_x) / (n_u + a), so
 nothing is ever impossible.
-The posterior of the secret given any known columns is exact, by messages towards the root.
+The posterior of the secret given any known columns is asked of the exact engine.
 
 A posterior that does not read a class of one as certainty, and which one to believe.
 
@@ -34,7 +34,9 @@ from reidbn.attacks.secrets.asked import asked_of, auxiliaries, coded
 from reidbn.attacks.secrets.counts import Half, SlabStep, tally, threshold
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.classes import Codes, Floats, Ints, fused_key
+from reidbn.inference import exact
+from reidbn.inference.network import Factor, Network
+from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, fused_key, some_of
 from reidbn.microdata.rows import distinct_rows
 from reidbn.microdata.table import People
 
@@ -42,7 +44,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_ROWS = 256
+_CELLS = 1 << 24  # numbers of people whose tables are asked at once
+_OWN = "own"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,26 +80,6 @@ class SecretTree:
                 tables[child] = (counts + strength * margins[child]) / (seen + strength)
         return cls(tuple(names), secret, parent, margins[secret], tables)
 
-    @cached_property
-    def children(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {j: [] for j in range(len(self.parent))}
-        for child, above in enumerate(self.parent):
-            if above >= 0:
-                found[above].append(child)
-        return found
-
-    @cached_property
-    def below(self) -> dict[int, int]:
-        """The variables at and below each one, as a mask."""
-        found: dict[int, int] = {}
-
-        def go(node: int) -> int:
-            found[node] = 1 << node | sum(go(child) for child in self.children[node])
-            return found[node]
-
-        go(self.secret)
-        return found
-
     def posterior(self, codes: Codes, known: Sequence[int]) -> Floats:
         """P(secret = v | the known values), people x values.
 
@@ -105,12 +88,47 @@ class SecretTree:
         >>> tree.posterior(rows[:1], [0]).round(3).tolist()
         [[0.854, 0.146]]
         """
-        mask = sum(1 << j for j in known)
-        parts = [
-            self._posterior(codes[first : first + _ROWS], mask, {})
-            for first in range(0, len(codes), _ROWS)
+        columns = list(known)
+        if not columns:
+            return np.broadcast_to(self.prior, (len(codes), self.prior.size))
+        kind, count = class_ids(codes[:, columns], [self.tables[j].shape[1] for j in columns])
+        part = codes[some_of(kind, count)]
+        step = max(1, _CELLS // max(table.size for table in (self.prior, *self.tables.values())))
+        target, evidence = (self.names[self.secret],), {self.names[j]: _OWN for j in columns}
+        found = [
+            exact.joint(self._network(part[i : i + step], columns), target, evidence)
+            for i in range(0, count, step)
         ]
-        return np.concatenate(parts)
+        joint = np.concatenate(found)[:, 0]
+        return np.asarray(joint / joint.sum(axis=1, keepdims=True))[kind]
+
+    def _network(self, codes: Codes, known: Sequence[int]) -> Network:
+        """The tree as it is about some people: each one's own value of what is known, or another.
+
+        What follows a known value follows the own one; where it is another no row is ever asked.
+        """
+        states: dict[str, tuple[str, ...]] = {}
+        factors: dict[str, Factor] = {}
+        for j in self._order:
+            name, above = self.names[j], self.parent[j]
+            table = (self.prior if above < 0 else self.tables[j])[None]
+            if above in known:
+                table = table[0][codes[:, [above, above]]]
+            if j in known:
+                p = np.take_along_axis(table, codes[:, j, None, None], axis=-1)
+                table = np.concatenate([p, 1 - p], axis=-1)
+            named = (_OWN, "another") if j in known else map(str, range(table.shape[-1]))
+            states[name] = tuple(named)
+            factors[name] = Factor(name, () if above < 0 else (self.names[above],), table[:, None])
+        return Network(states, {}, factors, subjects=len(codes))
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """Each variable behind its parent."""
+        found = [self.secret]
+        for above in found:
+            found += [j for j, own in enumerate(self.parent) if own == above]
+        return found
 
     def least_other(self, codes: Codes, known: Sequence[int]) -> tuple[Floats, Ints]:
         """Per person the least posterior of *not* having the own secret, over non-empty subsets.
@@ -123,51 +141,16 @@ class SecretTree:
             for some in combinations(known, size)
         ]
         least, at = np.full(len(codes), np.inf), np.zeros(len(codes), dtype=np.int64)
-        for first in range(0, len(codes), _ROWS):
-            rows = slice(first, min(first + _ROWS, len(codes)))
-            part, memo = codes[rows], dict[tuple[int, int], Floats]()
-            for mask in masks:
-                other = 1 - self._own(self._posterior(part, mask, memo), part)
-                better = other < least[rows] - 1e-12
-                at[rows] = np.where(better, mask, at[rows])
-                least[rows] = np.where(better, other, least[rows])
+        for mask in masks:
+            other = 1 - self.own_share(codes, [j for j in known if mask >> j & 1])
+            better = other < least - 1e-12
+            at[better], least[better] = mask, other[better]
         return least, at
 
     def own_share(self, codes: Codes, known: Sequence[int]) -> Floats:
         """The posterior of each person's own secret."""
-        return self._own(self.posterior(codes, known), codes)
-
-    def _own(self, posterior: Floats, codes: Codes) -> Floats:
-        own: Floats = np.take_along_axis(posterior, codes[:, self.secret, None], axis=1)[:, 0]
-        return own
-
-    def _posterior(self, codes: Codes, mask: int, memo: dict[tuple[int, int], Floats]) -> Floats:
-        joint = np.broadcast_to(self.prior, (len(codes), self.prior.size)).copy()
-        for child in self.children[self.secret]:
-            if mask & self.below[child]:
-                joint *= self._message(child, codes, mask & self.below[child], memo)
-        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
-
-    def _message(
-        self, node: int, codes: Codes, mask: int, memo: dict[tuple[int, int], Floats]
-    ) -> Floats:
-        """P(what is known at and below the node | the parent's value), people x parent's values."""
-        if (node, mask) in memo:
-            return memo[node, mask]
-        table, own = self.tables[node], codes[:, node]
-        inside = [child for child in self.children[node] if mask & self.below[child]]
-        messages = [self._message(c, codes, mask & self.below[c], memo) for c in inside]
-        if mask >> node & 1:
-            found = table[:, own].T.copy()
-            for message in messages:
-                found *= np.take_along_axis(message, own[:, None], axis=1)
-        else:
-            product = messages[0]
-            for message in messages[1:]:
-                product = product * message
-            found = product @ table.T
-        memo[node, mask] = found
-        return found
+        own = codes[:, self.secret, None]
+        return np.asarray(np.take_along_axis(self.posterior(codes, known), own, axis=1)[:, 0])
 
     def to_pgmpy(self) -> Any:
         """The same network as a checked pgmpy DiscreteBayesianNetwork; states are code numbers."""
