@@ -103,7 +103,7 @@ def tried(found, n):
 
 
 def main(tables=200, first=0, *, report=print):
-    counts = defaultdict(lambda: np.zeros(5))
+    counts = defaultdict(lambda: np.zeros(6))
     for i in range(first, first + tables):
         rng = np.random.default_rng([SEED, i])
         columns = table(rng)
@@ -120,15 +120,16 @@ def main(tables=200, first=0, *, report=print):
             bad = [(c, e) for c, e in zip(me.cells, ends, strict=True)
                    if e[0] > c.low or e[1] < c.high]  # fmt: skip
             exact = sum(e[0] == e[1] for e in ends)
-            counts[name] += [1, len(ends), len(bad), exact, time.process_time() - start]
+            counts[name] += [1, len(ends), len(bad), exact, time.process_time() - start,
+                             len(me.unsettled)]  # fmt: skip
             for cell, end in bad:
                 report(f"table {i}, {name}: {cell.page} {cell.name} is {end[0]} to {end[1]}, "
                        f"promised {cell.low} to {cell.high}", flush=True)  # fmt: skip
         if i % 10 == 9 or i == first + tables - 1:
             report(f"after {i + 1 - first} tables", flush=True)
-            for name, (many, cells, bad, exact, seconds) in counts.items():
+            for name, (many, cells, bad, exact, seconds, open_) in counts.items():
                 report(f"  {name}: {many:.0f} pages, {cells:.0f} cells, narrowed {bad:.0f}, worked "
-                       f"out {exact:.0f}; {seconds:.0f} CPU s", flush=True)  # fmt: skip
+                       f"out {exact:.0f}, not settled {open_:.0f}; {seconds:.0f} CPU s", flush=True)  # fmt: skip
     return counts
 
 

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from reidbn.aside import hearing
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.late import at_first_sight
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Arguments that functions judge themselves, in words of their own.
@@ -61,6 +62,46 @@ def typed(function: F) -> F:
             return function(*arguments, **named)
 
     return cast(F, called)
+
+
+def refuse_misfits_at_birth(owner: Any) -> None:
+    """A dataclass that is made with a field it does not have says so as a call does."""
+    made = owner.__init__
+    if "__init__" not in vars(owner) or hasattr(made, "__wrapped__"):
+        return
+
+    @wraps(made)
+    def born(self: Any, *arguments: Any, **named: Any) -> None:
+        try:
+            made(self, *arguments, **named)
+        except TypeError:
+            names = signature(made)
+            try:
+                names.bind(self, *arguments, **named)
+            except TypeError as problem:
+                raise _misfitting_call(owner.__name__, names, named, problem) from None
+            raise
+
+    owner.__init__ = born
+
+
+at_first_sight.append(refuse_misfits_at_birth)
+
+
+def together(call: str, **values: ArrayLike) -> list[np.ndarray[Any, Any]]:
+    """Numbers, and arrays of one shape, side by side.
+
+    >>> [a.tolist() for a in together("risk", leaked=[1, 2], records=10)]
+    [[1, 2], [10, 10]]
+    """
+    arrays = {name: np.asarray(value) for name, value in values.items()}
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items() if a.ndim)
+        raise UsageError(
+            f"{call}: arrays of different lengths ({shapes}); give numbers, or arrays of one shape"
+        ) from None
 
 
 def _misfitting_call(

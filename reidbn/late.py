@@ -25,6 +25,9 @@ from importlib import import_module
 from types import MethodType, ModuleType
 from typing import Any
 
+at_first_sight: list[Callable[[type], None]] = []
+"""What is done to a dataclass of a face when it is asked for (calls.py)."""
+
 
 class late:  # noqa: N801 - read as a word in a class body
     """A method that is the function at `module:name`, imported when it is asked for."""
@@ -75,7 +78,11 @@ def face(
             raise AttributeError(f"module '{room}' has no attribute '{name}'")
         if not homes[name]:
             return import_module(f"{room}.{aliases[name]}")
-        return getattr(import_module(f"{room}.{homes[name]}"), name)
+        thing = getattr(import_module(f"{room}.{homes[name]}"), name)
+        if isinstance(thing, type) and "__dataclass_fields__" in vars(thing):
+            for look in at_first_sight:
+                look(thing)
+        return thing
 
     own = vars(module)
     own["__all__"] = sorted({*public, *own.get("__all__", ())})

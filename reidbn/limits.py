@@ -31,7 +31,10 @@ MOST_LISTED = 10**7
 
 def regular(path: Path, most: int = MOST_TEXT) -> Path:
     """The path of a file of at most so many bytes; an OSError says what is there instead."""
-    found = path.stat()
+    try:
+        found = path.stat()
+    except ValueError:  # a zero byte in a name
+        raise OSError(errno.EINVAL, "no file can be called so") from None
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "it is a folder, a pipe or a device, and no file")
     if found.st_size > most:

@@ -47,6 +47,8 @@ class Pages:
     whole: tuple = (0, 0)
     nobody: int = 0
     somebody: int = 0
+    unsettled: set = field(default_factory=set)
+    """Cells of which the search did not end in time."""
 
     def __post_init__(self):
         for size in range(1, self.most + 1):
@@ -123,7 +125,7 @@ class Pages:
         left = {i: [np.inf, -np.inf] for i in range(len(self.cells))}
         upper = np.full(len(self.index), float(self.most))
         upper[: self.most] = self.most // np.arange(1, self.most + 1)
-        for n in sorted(range(low, high + 1), key=lambda n: n != truth_n):
+        for n in dict.fromkeys((truth_n, low, high, *range(low, high + 1))):
             matrix, least, most = self.matrix(n)
             for i, cell in enumerate(self.cells):
                 for sign, end in ((1, 0), (-1, 1)):
@@ -135,12 +137,13 @@ class Pages:
                         constraints=LinearConstraint(matrix, least, most),
                         bounds=Bounds(0, upper),
                         integrality=np.ones(len(self.index)),
-                        options={"time_limit": 5},
+                        options={"time_limit": 1},
                     )
                     if answer.status == 2 and n != truth_n:
                         continue
                     if answer.status == 1:  # nothing is proved: for the reader, not for the house
                         left[i][end] = (cell.low, cell.high)[end]
+                        self.unsettled.add(i)
                         continue
                     assert answer.status == 0, (cell, n, answer.message)
                     value = sign * round(answer.fun)

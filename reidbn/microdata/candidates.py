@@ -431,6 +431,18 @@ def _grid(release: People, external: People, name: str, other: str, rule: Any) -
 Fits = Callable[[list[Any], list[Any]], Grid]
 
 
+def _judged(name: str, rule: Callable[[Any, Any], Any], ours: list[Any], theirs: list[Any]) -> Grid:
+    """Each pair of values by the caller's own function."""
+    try:
+        found = [[bool(rule(a, b)) for b in theirs] for a in ours]
+    except Exception as problem:  # its text may hold a person's value
+        raise UsageError(
+            f'match["{name}"]: the function fails on two values ({type(problem).__name__}); it '
+            "takes one of each table and returns True or False"
+        ) from None
+    return np.array(found, dtype=bool).reshape(len(ours), len(theirs))
+
+
 def _rule(name: str, own: Hierarchy | None, rule: Any) -> Fits:
     if rule is None and own is None:
         return lambda ours, theirs: _equal(name, ours, theirs)
@@ -443,9 +455,7 @@ def _rule(name: str, own: Hierarchy | None, rule: Any) -> Fits:
             )
         return lambda ours, theirs: _near(name, ours, theirs, float(rule))
     if callable(rule):
-        return lambda ours, theirs: np.array(
-            [[bool(rule(a, b)) for b in theirs] for a in ours], dtype=bool
-        ).reshape(len(ours), len(theirs))
+        return lambda ours, theirs: _judged(name, rule, ours, theirs)
     ladder = as_hierarchy(rule) if rule is not None else own
     if ladder is None:
         raise UsageError(f'no rule for "{name}"')

@@ -6,10 +6,9 @@ directory.  What comes back is coded by the same rules as every other source.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from reidbn.microdata.coding import Raw, whole_numbers
 from reidbn.microdata.columns import instead_of
 from reidbn.microdata.csvfile import check_lines, head_of, is_csv, refuse_bomb
 from reidbn.microdata.sources import source_of, top_names
-from reidbn.release.writing import private_folder, whole
+from reidbn.release.writing import held_folder, private_folder, whole
 
 _COUNT = "reidbn_count"
 SAME_BUT_CAPITALS = (
@@ -110,16 +109,17 @@ def _connection(
 
 @contextmanager
 def _spill(chosen: str | Path | None) -> Iterator[str]:
-    """A folder of our own for what memory does not hold: for its owner alone, and then removed."""
-    place = None if chosen is None else private_folder(chosen)
-    try:
-        folder = tempfile.mkdtemp(prefix="reidbn-spill-", dir=place)
-    except OSError as problem:
-        raise UsageError(f"temp_directory: cannot be written: {problem.strerror}") from None
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    """A folder of our own for what memory does not hold: for its owner alone, and then removed.
+
+    What a killed process left is removed by the next one that spills there.
+    """
+    place = Path(tempfile.gettempdir()) if chosen is None else private_folder(chosen)
+    with ExitStack() as held:
+        try:
+            folder = held.enter_context(held_folder(place, "reidbn-spill-"))
+        except OSError as problem:
+            raise UsageError(f"temp_directory: cannot be written: {problem.strerror}") from None
+        yield str(folder)
 
 
 def reads(file: Path) -> bool:

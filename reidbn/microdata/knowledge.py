@@ -358,7 +358,7 @@ def _chance(name: str, value: Any, people: People) -> Floats:
     records, ordered = len(people), in_their_order(people, value, f'known["{name}"]')
     try:
         chance = np.array(ordered, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(
             f'known["{name}"]: the probability is not a number, nor one per person; write '
             '{"age": 0.9}, or {"home": (["town", "street"], 0.3)} for columns learnt together'

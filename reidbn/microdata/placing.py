@@ -286,7 +286,10 @@ def chance_of(
         p = np.minimum(p, 1.0)
     wrong = ~((p >= 0) & (p <= 1))
     if wrong.any():
-        raise ModelError(f"{name}: a probability of {p[wrong][0]:g}; need 0 to 1")
+        if p.size == 1:
+            raise ModelError(f"{name}: a probability of {p[0]:g}; need 0 to 1")
+        many = counted(int(wrong.sum()), "person")  # what each has is in no message
+        raise ModelError(f"{name}: the probability of {many} is not from 0 to 1")
     return p
 
 

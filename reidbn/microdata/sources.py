@@ -45,6 +45,8 @@ def source_of(given: Any, *, delimiter: str | None = None) -> Source:
             return _pandas(pd.DataFrame(dict(given)))
         except ValueError:
             raise DataError("the columns given have different lengths") from None
+        except TypeError:
+            raise UsageError("a column is a list or an array of values, in order") from None
     kinds: dict[str, Callable[[Any], Source]] = {
         "pandas": _pandas,
         "polars": _polars,

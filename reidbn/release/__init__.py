@@ -7,6 +7,7 @@ __getattr__ = face(
     {"writing": "private_folder probe safe_cells whole write_csv write_text"},
     {
         "counts": "Alike down",
+        "writing": "held_folder",
         "ledger": "sketch",
         "seal": "sealed unsealed",
         "proof": "audited cells promised protections",

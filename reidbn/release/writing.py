@@ -140,12 +140,28 @@ def _said(place: Path) -> Iterator[None]:
 
 def _part(place: Path) -> Path:
     """A private folder beside the place, after those that killed processes left are gone."""
-    start = f".{place.name[:80]}."
-    with os.scandir(place.parent) as beside:  # a checkpoint's folder can hold thousands
+    return _private(place.parent, f".{place.name[:80]}.")
+
+
+def _private(home: Path, start: str) -> Path:
+    with os.scandir(home) as beside:  # a checkpoint's folder can hold thousands
         left = [e.path for e in beside if e.name.startswith(start) and e.name.endswith(_PART)]
     for folder in filter(os.path.isdir, left):
         _remove_if_left(Path(folder))
-    return Path(tempfile.mkdtemp(prefix=start, suffix=_PART, dir=place.parent))
+    return Path(tempfile.mkdtemp(prefix=start, suffix=_PART, dir=home))
+
+
+@contextmanager
+def held_folder(home: Path, start: str) -> Iterator[Path]:
+    """A private folder for what is on its way, removed at the end, or at the next after a kill."""
+    folder = _private(home, start)
+    try:
+        with _locked(folder):
+            inside = folder / "kept"
+            inside.mkdir(mode=0o700)
+            yield inside
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove_if_left(folder: Path) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidbn.calls import described, fits, refuse_misfit, refuse_outside, typed
+from reidbn.calls import described, fits, refuse_misfit, refuse_outside, together, typed
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.limits import MOST_LISTED
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
@@ -248,8 +248,11 @@ def homogeneity(
     >>> round(found.disclosed, 6), round(found.believed, 6), round(found.either, 6)
     (0.233333, 0.408333, 0.265278)
     """
-    D, L, k, s = np.broadcast_arrays(
-        *(np.asarray(x, float) for x in (records, leaked, class_size, alike))
+    D, L, k, s = (
+        np.asarray(x, float)
+        for x in together(
+            "homogeneity", records=records, leaked=leaked, class_size=class_size, alike=alike
+        )
     )
     if np.any((s < 1) | (s > k)):
         raise UsageError("alike must be from 1 (the target) to class_size")

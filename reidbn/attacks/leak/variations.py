@@ -40,7 +40,7 @@ from reidbn.attacks.leak.ask import (
     classes_of,
     homogeneity,
 )
-from reidbn.calls import typed
+from reidbn.calls import together, typed
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.microdata.table import People
 from reidbn.theory.hypergeometric import leaked_pmf, none_leaked
@@ -136,7 +136,7 @@ def claims(
     if classes is None:
         if records is None or class_size is None:
             raise UsageError("give records and class_size, or classes such as {5: 2000}")
-        D, L, k = np.broadcast_arrays(*(np.asarray(x) for x in (records, leaked, class_size)))
+        D, L, k = together("claims", records=records, leaked=leaked, class_size=class_size)
         parts = _parts(D, L, k, most)
     else:
         if records is not None or class_size is not None:

@@ -581,4 +581,8 @@ def _sights(
         return {n: "equal" for n in columns if n not in secrets}
     if not isinstance(seen, Mapping):
         return dict.fromkeys([seen] if isinstance(seen, str) else seen, "equal")
-    return {n: how for n, how in seen.items() if how is not None and how != "not seen"}
+    return {
+        n: how
+        for n, how in seen.items()
+        if how is not None and not (isinstance(how, str) and how == "not seen")
+    }

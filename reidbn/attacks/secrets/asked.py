@@ -73,6 +73,7 @@ def near_matrix(labels: NDArray[Any], column: str, width: float) -> NDArray[np.b
     >>> near_matrix(np.array([1, 3, 4]), "age", 2).astype(int).tolist()
     [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
     """
+    refuse_misfit("tolerance", column, width, float)
     if not width >= 0:
         raise UsageError(f'the tolerance of "{column}" is {width}; it must be 0 or more')
     values = numbers(labels, column)
