@@ -310,3 +310,13 @@ def test_a_comparison_says_what_differs_and_calls_no_evidence_a_reduction():
     assert "  p_c: 0.5 -> 0.1" in str(told)
     coarse = rb.what_if(routes, generalise={"age": 1}, hierarchies={"age": rb.Bands(10)})
     assert rb.compare(routes, coarse).differs == ("the table as it is released",)
+
+
+def test_the_main_route_is_the_attacks_own_where_a_scenario_has_an_event_on_top():
+    table = rb.datasets.synthetic_patients(60, seed=2)
+    people = rb.read_table(table, quasi_identifiers=["age", "sex"])
+    asked = {"population": 6_000}
+    plain = rb.assess("adversary-routes", people, scenario="worst-case", **asked)
+    tried = rb.assess("adversary-routes", people, scenario="controlled-release", **asked)
+    assert [*routes(tried).columns] == [*routes(plain).columns]
+    np.testing.assert_allclose(routes(tried), routes(plain), atol=1e-12)

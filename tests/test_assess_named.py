@@ -385,3 +385,21 @@ def test_why_bands_are_not_used_is_said_as_it_is():
     column = replace(people.schema[0], relation=relation)
     result = rb.assess("marketer", replace(people, schema=(column,)), scenario=DECADES)
     assert any("its released values match several others" in note for note in result.remarks())
+
+
+def test_numbers_that_could_be_codes_are_matched_as_written_and_the_note_says_the_rule():
+    decades = Scenario(
+        "decades", knows=Knows((Known("decade", ("decade",), in_bands=InBands("age", 20)),))
+    )
+    under, over = (
+        rb.assess(
+            "marketer",
+            rb.read_table({"age": [*range(60), last]}, quasi_identifiers=["age"]),
+            scenario=decades,
+        )
+        for last in (59, 60)
+    )
+    said = "its numbers stay under 60 (3 bands of 20) and could be codes of groups"
+    assert said in " ".join(under.remarks())
+    assert said not in " ".join(over.remarks())
+    assert under.risk().mean() > over.risk().mean()  # the cautious side

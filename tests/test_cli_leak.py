@@ -1,6 +1,9 @@
 """reidbn leak as a user types it: what is printed, written and returned."""
 
 import json
+from fractions import Fraction
+from itertools import combinations
+from math import comb
 
 import pytest
 
@@ -197,3 +200,34 @@ def test_a_page_of_one_question_is_not_written_of_another(run, tmp_path, beside)
     asked = [word for word in beside if str(word).startswith("--")][-1]
     assert (code, f"looked for alone, and {asked} asks about another risk" in err) == (2, True)
     assert not (tmp_path / "p.json").exists()
+
+
+def test_a_gate_on_secrets_judges_what_is_believed_too(run, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = ["30,hiv"] * 10 + ["40,hiv", "40,flu"] * 5
+    path.write_text("age,dx\n" + "\n".join(rows) + "\n")
+    asked = (path, "--qi", "age", "--leaked", 9, "--sensitive", "dx", "--homogeneity")
+    # By hand: of the ten of 30, who all have hiv, somebody leaks but in one of C(20, 9) leaks.
+    believed = 1 - comb(10, 9) / comb(20, 9)
+    found = json.loads(run(*asked, "--json")[1])["homogeneity"][0]["dx"]
+    assert found["highest"] == pytest.approx(believed, abs=1e-12)
+    assert run(*asked, "--fail-above", 0.9)[0] == 1
+    assert run(*asked, "--fail-above", 0.99999)[0] == 0
+    alike = ("--records", 20, "--class-size", 10, "--leaked", 9, "--alike", 10)
+    assert run(*alike, "--fail-above", 0.9)[0] == 1
+
+
+def test_believed_or_identified_is_that_of_every_leak():
+    people = rb.People.from_codes(
+        [[0, 0], [0, 0], [0, 1], [1, 0], [1, 1]], ["age", "flu"], sensitive=["flu"]
+    )
+    age, flu = [0, 0, 0, 1, 1], [0, 0, 1, 0, 1]
+    found = rb.leak.homogeneity_risks(people, leaked=3, sensitive="flu")
+    union = found.either - found.disclosed + found.believed
+    for i in range(5):
+        total = Fraction(0)
+        for leak in combinations(range(5), 3):
+            shown = [j for j in leak if age[j] == age[i]]
+            same = bool(shown) and all(flu[j] == flu[i] for j in shown)
+            total += 1 if same else Fraction(int(i in shown), max(len(shown), 1))
+        assert union[i] == pytest.approx(float(total / comb(5, 3)), abs=1e-14)

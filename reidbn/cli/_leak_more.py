@@ -34,7 +34,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--sensitive-known", type=CHANCE, metavar="P",
                  help="Chance that a --sensitive value is known and filters the candidates."),
     click.option("--homogeneity", is_flag=True,
-                 help="What the leak tells of every --sensitive column of a table."),
+                 help="What the leak tells of every --sensitive column of a table; --fail-above "
+                 "then judges the chance to be identified or to have one's secret believed."),
     click.option("--alike", type=WHOLE, metavar="S",
                  help="The same without a table: S of --class-size share the target's secret."),
     click.option("--seen", type=CHANCE, metavar="Q",
@@ -249,7 +250,9 @@ def _homogeneity(
 
 def _means(found: Any) -> dict[str, float]:
     means = {name: float(np.mean(getattr(found, name))) for name in _SECRET}
-    return means | {"highest": float(np.max(found.either))}
+    # Disclosed is a part of believed, and picked among those who all share the secret of both.
+    found_out = found.either - found.disclosed + found.believed
+    return means | {"highest": float(np.max(found_out))}
 
 
 def _partial(
@@ -338,7 +341,7 @@ def _say_secrets(row: dict[str, Any]) -> None:
     for column, answer in row.items():
         for name, words in _SECRET.items():
             _pair(f"{column} {words}, mean", answer[name])
-        _pair("  highest", answer["highest"])
+        _pair("  highest, believed or identified", answer["highest"])
 
 
 def _say_partial(row: dict[str, Any]) -> None:

@@ -58,7 +58,12 @@ def why_not_banded(people: People, name: str, width: float, *, most: float = np.
     """What keeps a column from being seen in bands; None where nothing does."""
     numbers = _numbers(people.as_read.labels(name))
     if numbers is None or not FEWEST * width <= np.nanmax(numbers) <= most * width:
-        return f"its values are not numbers over several bands of {width:g}"
+        if numbers is None or not np.nanmax(numbers) < FEWEST * width:
+            return f"its values are not numbers over several bands of {width:g}"
+        return (
+            f"its numbers stay under {FEWEST * width:g} ({FEWEST} bands of {width:g}) and could be "
+            f"codes of groups; where they are not, release it in these bands, rb.Bands({width:g})"
+        )
     if people.history is not None and people.history.varies(name):
         return "it changes within a person's history"
     if not _matches_by_equality(people, name):

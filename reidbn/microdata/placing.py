@@ -335,16 +335,22 @@ def look_up(
         raise DataError(
             f"{who} a {' x '.join(lookup.by)} with no row in the "
             f"scenario's table {lookup.table} ({of}); "
-            f"recode them as the table writes them, or give the look-up an `otherwise`; where the "
+            f"{_rows_of(lookup)}recode them as the table writes them, or give the look-up an "
+            f"`otherwise`; where the "
             f"values were generalised before they were read, read them as they were and generalise "
             f"with people.generalise{_own_list(lookup)}",
             in_shell=f"{who} a {' x '.join(lookup.by)} with no row in the "
-            f"scenario's table {lookup.table} ({of}); "
+            f"scenario's table {lookup.table} ({of}); {_rows_of(lookup)}"
             f"recode them as the table writes them; where the values were generalised before they "
             f"were read, read them as they were and generalise with --level"
             f"{_own_list(lookup, typed=True)}",
         )
     return np.array([0.0 if value is None else value for value in found])[ids]
+
+
+def _rows_of(lookup: FactLookup) -> str:
+    """The first remedy where the table is the user's own: its missing rows."""
+    return "add these rows to your file, or " if lookup.table == REGISTER else ""
 
 
 def _edges_of(lookup: FactLookup) -> str:

@@ -30,6 +30,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.events import EVERYTHING_SURE
+from reidbn.attack.parts import Node, parse_states
 from reidbn.attacks.routes.assess import run
 from reidbn.attacks.routes.assessment import OVERALL, Assessment
 from reidbn.attacks.routes.blocks import risks
@@ -329,7 +330,7 @@ def routes(result: Assessment, measure: str = OVERALL) -> pd.DataFrame:
             "with rb.read_table"
         )
     query = result.questions[measure]
-    target = result.attack.all_nodes[query.targets[0]]
+    target = _through_the_scenario(result, result.attack.all_nodes[query.targets[0]])
     names = [p for p in target.parents if p in result.attack.nodes
              and set(result.attack.nodes[p].states) == {NO, YES}]  # fmt: skip
     data = {}
@@ -337,6 +338,14 @@ def routes(result: Assessment, measure: str = OVERALL) -> pd.DataFrame:
         asked = Query((name,), {name: YES}, query.given, query.do)
         data[name] = _risk(result, asked)[result.subject_table.of_person]
     return pd.DataFrame(data, index=result.subjects.index)
+
+
+def _through_the_scenario(result: Assessment, target: Node) -> Node:
+    """The attack's own event where a scenario put its own on top of it."""
+    main = result.inputs.attack.main_question
+    own = parse_states(main.target) if main is not None and main.is_plain else {}
+    below = [p for p in target.parents if p in own and p in result.attack.nodes]
+    return result.attack.nodes[below[0]] if below and target.name not in own else target
 
 
 def most_exposed(
