@@ -144,3 +144,17 @@ def test_weights_that_sum_to_more_than_there_are_people_are_no_population():
         rb.assess(ATTACK, table)
     held = rb.assess(ATTACK, table, population=28_000)
     assert held.provenance["population"] == 28_000
+
+
+def test_the_comparison_of_models_does_not_speak_of_assessments_with_weights():
+    rng = np.random.default_rng(1)
+    codes, weights = rng.integers(0, 6, (60, 3)), rng.integers(1, 9, 60) * 1e5
+    population = int(weights.sum())
+    both = [
+        rb.population.compare(
+            People.from_codes(codes, ["a", "b", "c"], weights=w), population=population
+        )
+        for w in (None, weights)
+    ]
+    said = [found.attrs["recommendation"] for found in both]
+    assert ["without survey weights" in text for text in said] == [False, True], said

@@ -139,8 +139,10 @@ def _cautious(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
     if len(said) < 2:
         return best, f"{why}, and this one is an extrapolation"
     told = " and ".join(f"{name} {value:.3g}" for name, value in said.items())
+    weighted = sample.people is not None and sample.people.weights is not None
+    plain = " of a table without survey weights" if weighted else ""
     return best, (
-        f"{why}; the more cautious of two is taken, as in an assessment (P(unique): {told})"
+        f"{why}; the more cautious of two is taken, as in an assessment{plain} (P(unique): {told})"
     )
 
 
