@@ -156,7 +156,8 @@ A table is drawn from a real population; reidbn sees the table alone (and the po
 Then the attack is acted out by real matching, 200,000 attempts per table: each attribute is known
 with probability one half, the class is looked up in the table and in the population, guesses are
 made.  Attempts are put in ten bins by the person's predicted risk; a prediction is right when it
-lies in the 95 % interval of the bin's share (about 95 of 100 bins should be).  Three tables per
+lies in the 95 % interval of the bin's share, attempts on one person being alike (about 95 of 100
+bins should be).  Three tables per
 population and fraction.  Made by `python -m benchmarks.truth`.  No number was tuned on it, but the
 default model of the population was chosen after seeing the last table.
 
@@ -170,8 +171,8 @@ said of the table's unique people against the truth, for subsets with at least 2
 CHOSEN = """The same attempts under other models of the population (`population_model=`), both populations
 together.  Mean: predicted (happened); off: mean distance of predicted and happened over the bins,
 which is what the default was chosen by; inside: bins whose prediction lies in the 95 % interval of
-what happened.  The interval takes attempts for independent, and those on one person are not: with
-few people in a bin (30 of Adult at 1 %) no model can be inside as often as it says."""
+what happened.  Attempts on one person are not independent: people are the clusters of the
+interval."""
 
 
 def draw(bins, subsets, path):

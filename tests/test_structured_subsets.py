@@ -192,6 +192,37 @@ def test_each_person_is_told_more_where_more_is_known(result):
     assert any("structures" in note and "factor" in note for note in told.notes)
 
 
+@pytest.mark.parametrize("groups", [None, {"place": ["state"], "who": ["age", "sex", "race"]}])
+def test_fits_of_all_subsets_say_what_an_assessment_says(result, people, groups):
+    fits = rb.population.fit_subsets(people, groups, population=20_000, model="structured")
+    masks = np.arange(16) if groups is None else np.array([0, 4, 11, 15])
+    told = result.population
+    some = np.array([table.uniques > 0 for table in fits.tables])
+    np.testing.assert_allclose(fits.p_unique[some], told.p_unique[masks][some], rtol=1e-5)
+    assert fits.by[1:] == tuple(told.by[m] for m in masks[1:])
+    by_hand = fits.p_unique * [table.uniques for table in fits.tables] * 20_000 / 600
+    speaks = np.array(fits.by) == "structured"
+    np.testing.assert_allclose(fits.expected_uniques[speaks], by_hand[speaks])
+    np.testing.assert_allclose(fits.disagreement, told.structured.disagreement[masks])
+    assert len(fits) == len(masks)
+    assert "structured on" in repr(fits)
+
+
+def test_fits_of_all_subsets_fall_back_and_refuse(people):
+    few = rb.population.fit_subsets(people.take(range(60)), population=900, model="structured")
+    pitman = rb.population.fit_subsets(people.take(range(60)), population=900, estimate="posterior")
+    np.testing.assert_allclose(few.p_unique, pitman.p_unique)
+    assert set(few.by) == {"pitman-bayes"}
+    with pytest.raises(rb.UsageError, match='no model "structred"; did you mean "structured"'):
+        rb.population.fit_subsets(people, population=900, model="structred")
+    with pytest.raises(rb.UsageError, match="estimate= is how"):
+        rb.population.fit_subsets(people, population=900, model="structured", estimate="posterior")
+    codes = np.random.default_rng(97).integers(0, 2, (120, 15))
+    wide = rb.People.from_codes(codes, [f"c{j}" for j in range(15)])
+    with pytest.raises(TooLarge, match='Leave some out, or ask model="pitman"'):
+        rb.population.fit_subsets(wide, population=900, model="structured")
+
+
 def test_a_subset_says_about_what_a_fit_to_it_alone_says(result, people):
     means = result.population.p_unique
     for columns, mask in ((QI[:3], 7), (QI, 15)):

@@ -7,11 +7,12 @@ __getattr__ = face(
     {
         "compare": "compare",
         "curve": "uniqueness_curve",
+        "every_subset": "StructuredSubsetFits fit_subsets",
         "fitting": "MODELS fit",
         "pitman": "PitmanFit",
         "rehearsal": "Rehearsal",
         "result": "Uniqueness",
-        "subsets": "SubsetFits fit_subsets",
+        "subsets": "SubsetFits",
     },
     {
         "coherence": "falls_within raise_to_parts settle",

@@ -36,6 +36,8 @@ Floats: TypeAlias = NDArray[np.float64]
 Single: TypeAlias = NDArray[Any]  # in single precision
 Ints: TypeAlias = NDArray[np.int64]
 
+MOST_COLUMNS = 14
+"""More subsets leave too few people to calibrate each of them on (`CALIBRATED_ON`)."""
 CALIBRATED_ON = 1 << 25
 """Row x subset cells that layers are calibrated on; more people are drawn from."""
 COMPARED_ON = 1 << 22  # the same for how far structures are apart
@@ -234,3 +236,13 @@ def _calibrated(
     share[:, 3] = (held * layers.unique).sum(axis=1) / np.maximum(held.sum(axis=1), 1e-9)
     of = np.array([found.uniques for found in frequencies], dtype=float)[wanted]
     return layers, share + UNSEEN / np.maximum(of, 1.0)[:, None]
+
+
+def as_columns(groups: Sequence[Sequence[str]]) -> Ints:
+    """Each subset of groups, as a subset of all their columns."""
+    masks = np.zeros(1 << len(groups), dtype=np.int64)
+    at = 0
+    for j, group in enumerate(groups):
+        masks[1 << j : 2 << j] = masks[: 1 << j] | (((1 << len(group)) - 1) << at)
+        at += len(group)
+    return masks

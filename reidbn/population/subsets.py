@@ -6,18 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.knowledge import Groups
-from reidbn.microdata.subsets import frequencies_by_mask
-from reidbn.microdata.table import People
-from reidbn.population.partition import as_partition
-from reidbn.population.sample import Sample, population_size, stood_for
 from reidbn.progress import progress
 from reidbn.theory.class_law import mean_inverse, mean_inverse_over
 from reidbn.theory.frequencies import FrequencyTable, Packed
@@ -78,41 +72,6 @@ class SubsetFits:
     def __repr__(self) -> str:
         found = ", ".join(f"{count} {status}" for status, count in self.statuses.items())
         return f"<Pitman fits on {len(self)} subsets, n={self.n}, N={self.N}: {found}>"
-
-
-@typed
-def fit_subsets(
-    people: People,
-    groups: Groups | Sequence[str | Sequence[str]] | None = None,
-    *,
-    population: Any,
-    estimate: str = "maximum likelihood",
-    approximation: str | None = None,
-) -> SubsetFits:
-    """Fit Pitman's model on every union of groups (default: each quasi-identifier on its own).
-
-    `people` is the table, `population` the number it was drawn from, `estimate` how the model is
-    fitted; `approximation` is as in `fit`.
-
-    >>> people = People.from_codes([[0, 0], [0, 1], [1, 1], [1, 1]], ["sex", "race"])
-    >>> fits = fit_subsets(people, population=100)
-    >>> len(fits), fits.status[1], float(fits.p_unique[3].round(4))
-    (4, 'boundary', 0.0658)
-    """
-    wanted = people.quasi_identifiers if groups is None else groups
-    parts = {
-        str(key): people.names(part)
-        for key, part in (wanted.items() if isinstance(wanted, Mapping) else enumerate(wanted))
-    }
-    columns = [name for part in parts.values() for name in part]
-    parted, notes = as_partition(people, columns, approximation)
-    N, register = population_size(population)
-    if register is None:
-        N, told = stood_for(N, people)
-        notes = (*notes, *told)
-    Sample(FrequencyTable.of([len(parted)], [1]), N)  # refuses what cannot be a sample
-    tables = frequencies_by_mask(parted, parts)
-    return fit_tables(tables, N, estimate=estimate, notes=notes)
 
 
 def fit_tables(

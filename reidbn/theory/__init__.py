@@ -5,8 +5,8 @@ from reidbn.late import face
 __getattr__ = face(
     __name__,
     {
-        "agreement": "detectable disagrees interval intervals mean_interval probability_interval "
-        "share_interval tell_apart",
+        "agreement": "clustered_interval detectable disagrees interval intervals mean_interval "
+        "probability_interval share_interval tell_apart",
         "alike": "mean_inverse_drawn",
         "circle": "Classes find_log_odds",
         "class_law": "ClassSizePosterior log_class_size_pmf mean_inverse mean_inverse_over",

@@ -103,6 +103,36 @@ def intervals(
     return low, high
 
 
+def clustered_interval(
+    hits: NDArray[Any], trials: NDArray[Any], *, level: float = 0.95
+) -> tuple[float, float]:
+    """The interval of a share where trials come in clusters, such as attempts on one person.
+
+    Clopper and Pearson's at as many independent trials as say as much [KornGraubard98]: with the
+    share r of M trials in G clusters, hits h_i of m_i, V = G/(G-1) sum (h_i - r m_i)^2 / M^2,
+
+        n = min(M, r (1 - r)/V (t_{M-1}/t_{G-1})^2)                                          (1)
+
+    t the quantiles of Student's law; where all hit or none, a cluster counts once.
+
+    >>> few, many = np.array([0, 50, 0, 50]), np.array([50, 50, 50, 50])
+    >>> [round(end, 3) for end in clustered_interval(few, many)], interval(100, 200)[0].__round__(3)
+    ([0.003, 0.997], 0.429)
+    """
+    from scipy.stats import t
+
+    total, clusters = float(trials.sum()), len(trials)
+    share, tail = float(hits.sum()) / total, (1 - level) / 2
+    n = float(clusters)
+    if clusters > 1 and 0 < share < 1:
+        off = float(((hits - share * trials) ** 2).sum()) * clusters / (clusters - 1)
+        wider = float(t.ppf(tail, clusters - 1) / t.ppf(tail, total - 1)) ** 2
+        n = min(total, share * (1 - share) * total**2 / max(off * wider, 1e-300))
+    x = share * n
+    low = 0.0 if share == 0 else float(betaincinv(x, n - x + 1, tail))
+    return low, 1.0 if share == 1 else float(betaincinv(x + 1, n - x, 1 - tail))
+
+
 def tell_apart(trials: int, p: float, *, level: float, worth: float = 0.05) -> bool:
     """Can this many rows say anything?  At least ten hits and ten misses are expected (or p is 0
     or 1, where a single one decides), and an error of `worth` would be caught.

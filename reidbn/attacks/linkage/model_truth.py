@@ -43,7 +43,7 @@ class LinkageTruth:
         """Attempts in bins of predicted risk: the mean prediction, the share, a 95 % interval."""
         if event not in self.happened:
             raise UsageError(f'no event "{event}"; {did_you_mean(event, self.happened)}')
-        return reliability(self.predicted(event), self.happened[event], bins)
+        return reliability(self.predicted(event), self.happened[event], self.who, bins)
 
     def predicted(self, event: str) -> NDArray[np.float64]:
         """What was said of the person of each attempt."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reidbn.attacks.routes.counts import SubsetClasses, subset_classes
 from reidbn.attacks.routes.population import EXACT, Finer, SubsetPopulation
 from reidbn.attacks.routes.said import Said
-from reidbn.attacks.routes.structured import as_columns, structured_population
+from reidbn.attacks.routes.structured import structured_population
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.network import as_probability
 from reidbn.microdata.table import People
@@ -28,6 +28,7 @@ from reidbn.population.margins import alone_on, match_on, share_alike
 from reidbn.population.pitman import PitmanFit
 from reidbn.population.sample import Sample
 from reidbn.population.structured import STRUCTURED
+from reidbn.population.structured_subsets import as_columns
 from reidbn.population.subsets import SubsetFits, fit_tables
 from reidbn.progress import progress
 

@@ -6,7 +6,7 @@ is alone in the population on some columns is alone on more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,12 @@ from reidbn.population.coherence import settle
 from reidbn.population.margins import alone_on, match_on
 from reidbn.population.sample import of_one_offs, one_offs
 from reidbn.population.structured import SMALLEST, STRUCTURED
-from reidbn.population.structured_subsets import StructuredSubsets, fit_every_subset
+from reidbn.population.structured_subsets import (
+    MOST_COLUMNS,
+    StructuredSubsets,
+    as_columns,
+    fit_every_subset,
+)
 from reidbn.population.subsets import fit_tables
 from reidbn.theory.layer import FEW
 from reidbn.written import counted
@@ -39,8 +44,6 @@ from reidbn.written import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_COLUMNS = 14
-"""More subsets leave too few people to calibrate each of them on (`CALIBRATED_ON`)."""
 ROUNDING = 1e-6
 STRUCTURES = ("forest", "latent_classes", "mixture", "calibrated")
 
@@ -303,16 +306,6 @@ def structured_population(
         about=() if alone is None else (of_one_offs(alone),),
     )
     return made, ""
-
-
-def as_columns(groups: Sequence[Sequence[str]]) -> Ints:
-    """Each subset of groups, as a subset of all their columns."""
-    masks = np.zeros(1 << len(groups), dtype=np.int64)
-    at = 0
-    for j, group in enumerate(groups):
-        masks[1 << j : 2 << j] = masks[: 1 << j] | (((1 << len(group)) - 1) << at)
-        at += len(group)
-    return masks
 
 
 def _rows(

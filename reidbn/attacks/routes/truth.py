@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from reidbn.errors import UsageError
 from reidbn.inference.compared import Cell
 from reidbn.microdata.table import People
 from reidbn.progress import progress
-from reidbn.theory.agreement import interval
+from reidbn.theory.agreement import clustered_interval, interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,7 +179,8 @@ class TruthCheck:
         """Attempts in bins of predicted risk: the mean prediction, the share, a 95 % interval."""
         if route not in self.happened:
             raise UsageError(f'no route "{route}"; known: {", ".join(self.happened)}')
-        return reliability(self.result.risk(route)[self.who], self.happened[route], bins)
+        predicted = self.result.risk(route)[self.who]
+        return reliability(predicted, self.happened[route], self.who, bins)
 
     def uniqueness(self) -> pd.DataFrame:
         """Per subset: P(unique in the population | unique in the table), predicted and true.
@@ -220,27 +221,38 @@ class TruthCheck:
         return float(said[who, mask].mean())
 
 
-def reliability(predicted: Array, happened: NDArray[np.bool_], bins: int = 10) -> pd.DataFrame:
-    """Attempts in bins of predicted risk: the mean prediction, the share, a 95 % interval."""
+def reliability(
+    predicted: Array, happened: NDArray[np.bool_], who: NDArray[Any], bins: int = 10
+) -> pd.DataFrame:
+    """Attempts in bins of predicted risk: the mean prediction, the share, a 95 % interval.
+
+    Attempts on one person are not independent: the interval is that of people in clusters.
+    """
     import pandas as pd
 
     edges = np.unique(np.quantile(predicted, np.linspace(0, 1, bins + 1)[1:-1]))
     place = np.searchsorted(edges, predicted, side="right")
-    rows = [_bin(predicted, happened, place == j) for j in np.unique(place)]
+    rows = [_bin(predicted, happened, who, place == j) for j in np.unique(place)]
     return pd.DataFrame([r for r in rows if r["attempts"] >= FEWEST])
 
 
 def _bin(
-    predicted: Array, happened: NDArray[np.bool_], inside: NDArray[np.bool_]
+    predicted: Array,
+    happened: NDArray[np.bool_],
+    who: NDArray[Any],
+    inside: NDArray[np.bool_],
 ) -> dict[str, float]:
     hits, attempts = int(happened[inside].sum()), int(inside.sum())
-    low, high = interval(hits, attempts)
+    _, person = np.unique(who[inside], return_inverse=True)
+    each = np.bincount(person)
+    low, high = clustered_interval(np.bincount(person, happened[inside]), each)
     return {
         "predicted": float(predicted[inside].mean()),
         "happened": hits / attempts,
         "low": low,
         "high": high,
         "attempts": attempts,
+        "people": each.size,
     }
 
 
