@@ -115,9 +115,11 @@ def clustered_interval(
 
     t the quantiles of Student's law; where all hit or none, a cluster counts once.
 
-    >>> few, many = np.array([0, 50, 0, 50]), np.array([50, 50, 50, 50])
-    >>> [round(end, 3) for end in clustered_interval(few, many)], interval(100, 200)[0].__round__(3)
-    ([0.003, 0.997], 0.429)
+    >>> right = np.array([0, 50, 0, 50])
+    >>> [round(end, 3) for end in clustered_interval(right, np.full(4, 50))]
+    [0.001, 0.999]
+    >>> [round(end, 3) for end in interval(100, 200)]
+    [0.429, 0.571]
     """
     from scipy.stats import t
 
