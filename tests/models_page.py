@@ -8,7 +8,7 @@ import reidbn as rb
 
 DOCS = Path(__file__).parents[1] / "docs"
 SHELVES = {
-    "families": "DNA, where relatives tell of a person",
+    "families": "DNA and family histories, where relatives tell of a person",
     "insiders": "people and recipients who may hold the data, and attempts",
     "leaks": "part of a table in the wrong hands",
     "lessons": "to learn the language on",

@@ -32,8 +32,14 @@ ATTACKS = [name for name, (group, read) in READ.items() if group and read and re
 WORST = [name for name, (group, read) in READ.items() if not group and read and read <= PROVIDED]
 OTHERS = [name for name, (group, read) in READ.items() if not group and not read]
 NOTHING_READ = [name for name, (group, read) in READ.items() if group and not read]
-FILLED_BY_SPARSE = ["linkage"]
-OF_SPARSE = ("any-facts", "colleague", "health-app", "insider")  # tests/test_linkage_model.py
+FILLED_BY_SPARSE = ["linkage", "family-cascade"]
+OF_SPARSE = (
+    "any-facts",
+    "colleague",
+    "families",
+    "health-app",
+    "insider",
+)  # tests/test_linkage_model.py
 OWN_COLUMN = {"composition": ("k1", False), "surname": ("men", True),
               "sweeney-voter": ("people", True)}  # fmt: skip
 

@@ -13,9 +13,9 @@ from reidbn.cli import main
 def run(capsys):
     """(exit code, standard output, standard error) of a command."""
 
-    def command(*arguments):
+    def command(*arguments, of="linkage"):
         with pytest.raises(SystemExit) as ended:
-            main(["linkage", *[str(a) for a in arguments]])
+            main([of, *[str(a) for a in arguments]])
         shown = capsys.readouterr()
         return ended.value.code, shown.out, shown.err
 
@@ -76,4 +76,27 @@ def test_slips_end_in_one_sentence(run, files, options, message):
     code, _, err = run(files[0], "--features", files[1], *options)
     assert code != 0
     assert message in err
+    assert "Traceback" not in err
+
+
+def test_the_relatives_of_a_file_are_those_of_python(run, files, tmp_path):
+    table, features = files
+    code, out, err = run(
+        table, "--features", features, "--rule", "strict", "--depth", "3", "--subject-id", "who",
+        "--html", tmp_path / "f.html", "--out", tmp_path / "f.parquet", "--json", of="family",
+    )  # fmt: skip
+    assert code == 0, err
+    kin = rb.read_kin(rb.read_sparse(table, features=features, subject_id="who"))
+    own = rb.neighbourhood(kin, rule="strict", depth=3)
+    told = json.loads(out)
+    assert [row["attackable"] for row in told["relatives"]] == own.table()["attackable"].tolist()
+    assert told["named"] == own.measures["named"].value
+    assert "gives away" in (tmp_path / "f.html").read_text()
+    assert pd.read_parquet(tmp_path / "f.parquet")["named"].tolist() == own.people["named"].tolist()
+    code, out, err = run(table, "--features", features, "--start", "3", of="family")
+    assert code == 0, err
+    assert "attackable" in out
+    assert "p3" not in out
+    code, _, err = run(table, "--features", features, "--depth", "0", of="family")
+    assert code != 0
     assert "Traceback" not in err

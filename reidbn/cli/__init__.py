@@ -36,6 +36,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "assess": ("assess", "the risk of every person of a table, with a report"),
         "leak": ("leak", "part of a table leaks: one target, many, and designing backwards"),
         "linkage": ("linkage", "how many facts of a mostly empty record single a person out"),
+        "family": ("family", "which relatives one record gives away, and theirs"),
         "disclosure": ("disclosure", "what the neighbours' records give away about a secret"),
         "recommend": ("recommend", "the least change to a table that keeps a rule, with a proof"),
         "verify": ("verify", "whether a report is as it was written, and what its table says now"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -24,21 +25,34 @@ if TYPE_CHECKING:
     from reidbn.attacks.linkage.result import Linkage
     from reidbn.microdata.sparse import Sparse
 
+F = TypeVar("F", bound=Callable[..., Any])
 _SPAN = re.compile(r"(\d+)\.\.(\d+)")
 _MADE_UP = re.compile(r"synthetic:(\d+)")
 
 
+_READING: list[Callable[[Any], Any]] = [
+    click.option(
+        "--features",
+        metavar="FILE",
+        help="The feature table: a column feature, and kind, section, tags, together, ...",
+    ),
+    click.option("--subject-id", metavar="COLUMN", help="Tells people apart; one row each."),
+    click.option("--missing-values", default="", metavar="?,NA", help="Texts that mean not known."),
+    click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given."),
+    click.option("--allow-direct", is_flag=True, help="Keep columns that look like names."),
+]
+
+
+def sparse_options(function: F) -> F:
+    """How a sparse table is read."""
+    for option in reversed(_READING):
+        function = option(function)
+    return function
+
+
 @click.command()
 @click.argument("table")
-@click.option(
-    "--features",
-    metavar="FILE",
-    help="The feature table: a column feature, and kind, section, tags, together, ...",
-)
-@click.option("--subject-id", metavar="COLUMN", help="Tells people apart; one row each.")
-@click.option("--missing-values", default="", metavar="?,NA", help="Texts that mean not known.")
-@click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given.")
-@click.option("--allow-direct", is_flag=True, help="Keep columns that look like names.")
+@sparse_options
 @click.option(
     "--known",
     default="random",
@@ -91,7 +105,7 @@ def linkage(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
 
     if quiet or as_json:
         be_quiet()
-    sparse = _read(table, options)
+    sparse = read_sparse_table(table, options)
     found = ask(
         sparse,
         known=_known(options["known"]),
@@ -108,7 +122,8 @@ def linkage(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
         click.echo(f"a row per person (restricted): {options['out']}", err=True)
 
 
-def _read(table: str, options: dict[str, Any]) -> Sparse:
+def read_sparse_table(table: str, options: dict[str, Any]) -> Sparse:
+    """The table that a command names, or made-up records."""
     from reidbn.microdata.sparse import read_sparse
 
     made_up = _MADE_UP.fullmatch(table)

@@ -135,9 +135,10 @@ def _lifestyle(records: _Records, asked: NDArray[np.float64]) -> None:
     """Personal 7, lifestyle 53."""
     r, place = records, "Survey / Personal / Personal"
     everybody = np.ones(r.n, dtype=bool)
-    r.add(place, "sex", "category", everybody, np.where(r.some(0.46), "female", "male"))
+    r.add(place, "sex", "category", everybody, np.where(r.some(0.46), "female", "male"),
+          relation="self", field="sex")  # fmt: skip
     age = np.clip(r.rng.normal(47, 14, r.n), 18, 90).astype(np.int64)
-    r.add(place, "birth year", "year", everybody, 2023 - age)
+    r.add(place, "birth year", "year", everybody, 2023 - age, relation="self", field="birth year")
     for name, many, chance in (
         ("marital status", 4, 0.97), ("education", 6, 0.9), ("occupation", 25, 0.9),
         ("blood group", 8, 0.7), ("home", 40, 0.96),
@@ -179,9 +180,13 @@ def _medical(records: _Records, ill: NDArray[np.float64]) -> None:
         for i in range(things):
             has = r.some(np.minimum(most * step**i * ill, 0.9))
             name, together = f"{word} {i + 1}", f"{section} {i + 1}"
-            r.add(place, name, "yes/no", has, r.yes(1.0), together=together)
+            own = word == "medical" and i < len(DISEASES)
+            of = {"relation": "self", "disease": DISEASES[i]} if own else {}
+            r.add(place, name, "yes/no", has, r.yes(1.0), together=together,
+                  **(of and {**of, "field": "has"}))  # fmt: skip
             since = has & r.some(0.8)
-            r.add(place, f"{name} since", "year", since, r.year(), together=together)
+            r.add(place, f"{name} since", "year", since, r.year(), together=together,
+                  **(of and {**of, "field": "since"}))  # fmt: skip
             dose = has & r.some(0.7)
             r.add(place, f"{name} amount", "number", dose, r.number(40, 15, 0, 5) * 5,
                   together=together)  # fmt: skip

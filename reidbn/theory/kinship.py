@@ -62,6 +62,7 @@ def _blurred(jitter: float) -> Array:
     if not jitter:
         return np.eye(OLDEST + 1)
     law = np.exp(-0.5 * ((years - years[:, None]) / jitter) ** 2)
+    law[law < 1e-30] = 0.0  # tails that weigh nothing; denormal numbers are slow to multiply
     return np.asarray(law / law.sum(axis=1, keepdims=True))
 
 
@@ -84,19 +85,29 @@ def truth_prior(share: float, ages: Array) -> Array:
     return np.concatenate(([1 - share], share * ages))
 
 
-def given_other(first: Array, second: Array, prior: Array) -> tuple[Array, Array]:
+def told_of_the_ill(first: Array, second: Array, ages: Array) -> Array:
+    """P(code, other code | the person had the illness): codes x codes."""
+    return np.asarray((first[1:].T * ages) @ second[1:])
+
+
+def given_other(
+    first: Array, second: Array, prior: Array, ill: Array | None = None
+) -> tuple[Array, Array]:
     """Equations (1) and (2): P(a | b) and ratio(a, b), codes of the first x codes of the second.
 
-    Of a code that cannot be told nothing follows: its ratio is 1.
+    `ill` is told_of_the_ill of the two, which is the same for illnesses told in the same way.  Of
+    a code that cannot be told nothing follows: its ratio is 1.
     """
-    joint = prior[:, None] * second
-    whole = joint.sum(axis=0)
-    after = np.divide(joint, whole, out=np.repeat(prior[:, None], CODES, axis=1), where=whole > 0)
-    after[:, UNKNOWN] = prior
-    conditional = first.T @ after
-    alone = first.T @ prior
-    ratio = np.divide(
-        conditional, alone[:, None], out=np.ones_like(conditional), where=alone[:, None] > 0
-    )
+    share = float(prior[1:].sum())
+    if ill is None:
+        ill = told_of_the_ill(first, second, prior[1:] / share if share else prior[1:])
+    joint = (1 - share) * np.outer(first[0], second[0]) + share * ill
+    alone, whole = prior @ first, prior @ second
+    known = whole > 0
+    conditional = np.repeat(alone[:, None], CODES, axis=1)
+    conditional[:, known] = joint[:, known] / whole[known]
+    ratio = np.ones((CODES, CODES))
+    told = alone > 0
+    ratio[told] = conditional[told] / alone[told, None]
     ratio[UNKNOWN] = 1.0
     return conditional, ratio

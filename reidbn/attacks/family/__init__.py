@@ -10,6 +10,8 @@ __getattr__ = face(
     },
     {
         "claims": "log_ratio named person_of",
+        "columns": "FAMILY RELATIVES KinPeople Looking",
         "kin": "ROLES pairs_of",
+        "planting": "chances planted virtual_record",
     },
 )

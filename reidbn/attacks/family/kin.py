@@ -30,6 +30,7 @@ from reidbn.theory.kinship import (
     codes_given,
     given_other,
     one_of_several,
+    told_of_the_ill,
     truth_prior,
 )
 from reidbn.written import counted
@@ -199,8 +200,17 @@ class Kin:
             first, second = (self._says(name, about, disease) for name in pair)
             base = SELF if one == SIBLINGS else one
             prior = truth_prior(self._share(base, disease), self.ages)
-            self._laws[key] = given_other(first, second, prior)
+            ill = None
+            if pair not in ((SELF, SIBLINGS), (SIBLINGS, SELF)):  # told alike of every illness
+                if pair not in self._told:
+                    self._told[pair] = told_of_the_ill(first, second, self.ages)
+                ill = self._told[pair]
+            self._laws[key] = given_other(first, second, prior, ill)
         return self._laws[key]
+
+    @cached_property
+    def _told(self) -> dict[tuple[str, str], Array]:
+        return {}
 
     @cached_property
     def _laws(self) -> dict[tuple[str, str, int], tuple[Array, Array]]:

@@ -90,6 +90,12 @@ class SparsePeople(People):
         """The same people in another release: fewer features, or coarser ones."""
         return replace(self, sparse=sparse, original=self.as_read, made={})
 
+    def columns_for(
+        self, attack: Attack, known: SparseKnown, given: Iterable[str], rows: Ints | None
+    ) -> tuple[dict[str, Array], list[str]]:
+        """The columns that the attack has and the call did not give; and notes."""
+        return sparse_columns(attack, self, known, given, rows)
+
     def _refused(self, *_: Any, **__: Any) -> NoReturn:
         raise UsageError(
             "a sparse table has no quasi-identifiers to generalise, or to be alike on: ask "

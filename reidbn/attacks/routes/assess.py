@@ -17,13 +17,15 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Group, Question, parse_given, parse_states
 from reidbn.attack.scenario import Knows, Scenario, SparseKnown
 from reidbn.attack.scenariofile import load_scenario
+from reidbn.attacks.family.columns import KinPeople, Looking
+from reidbn.attacks.family.kin import Kin
+from reidbn.attacks.family.neighbourhood import Neighbourhood
 from reidbn.attacks.linkage.columns import (
     Effort,
     SparsePeople,
     every_record,
     known_of,
     of_sparse,
-    sparse_columns,
 )
 from reidbn.attacks.linkage.result import Linkage
 from reidbn.attacks.routes.arguments import (
@@ -90,7 +92,7 @@ MOST_PEOPLE = 10_000_000_000
 @typed
 def assess(
     attack: Attack | str,
-    people: People | Contingency | Sparse | Linkage,
+    people: People | Contingency | Sparse | Linkage | Kin | Neighbourhood,
     *,
     scenario: Scenario | str | None = None,
     known: Known | None = None,
@@ -116,7 +118,9 @@ def assess(
     `people` may also be what rb.contingency counts, from a file larger than memory: everybody is
     assessed from the cells.  A sparse table (rb.read_sparse) is assessed under an attack without a
     group, such as linkage, whose curves it fills; rb.linkage(sparse, node_budget=..., draws=...) in
-    its place says how they are found, and nothing of what is known.
+    its place says how they are found, and nothing of what is known.  Records that tell of relatives
+    (rb.read_kin) are assessed under family-cascade; rb.neighbourhood(kin, rule=..., in_release=...)
+    in their place says how relatives are looked for.
     `known` says what the attacker may know, however it is said (rb.knowledge): columns, {name:
     chance}, {name: (columns, chance)}, a scenario; it fills the attack's group, and columns of
     which no chance is said are known.  `scenario` names a whole scenario, with its parameters and
@@ -195,6 +199,10 @@ def _people_of(people: Any) -> People:
                 f"rb.linkage(sparse, node_budget=..., draws=..., seed=...) or the sparse table"
             )
         return SparsePeople.of(people.sparse, Effort(c.node_budget, c.draws, c.seed))
+    if isinstance(people, Kin):
+        return KinPeople.of_kin(people)
+    if isinstance(people, Neighbourhood):
+        return KinPeople.of_kin(people.kin, Looking(people.rule, people.in_release))
     if not isinstance(people, People):
         raise UsageError("assess needs people = rb.read_table(table, quasi_identifiers=[...])")
     return people
@@ -366,7 +374,7 @@ def _attached(
     """The attack on the table's attributes, the columns that it needs, what is known, and notes."""
     people = inputs.people
     if facts is not None and isinstance(people, SparsePeople):
-        own, notes = sparse_columns(base, people, facts, inputs.subject, inputs.individuals)
+        own, notes = people.columns_for(base, facts, inputs.subject, inputs.individuals)
         told_of = replace(groups.placed[0], label=facts.in_words, source=facts.source)
         return base, own, replace(groups, notes=(), placed=(told_of,)), notes
     if told is not None:

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Group
+from reidbn.attacks.family.columns import FAMILY
 from reidbn.attacks.linkage.columns import COLUMNS
 from reidbn.attacks.routes.counts import MEMORY, SubsetClasses
 from reidbn.attacks.routes.population import SubsetPopulation
@@ -159,6 +160,12 @@ def _unknown(attack: Attack, name: str) -> DataError:
             f"it with rb.read_sparse(source, features=...), and assess that; or give it: "
             f'subject={{"{name}": values}}, a row of values per person'
         )
+    if name in FAMILY:
+        return DataError(
+            f'{attack.name} needs the subject column "{name}", which records that tell of '
+            f"relatives provide: kin = rb.read_kin(rb.read_sparse(source, features=...)), and "
+            f'assess that; or give it: subject={{"{name}": values}}, a value per person'
+        )
     known = dict(providers())
     size = known.pop(CLASS_SIZE).meaning
     also = [f"{other} ({one.meaning})" for other, one in known.items()]
@@ -245,6 +252,8 @@ def subject_table(
     )
     of_person, first = _distinct(classes, by_person)
     own_columns = {name: by_person[name][first] for name in by_person}
+    for name in {*own} - {*given}:
+        own_columns[name] = _one_row(own_columns[name])
 
     def whole(name: str) -> Any:
         if name in own_columns:
@@ -254,7 +263,7 @@ def subject_table(
     def some(subjects: NDArray[np.intp]) -> dict[str, Any]:
         told, rows = Told(classes, population, few=True), classes.of_person[first[subjects]]
         return {
-            name: own_columns[name][subjects]
+            name: (own_columns[name][subjects] if len(own_columns[name]) > 1 else own_columns[name])
             if name in own_columns
             else filled(attack, name, told, rows)
             for name in attack.subject
@@ -265,6 +274,12 @@ def subject_table(
     return SubjectTable(
         columns, of_person, some, kept, people=classes.counts, given=frozenset(given)
     )
+
+
+def _one_row(values: Array) -> Array:
+    """A number that is the same of everybody, once: what stands on it is then worked out once."""
+    alike = values.ndim == 1 and len(values) > 1 and bool((values == values[0]).all())
+    return values[:1] if alike else values
 
 
 class Lazy(Mapping[str, Any]):

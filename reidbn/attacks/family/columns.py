@@ -1,0 +1,149 @@
+"""What records that tell of relatives give the cascade: the columns of models/family-cascade.yaml.
+
+    match_R, confused_R, stranger_R, presence_R   chances of each relative R, of every first record
+    next_father, ..., next_stranger               of a record that another led to, on average
+    share_telling                                 records that tell of their family at all
+
+Where the match of a relative is right is not known of a table; virtual relatives say how often it
+is (planting.py).  What a first record tells is its own, so its chances are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.scenario import SparseKnown
+from reidbn.attacks.family.claims import POSTERIOR
+from reidbn.attacks.family.kin import FATHER, MGF, MGM, MOTHER, PGF, PGM, SIBLING, Kin, read_kin
+from reidbn.attacks.family.planting import chances, planted
+from reidbn.attacks.linkage.columns import SparsePeople
+from reidbn.errors import DataError, UsageError
+from reidbn.microdata.sparse import Sparse
+
+Array = NDArray[np.float64]
+PLANTS = 200
+RELATIVES = {
+    "sibling_1": SIBLING, "sibling_2": SIBLING, "father": FATHER, "mother": MOTHER,
+    "paternal_grandfather": PGF, "paternal_grandmother": PGM, "maternal_grandfather": MGF,
+    "maternal_grandmother": MGM,
+}  # fmt: skip
+ONWARD = (
+    "next_father", "next_mother", "next_grandparent", "next_sibling", "next_child",
+    "next_stranger", "share_telling",
+)  # fmt: skip
+KINDS = {"match": "right", "confused": "confused", "stranger": "stranger", "presence": "present"}
+FAMILY = (*(f"{word}_{name}" for word in KINDS for name in RELATIVES), *ONWARD)
+
+
+@dataclass(frozen=True)
+class Looking:
+    """How relatives are looked for: the rule, what the attacker believes, and virtual relatives."""
+
+    rule: str = POSTERIOR
+    in_release: float = 0.5
+    plants: int = PLANTS
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class KinPeople(SparsePeople):
+    """The people of a sparse table whose records tell of relatives."""
+
+    kin: Kin = field(default=None)  # type: ignore[assignment]  # made by `of_kin` alone
+    looking: Looking = Looking()
+
+    @classmethod
+    def of_kin(cls, kin: Kin, looking: Looking | None = None) -> KinPeople:
+        """One record per person, in the order of the table."""
+        plain = SparsePeople.of(kin.sparse)
+        held = {one.name: getattr(plain, one.name) for one in fields(SparsePeople)}
+        held |= {"notes": kin.notes, "made": {}}
+        return cls(**held, kin=kin, looking=looking or Looking())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the cells, of how records tell, and of how relatives are looked for."""
+        kin = self.kin
+        channel = (kin.completeness, kin.false_reports, kin.jitter, kin.years)
+        return f"{self.sparse.fingerprint}-{channel}-{self.looking}"
+
+    def released(self, sparse: Sparse) -> KinPeople:
+        """The same people in another release: fewer features, or coarser ones."""
+        return replace(
+            self, sparse=sparse, kin=self._read_again(sparse), original=self.as_read, made={}
+        )
+
+    def take(self, rows: ArrayLike) -> KinPeople:
+        """Some people; relatives are looked for among these alone."""
+        index = self._rows(rows)
+        kept = KinPeople.of_kin(self._read_again(self.sparse.take(index)), self.looking)
+        original = None if self.original is None else self.original.take(index)
+        return replace(kept, origin=self.rows_read[index], reading=self.reading, original=original)
+
+    def _read_again(self, sparse: Sparse) -> Kin:
+        kin = self.kin
+        try:
+            return read_kin(
+                sparse, completeness=kin.completeness, false_reports=kin.false_reports,
+                jitter=kin.jitter, years=kin.years,
+            )  # fmt: skip
+        except DataError as slip:
+            raise UsageError(
+                f"in that release nobody tells of relatives any more, so no relative is found from "
+                f"a record: {slip}"
+            ) from None
+
+    def columns_for(
+        self,
+        attack: Attack,
+        known: SparseKnown,
+        given: Iterable[str],
+        rows: NDArray[np.int64] | None,
+    ) -> tuple[dict[str, Array], list[str]]:
+        """The columns of the cascade that the attack has and the call did not give; and notes."""
+        wanted = {name for name in FAMILY if name in attack.subject and name not in given}
+        found, said = super().columns_for(attack, known, given, rows)
+        if not wanted:
+            return found, said
+        if known.known or known.match != "equal":
+            raise UsageError(
+                "which facts somebody knows plays no part once a record is named: assess a family "
+                'with scenario="families"'
+            )
+        for name in wanted:
+            if attack.subject[name].axes:
+                raise UsageError(f"{attack.name}: the column {name} is one number a person")
+        key = ("family", None if rows is None else rows.tobytes())
+        if key not in self.made:
+            self.made[key] = self._family(rows)
+        made = self.made[key]
+        return {**found, **{name: made[name] for name in FAMILY if name in wanted}}, [
+            *said,
+            f"relatives are looked for by the {self.looking.rule} rule, one in the table with the "
+            f"chance {self.looking.in_release:g}; how often that is right is drawn with "
+            f"{self.looking.plants:,} virtual relatives of each kind",
+        ]
+
+    def _family(self, rows: NDArray[np.int64] | None) -> dict[str, Array]:
+        how = vars(self.looking)
+        told = chances(self.kin, planted(self.kin, **how))
+        if rows is not None:  # such first records have chances of their own; what follows has not
+            own = chances(self.kin, planted(self.kin, **how, rows=rows))
+            told = replace(told, of_first=own.of_first)
+        found = {
+            f"{word}_{name}": told.of_first[role][what]
+            for name, role in RELATIVES.items()
+            for word, what in KINDS.items()
+        }
+        # Siblings are looked for once, so that strangers are named in their place once.
+        for word in ("confused", "stranger"):
+            found[f"{word}_sibling_2"] = np.zeros(len(self))
+        for name, chance in (*told.onward.items(), ("share_telling", told.share_telling)):
+            found[name] = np.full(len(self), chance)
+        return found

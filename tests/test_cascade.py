@@ -1,0 +1,235 @@
+"""The cascade through a family: its columns, its answers set by set, and what really happens."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.attacks.family import FAMILY, RELATIVES, Looking, chances, planted
+from reidbn.theory import disagrees, found_sets
+
+NAMES = list(RELATIVES)
+
+
+def kind_of(one, other):
+    """How a record leads from one relative to another; None where it does not."""
+    up = {"father": "paternal", "mother": "maternal"}
+    for parent, side in up.items():
+        if other == parent and one.startswith("sibling"):
+            return f"next_{parent}"
+        if one == parent and other.startswith(f"{side}_"):
+            return "next_father" if other.endswith("father") else "next_mother"
+        if other == parent and one.startswith(f"{side}_"):
+            return "next_child"
+        if one == parent and other.startswith("sibling"):
+            return "next_child"
+    if one.startswith("sibling") and "grand" in other:
+        return "next_grandparent"
+    return "next_sibling" if one.startswith("sibling") and other.startswith("sibling") else None
+
+
+def by_sets(names, numbers, p_here, p_in, rounds):
+    """P(who is found): over whether the family is here, who tells, and every set of people found.
+
+    Who tells of the family is a coin of the record that leads on (of the child's on the way down).
+    """
+    n, total = len(names), {}
+    for telling in range(2**n):
+        tells = [telling >> i & 1 for i in range(n)]
+        weight = 1
+        for t in tells:
+            weight = weight * (numbers["share_telling"] if t else 1 - numbers["share_telling"])
+        onward = [[0] * n for _ in range(n)]
+        for u, one in enumerate(names):
+            for v, other in enumerate(names):
+                kind = kind_of(one, other) if u != v else None
+                whose = v if kind == "next_child" else u
+                onward[u][v] = numbers[kind] * tells[whose] if kind else 0
+        first = [numbers[f"match_{name}"] for name in names]
+        for here, there in ((p_here, p_in), (1 - p_here, 0)):
+            found = found_sets(first, onward, [there] * n, rounds)
+            for key, chance in found.items():
+                total[key] = total.get(key, 0) + weight * here * chance
+    return total
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        ["sibling_1", "father", "mother", "paternal_grandfather"],
+        ["sibling_1", "sibling_2", "mother", "maternal_grandmother"],
+    ],
+)
+def test_the_cascade_is_the_walk_over_sets_of_people(keep):
+    """Four relatives who can be found; the others are never in the story: nothing leads to them."""
+    attack = rb.load("family-cascade")
+    rng = np.random.default_rng(len(keep[0]))
+    numbers = {name: float(p) for name, p in zip(attack.subject, rng.random(99), strict=False)}
+    gone = [f"in_{name}" for name in NAMES if name not in keep]
+    found = by_sets(keep, numbers, 0.8, 0.7, 3)
+    assert sum(found.values()) == pytest.approx(1, abs=1e-12)
+    asked = {"subject": numbers, "do": dict.fromkeys(gone, "no")}
+    for i, name in enumerate(keep):
+        expected = sum(p for key, p in found.items() if key >> i & 1)
+        assert float(rb.ask(attack, f"found_{name}=yes", **asked)) == pytest.approx(
+            expected, abs=1e-12
+        )
+    mean = sum(p * key.bit_count() for key, p in found.items())
+    assert float(rb.expect(attack, "exposed", **asked)) == pytest.approx(mean, abs=1e-12)
+    both = sum(p for key, p in found.items() if key & 3 == 3)
+    seen = rb.ask(attack, f"found_{keep[0]}=yes", given={f"found_{keep[1]}": "yes"}, **asked)
+    one = sum(p for key, p in found.items() if key >> 1 & 1)
+    assert float(seen) == pytest.approx(both / one, abs=1e-12)
+    two = by_sets(keep, numbers, 0.8, 0.7, 2)
+    expected = sum(p for key, p in two.items() if key & 1)
+    assert float(rb.ask(attack, f"found2_{keep[0]}=yes", **asked)) == pytest.approx(
+        expected, abs=1e-12
+    )
+
+
+@pytest.mark.slow
+def test_all_eight_relatives_are_the_walk_over_sets_of_people():
+    attack = rb.load("family-cascade")
+    numbers = dict(attack.example)
+    numbers["share_telling"] = 1.0
+    first = [numbers[f"match_{name}"] for name in NAMES]
+    onward = [[numbers[kind_of(u, v)] if u != v and kind_of(u, v) else 0 for v in NAMES]
+              for u in NAMES]  # fmt: skip
+    found = found_sets(first, onward, [0.7] * 8, 3)
+    for i, name in enumerate(NAMES):
+        expected = 0.8 * sum(p for key, p in found.items() if key >> i & 1)
+        got = float(rb.ask(attack, f"found_{name}=yes", subject=numbers))
+        assert got == pytest.approx(expected, abs=1e-12)
+    mean = 0.8 * sum(p * key.bit_count() for key, p in found.items())
+    assert float(rb.expect(attack, "exposed", subject=numbers)) == pytest.approx(mean, abs=1e-12)
+
+
+def test_the_walk_over_sets_is_every_coin_written_down():
+    """Three people in fractions: every set of coins, and who can be reached within the rounds."""
+    first = [Fraction(1, 2), Fraction(1, 3), Fraction(0)]
+    onward = [[0, Fraction(1, 4), Fraction(1, 5)], [Fraction(2, 3), 0, Fraction(1, 7)],
+              [Fraction(1, 2), 0, 0]]  # fmt: skip
+    there = [Fraction(3, 4), Fraction(1), Fraction(1, 2)]
+    arrows = [(None, v, first[v]) for v in range(3)]
+    arrows += [(u, v, onward[u][v]) for u in range(3) for v in range(3) if onward[u][v]]
+    for rounds in (1, 2, 3):
+        expected = {}
+        for inside in range(8):
+            for many in range(len(arrows) + 1):
+                for open_ in combinations(range(len(arrows)), many):
+                    weight = Fraction(1)
+                    for v in range(3):
+                        weight *= there[v] if inside >> v & 1 else 1 - there[v]
+                    for i, (_, _, p) in enumerate(arrows):
+                        weight *= p if i in open_ else 1 - p
+                    found = 0
+                    for _ in range(rounds):
+                        found |= sum(
+                            {
+                                1 << v
+                                for i in open_
+                                for u, v, _ in [arrows[i]]
+                                if inside >> v & 1 and (u is None or found >> u & 1)
+                            }
+                        )
+                    if weight:
+                        expected[found] = expected.get(found, 0) + weight
+        assert found_sets(first, onward, there, rounds) == expected
+
+
+# -- filled by a table -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def made():
+    families = rb.datasets.synthetic_families(60, seed=7)
+    kin = rb.read_kin(rb.read_sparse(families.table, features=families.features))
+    return families, kin, rb.assess("family-cascade", kin, scenario="families", individuals=25)
+
+
+def test_the_contract_runs_as_written(made):
+    _, _, f = made
+    mean = rb.expect(f, "exposed")
+    assert 0 < float(mean) < 8
+    assert len(np.ravel(mean.value)) == f.subject_table.subjects
+    found = sum(f.risk(name) for name in NAMES)
+    assert float(mean) == pytest.approx(float(found.mean()), abs=1e-9)
+    p = rb.ask("family-cascade", "found_mother=yes", given={"found_father": "yes"})
+    assert float(p) > float(rb.ask("family-cascade", "found_mother=yes"))
+    assert len(f.subjects) == 25
+    assert any("virtual relatives" in note for note in f.remarks())
+
+
+def test_chances_of_matches_need_no_truth_and_happen(made):
+    """Fathers and mothers who are in the table: predicted by virtual relatives; level 1e-4."""
+    families = rb.datasets.synthetic_families(130, seed=11)
+    kin = rb.read_kin(
+        rb.read_sparse(families.table, features=families.features), false_reports=0.005, jitter=1.0
+    )
+    first = families.truth.query("role == 'child' and row >= 0")
+    rates = planted(kin, rule="posterior", in_release=0.5, plants=100, seed=1,
+                    rows=first["row"].to_numpy())  # fmt: skip
+    told = chances(kin, rates)
+    row_of = families.truth.set_index("person")["row"]
+    claims = rb.neighbourhood(kin, start=first["row"].to_numpy()).against(families.truth)
+    right = {(s, r) for s, r, ok in claims[["start", "relation", "right"]].to_numpy() if ok}
+    there = [(row, role) for role in ("father", "mother")
+             for row, person in zip(first["row"], first[role], strict=True)
+             if row_of[person] >= 0]  # fmt: skip
+    predicted = np.mean([told.of_first[role]["right"][row] for row, role in there])
+    hits = sum(one in right for one in there)
+    spread = 3.9 * np.sqrt(0.25 / len(there)) + 3.9 * np.sqrt(0.25 / 100 / 2)
+    assert len(there) > 200
+    assert abs(hits / len(there) - predicted) < spread
+
+
+def test_whose_record_tells_nothing_leads_nowhere_and_says_so(made):
+    _, kin, f = made
+    rows = f.inputs.individuals
+    assert (~kin.telling[rows]).any()
+    own = np.array([kin.evidence(kin.cells(i), "father", int(kin.sex[i])) for i in rows])
+    assert (f.risk("father")[own == 0] < f.risk("father").max()).all()
+    table = f.subject_table
+    column = np.asarray(table.columns["match_father"])[table.of_person]
+    assert (column[own == 0] == 0).all()
+
+
+def test_what_is_left_out_of_the_table_gives_nobody_away(made):
+    _, kin, f = made
+    some = rb.what_if(f, drop=[name for name in kin.sparse.names if name.startswith("father")])
+    assert some.risk("father").mean() < f.risk("father").mean()
+    with pytest.raises(rb.UsageError, match="nobody tells of relatives"):
+        rb.what_if(f, drop=[n for n in kin.sparse.names if not n.startswith("self")])
+    q = rb.what_if(f, set={"p_in_release": 0.0})
+    assert q.risk().max() == 0
+    strict = rb.assess("family-cascade", rb.neighbourhood(kin, start=0, rule="strict"))
+    assert any("strict rule" in note for note in strict.remarks())
+    assert strict.inputs.people.looking == Looking("strict", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda k: rb.assess("family-cascade", k.sparse), "rb.read_kin"),
+        (lambda k: rb.assess("family-cascade", k, scenario="colleague"), "plays no part"),
+        (lambda k: rb.assess("adversary-routes", k, population=10**6), "attack without a group"),
+        (lambda k: rb.neighbourhood(k.sparse), "takes a Kin"),
+    ],
+)
+def test_what_cannot_be_assessed_of_families_is_refused(made, call, message):
+    with pytest.raises(rb.ReidbnError, match=message):
+        call(made[1])
+
+
+def test_every_column_of_the_cascade_is_filled():
+    assert {*rb.load("family-cascade").subject} == {*FAMILY}
+
+
+def test_forward_sampling_agrees_with_what_is_worked_out():
+    """False alarm below 1e-6."""
+    attack = rb.load("family-cascade")
+    drawn = rb.ask(attack, "found_mother=yes", engine="sampling", draws=40_000, seed=2)
+    exact = float(rb.ask(attack, "found_mother=yes"))
+    assert not disagrees(round(float(drawn) * 40_000), 40_000, exact, level=1e-6)
