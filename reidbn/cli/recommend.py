@@ -38,6 +38,8 @@ ATTACK = "adversary-routes"
               help="The release that a precedent is put to.")  # fmt: skip
 @click.option("--suppress-at-most", type=Chance(), default=0.0, metavar="SHARE",
               help="How many people may be left out, such as 2%.")  # fmt: skip
+@click.option("--auto", is_flag=True,
+              help="Propose a hierarchy for columns without one, and say which.")  # fmt: skip
 @listing("--keep", metavar="A,B", help="Columns that stay as they are.")
 @listing("--drop", metavar="A,B", help="Columns that go.")
 @click.option("--loss", type=click.Choice(["entropy", "granularity"]), default="entropy",
@@ -66,6 +68,7 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
     --hierarchy says how a column may be made coarser; a column without one is kept or dropped.
     """
     import reidbn as rb
+    from reidbn.microdata.proposed import steps_of
 
     if options["plot"] and not options["custodian"]:
         raise UsageError(
@@ -73,7 +76,11 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
             "add --custodian"
         )
     people = replace(people, notes=tuple(n for n in people.notes if ALONE not in n))
-    plan = rb.recommend(people, target=list(options["target"]), **_asked(people, options))
+    proposed = rb.propose_hierarchies(people) if options["auto"] else {}
+    for name, ladder in proposed.items():
+        click.echo(f"proposed for {name}: {steps_of(people, name, ladder)}", err=True)
+    asked = _asked(people, options) | {"hierarchies": proposed}
+    plan = rb.recommend(people, target=list(options["target"]), **asked)
     if as_json:
         print_json(about(people) | plan.to_dict())
     else:

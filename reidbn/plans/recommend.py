@@ -16,6 +16,7 @@ from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import typed
 from reidbn.errors import DataError, EngineError, UsageError, did_you_mean
 from reidbn.microdata.knowledge import Known
+from reidbn.microdata.proposed import propose_hierarchies
 from reidbn.microdata.table import People
 from reidbn.plans.nodes import Looked, Release, rows_of
 from reidbn.plans.plan import ReleasePlan
@@ -34,7 +35,7 @@ def recommend(
     known: Known | None = None,
     scenario: Any = None,
     population: float | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, Any] | str | None = None,
     suppress_at_most: float = 0.0,
     keep: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
@@ -48,12 +49,12 @@ def recommend(
 
     `target` is so many alike ("k=5"), a precedent ("ema", with `release`), or limits on measures of
     the attack ({"overall": "q95 <= 0.09"}); several in a list all hold.  `attack`, `known`,
-    `scenario`, `population` and what else `asked` names are as in rb.assess.  `hierarchies` says
-    how each column may be made coarser (rules such as "bands:5,10,20" too); a column without one is
-    kept or dropped.  Lists of attacks or scenarios are combined, and the limits hold under each.
-    `suppress_at_most` is the share of people who may be left out, `keep` and
-    `drop` are columns that stay as they are or go, `importance` weighs the columns in the `loss`
-    ("entropy" or "granularity", 0 to 1), and `seconds` bounds the search.
+    `scenario`, `population` and what else `asked` names are as in rb.assess; under lists of attacks
+    or scenarios the limits hold under each.  `hierarchies` says how each column may be made coarser
+    (rules such as "bands:5,10,20" too; "auto" proposes them, rb.propose_hierarchies); a column
+    without one is kept or dropped.  `suppress_at_most` is the share of people who may be left out,
+    `keep` and `drop` are columns that stay as they are or go, `importance` weighs the columns in
+    the `loss` ("entropy" or "granularity", 0 to 1), and `seconds` bounds the search.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], ["sex", "race"])
     >>> plan = recommend(people, target="k=2")
@@ -67,6 +68,10 @@ def recommend(
     targets = targets_of(target, release)
     bases, targets = _bases(people, attack, scenario, targets, known=known, population=population,
                             **asked)  # fmt: skip
+    if isinstance(hierarchies, str):
+        if hierarchies != "auto":
+            raise UsageError(f'hierarchies="{hierarchies}"; give {{column: rule}}, or "auto"')
+        hierarchies = propose_hierarchies(people)
     share = probabilities_of([suppress_at_most], "suppress_at_most")[0]
     if share == 1:
         raise UsageError("suppress_at_most=1 leaves nobody; give a share, such as 0.02")
