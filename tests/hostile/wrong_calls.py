@@ -369,7 +369,7 @@ METHODS = {
         "from_codes": {"codes": [[0, 1], [1, 0]], "names": ["a", "b"], "sensitive": ["b"],
                        "labels": {"a": ["x", "y"]}, "weights": [1.0, 2.0]},
         "generalise": {"levels": {"age": 1}, "hierarchies": {"age": rb.microdata.Bands(5)}},
-        "has_the_people_of": {"other": "same"},
+        "has_the_people_of": {"other": "same"}, "rows_in": {"other": "same"},
         "suppress": {"k": 2, "columns": ["age"], "may_match": False},
         "suppression_rate": {"k": 2, "columns": ["age"], "may_match": False},
     },
