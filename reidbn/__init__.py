@@ -14,8 +14,7 @@ __getattr__ = face(
         "attack": "Attack Node Parameter Scenario coverage load load_scenario models scenarios",
         "inference": "Answer Asked ask check crosscheck most_probable",
         "inference.interchange": "export import_network",
-        "microdata": "People candidates contingency propose_hierarchies read_sparse read_table "
-        "subsets suda",
+        "microdata": "People candidates contingency read_sparse read_table subsets suda",
         "attacks": "Assessment assess disclosure linkage linkage_experiments linkage_truth "
         "neighbourhood read_kin what_if",
         "whatif": "compare decide expect learn solve sweep tornado",

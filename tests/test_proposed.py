@@ -28,7 +28,7 @@ MADE = {
 def test_what_is_proposed_follows_from_the_values_and_nests(name):
     values, is_right = MADE[name]
     people = rb.read_table(pd.DataFrame({name: values}), quasi_identifiers=[name])
-    ladder = rb.propose_hierarchies(people)[name]
+    ladder = rb.microdata.propose_hierarchies(people)[name]
     labels = people.labels(name).tolist()
     ups = [ladder.all_up(labels, level) for level in range(ladder.levels + 1)]
     for j, value in enumerate(labels):
@@ -44,9 +44,9 @@ def test_what_is_proposed_follows_from_the_values_and_nests(name):
 def test_few_values_and_columns_with_a_hierarchy_are_left_alone():
     frame = pd.DataFrame({"sex": [0, 1] * 20, "age": range(20, 60), "g": ["a", "b", "c", "d"] * 10})
     people = rb.read_table(frame, quasi_identifiers=list(frame), hierarchies={"age": rb.Bands(10)})
-    assert rb.propose_hierarchies(people) == {}
+    assert rb.microdata.propose_hierarchies(people) == {}
     with pytest.raises(rb.UsageError, match="did you mean"):
-        rb.propose_hierarchies(people, ["agee"])
+        rb.microdata.propose_hierarchies(people, ["agee"])
     with pytest.raises(rb.UsageError, match='or "auto"'):
         rb.recommend(people, target="k=2", hierarchies="automatic")
 

@@ -76,7 +76,7 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
             "add --custodian"
         )
     people = replace(people, notes=tuple(n for n in people.notes if ALONE not in n))
-    proposed = rb.propose_hierarchies(people) if options["auto"] else {}
+    proposed = rb.microdata.propose_hierarchies(people) if options["auto"] else {}
     for name, ladder in proposed.items():
         click.echo(f"proposed for {name}: {steps_of(people, name, ladder)}", err=True)
     asked = _asked(people, options) | {"hierarchies": proposed}

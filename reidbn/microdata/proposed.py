@@ -43,7 +43,7 @@ _CHAPTERS = (
 def propose_hierarchies(
     people: People, columns: str | Sequence[str] | None = None
 ) -> dict[str, Hierarchy]:
-    """A hierarchy for each quasi-identifier (or these `columns`) that has none and could use one.
+    """A hierarchy for each quasi-identifier of `people` (or these `columns`) that could use one.
 
     >>> people = People.from_codes([[a] for a in range(20, 60)], ["age"])
     >>> propose_hierarchies(people)

@@ -51,8 +51,8 @@ def recommend(
     the attack ({"overall": "q95 <= 0.09"}); several in a list all hold.  `attack`, `known`,
     `scenario`, `population` and what else `asked` names are as in rb.assess; under lists of attacks
     or scenarios the limits hold under each.  `hierarchies` says how each column may be made coarser
-    (rules such as "bands:5,10,20" too; "auto" proposes them, rb.propose_hierarchies); a column
-    without one is kept or dropped.  `suppress_at_most` is the share of people who may be left out,
+    (rules such as "bands:5,10,20" too; "auto": rb.microdata.propose_hierarchies); a column without
+    one is kept or dropped.  `suppress_at_most` is the share of people who may be left out,
     `keep` and `drop` are columns that stay as they are or go, `importance` weighs the columns in
     the `loss` ("entropy" or "granularity", 0 to 1), and `seconds` bounds the search.
 

@@ -190,7 +190,8 @@ def sparse(folder):
         "linkage_truth": (rb.linkage_truth, {
             "result": rb.assess("linkage", table), "draws": 20, "seed": 0,
             "wrong": "garbled"}),
-        "propose_hierarchies": (rb.propose_hierarchies, {"people": people(), "columns": ["age"]}),
+        "microdata.propose_hierarchies": (rb.microdata.propose_hierarchies, {
+            "people": people(), "columns": ["age"]}),
         "recommend": (rb.recommend, {
             "people": people(), "attack": None, "target": "k=2", "known": None,
             "scenario": None, "population": None,
