@@ -85,7 +85,7 @@ class Neighbourhood(Result):
         return "relatives are named from one record"
 
     def share_of(self, role: str, what: str) -> NDArray[np.float64]:
-        """Of which first records it is so, 1 or 0: attackable, named or present."""
+        """Of which first records `what` (attackable, named, present) is so in a `role`: 1 or 0."""
         found = [self.looked[start][role] for start in self.starts.tolist()]
         if what == "attackable":
             return np.array([one.evidence > 0 for one in found], dtype=float)
