@@ -1,6 +1,7 @@
 """What is asked of one function or command means the same in the next: gates, files, chances."""
 
 import json
+import warnings
 from itertools import product
 from math import prod
 
@@ -162,3 +163,48 @@ def test_columns_that_are_known_for_sure_are_those_that_are_compared():
         rb.candidates(release, names, columns=["sex"], known={"town": 0.5})
     with pytest.raises(rb.UsageError, match="nothing can be known"):
         rb.candidates(release, names, known={"sex": 0})
+
+
+# -- another question is told ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def people():
+    frame = rb.datasets.synthetic_patients(120, seed=5)
+    return rb.read_table(frame, quasi_identifiers=["age", "sex"], sensitive=["diagnosis"])
+
+
+ROUTES = "adversary-routes"
+LOW, HIGH = {"age": 0.1, "sex": 0.1}, {"age": 0.9, "sex": 0.9}
+OTHERWISE = {
+    "leak": (lambda t, **k: rb.leak.assess(t, **{"leaked": 30, **k}), [
+        ({"known": LOW}, {"known": HIGH}),
+        ({"leaked": {30: 0.5, 60: 0.5}}, {"leaked": {30: 0.9, 60: 0.1}}),
+        ({"sensitive": "diagnosis", "sensitive_known": 0.2}, {"sensitive": "diagnosis"}),
+    ]),
+    "disclosure": (lambda t, **k: rb.disclosure(t, "diagnosis", **k), [
+        ({"known": LOW}, {"known": HIGH}), ({"q": 0.2}, {}),
+    ]),
+    "candidates": (lambda t, **k: rb.candidates(t, t, **k), [
+        ({"known": LOW}, {"known": HIGH}), ({"match": {"age": 1}}, {"match": {"age": 10}}),
+    ]),
+    "assess": (lambda t, **k: rb.assess(ROUTES, t, **{"population": 10**5, **k}), [
+        ({"known": LOW}, {"known": HIGH}), ({}, {"population": 10**6}),
+        ({"known": {"age": 0.1}, "unknown": ["sex"]}, {"known": LOW}),
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OTHERWISE)
+def test_two_results_of_other_questions_are_compared_with_a_word(kind, people):
+    ask, pairs = OTHERWISE[kind]
+    for one, other in pairs:
+        found = ask(people, **one)
+        with pytest.warns(rb.errors.ReidbnWarning, match="answer different questions"):
+            found.compare(ask(people, **other))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found.compare(ask(people, **one))
+        assert not [w for w in said if "different questions" in str(w.message)]
+    if kind != "candidates":
+        assert "0.1" in str(ask(people, known=LOW).question)

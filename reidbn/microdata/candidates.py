@@ -204,8 +204,12 @@ class Candidates(Result):
         """Who is looked for, and on what."""
         compared = [own if own == other else f"{own} ({other} there)"
                     for own, other in self.columns.items()]  # fmt: skip
-        chance = "" if self.known is None else ", each known by chance"
-        return f"the named people who fit each released record on {', '.join(compared)}{chance}"
+        rules = [
+            f"{name} to within {rule:g}" if isinstance(rule, int | float) else f"{name} by a rule"
+            for name, rule in (self.match or {}).items()
+        ]
+        words = [", ".join(compared), *rules, *([self.known.in_words()] if self.known else [])]
+        return f"the named people who fit each released record on {'; '.join(words)}"
 
     @property
     def table(self) -> People:

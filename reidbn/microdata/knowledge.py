@@ -163,6 +163,20 @@ class Knowledge:
         """The names of the groups in a subset."""
         return tuple(name for j, name in enumerate(self.names) if mask >> j & 1)
 
+    def in_words(self) -> str:
+        """The groups, with the chances that everybody shares; others are each person's own."""
+        if self.is_sure or not self.names:
+            return f"{', '.join(self.names) or 'nothing'} known"
+        how = ", by a chance of each person's own"
+        if self.is_shared:
+            rows = np.atleast_2d(self.probabilities)
+            shared = rows[0] if self.kinds is None else self.kinds @ rows / self.kinds.sum()
+            how = f" with {'chance' if len(shared) == 1 else 'chances'} "
+            how += ", ".join(f"{chance:.4g}" for chance in shared)
+            how += "" if self.kinds is None else f", on average over {len(rows)} kinds of attackers"
+            how += "" if self.listed is None else f", of those on a list ({self.listed[0]:.4g})"
+        return f"{', '.join(self.names)} known{how}"
+
     @property
     def used(self) -> tuple[str, ...]:
         """The columns of all groups, each once."""

@@ -432,7 +432,7 @@ def _origin(d: Disclosure, said: Telling) -> list[str]:
     return [
         f"reidbn {reidbn.__version__}; measures of Kroes et al. 2021, counted exactly over all "
         f"{2 ** len(d.known) - 1:,} non-empty subsets of {len(d.known)} auxiliaries.",
-        f"Asked: {said.rounded(str(d.question))}; q = {d.q:g}.",
+        f"Asked: {said.rounded(str(d.question))}{'' if d.q else '; q = 0'}.",
         f"Table: {said.counted(len(d.table))} people"
         + (f", SHA-256 {d.table.fingerprint}." if said.custodian else "."),
     ]

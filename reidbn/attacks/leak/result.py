@@ -55,14 +55,17 @@ class Leak(Result):
     @cached_property
     def question(self) -> str:
         """What leaks, and what the attacker knows."""
-        secret = "" if self.sensitive is None else f", and {self.sensitive}"
-        return f"{self.size_in_words} of the people leak; {self.knows}{secret}"
+        chance = "" if self.sensitive_known == 1 else f" with chance {self.sensitive_known:.4g}"
+        secret = "" if self.sensitive is None else f", and {self.sensitive}{chance}"
+        size = self.size_in_words
+        if len(self.sizes) > 1:
+            size += f" ({sum(size * p for size, p in self.sizes.items()):,.5g} on average)"
+        return f"{size} of the people leak; {self.knows}{secret}"
 
     @property
     def knows(self) -> str:
         """What the attacker knows, in words."""
-        chance = "" if self.known.is_sure else ", each by chance"
-        return f"{', '.join(self.known.names) or 'nothing'} known{chance}"
+        return self.known.in_words()
 
     @property
     def size_in_words(self) -> str:

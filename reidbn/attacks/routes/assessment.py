@@ -144,6 +144,13 @@ class Assessment(Result):
         """The attack, the scenario and the event whose chance the overall risk is."""
         asked = self.questions[OVERALL].describe()
         own = "".join(f", {what}" for what in self._set_in_words())
+        if self.inputs.population is not None:
+            own += f", among {self.inputs.population:,.12g}"
+        if self.inputs.unknown:
+            own += f", {', '.join(self.inputs.unknown)} known to nobody"
+        if self.inputs.scenario.name == "known" and self.inputs.scenario.knows is not None:
+            chances = [(item.name, item.constant) for item in self.inputs.scenario.knows.known]
+            own += "".join(f", {name} {c:.4g}" for name, c in chances if c is not None)
         return f"{self.inputs.attack.name} under {told_name(self.inputs.scenario)}: {asked}{own}"
 
     @property

@@ -334,7 +334,10 @@ def _found(
         drawn_from=wanted.drawn_from,
         question=DisclosureQuestion(others, at, words, individuals, names[secret]),
     )
-    return replace(found, q=found.joint_q() if q == "joint" else threshold("q", q))
+    at = found.joint_q() if q == "joint" else threshold("q", q)
+    said = () if knowledge is None else (knowledge.in_words(),)
+    beside = (*said, *((f"q = {at:g}",) if at else ()))
+    return replace(found, q=at, question=replace(found.question, beside=beside))
 
 
 # -- the counts of a small table asked again as queries of the record netwo ------------------------

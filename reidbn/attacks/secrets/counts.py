@@ -409,9 +409,11 @@ class DisclosureQuestion:
     """How many were asked about, and the sum of their row numbers; None for everybody."""
     secret: str = ""
     """What is to be learnt; empty where whoever asks says it."""
+    beside: tuple[str, ...] = field(default=(), compare=False)
+    """What some of the numbers rest on and others do not: q, and the chances of what is known."""
 
     def __str__(self) -> str:
-        words = [f"p = {self.p:g}", *self.blurred]
+        words = [f"p = {self.p:g}", *self.blurred, *self.beside]
         if self.individuals is not None:
             words.append(counted(self.individuals[0], "individual"))
         known = f"{', '.join(self.known)} known; " + "; ".join(words)
