@@ -384,15 +384,24 @@ def _narrow(
 
 
 def held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
-    """A word on priors of the attack that have no say here, since `over` does not name them."""
+    """A word on priors that `over` takes for others: those it does not name, those it moves."""
+    moved = tuple(
+        f"the {p.prior.kind} prior of {n} is laid over {p.range[0]:g} to {p.range[1]:g}, not cut "
+        f"there: counts (measured:) are cut"
+        for n, p in varied.items()
+        if isinstance(p.prior, Prior)
+        and p.prior.kind != "uniform"
+        and n in case.parameters
+        and p.range != case.parameters[n].range
+    )
     names = [
         n for n, p in case.parameters.items()
         if p.prior is not None and n not in varied and n not in case.settings and case.matters(n)
     ]  # fmt: skip
     if not names:
-        return ()
-    return (f"held at {'its value' if len(names) == 1 else 'their values'}, though the model has a "
-            f"prior: {', '.join(names)}",)  # fmt: skip
+        return moved
+    held_at = "its value" if len(names) == 1 else "their values"
+    return (*moved, f"held at {held_at}, though the model has a prior: {', '.join(names)}")
 
 
 def with_ranges(
