@@ -176,4 +176,3 @@ def test_a_beta_prior_that_over_squeezes_says_so():
     assert rb.sobol(attack, "risk", over=over).notes == (
         "the beta prior of p_a is laid over 0.2 to 0.5, not cut there: counts (measured:) are cut",
     )
-    assert rb.sobol(attack, "risk", over={"p_a": None, "p_m": None}).notes == ()

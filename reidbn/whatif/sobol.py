@@ -389,8 +389,8 @@ def held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
         f"the {p.prior.kind} prior of {n} is laid over {p.range[0]:g} to {p.range[1]:g}, not cut "
         f"there: counts (measured:) are cut"
         for n, p in varied.items()
-        if isinstance(p.prior, Prior)
-        and p.prior.kind != "uniform"
+        if p.prior is not None
+        and p.prior.kind in ("beta", "triangular")
         and n in case.parameters
         and p.range != case.parameters[n].range
     )
