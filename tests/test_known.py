@@ -402,3 +402,15 @@ def test_a_column_that_is_looked_up_by_and_not_released_is_read_as_the_message_s
         code, said = shell(*words, *more)
         assert (code > 1, "is read with --sensitive" in said) == (True, True), said
     assert shell(*words, "--sensitive", "state")[0] == 0
+
+
+def test_columns_of_which_no_chance_is_said_are_known_in_a_knowledge_too():
+    table = rb.read_table(
+        rb.datasets.synthetic_patients(200, seed=5), quasi_identifiers=["age", "sex"],
+        sensitive=["diagnosis"],
+    )  # fmt: skip
+    named = rb.disclosure(table, "diagnosis", known=["age", "sex"])
+    found = rb.disclosure(table, "diagnosis", known=rb.microdata.knowledge(table, ["age", "sex"]))
+    assert found.measures.keys() == named.measures.keys()
+    assert found.question == named.question
+    assert "expected_ppp" not in found.measures

@@ -341,7 +341,7 @@ def test_one_person_less_hardly_ever_shows_in_what_is_told(kind):
             told.setdefault(name, set()).add((m["value"], *(m["interval"] or ())))
         for name, m in found.measures.items():
             exact.setdefault(name, set()).add(m.value)
-    assert max(map(len, exact.values())) > 2
+    assert max(map(len, exact.values())) >= 2 + (kind != "Neighbourhood")  # shares of a few records
     assert {name: len(values) for name, values in told.items() if len(values) > 2} == {}
 
 

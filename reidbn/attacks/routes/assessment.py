@@ -144,7 +144,8 @@ class Assessment(Result):
         """The attack, the scenario and the event whose chance the overall risk is."""
         asked = self.questions[OVERALL].describe()
         own = "".join(f", {what}" for what in self._set_in_words())
-        if self.inputs.population is not None:
+        whole = self.inputs.people.whole.share_kept == 1  # else it would count the suppressed
+        if self.inputs.population is not None and whole:
             own += f", among {self.inputs.population:,.12g}"
         if self.inputs.unknown:
             own += f", {', '.join(self.inputs.unknown)} known to nobody"

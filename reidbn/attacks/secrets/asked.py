@@ -516,6 +516,8 @@ def said_of(
 ) -> tuple[Sequence[str] | None, Knowledge | None]:
     """The auxiliaries and their chances: what `known` and the older `knowledge` say together."""
     names: Sequence[str] | None = None
+    if isinstance(known, Knowledge) and not known.stated:  # columns alone
+        known = list(knowledge(people, known).used)
     if known is not None and has_chances(known, people):
         if weighed is not None:
             raise UsageError("known= and knowledge= both give chances; give them in known= alone")
