@@ -542,3 +542,29 @@ def test_the_words_of_the_contract_load_as_they_stand():
     assert found.mean == pytest.approx(chance, rel=1e-9)
     swings = {bar.parameter for bar in rb.tornado(attack, "risk") if bar.swing > 0}
     assert swings == {"p_tries", "p_confirms", "p_ill", "p_any"}
+
+
+@pytest.mark.parametrize("voter", [0.3, 0.30487804878, 0.1 + 0.2])
+def test_a_number_that_does_not_move_is_proved_though_its_enclosures_cross_by_rounding(voter):
+    attack = rb.attack.loads(f"""
+schema_version: 1
+name: x
+title: t
+story: s
+sources: [me]
+parameters:
+  p_any: {{value: 0.37, range: [0, 1], source: assumption}}
+  p_phone: {{value: 0.5, range: [0.2, 0.9], source: assumption}}
+  p_voter: {{value: {voter!r}, range: [0, 1], source: assumption}}
+  other: {{value: 0.5, range: [0, 1], source: assumption}}
+numbers:
+  p_both: "p_any + (1 - p_any) * p_voter * (1 - p_phone)"
+nodes:
+  a: {{cpd: {{kind: probability, p: $p_both}}}}
+  b: {{cpd: {{kind: probability, p: $other}}}}
+  hit: {{parents: [a, b], cpd: {{kind: and}}}}
+questions: {{risk: {{target: hit=yes}}}}
+""")
+    found = rb.whatif.uncertainty(attack, "risk", over={"other": None}, draws=200)
+    both = 0.37 + 0.63 * voter * 0.5
+    assert found.mean == pytest.approx(both * 0.5, rel=1e-9)

@@ -23,6 +23,7 @@ from reidbn.attack.formula import Term
 
 Interval = tuple[float, float]
 EVERYTHING: Interval = (-math.inf, math.inf)
+CROSSED = 1e-13  # by which rounding lets the ends of two enclosures cross
 MOST_TERMS = 1_024  # coefficients of a polynomial that is multiplied out
 MOST_DEGREE = 24  # of one name in it
 Powers = tuple[int, ...]
@@ -51,8 +52,19 @@ def enclosure(
         poly = polynomial(term, names, ranges)
         if poly is not None:
             exact = _bernstein(poly, names, ranges)
-            found = exact if found is None else (max(found[0], exact[0]), min(found[1], exact[1]))
+            found = exact if found is None else within_both(found, exact)
     return EVERYTHING if found is None or not found[0] <= found[1] else found
+
+
+def within_both(one: Interval, other: Interval) -> Interval:
+    """What lies in two enclosures of one number; ends that crossed by rounding are exchanged.
+
+    >>> within_both((0.1, 0.3), (0.2, 0.5)), within_both((0.5, 0.5), (0.5 + 1e-16 * 2, 0.6))
+    ((0.2, 0.3), (0.5, 0.5000000000000002))
+    """
+    low, high = max(one[0], other[0]), min(one[1], other[1])
+    crossed = high < low <= high + CROSSED * max(1.0, abs(low), abs(high))
+    return (high, low) if crossed else (low, high)
 
 
 # -- interval arithmetic ---------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.assumptions import ASSUMPTION
-from reidbn.attack.bounds import EVERYTHING, Interval, enclosure
+from reidbn.attack.bounds import EVERYTHING, Interval, enclosure, within_both
 from reidbn.attack.formula import FormulaError, Term, degree, evaluate, inlined, parse
 from reidbn.attack.parts import PROBABILITY, Number, Parameter
 from reidbn.attack.units import Units, units_of
@@ -184,11 +184,10 @@ class Derived:
                 continue
             term = self.terms[name]
             steps[name] = sum(steps.get(step.name, 1) for step in term.walk())
-            low, high = enclosure(term, base | found, ordered)
+            found[name] = enclosure(term, base | found, ordered)
             if steps[name] <= MOST_STEPS:
-                below, above = enclosure(inlined(term, terms), {**base, **held}, ordered)
-                low, high = max(low, below), min(high, above)
-            found[name] = low, high
+                other = enclosure(inlined(term, terms), {**base, **held}, ordered)
+                found[name] = within_both(found[name], other)
         return found
 
     def is_proved(self, name: str, reach: Mapping[str, Interval] | None = None) -> bool:
