@@ -221,7 +221,7 @@ def read_leak(me, markdown, numbers):
     told = [(float(row[0].split()[1]), counted(row[1]))
             for row in rows_of(markdown, "People by their risk in the leak")]  # fmt: skip
     mean = numbers["measures"]["risk"]
-    low, high = mean.get("at_least"), mean["value"]
+    low, high = mean["at_least"], mean["at_most"]
 
     def risks(n):
         risk = {s: _in_leak(s, n, leaked) for s in range(1, n + 1)}
@@ -356,7 +356,7 @@ def _ppp(me, markdown, n_low, sure, everybody, measures):
     edges = [0, 0.2, 0.4, 0.6, 0.8, 1]
     for measure, sets in (("mean_ppp_full", chains["all known"]), ("mean_ppp_min", least)):
         told = measures[measure]
-        if told["value"] is None or told.get("at_least") is None:
+        if told["at_least"] is None:
             continue
         bands = [sets[0], *(minus(b, a) for a, b in zip(sets, [*sets[1:], everybody], strict=True))]
         low = plus(
@@ -364,7 +364,7 @@ def _ppp(me, markdown, n_low, sure, everybody, measures):
         )
         high = plus(*({k: v * e for k, v in b.items()} for b, e in zip(bands, edges, strict=False)))
         n = everybody
-        me.know(minus({k: v * (told["value"] + 1e-3) for k, v in n.items()}, low), 0, np.inf)
+        me.know(minus({k: v * (told["at_most"] + 1e-3) for k, v in n.items()}, low), 0, np.inf)
         me.know(minus(high, {k: v * (told["at_least"] - 1e-3) for k, v in n.items()}), 0, np.inf)
     for known, _, broken, _ in rows_of(markdown, "The subset that breaks most people"):
         if known == f"all {len(out) - 1}" or (len(out) == 3 and " + " in known):

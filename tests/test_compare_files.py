@@ -109,3 +109,35 @@ def test_assessments_of_other_people_and_populations_say_so(tmp_path):
     assert "  another table" in said
     same = run("compare", tmp_path / "a.json", tmp_path / "a.json").stdout
     assert "another" not in same
+
+
+def test_a_protection_is_never_told_by_the_end_that_flatters_it(tmp_path):
+    """Nobody keeps 0-downward privacy: 0.12 stood there, the most that the counts leave."""
+    for name, protected in (("a", 0), ("b", 0), ("c", 198)):
+        frame = {"town": ["one"] * protected + [f"t{i // 2}" for i in range(300 - protected)],
+                 "s": ["x", "y", "z"] * (protected // 3) + ["x"] * (300 - protected)}  # fmt: skip
+        people = rb.read_table(frame, quasi_identifiers=["town"], sensitive=["s"])
+        found = rb.disclosure(people, "s")
+        found.report(tmp_path / f"{name}.json")
+        told = json.loads((tmp_path / f"{name}.json").read_text())["measures"]
+        for key in ("share_upward", "share_downward", "mean_ppp_full", "posterior_full"):
+            exact, m = found.measures[key].value, told[key]
+            assert m["value"] is None
+            assert m["at_least"] - 1e-3 <= exact <= m["at_most"] + 1e-3
+            assert m["step"] == pytest.approx(m["at_most"] - m["at_least"])
+            assert m["step"] < 0.15
+    a, b, c = (tmp_path / f"{name}.json" for name in "abc")
+    same = {r["measure"]: r for r in json.loads(run("compare", a, b, "--json").stdout)}
+    assert same["share_upward"]["first"] == pytest.approx([0, 1 / 30], abs=1e-3)
+    assert same["share_upward"]["difference"] is None
+    rows = {r["measure"]: r for r in json.loads(run("compare", a, c, "--json").stdout)}
+    low, high = rows["share_upward"]["difference"]
+    assert 0.55 < low < found.share_upward() < high < 0.75
+    said = run("compare", a, c).stdout
+    assert "0 to 0.0333" in said
+    old = json.loads(a.read_text())  # the most that it can be stood as the value
+    for m in old["measures"].values():
+        if m.get("at_most") is not None:
+            m["value"] = m.pop("at_most")
+    a.write_text(json.dumps(old))
+    assert run("compare", a, c).stdout == said

@@ -338,7 +338,8 @@ def test_one_person_less_hardly_ever_shows_in_what_is_told(kind):
         table = people().take([i for i in range(PEOPLE) if i != left_out])
         found = rb.candidates(table, people()) if kind == "Candidates" else MADE[kind](table)
         for name, m in found._numbers()["measures"].items():
-            told.setdefault(name, set()).add((m["value"], *(m["interval"] or ())))
+            ends = m.get("at_least"), m.get("at_most")
+            told.setdefault(name, set()).add((m["value"], *ends, *(m["interval"] or ())))
         for name, m in found.measures.items():
             exact.setdefault(name, set()).add(m.value)
     assert max(map(len, exact.values())) >= 2 + (kind != "Neighbourhood")  # shares of a few records

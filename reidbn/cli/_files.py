@@ -37,7 +37,10 @@ def compare_files(first: str, second: str, *, as_json: bool) -> None:
     rows = []
     for name in dict.fromkeys([*before, *after]):
         difference = _difference(before.get(name), after.get(name))
-        if difference is not None and abs(difference) < sum(s.get(name, 0.0) for s in steps):
+        step = sum(s.get(name, 0.0) for s in steps)
+        if isinstance(difference, list):
+            difference = None if difference[0] <= 0 <= difference[1] else difference
+        elif difference is not None and abs(difference) < step:
             difference = None  # even its sign may be that of the rounding
         rows.append((name, before.get(name), after.get(name), difference))
     if as_json:
@@ -130,23 +133,43 @@ def _read(name: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
         if not isinstance(told, dict):
             raise UsageError(f"{name}: {measure} is no measure of a result; {WRITERS}")
         if "value" in told:
-            numbers[measure] = told["value"]
+            numbers[measure] = _within(told.get("at_least"), told.get("at_most"), told["value"])
         else:
             parts = {part: told[part] for part in told if part not in ("step", "mean_at_least")}
+            if "mean" in parts:
+                parts["mean"] = _within(told.get("mean_at_least"), None, parts["mean"])
             numbers |= {f"{measure}, {part}": value for part, value in parts.items()}
     if "verdict" in content:
         numbers = {"verdict": content["verdict"], **numbers}
     return str(content.get("result", "Assessment")), numbers, content
 
 
-def _difference(first: Any, second: Any) -> float | None:
-    numbers = [isinstance(x, int | float) and not isinstance(x, bool) for x in (first, second)]
-    return second - first if all(numbers) else None
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _within(least: Any, most: Any, value: Any) -> Any:
+    """From the least to the most, as a list, where a number is told so; else the number.
+
+    An older file, and the mean of a risk, have the most as the number.
+    """
+    most = value if most is None else most
+    return [least, most] if _is_number(least) and _is_number(most) else value
+
+
+def _difference(first: Any, second: Any) -> float | list[float] | None:
+    """What lies between two numbers; of one that is told by two ends, from so much to so much."""
+    if isinstance(first, list) or isinstance(second, list):
+        (low, high), (least, most) = (x if isinstance(x, list) else [x, x] for x in (first, second))
+        return [least - high, most - low] if _is_number(low) and _is_number(least) else None
+    return second - first if _is_number(first) and _is_number(second) else None
 
 
 def _text(value: Any, *, signed: bool = False) -> str:
     if value is None:
         return ""
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, list):
+        return " to ".join(_text(end, signed=signed) for end in value)
+    if _is_number(value):
         return f"{value:+,.4g}" if signed else f"{value:,.4g}"
     return str(value)

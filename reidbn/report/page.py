@@ -200,7 +200,7 @@ def stands_on(result: Result, telling: Telling) -> Section:
 
 
 def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
-    """Every number of the sheet; what is not told is null."""
+    """Every number of the sheet; what is not told, or between two numbers alone, is null."""
     telling = telling_of(result, custodian=custodian)
     found = {}
     for name, m in result.measures.items():
@@ -213,9 +213,9 @@ def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
             }  # fmt: skip
             if not custodian:
                 found[key]["step"] = telling.step_of(m)
-                if m.told in ("mean", "rest") and m.each is not None:
-                    between = telling.mean_ends(m.each, rest=m.told == "rest")
-                    found[key]["at_least"] = None if between is None else between[0]
+                if m.told in ("mean", "rest"):
+                    low, high = telling.bounds(m) or (None, None)
+                    found[key] |= {"at_least": low, "at_most": high}
     asked = None if result.question is None else telling.rounded(str(result.question))
     remarks = [telling.noted(remark) for remark in result.remarks()]
     return {

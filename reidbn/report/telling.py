@@ -95,7 +95,7 @@ class Telling:
         whole = down(total)
         if count.is_few:
             return f"{UNDER} of {whole:,} people" if whole else f"{UNDER} people"
-        if count.low == whole or count == between(told(0), told(total)):
+        if _all_but_few(count, total):
             return f"all but {UNDER} of {whole:,} people"
         if count.is_ten:
             return people(count.low, whole)
@@ -135,15 +135,26 @@ class Telling:
             if self.custodian:
                 return f"{100 * count / total:.3g} %"
             count = told(count)
-        whole = down(total)
-        if not whole:
+        ends = self._share_ends(count, total)
+        if ends is None:
             return "-"
+        low, high = (f"{100 * end:.3g} %" for end in ends)
         if count.is_few:
-            return f"below {100 * BASE / whole:.3g} %"
-        if count.low == whole or count == between(told(0), told(total)):
-            return f"above {100 - 100 * BASE / whole:.3g} %"
-        low, high = (f"{100 * min(c, whole) / whole:.3g} %" for c in (count.low, count.high + 1))
+            return f"below {high}"
+        if _all_but_few(count, total):
+            return f"above {low}"
         return low if count.is_ten else f"{low} to {high}"
+
+    def _share_ends(self, count: int | Tens, total: int) -> tuple[float, float] | None:
+        """Between what shares of all people a count lies, as both are told."""
+        count, whole = count if isinstance(count, Tens) else told(count), down(total)
+        if not whole:
+            return None
+        if count.is_few:
+            return 0.0, BASE / whole
+        if _all_but_few(count, total):
+            return 1 - BASE / whole, 1.0
+        return min(count.low / whole, 1.0), min((count.high + 1) / whole, 1.0)
 
     def population(self, number: float, people: int, *, is_whole: bool) -> float:
         """A population; one without those for whom suppressed people stood would count these."""
@@ -371,10 +382,11 @@ class Telling:
         """In what steps the number is told; None where it is not told in steps of its own."""
         if self.custodian or m.value is None:
             return None
-        if m.told in ("mean", "rest", "total") and m.each is not None:
-            step = self.step(m.each, rest=m.told == "rest") * (
-                down(len(m.each)) if m.told == "total" else 1
-            )
+        bounds = self.bounds(m)
+        if bounds is not None:
+            step = bounds[1] - bounds[0]
+        elif m.told == "total" and m.each is not None:
+            step = self.step(m.each) * down(len(m.each))
         elif m.told == "scaled":
             step = _edge(BASE * m.scale)
         elif m.told == "ratio" and m.each is not None and m.each[1] >= BASE:
@@ -384,7 +396,7 @@ class Telling:
         return three_digits(step) or None
 
     def measure(self, m: Measure) -> float | int | None:
-        """The number as it is told, of a mean the most that it can be; None is one that is not.
+        """The number as it is told; None is one that is not, or by its bounds alone.
 
         >>> from reidbn.result import count_of, mean_of
         >>> Telling().measure(count_of(2114, "people")), Telling().measure(count_of(3, "people"))
@@ -395,20 +407,30 @@ class Telling:
         if m.told == "count":
             ten = told(int(m.value))
             return None if ten.is_few else ten.low
-        if m.told in ("mean", "rest", "highest", "total") and m.each is not None:
-            return self._of_each(m, m.each)
+        if m.told == "highest" and m.each is not None:
+            return self.highest(m.each) if float(m.each.max()) <= 1 else None
+        if m.told == "total" and m.each is not None:
+            mean = self.mean(m.each)
+            return None if mean is None else mean * down(len(m.each))
         if m.told in ("ratio", "scaled"):
             return self._in_steps(m.value, m)
         return None
 
-    def _of_each(self, m: Measure, each: Array) -> float | None:
-        if m.told == "highest":
-            return self.highest(each) if float(each.max()) <= 1 else None
-        if m.told == "rest":
-            ends = self.mean_ends(each, rest=True)
-            return None if ends is None else ends[1]
-        mean = self.mean(each)
-        return mean if mean is None or m.told == "mean" else mean * down(len(each))
+    def bounds(self, m: Measure) -> tuple[float, float] | None:
+        """Between what numbers a mean or a share of people lies; None where that is not told.
+
+        Neither end is the number: the higher flatters a protection, and the lower a risk.
+        """
+        if self.custodian or m.value is None or m.each is None or m.told not in ("mean", "rest"):
+            return None
+        if m.unit != SHARE:
+            return self.mean_ends(m.each, rest=m.told == "rest")
+        ends = self._share_ends(self._have(m.value, len(m.each)), len(m.each))
+        return ends and (three_digits(ends[0]), three_digits(ends[1]))
+
+    def _have(self, share: float, everybody: int) -> int | Tens:
+        """So many people as a share of everybody, told by those who are missing."""
+        return self.rest(round((1 - share) * everybody), everybody)
 
     def ends(self, m: Measure) -> tuple[float, float] | None:
         """The interval as it is told; None where an end is not."""
@@ -441,7 +463,7 @@ class Telling:
             return self.counted(int(m.value))
         if m.unit == SHARE and m.each is not None:
             everybody = len(m.each)
-            return self.share(self.rest(round((1 - m.value) * everybody), everybody), everybody)
+            return self.share(self._have(m.value, everybody), everybody)
         if m.told in ("mean", "rest") and m.each is not None:
             return self.mean_in_words(m.each, rest=m.told == "rest")
         found = self.measure(m)
@@ -520,6 +542,10 @@ def three_digits(value: float) -> float:
     (0.123, 0.0)
     """
     return round(value, 2 - floor(log10(abs(value)))) if value else 0.0
+
+
+def _all_but_few(count: Tens, total: int) -> bool:
+    return count.low == down(total) or count == between(told(0), told(total))
 
 
 def _edge(value: float) -> float:
