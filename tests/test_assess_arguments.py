@@ -46,6 +46,17 @@ def test_assess_refuses_what_it_cannot_take(argument, value, people):
         rb.assess(call.pop("attack"), call.pop("people"), **call)
 
 
+def test_numbers_about_people_are_given_one_per_person_and_by_one_way(people, result):
+    with pytest.raises(
+        UsageError, match=r'every one of the 60 people.*"p_unique": \[number\] \* 60'
+    ):
+        rb.assess("adversary-routes", people, population=500, subject={"p_unique": 0.1})
+    with pytest.raises(UsageError, match=r'subject column of the model.*subject=\{"p_unique": one'):
+        rb.assess("adversary-routes", people, population=500, columns={"p_unique": "p_unique"})
+    with pytest.raises(UsageError, match=r'subject column of the model.*subject=\{"p_unique": one'):
+        rb.what_if(result, columns={"p_unique": "age"})
+
+
 WHAT_IF = [
     {"generalise": ["age"]}, {"generalise": {"age": 1}, "hierarchies": [1]}, {"suppress": "x"},
     {"suppress": 0}, {"together": "x"}, {"population": "x"}, {"set": 3}, {"scenario": 3}, {"do": 3},

@@ -166,13 +166,3 @@ def test_the_remedy_for_ranges_that_meet_keeps_what_else_varies(name):
         assert sd == pytest.approx(((w + m * m) * (v + a * a) - (m * a) ** 2) ** 0.5, rel=1e-9)
     less = run(attack, over={"p_a": (0.2, 0.5), "p_b": (0.2, 0.5)})
     assert less.notes == ("held at its value, though the model has a prior: p_m",)
-
-
-def test_a_beta_prior_that_over_squeezes_says_so():
-    attack = rb.loads(
-        HELD.replace("p_a: {value: 0.3, ", "p_a: {value: 0.3, prior: {kind: beta, a: 2, b: 3}, ")
-    )
-    over = {"p_a": (0.2, 0.5), "p_b": (0.2, 0.5), "p_m": None}
-    assert rb.sobol(attack, "risk", over=over).notes == (
-        "the beta prior of p_a is laid over 0.2 to 0.5, not cut there: counts (measured:) are cut",
-    )

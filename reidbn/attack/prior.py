@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.calls import check_fields
+
+LEAST = 1e-9  # of a law: a part with less of it is not believed in at all
 
 
 @dataclass(frozen=True)
@@ -66,3 +68,64 @@ class Prior:
         wanted = {"uniform": "", "beta": "ab", "triangular": ("mode",)}[self.kind]
         given = [name for name in ("a", "b", "mode") if getattr(self, name) is not None]
         return [f"a {self.kind} prior takes no {name}" for name in given if name not in wanted]
+
+
+@dataclass(frozen=True)
+class CutPrior(Prior):
+    """A prior that was stated on a `whole` range, given that the number lies in a narrower one.
+
+    >>> c = CutPrior.of(Prior("beta", a=12.5, b=28.5), (0, 1))
+    >>> round(c.mean(0, 0.4), 6)
+    0.290712
+    """
+
+    whole: tuple[float, float] = (0.0, 1.0)
+
+    @classmethod
+    def of(cls, prior: Prior, whole: tuple[float, float]) -> CutPrior:
+        return cls(**{f.name: getattr(prior, f.name) for f in fields(Prior)}, whole=whole)
+
+    @property
+    def law(self) -> Any:
+        """The law on the whole range, as scipy has it."""
+        return self._frozen(*self.whole)
+
+    def mass(self, low: float, high: float) -> float:
+        """What the whole law says of a part: from the tail in which little gets lost."""
+        law = self.law
+        upper = law.cdf(low) > 0.5
+        return float(law.sf(low) - law.sf(high) if upper else law.cdf(high) - law.cdf(low))
+
+    def mean(self, low: float, high: float) -> float:
+        return float(self.law.expect(lambda x: x, lb=low, ub=high, conditional=True))
+
+    def sd(self, low: float, high: float) -> float:
+        m = self.mean(low, high)
+        square = self.law.expect(lambda x: (x - m) ** 2, lb=low, ub=high, conditional=True)
+        return float(np.sqrt(square))
+
+    def quantile(self, u: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+        law, part = self.law, self.mass(low, high)
+        if law.cdf(low) > 0.5:
+            found = law.isf(law.sf(low) - np.asarray(u) * part)
+        else:
+            found = law.ppf(law.cdf(low) + np.asarray(u) * part)
+        return np.asarray(np.clip(found, low, high), dtype=float)
+
+    def cumulative(
+        self, points: NDArray[np.float64], low: float, high: float
+    ) -> NDArray[np.float64]:
+        law, at = self.law, np.clip(points, low, high)
+        upper = law.cdf(low) > 0.5
+        below = law.sf(low) - law.sf(at) if upper else law.cdf(at) - law.cdf(low)
+        return np.asarray(below / self.mass(low, high), dtype=float)
+
+    def problems(self, low: float, high: float) -> list[str]:
+        wrong = super().problems(*self.whole)
+        if not wrong and not self.mass(low, high) > LEAST:
+            return [
+                f"its {self.kind} prior on {self.whole[0]:g} to {self.whole[1]:g} holds {low:g} to "
+                f"{high:g} for next to impossible; take a range where the prior has some weight, "
+                f"or give another prior for it in priors="
+            ]
+        return wrong

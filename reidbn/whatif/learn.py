@@ -23,7 +23,7 @@ from reidbn.aside import asides
 from reidbn.attack.attack import Attack
 from reidbn.attack.evidence import Belief, Measured
 from reidbn.attack.parts import Parameter
-from reidbn.attack.prior import Prior
+from reidbn.attack.prior import CutPrior, Prior
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.inference.asked import Asked, Asking
@@ -448,6 +448,8 @@ def _shapes(parameter: Parameter) -> tuple[float, float] | None:
     prior = parameter.prior
     if prior is None or prior.kind == "uniform":
         return 1.0, 1.0
+    if isinstance(prior, CutPrior):
+        return None
     if isinstance(prior, Belief):
         known = prior.known
         whole = parameter.range == prior.ends

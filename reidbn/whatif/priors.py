@@ -24,7 +24,7 @@ import numpy as np
 
 from reidbn.attack.evidence import Belief
 from reidbn.attack.parts import Parameter
-from reidbn.attack.prior import Prior
+from reidbn.attack.prior import CutPrior, Prior
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
@@ -35,6 +35,8 @@ MOST_DEGREE = 48  # of an answer that is integrated exactly
 FINE = 128  # points per smooth piece of a prior: enough for 100 Gauss points
 Range = tuple[float, float]
 SUMMED = 4_096  # whole numbers; a part with fewer is a sum, a longer one nearly an integral
+RESOLVED = 1e-13  # of a law that is cut: what halving a piece of it may change
+POLES = 200  # a + b of a beta law, above which it is too steep for its poles to matter
 NO_PRIOR = ", no prior given"
 MOST_LISTED = 200_000  # whole numbers; beyond, their prior is taken as continuous
 
@@ -151,11 +153,12 @@ def _listed(prior: Prior, low: float, high: float) -> PriorMeasure:
     from scipy import stats
 
     points = np.arange(low, high + 1)
-    left, width = low - 0.5, high - low + 1
+    first, last = prior.whole if isinstance(prior, CutPrior) else (low, high)
+    left, width = first - 0.5, last - first + 1
     if prior.kind == "beta":
         shape = stats.beta(prior.a, prior.b, loc=left, scale=width)
     elif prior.kind == "triangular":
-        shape = stats.triang(((prior.mode or low) - left) / width, loc=left, scale=width)
+        shape = stats.triang(((prior.mode or first) - left) / width, loc=left, scale=width)
     else:
         shape = stats.uniform(left, width)
     weights = np.diff(shape.cdf(np.append(points - 0.5, points[-1] + 0.5)))
@@ -167,6 +170,8 @@ def _listed(prior: Prior, low: float, high: float) -> PriorMeasure:
 
 def _continuous(prior: Prior, low: float, high: float, part: Range) -> tuple[Array, Array]:
     """Points within a part of the range, and their weights: density times width."""
+    if isinstance(prior, CutPrior):
+        return _of_cut(prior, low, high, part)
     width = high - low
     if prior.kind == "beta":
         left, right = ((x - low) / width for x in part)
@@ -182,6 +187,41 @@ def _continuous(prior: Prior, low: float, high: float, part: Range) -> tuple[Arr
         pieces.append(points)
         weighed.append((b - a) / width * fine / 2 * density)
     return np.concatenate(pieces), np.concatenate(weighed)
+
+
+def _of_cut(prior: CutPrior, low: float, high: float, part: Range) -> tuple[Array, Array]:
+    """The same of a law that is cut: pieces so short that halving them changes nothing."""
+    mass = prior.mass(low, high)
+    marks = prior.quantile(np.array([1e-9, 1e-3, 0.5, 1 - 1e-3, 1 - 1e-9]), low, high).tolist()
+    if prior.kind == "triangular" and prior.mode is not None:
+        marks.append(prior.mode)
+    ends = [part[0], *(m for m in sorted(set(marks)) if part[0] < m < part[1]), part[1]]
+    least = FINEST**2 * (high - low)
+    todo = [(a, b, *_piece(prior, a, b)) for a, b in pairwise(ends)]
+    pieces, weighed = [], []
+    while todo:
+        a, b, points, weights = todo.pop()
+        middle = (a + b) / 2
+        halves = [(x, y, *_piece(prior, x, y)) for x, y in ((a, middle), (middle, b))]
+        off = abs(weights.sum() - sum(h[3].sum() for h in halves))
+        if off > RESOLVED * mass and b - a > least:
+            todo += halves
+        else:
+            pieces.append(points)
+            weighed.append(weights / mass)
+    order = np.argsort(together := np.concatenate(pieces))
+    return together[order], np.concatenate(weighed)[order]
+
+
+def _piece(prior: CutPrior, low: float, high: float) -> tuple[Array, Array]:
+    """Gauss points of a piece of a law on its whole range; poles of a beta go into the weights."""
+    start, width = prior.whole[0], prior.whole[1] - prior.whole[0]
+    if prior.kind == "beta" and prior.a and prior.b and prior.a + prior.b < POLES:
+        points, weights = _beta(prior.a, prior.b, (low - start) / width, (high - start) / width)
+        return start + width * points, weights
+    t, fine = _legendre()
+    points = low + (high - low) * (1 + t) / 2
+    return points, np.asarray((high - low) / 2 * fine * prior.law.pdf(points))
 
 
 @cache
@@ -233,7 +273,26 @@ def prior_text(parameter: Parameter) -> str:
         return f"uniform {low:g} to {high:g}{NO_PRIOR}"
     shape = {"beta": f"({prior.a:g}, {prior.b:g})" if prior.a and prior.b else "",
              "triangular": f" around {prior.mode:g}" if prior.mode is not None else ""}  # fmt: skip
-    return f"{prior.kind}{shape.get(prior.kind, '')} {low:g} to {high:g}"
+    first, last = prior.whole if isinstance(prior, CutPrior) else (low, high)
+    cut = f", cut to {low:g} to {high:g}" if isinstance(prior, CutPrior) else ""
+    return f"{prior.kind}{shape.get(prior.kind, '')} {first:g} to {last:g}{cut}"
+
+
+def cut_to(parameter: Parameter, low: float, high: float) -> tuple[float, float, Prior | None]:
+    """What a parameter's own prior says within a range: cut where it is narrower, never moved."""
+    prior = parameter.prior
+    if prior is None or isinstance(prior, Belief):
+        return low, high, prior
+    whole = parameter.range
+    first, last = max(low, whole[0]), min(high, whole[1])
+    if first > last:
+        raise UsageError(
+            f"{parameter.name}: its {prior.kind} prior lies between {whole[0]:g} and {whole[1]:g}, "
+            f"and over= asks for {low:g} to {high:g}; name a range that meets it, or give another "
+            f"prior for it in priors="
+        )
+    uncut = (first, last) == whole or prior.kind == "uniform"
+    return first, last, prior if uncut else CutPrior.of(prior, whole)
 
 
 def lagrange(points: Array, at: Array) -> Array:

@@ -35,7 +35,7 @@ from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.network import Array, as_probability, strays
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of
-from reidbn.whatif.priors import Axis, make_axis, measure, prior_text
+from reidbn.whatif.priors import Axis, cut_to, make_axis, measure, prior_text
 from reidbn.whatif.sensitivity import Over, spans
 
 if TYPE_CHECKING:
@@ -384,24 +384,15 @@ def _narrow(
 
 
 def held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
-    """A word on priors that `over` takes for others: those it does not name, those it moves."""
-    moved = tuple(
-        f"the {p.prior.kind} prior of {n} is laid over {p.range[0]:g} to {p.range[1]:g}, not cut "
-        f"there: counts (measured:) are cut"
-        for n, p in varied.items()
-        if p.prior is not None
-        and p.prior.kind in ("beta", "triangular")
-        and n in case.parameters
-        and p.range != case.parameters[n].range
-    )
+    """A word on priors that `over` does not name, and so holds at one value."""
     names = [
         n for n, p in case.parameters.items()
         if p.prior is not None and n not in varied and n not in case.settings and case.matters(n)
     ]  # fmt: skip
     if not names:
-        return moved
+        return ()
     held_at = "its value" if len(names) == 1 else "their values"
-    return (*moved, f"held at {held_at}, though the model has a prior: {', '.join(names)}")
+    return (f"held at {held_at}, though the model has a prior: {', '.join(names)}",)
 
 
 def with_ranges(
@@ -423,6 +414,8 @@ def with_ranges(
         low, high = ends or (prior.ends if isinstance(prior, Belief) else parameter.range)
         whole = parameter.is_integer
         low, high = (int(low), int(high)) if whole else (float(low), float(high))
+        if ends and parameter.prior is not None and name not in (priors or {}):
+            low, high, prior = cut_to(parameter, low, high)
         if low < high:
             value = min(max(parameter.value, low), high)
             out[name] = replace(parameter, value=value, low=low, high=high, prior=prior)

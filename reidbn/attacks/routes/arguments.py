@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Collection, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidbn.attack.attack import Attack
+from reidbn.attack.scenario import Scenario
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.knowledge import in_their_order
 from reidbn.microdata.table import People
@@ -33,14 +35,24 @@ def names_of(given: Sequence[str], argument: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def columns_of(given: Any, table: Sequence[str]) -> dict[str, str | tuple[str, ...]]:
-    """The table's column, or columns, for each attribute of a scenario."""
+def columns_of(
+    given: Any, table: Sequence[str], own: Collection[str] = ()
+) -> dict[str, str | tuple[str, ...]]:
+    """The table's column, or columns, for each attribute of a scenario.
+
+    `own` are the subject columns of the model, which are filled otherwise.
+    """
     found = mapping_of(given, "columns", '{"state": "residence"}')
     named = {
         name: columns if isinstance(columns, str) else names_of(columns, f"columns: {name}")
         for name, columns in found.items()
     }
     for name, columns in named.items():
+        if name in own:
+            raise UsageError(
+                f"columns: {name} is a subject column of the model, and no attribute of the "
+                f'scenario; give its numbers as subject={{"{name}": one number per person}}'
+            )
         for column in (columns,) if isinstance(columns, str) else columns:
             if column not in table:
                 said = f'{name} is to be column "{column}", which is none of those that were read; '
@@ -50,6 +62,12 @@ def columns_of(given: Any, table: Sequence[str]) -> dict[str, str | tuple[str, .
                     f'{said}sensitive=["{column}"]', in_shell=f"{said}--sensitive {column}"
                 )
     return named
+
+
+def filled_otherwise(attack: Attack, scenario: Scenario) -> set[str]:
+    """The model's subject columns, but for those of which the scenario has an attribute."""
+    known = scenario.knows.known if scenario.knows else ()
+    return set(attack.subject) - {k.name for k in known} - {c for k in known for c in k.columns}
 
 
 def settings_of(given: Any) -> dict[str, float]:
@@ -68,9 +86,15 @@ def people_columns_of(given: Any, people: People) -> dict[str, Any]:
     """Numbers about each person, by subject column."""
     found = mapping_of(given, "subject", '{"p_unique": one value per person}')
     for name, values in found.items():
+        if isinstance(values, int | float | np.number) and len(people) != 1:
+            raise UsageError(
+                f"subject: {name} is one value, and every one of the {len(people):,} people needs "
+                f"one of their own, in record order; where it is the same for all, repeat it: "
+                f'subject={{"{name}": [number] * {len(people)}}}'
+            )
         ordered = in_their_order(people, values, f"subject: {name}")
         try:
-            found[name] = np.asarray(ordered, dtype=np.float64)
+            found[name] = np.atleast_1d(np.asarray(ordered, dtype=np.float64))
         except (TypeError, ValueError):
             raise UsageError(
                 f"subject: {name} needs numbers, one (or one row) per person"

@@ -30,6 +30,7 @@ from reidbn.attacks.linkage.columns import (
 from reidbn.attacks.linkage.result import Linkage
 from reidbn.attacks.routes.arguments import (
     columns_of,
+    filled_otherwise,
     individuals_of,
     names_of,
     people_columns_of,
@@ -166,7 +167,7 @@ def assess(
         do=parse_states({} if do is None else do),
         given=parse_given({} if given is None else given),
         subject=people_columns_of(subject, people),
-        columns=columns_of(columns, people.columns),
+        columns=columns_of(columns, people.columns, filled_otherwise(read, chosen)),
         without=names_of(without, "without"),
         unknown=names_of(unknown, "unknown"),
         method=method,

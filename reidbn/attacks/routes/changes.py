@@ -16,6 +16,7 @@ from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.linkage.columns import SparsePeople, in_release
 from reidbn.attacks.routes.arguments import (
     columns_of,
+    filled_otherwise,
     mapping_of,
     names_of,
     settings_of,
@@ -120,7 +121,9 @@ def what_if(
         given={**inputs.given, **parse_given({} if given is None else given)},
         population=left,
         population_model=inputs.population_model if population_model is None else population_model,
-        columns=inputs.columns if columns is None else columns_of(columns, people.columns),
+        columns=inputs.columns
+        if columns is None
+        else columns_of(columns, people.columns, filled_otherwise(inputs.attack, chosen)),
         without=inputs.without if without is None else names_of(without, "without"),
         unknown=inputs.unknown if unknown is None else names_of(unknown, "unknown"),
         beyond_range=inputs.beyond_range or beyond_range,
