@@ -158,3 +158,16 @@ def test_the_comparison_of_models_does_not_speak_of_assessments_with_weights():
     ]
     said = [found.attrs["recommendation"] for found in both]
     assert ["without survey weights" in text for text in said] == [False, True], said
+
+
+@pytest.mark.parametrize("model", ["pitman", "pitman-bayes", "ewens", "zayatz"])
+def test_a_model_that_leaves_the_weights_out_says_so(model):
+    frame = rb.datasets.synthetic_patients(200, seed=5).assign(w=range(1, 201))
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex"], weights="w")
+    fitted = rb.population.fit(people, population=20_100, model=model)
+    assert any("weights were not used" in note for note in fitted.warnings)
+    plain = rb.read_table(frame, quasi_identifiers=["age", "sex"])
+    assert not any(
+        "weights" in note
+        for note in rb.population.fit(plain, population=20_100, model=model).warnings
+    )

@@ -21,6 +21,11 @@ LIGHT = (
 )
 WHOLE = "the table is the whole population: its survey weights are not used"
 
+UNWEIGHTED = (
+    "the survey weights were not used: this model takes people as a simple random sample; "
+    "benedetti-franconi goes by the weights, and so does an assessment"
+)
+
 
 def scale_of(weights: NDArray[Any], population: float) -> tuple[float, tuple[str, ...]]:
     """What to multiply the weights by, and a note where that is not 1.
