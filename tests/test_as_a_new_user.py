@@ -8,6 +8,8 @@ import reidbn as rb
 from reidbn.cli import WHOLE, main, number
 from reidbn.report import threshold
 
+pytestmark = pytest.mark.wide  # tried in CI
+
 
 def typed(capsys, *words):
     """Exit code and what was printed, of a command as typed in a shell."""

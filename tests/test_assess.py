@@ -410,6 +410,7 @@ def test_acting_the_attack_out_on_the_table_agrees(together):
     assert not replace(acted, predicted_right=float(wrong.risk("marketer").mean())).agrees
 
 
+@pytest.mark.wide
 def test_the_worst_case_tells_its_sure_attributes_apart():
     table = people(40)
     worst = assess("adversary-routes", table, population=500)

@@ -197,6 +197,7 @@ def test_chances_of_each_person_come_in_a_column_of_the_call():
     assert found.groups.placed[2].p.shape == (300,)
 
 
+@pytest.mark.wide
 def test_the_report_and_the_command_take_it(tmp_path):
     from click.testing import CliRunner
 

@@ -196,6 +196,7 @@ def test_whose_record_tells_nothing_leads_nowhere_and_says_so(made):
     assert (column[own == 0] == 0).all()
 
 
+@pytest.mark.wide
 def test_what_is_left_out_of_the_table_gives_nobody_away(made):
     _, kin, f = made
     some = rb.what_if(f, drop=[name for name in kin.sparse.names if name.startswith("father")])

@@ -100,6 +100,7 @@ def test_fail_above_tells_by_the_exit_code(table):
     assert ended.value.code == 1
 
 
+@pytest.mark.wide
 def test_a_safe_release_with_rare_risks_is_certified(real_data, tmp_path):
     """Risks near 1e-5 are undecided by a plain sample; that alone was called a failure."""
     page = tmp_path / "r.html"

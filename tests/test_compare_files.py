@@ -98,6 +98,7 @@ def test_files_about_other_events_or_for_other_readers_are_refused(files, tmp_pa
             raise done.exception
 
 
+@pytest.mark.wide
 def test_assessments_of_other_people_and_populations_say_so(tmp_path):
     for name, rows, population in (("a", 300, 10_000), ("b", 200, 20_000)):
         people = rb.read_table(PEOPLE[:rows], quasi_identifiers=["age", "sex"])

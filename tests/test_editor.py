@@ -52,6 +52,7 @@ def test_of_all_broken_files_most_are_seen(validator):
     assert len(seen) >= 73, (len(seen), len(files))
 
 
+@pytest.mark.wide
 def test_nothing_sound_is_refused(validator):
     rng = np.random.default_rng(20261122)
     for _ in range(60):

@@ -11,6 +11,8 @@ import reidbn as rb
 from reidbn.errors import DataError, ReidbnWarning
 from reidbn.report import Telling, how_told
 
+pytestmark = pytest.mark.wide  # tried in CI
+
 ROWS = {"sex": ["M", "F"] * 60, "age": [str(i % 5) for i in range(120)]}
 
 

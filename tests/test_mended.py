@@ -13,6 +13,8 @@ from reidbn.attacks import drivers
 from reidbn.report import Telling, rule
 from reidbn.written import read_number, tiny
 
+pytestmark = pytest.mark.wide  # tried in CI
+
 
 @pytest.fixture
 def ages(tmp_path):

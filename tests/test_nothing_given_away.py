@@ -322,6 +322,7 @@ def rare(u, n=1000):
     return pd.DataFrame({"sex": ["m", "f"] * (n // 2) + ["m"] * u, "job": job})
 
 
+@pytest.mark.wide
 def test_rare_values_taken_together_are_not_counted():
     told = []
     for u in (2, 9):

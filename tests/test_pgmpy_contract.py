@@ -227,6 +227,7 @@ def test_belief_propagation_fails_on_a_graph_in_two_pieces_and_elimination_does_
     )
 
 
+@pytest.mark.wide
 def test_importing_inference_warns_and_the_bridge_keeps_quiet():
     code = "import warnings; warnings.simplefilter('error', FutureWarning); {}"
     loud = "import pgmpy.inference"

@@ -199,6 +199,7 @@ def covered(seeds):
     return found
 
 
+@pytest.mark.wide
 def test_intervals_cover_on_simulated_tables():
     found = covered(range(100))
     for hits in found.values():

@@ -117,6 +117,7 @@ def test_sampling_the_cross_check_and_the_most_probable_case_take_several_groups
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 @given(random_questions())
+@pytest.mark.wide
 def test_random_stories_with_several_groups_equal_enumeration(case):
     attack, targets, seen, do = case
     network = lower(attack).do(do)

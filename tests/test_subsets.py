@@ -426,6 +426,7 @@ def test_progress_ends_at_one_and_never_goes_back():
 # Sampling
 
 
+@pytest.mark.wide
 def test_sampled_intervals_cover_the_exact_risk_at_least_as_often_as_they_say():
     rng = np.random.default_rng(20260101)
     people = People.from_codes(rng.integers(0, 4, (40, 6)))

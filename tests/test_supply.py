@@ -47,6 +47,7 @@ def test_every_promise_names_a_test_that_is_there(name):
     assert (ROOT / name).exists()
 
 
+@pytest.mark.wide
 def test_nothing_goes_over_the_network(tmp_path):
     """pgmpy brings HTTP clients: they are not even loaded before it is asked, and never called."""
     script = f"""

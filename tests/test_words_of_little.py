@@ -35,6 +35,7 @@ def test_a_reduction_of_nobody_is_a_dash_and_no_nan(result):
     assert said.splitlines()[3].split() == ["prosecutor", "-", "-", "-", "0", "->", "0"]
 
 
+@pytest.mark.wide
 def test_a_chance_under_rounding_is_not_written_out_in_a_summary():
     codes = np.random.default_rng(0).integers(0, [40, 5], (400, 2))
     table = rb.People.from_codes(codes, ["age", "job"])

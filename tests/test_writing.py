@@ -122,6 +122,7 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path):
     assert safe_cells(pd.DataFrame({"x": np.zeros(2)})).equals(pd.DataFrame({"x": np.zeros(2)}))
 
 
+@pytest.mark.wide
 def test_everything_that_is_about_single_people_is_private(tmp_path):
     people = rb.read_table(
         rb.datasets.synthetic_patients(300, seed=1), quasi_identifiers=["age", "sex", "state"]

@@ -177,7 +177,7 @@ class Telling:
         """Counts of parts of a whole, none of them few, by differences of what is summed up.
 
         >>> Telling().in_chain([114, 44, 12])
-        [Tens(low=110, high=119), Tens(low=31, high=49), Tens(low=3, high=21)]
+        [Tens(low=110, high=119), Tens(low=31, high=49), Tens(low=11, high=29)]
         """
         if self.custodian:
             return list(counts)
