@@ -99,7 +99,8 @@ def test_pyagrum_reads_every_number_in_its_place(model, ending, digits, tmp_path
         for label, state in zip(
             read.variable(called[node.name]).labels(), node.states, strict=True
         ):
-            assert label == state or (state.startswith("-") and label.startswith(state[1:]))
+            plain = state.replace(".", "_")  # words that pyAgrum reads have no point
+            assert label in (state, plain) or (state[0] == "-" and label.startswith(state[1:]))
         order = [called[name] for name in (*node.parents, node.name)]
         assert set(table.names) == {*order}
         axes = [list(reversed(table.names)).index(name) for name in order]
