@@ -241,3 +241,31 @@ def test_several_scenarios_hold_at_once_and_nothing_finer_keeps_both(shell):
                        "--scenario", "worst-case", "--json")  # fmt: skip
     assert code == 0
     assert len(json.loads(said)["after"]) == 2
+
+
+BANDS = """
+schema_version: 1
+kind: scenario
+name: bands
+title: Ages in bands of 10
+story: the decade is known
+source: assumption
+knows:
+  group: known
+  attributes:
+    decade: {in_bands: {of: age, width: 10}, chance: 1.0, source: assumption}
+"""
+
+
+def test_bands_that_cross_what_the_attacker_knows_settle_no_finer_way(tmp_path):
+    """A decade is a class of ten people; of a release in fourteens some halves are smaller."""
+    (tmp_path / "bands.yaml").write_text(BANDS)
+    people = rb.read_table(pd.DataFrame({"age": range(70)}), quasi_identifiers=["age"])
+    call = {"scenario": str(tmp_path / "bands.yaml"), "population": 10**6}
+    fine = rb.assess("adversary-routes", people, **call).risk("marketer")
+    coarse = people.generalise({"age": 1}, hierarchies={"age": rb.Bands(7)})
+    assert rb.assess("adversary-routes", coarse, **call).risk("marketer").max() > fine.max()
+    assert direction_of(rb.assess("adversary-routes", people, **call), "marketer") is None
+    plan = rb.recommend(people, "adversary-routes", target={"marketer": 0.12}, **call,
+                        hierarchies={"age": "bands:7"}, suppress_at_most=0.0)  # fmt: skip
+    assert plan.best.levels == {"age": 0}

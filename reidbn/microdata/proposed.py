@@ -51,25 +51,25 @@ def propose_hierarchies(
     """
     names = people.quasi_identifiers if columns is None else columns
     names = (names,) if isinstance(names, str) else tuple(names)
-    found = {}
+    found: dict[str, Hierarchy | None] = {}
     for name in names:
         if name not in people.columns:
             raise UsageError(f'no column "{name}"; {did_you_mean(name, people.columns)}')
         column = people.column(name)
         if column.hierarchy is None:
-            at = people.columns.index(name)
-            counts = np.bincount(people.table[:, at], minlength=column.cardinality)
-            proposed = proposal(column.labels.tolist(), counts)
-            if proposed is not None:
-                found[name] = proposed
-    return found
+            found[name] = proposal(column.labels.tolist(), _counts(people, name))
+    return {name: ladder for name, ladder in found.items() if ladder is not None}
+
+
+def _counts(people: People, name: str) -> Ints:
+    """How many people have each value of a column."""
+    codes = people.table[:, people.columns.index(name)]
+    return np.bincount(codes, minlength=people.column(name).cardinality)
 
 
 def steps_of(people: People, name: str, ladder: Hierarchy) -> str:
     """What the hierarchy makes of the column's most common value, level by level."""
-    column, at = people.column(name), people.columns.index(name)
-    counts = np.bincount(people.table[:, at], minlength=column.cardinality)
-    common = column.labels[int(counts.argmax())]
+    common = people.column(name).labels[int(_counts(people, name).argmax())]
     every = [ladder.all_up([common], level)[0] for level in range(ladder.levels + 1)]
     return " -> ".join(map(str, every))
 
@@ -83,17 +83,14 @@ def proposal(labels: Sequence[Any], counts: Ints) -> Hierarchy | None:
     texts = [str(v) for v in values]
     if _are_dates(values):
         return Dates("month", "year", "decade")
-    length = len(texts[0])
-    codes = all(len(t) == length and re.fullmatch(r"[0-9A-Z]+", t) for t in texts)
-    if codes and length > FEWEST and any(t.startswith("0") for t in texts):
+    if all(_ICD.fullmatch(t) for t in texts):
+        return Ladder({t: (t[:3], _chapter(t)) for t in texts})
+    numbers, length = _numbers(values), len(texts[0])
+    codes = all(len(t) == length > FEWEST and re.fullmatch(r"[0-9A-Z]+", t) for t in texts)
+    if codes and (numbers is None or any(t.startswith("0") for t in texts)):
         return Prefix(*range(length - 1, max(length - FEWEST, 0), -1))
-    numbers = _numbers(values)
     if numbers is not None:
         return _bands(numbers)
-    if all(_ICD.fullmatch(t) for t in texts):
-        return Ladder({t: (_category(t), _chapter(t)) for t in texts})
-    if codes and length > FEWEST:
-        return Prefix(*range(length - 1, max(length - FEWEST, 0), -1))
     return _rare_together(dict(zip(texts, (c for _, c in here), strict=True)))
 
 
@@ -131,10 +128,6 @@ def _bands(numbers: Sequence[float]) -> Bands | None:
     if not widths:
         return None
     return Bands(*(int(w) if float(w).is_integer() else w for w in widths))
-
-
-def _category(code: str) -> str:
-    return code[:3]
 
 
 def _chapter(code: str) -> str:

@@ -82,8 +82,9 @@ class Release:
     def look(self, node: Node) -> Looked:
         """Leave out whom the targets ask for, and say what is lost."""
         kept = np.ones(len(self.people), dtype=bool)
-        risks = self.risks(node, kept)
-        start, forced, more = self._values(risks), None, 0
+        results = self.assessed(node, kept)
+        risks = at_start = self.risks(node, kept, results)
+        forced, more = None, 0
         while unmet := [t for t in self.targets if not t.is_met(risks[t.key])]:
             go = self._over(unmet, risks)
             if forced is None and not (self.rises and go.any()):  # from here on it is a choice
@@ -96,7 +97,8 @@ class Release:
             if len(kept) - kept.sum() > self.budget:
                 must = int((~kept if forced is None else forced).sum()) + more
                 sure = must > self.budget or self.budget == 0
-                return Looked(node, None, sure, start, finer_fail=self._finer_fail(node, sure=sure))
+                fail = self._finer_fail(at_start, results, sure=sure)
+                return Looked(node, None, sure, self._values(at_start), finer_fail=fail)
             risks = self.risks(node, kept)
         lost = self.ways.loss(node, self.people.table, ~kept)
         least = (
@@ -119,8 +121,10 @@ class Release:
         risk = risks[target.key]
         return _highest(risk, target.fewest_to_leave(risk))
 
-    def _finer_fail(self, node: Node, *, sure: bool) -> bool:
-        """Whether every finer node fails as this one does, by proof.
+    def _finer_fail(
+        self, risks: Mapping[Key, Array], results: Mapping[str, Assessment], *, sure: bool
+    ) -> bool:
+        """Whether every finer node fails as this one does with nobody left out, by proof.
 
         Where it matters who is unique in the population, as many have to go on a finer table as
         are over their limits here if nobody were.
@@ -128,24 +132,20 @@ class Release:
         on_population = [key for key, d in self.directions.items() if d and d.on_population]
         if not self.falls or not on_population:
             return self.falls and sure
-        everybody = np.ones(len(self.people), dtype=bool)
-        least, results = self.risks(node, everybody), self.assessed(node, everybody)
-        least |= {(name, m): least_risk(results[name], m) for name, m in on_population}
+        least = {**risks, **{(name, m): least_risk(results[name], m) for name, m in on_population}}
         unmet = [t for t in self.targets if not t.is_met(least[t.key])]
         go = [int(self._over(unmet, least).sum())]
         return max(go + [t.fewest_to_leave(least[t.key]) for t in unmet]) > self.budget
 
-    def risks(self, node: Node, kept: Flags) -> dict[Key, Array]:
+    def risks(
+        self, node: Node, kept: Flags, results: Mapping[str, Assessment] | None = None
+    ) -> dict[Key, Array]:
         """Every measure that a target names, of each person who is kept."""
-        found: dict[Key, Array] = {}
+        results = self.assessed(node, kept) if results is None else results
+        own = {t.key: results[t.under].risk(t.measure) for t in self.targets if not t.on_classes}
         if any(t.on_classes for t in self.targets):
-            found["", ALIKE] = 1.0 / self._sizes(node, kept)
-        if not all(t.on_classes for t in self.targets):
-            results = self.assessed(node, kept)
-            found |= {
-                t.key: results[t.under].risk(t.measure) for t in self.targets if not t.on_classes
-            }
-        return found
+            own["", ALIKE] = 1.0 / self._sizes(node, kept)
+        return own
 
     def _sizes(self, node: Node, kept: Flags) -> Ints:
         rows, of = self.rows, self.rows.of_record[kept]
@@ -158,6 +158,8 @@ class Release:
 
     def assessed(self, node: Node, kept: Flags) -> dict[str, Assessment]:
         """The assessments of those who are kept, released so."""
+        if kept.all() and not any(node):
+            return dict(self.bases)
         ladders = {o.name: o.ladder for o in self.options}
         levels = self.ways.levels(node)
         return {name: released(base, levels, ladders, kept) for name, base in self.bases.items()}

@@ -84,7 +84,7 @@ class ReleasePlan:
     def _choice(self, found: Looked) -> Way:
         levels = self._table.ways.levels(found.node)
         out = np.zeros(len(self.people), bool) if found.left_out is None else found.left_out
-        before = self._at_start.values
+        before = self._at_start
         return Way(
             levels, _dropped(self._table, found.node), int(out.sum()), found.loss,
             {str(t): t.shown(before[t]) for t in self.targets},
@@ -92,12 +92,10 @@ class ReleasePlan:
         )  # fmt: skip
 
     @cached_property
-    def _at_start(self) -> Looked:
+    def _at_start(self) -> dict[Target, float]:
         everybody = np.ones(len(self.people), dtype=bool)
-        start: Node = (0,) * len(self._table.options)
-        risks = self._table.risks(start, everybody)
-        values = {t: t.value(risks[t.key]) for t in self.targets}
-        return Looked(start, None, False, values)
+        risks = self._table.risks((0,) * len(self._table.options), everybody)
+        return {t: t.value(risks[t.key]) for t in self.targets}
 
     @cached_property
     def front(self) -> pd.DataFrame:

@@ -151,11 +151,12 @@ def _direction(bases: Mapping[str, Assessment], target: Target) -> Direction | N
 def _looked_at_again(table: Release, best: Looked) -> dict[str, Assessment]:
     """What is recommended, assessed anew; a plan counts only where every target is kept."""
     assert best.left_out is not None  # noqa: S101 - it keeps its targets
-    risks = table.risks(best.node, ~best.left_out)
+    results = table.assessed(best.node, ~best.left_out)
+    risks = table.risks(best.node, ~best.left_out, results)
     for t in table.targets:
         if not t.is_met(risks[t.key]):
             raise EngineError(f"the plan found does not keep {t}; a fault of reidbn, report it")
-    return table.assessed(best.node, ~best.left_out)
+    return results
 
 
 def _nothing_found(table: Release, certificate: Certificate) -> str:
@@ -169,12 +170,8 @@ def _nothing_found(table: Release, certificate: Certificate) -> str:
     now = t.shown(t.value(risks[t.key]))
     kept = [o.name for o in table.options if o.levels[-1] < o.ladder.levels]
     more = f"let {kept[0]} be made coarser, " if kept else ""
-    none = (
-        "no way to release keeps"
-        if certificate.is_proved
-        else ("no way to release was found that keeps")
-    )
+    found = "" if certificate.is_proved else " was found that"
     return (
-        f"{none} {t}: at the highest levels it is {now:.3g}"
+        f"no way to release{found} keeps {t}: at the highest levels it is {now:.3g}"
         f". Allow more to be left out (suppress_at_most=), {more}or ask for less"
     )

@@ -47,6 +47,8 @@ def direction_of(base: Assessment, measure: str) -> Direction | None:
     query, attack, inputs = base.questions.get(measure), base.attack, base.inputs
     if query is None or query.given or inputs.method != "exact" or len(base) > MOST:
         return None
+    if base.groups.bands:
+        return None  # a released value over two bands is a class of its own, smaller than a band
     records = inputs.attack.parameters.get(RECORDS)
     if RECORDS in attack.subject or (records is not None and RECORDS not in inputs.set):
         return None  # how many people there are is seen by itself

@@ -7,9 +7,9 @@ lose in all.  Two rules skip a node without looking at it:
     a coarser one fails             and making it finer only splits classes, so it fails, too
 
 The second holds where hierarchies nest and every target is about classes or an attack of which it
-was shown (rising.py).  From each node that is
-not skipped a path leads up to the coarsest one; halving it finds where the targets begin to be
-kept, and one failure there answers for every finer node at once.
+was shown (rising.py).  From each node that is not skipped a path leads up to the coarsest one;
+halving it finds where the targets begin to be kept, and one failure there answers for every finer
+node at once.
 """
 
 from __future__ import annotations
