@@ -25,6 +25,9 @@ MOST_ROUNDS = 10_000
 """Rounds of a whole fit, or of a whole leak."""
 MOST_CHECKED = 1_000_000
 """People who are looked at one by one when a result is checked."""
+MOST_PEOPLE = 10_000_000_000
+"""People of whom a table can be a sample: no more are on earth, and a slip of the hand would make
+everybody look safe."""
 MOST_LISTED = 10**7
 """Numbers that are written out one by one: leak sizes, the members of one class."""
 

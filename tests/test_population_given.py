@@ -10,7 +10,7 @@ PEOPLE = rb.read_table(
 
 
 @pytest.mark.parametrize(
-    "size", [float("inf"), float("nan"), 1e300, -5, 0, 4.5, "300k", [5], True, PEOPLE]
+    "size", [float("inf"), float("nan"), 1e300, 2.5e12, -5, 0, 4.5, "300k", [5], True, PEOPLE]
 )
 def test_a_population_that_is_no_number_of_people_is_refused_by_assess_as_by_a_fit(size):
     with pytest.raises((rb.UsageError, rb.DataError), match="population"):

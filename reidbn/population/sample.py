@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.errors import UsageError
+from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.table import People
 from reidbn.population.partition import as_partition
 from reidbn.population.weights import WHOLE, scale_of
 from reidbn.theory.frequencies import FrequencyTable
 
-LARGEST = 2**53
 SUPPRESSED = (
     "people were suppressed: the population is counted without those for whom they stood; "
     "population= means the one from which the table was drawn, before anybody was suppressed. The "
@@ -198,6 +198,11 @@ def population_size(population: Any) -> tuple[int, People | None]:
         size = float(population)  # type: ignore[arg-type]
     except (OverflowError, TypeError, ValueError):  # a count of 400 digits, a date
         size = float("inf")
-    if not (size == int(size) if np.isfinite(size) else False) or not 1 <= size <= LARGEST:
-        raise UsageError(f"population={size:g}: need a whole number of people, 1 to 2^53")
+    if not (size == int(size) if np.isfinite(size) else False) or size < 1:
+        raise UsageError(f"population={size:g}: need a whole number of people, 1 or more")
+    if size > MOST_PEOPLE:
+        raise UsageError(
+            f"population={size:g}: there are fewer than {MOST_PEOPLE:,} people on earth; give the "
+            f"number of people from whom the table was drawn"
+        )
     return int(size), None

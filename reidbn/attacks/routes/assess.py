@@ -75,6 +75,7 @@ from reidbn.inference.estimates import AT_ONCE
 from reidbn.inference.lowering import Lowering, check_settings
 from reidbn.inference.query import Mean, Query, default_question, read_query
 from reidbn.inference.sampling import forward, matching
+from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.placing import Groups, place, refuse_unnamed
@@ -86,7 +87,6 @@ from reidbn.release.writing import private_folder
 from reidbn.written import agree, counted
 
 METHODS = ("exact", "simulation")
-MOST_PEOPLE = 10_000_000_000
 
 
 @renamed(trials="draws")
