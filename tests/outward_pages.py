@@ -18,7 +18,7 @@ from math import lgamma
 import numpy as np
 import outward_attacker as assess
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 MARK, EPS = 9, 1e-6
 
@@ -47,6 +47,8 @@ class Pages:
     whole: tuple = (0, 0)
     nobody: int = 0
     somebody: int = 0
+    few: bool = False
+    """Those are marked of whom a verdict says that there are some."""
     unsettled: set = field(default_factory=set)
     """Cells of which the search did not end in time."""
 
@@ -88,14 +90,15 @@ class Pages:
                     self.mark(page, f"{name} {i - 1} to {i}", between)
             before, low_before = row, low
 
-    def classes_can(self, last):
-        """What sums of class sizes up to `last` can be, from 0 to 9."""
+    def classes_can(self, last, least=None):
+        """What sums of class sizes up to `last` can be, from 0 to 9; of a cutoff from `least`."""
+        least = last if least is None else least
         can = {0}
         for size in range(self.nobody + 1, min(last, MARK) + 1):
             can |= {c + size * k for c in can for k in range(MARK // size + 1)}
         can = {c for c in can if c <= MARK}
-        if self.somebody and last >= self.somebody:
-            can -= {0}
+        if self.somebody and (least >= self.somebody or (self.few and least >= MARK)):
+            can -= {0}  # of few people nobody is in a class of ten or more
         return (min(can), max(can)) if last > self.nobody else (0, 0)
 
     def class_cell(self, page, last, low, high):
@@ -119,10 +122,24 @@ class Pages:
             found[self.index[name]] = value
         return found
 
+    def _at_or_beyond(self, sign, row, goal, upper, matrix, least, most):
+        """The promised end, where some table has it; None where none has."""
+        whole = vstack([matrix, csr_array(row[None, :])])
+        ends = (-np.inf, goal) if sign > 0 else (goal, np.inf)
+        answer = _solved(0 * row, whole, np.append(least, ends[0]), np.append(most, ends[1]), upper)
+        return None if answer.status == 2 else "not settled" if answer.status == 1 else goal
+
+    def _furthest(self, sign, row, upper, matrix, least, most, cell):
+        answer = _solved(sign * row, matrix, least, most, upper)
+        if answer.status == 2:
+            return None
+        assert answer.status in (0, 1), (cell, answer.message)
+        return "not settled" if answer.status else sign * round(answer.fun)
+
     def read_out(self, truth_n):
         """Of every cell the numbers that are left: the least and the most over all n."""
         low, high = self.whole
-        left = {i: [np.inf, -np.inf] for i in range(len(self.cells))}
+        left, pending = {i: [np.inf, -np.inf] for i in range(len(self.cells))}, set()
         upper = np.full(len(self.index), float(self.most))
         upper[: self.most] = self.most // np.arange(1, self.most + 1)
         for n in dict.fromkeys((truth_n, low, high, *range(low, high + 1))):
@@ -131,24 +148,33 @@ class Pages:
                 for sign, end in ((1, 0), (-1, 1)):
                     if (left[i][0] <= cell.low, left[i][1] >= cell.high)[end]:
                         continue
-                    row = cell.row(n) if callable(cell.row) else cell.row
-                    answer = milp(
-                        sign * self.vector(row),
-                        constraints=LinearConstraint(matrix, least, most),
-                        bounds=Bounds(0, upper),
-                        integrality=np.ones(len(self.index)),
-                        options={"time_limit": 1},
-                    )
-                    if answer.status == 2 and n != truth_n:
+                    row = self.vector(cell.row(n) if callable(cell.row) else cell.row)
+                    goal = (cell.low, cell.high)[end]
+                    value = self._at_or_beyond(sign, row, goal, upper, matrix, least, most)
+                    if value is None:  # the promised end is not reached: how far is it?
+                        value = self._furthest(sign, row, upper, matrix, least, most, cell)
+                    if value is None:
+                        assert n != truth_n, cell
                         continue
-                    if answer.status == 1:  # nothing is proved: for the reader, not for the house
-                        left[i][end] = (cell.low, cell.high)[end]
-                        self.unsettled.add(i)
+                    if value == "not settled":
+                        pending.add((i, end, goal))
                         continue
-                    assert answer.status == 0, (cell, n, answer.message)
-                    value = sign * round(answer.fun)
                     left[i][end] = (min, max)[end](left[i][end], value)
+        for i, end, goal in pending:  # nothing is proved: for the reader
+            if (left[i][end] > goal, left[i][end] < goal)[end]:
+                left[i][end] = goal
+                self.unsettled.add(i)
         return [tuple(left[i]) for i in range(len(self.cells))]
+
+
+def _solved(goal, matrix, least, most, upper):
+    return milp(
+        goal,
+        constraints=LinearConstraint(matrix, least, most),
+        bounds=Bounds(0, upper),
+        integrality=np.ones(len(upper)),
+        options={"time_limit": 60, "node_limit": 5_000},
+    )
 
 
 def minus(row, other):
@@ -199,6 +225,7 @@ def read_assessment(me, markdown, numbers):
     for row, low, high in found.rows:
         me.know({("class", s): v for s, v in enumerate(row, 1) if v}, low, high)
     me.nobody, me.somebody = found.nobody, found.somebody
+    me.few = (1, me.somebody) in found.marked
     for (first, last), promise in found.open_cells():
         row = me.upto(last or me.most, first)
         me.mark("assess", f"classes of {first} to {last}", row, promise)
@@ -241,11 +268,12 @@ def read_leak(me, markdown, numbers):
 
         return row
 
+    can_be = [n for n in range(me.whole[0], me.whole[1] + 1) if n >= leaked]
     for level, (_, most) in told:
         row = above(level)
-        if most <= MARK and row(me.whole[0]) and row(me.whole[1]):
-            last = len(row(me.whole[0]))
-            me.mark("leak", f"above {level:g}", row, me.classes_can(last))
+        lasts = [len(row(n)) for n in can_be]
+        if most <= MARK and min(lasts):
+            me.mark("leak", f"above {level:g}", row, me.classes_can(max(lasts), min(lasts)))
 
 
 def read_population(me, markdown, numbers):

@@ -8,6 +8,7 @@ import json
 import re
 from collections import defaultdict
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -69,6 +70,36 @@ def test_every_mark_of_a_small_table_leaves_all_that_classes_can_make_up(ten):
             if (i + j) % 25 == 0:
                 found = [p for p in protections(tables[0]) if p.cell == cell]
                 assert all((p.low, p.high) == (low, high) and p.is_kept for p in found)
+
+
+def test_a_leak_excludes_no_number_of_people_of_the_told_ten():
+    """All 1,990 tables of 10 to 19: how many people there are moves the class above a level."""
+
+    @lru_cache
+    def risks(n):
+        return rb.leak.risk(records=n, leaked=4, class_size=np.arange(1, n + 1))
+
+    levels = [0.05, 0.09, 0.1, 0.2, 0.33]
+    same = defaultdict(list)
+    for n in range(10, 20):
+        for sizes in partitions(n):
+            each = np.repeat(sizes, sizes)
+            classes = Alike(each, law=lambda n, s: risks(n)[np.asarray(s) - 1])
+            ladder = Telling(classes=(classes,)).ladder(risks(n)[each - 1])
+            told = tuple(ladder.above(t) for t in levels)
+            for t, (low, high) in zip(levels, told, strict=True):
+                assert low <= (risks(n)[each - 1] > t).sum() <= high
+            same[classes.all, told, tuple(map(classes.at, range(1, 20)))].append(each)
+    marks = 0
+    for (_, told, _), tables in same.items():
+        assert {len(each) for each in tables} == set(range(10, 20))
+        for t, found in zip(levels, told, strict=True):
+            lasts = [int((risks(n) > t).sum()) for n in range(10, 20)]
+            if found.is_few and min(lasts):
+                can = {int((risks(len(each))[each - 1] > t).sum()) for each in tables}
+                assert (min(can), max(can)) == (0, 9), (t, can)
+                marks += 1
+    assert marks > 5
 
 
 def test_the_audit_finds_what_linear_programming_misses_and_pools_it():

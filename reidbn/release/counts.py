@@ -20,7 +20,7 @@ proves it again for the numbers that are printed.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -36,6 +36,9 @@ WIDTH = BASE - 1
 LOOSE, AFTER = 10, 19
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Law = Callable[[int, Ints], Array]
+"""What classes of each size have in a table of so many people: less the larger; empty where there
+can be no such table."""
 
 
 def cutoffs(most: int) -> list[int]:
@@ -108,6 +111,8 @@ class Alike:
     somebody: int = 0
     """A verdict says that somebody is in a class of at most so many."""
     nobody: int = 0
+    law: Law | None = None
+    """By which a value follows from the size of a class and from how many people there are."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -163,7 +168,9 @@ class Above:
     """How many people have more than each level, and their mean, as these are told.
 
     A value that follows from the size of a person's class is counted by class size, at the cutoffs
-    of `Alike`; any other by itself.
+    of `Alike`; any other by itself.  Where it follows from the number of people too, of which only
+    the ten is told, the class from which on it is above a level is not told either: people are
+    then counted from the lowest to the highest cutoff over all numbers in that ten.
     """
 
     values: Array
@@ -182,8 +189,22 @@ class Above:
                     return classes, *found
         return None
 
+    @cached_property
+    def _lawful(self) -> tuple[Alike, list[int], list[tuple[Array, Array]]] | None:
+        """The classes of a law, cutoffs, and by number of people the values at and beyond each."""
+        for classes in self.classes:
+            if classes.law is None or len(classes) != len(self.values):
+                continue
+            sizes, where = np.unique(classes.sizes, return_inverse=True)
+            found = classes.law(len(classes), sizes)[where]
+            if np.allclose(found, self.values, rtol=1e-9, atol=0):
+                return classes, *_of_law(classes, classes.law)
+        return None
+
     def above(self, level: float) -> Tens:
         """People above a level."""
+        if self._lawful is not None and level >= 0:
+            return _by_law(level, *self._lawful)
         if self._link is not None and level >= 0:
             classes, sizes, values = self._link
             cutoff = cutoff_of(level, sizes, values)
@@ -207,7 +228,7 @@ class Above:
         return low - more, high - less
 
     def _parts(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        if self._link is not None or self._sorted[0] >= 0:
+        if self._sorted[0] >= 0:
             return self._integral(), (0.0, 0.0)
         parts = [Above(np.maximum(sign * self._sorted, 0)) for sign in (1, -1)]
         return parts[0]._integral(), parts[1]._integral()
@@ -242,6 +263,29 @@ def _by_size(values: Array, sizes: Ints) -> tuple[Ints, Array] | None:
     if (high - low > slack).any() or (np.diff(high) > slack[1:]).any():
         return None
     return sizes[first], high
+
+
+def _of_law(classes: Alike, law: Law) -> tuple[list[int], list[tuple[Array, Array]]]:
+    cutoffs = [0, *classes.cutoffs]
+    at = np.array(cutoffs)
+    ends = []
+    for n in range(max(classes.all.low, 1), classes.all.high + 1):  # larger ones are all people
+        here, beyond = (law(n, np.clip(s, 1, n)) for s in (at, at + 1))
+        if len(here):
+            ends.append((here, beyond))
+    return cutoffs, ends
+
+
+def _by_law(level: float, classes: Alike, cutoffs: list[int], ends: Any) -> Tens:
+    """From the people up to the lowest cutoff to those up to the highest, over all that may be."""
+    low, high = len(cutoffs), 0
+    for here, beyond in ends:
+        low = min(low, int(is_above(here[1:], level).sum()))
+        high = max(high, int(is_above(beyond, level).sum()))
+    if not high and classes.at(1).low >= BASE:
+        return Tens(0, 0)  # as below
+    last = cutoffs[high] if high < len(cutoffs) else classes.end
+    return Tens(classes.at(cutoffs[low]).low, classes.at(last).high)
 
 
 def cutoff_of(level: float, sizes: Ints, values: Array) -> int:

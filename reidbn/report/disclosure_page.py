@@ -456,7 +456,7 @@ def _protected_share(share: float, d: Disclosure, said: Telling) -> str:
     """The same of those who are protected: by the others."""
     if said.custodian:
         return _share_of(share, d, said)
-    return said.share(said.rest(round((1 - share) * len(d)), len(d)), len(d))
+    return said.share(said.rest(round((1 - share) * len(d)), len(d)), len(d), rest=True)
 
 
 def _near(mean: float, people: int, said: Telling) -> float:

@@ -138,7 +138,11 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     known = getattr(result, "known", None)
     named = tuple(getattr(known, "names", None) or ())
     sets = [None] if not named or set(named) == set(table.quasi_identifiers) else [None, named]
-    return Telling(classes=tuple(Alike(written.class_sizes(names)) for names in sets))
+    lawful = getattr(result, "by_class", None)
+    found = [Alike(written.class_sizes(names)) for names in sets]
+    if lawful is not None:
+        found.insert(0, Alike(lawful[0], law=lawful[1]))
+    return Telling(classes=tuple(found))
 
 
 @typed

@@ -125,9 +125,14 @@ class Telling:
         """The verb of a count; outwards it does not tell that it is one."""
         return agree(count, one, many) if self.custodian else many
 
-    def share(self, count: int | Tens, total: int) -> str:
+    def share(self, count: int | Tens, total: int, *, rest: bool = False) -> str:
         """A share of all people, made of the counts that are told.
 
+        rest: a count of those whom another one leaves of the very same people; where a count that
+        is told from so many to so many is the least, there may be nine people more of all.
+
+        >>> Telling().share(Tens(20, 39), 37), Telling().share(Tens(21, 39), 37, rest=True)
+        ('51.3 % to 100 %', '70 % to 100 %')
         >>> Telling().share(400, 4000), Telling().share(3, 4000), Telling().share(4000, 4000)
         ('10 %', 'below 0.25 %', 'above 99.8 %')
         """
@@ -138,6 +143,8 @@ class Telling:
         ends = self._share_ends(count, total)
         if ends is None:
             return "-"
+        if not rest and not count.is_ten:
+            ends = count.low / (down(total) + BASE - 1), ends[1]
         low, high = (f"{100 * end:.3g} %" for end in ends)
         if count.is_few:
             return f"below {high}"
@@ -463,7 +470,7 @@ class Telling:
             return self.counted(int(m.value))
         if m.unit == SHARE and m.each is not None:
             everybody = len(m.each)
-            return self.share(self._have(m.value, everybody), everybody)
+            return self.share(self._have(m.value, everybody), everybody, rest=True)
         if m.told in ("mean", "rest") and m.each is not None:
             return self.mean_in_words(m.each, rest=m.told == "rest")
         found = self.measure(m)

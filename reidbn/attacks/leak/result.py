@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.leak.ask import LeakSize, risks
+from reidbn.attacks.leak.ask import risk as risk_of
 from reidbn.attacks.routes.arguments import whole_number
 from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import CrosscheckFailed, UsageError
@@ -22,6 +23,7 @@ from reidbn.late import late
 from reidbn.limits import MOST_DRAWS
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.table import People, checked_people
+from reidbn.release.counts import Law
 from reidbn.result import Measure, Result, by_person, count_of, given, highest_of, mean_of
 
 if TYPE_CHECKING:
@@ -90,6 +92,29 @@ class Leak(Result):
                 told="total", each=self.risk,
             ),
         }  # fmt: skip
+
+    @property
+    def by_class(self) -> tuple[NDArray[np.int64], Law] | None:
+        """The class of each person, and the risk of a class by how many people there are.
+
+        None where what is known is uncertain: a risk is then the mean over several classes.
+        """
+        if not self.known.is_sure or 0 < self.sensitive_known < 1:
+            return None
+        secret = self.sensitive if self.sensitive_known else None
+        people = self.known.seen(self.table)
+        sizes = people.class_sizes(tuple(dict.fromkeys(
+            (*self.known.used, *(() if secret is None else people.names([secret])))
+        )))  # fmt: skip
+
+        def law(records: int, class_sizes: NDArray[np.int64]) -> Floats:
+            if max(self.sizes) > records:
+                return np.empty(0)
+            return np.asarray(
+                risk_of(records=records, leaked=self.sizes, class_size=class_sizes), dtype=float
+            )
+
+        return sizes, law
 
     def remarks(self) -> tuple[str, ...]:
         """Of the table, and of what may be known."""
