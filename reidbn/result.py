@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.calls import typed
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.late import late
 
@@ -256,6 +257,17 @@ class Result:
     def check(self) -> Any:
         """The numbers reached in another way; raises CrosscheckFailed where they differ."""
         raise UsageError(f"a {self.kind} has no cross-check")
+
+    @typed
+    def explain(self, person: Any = None, measure: str = "overall") -> Any:
+        """Why one person's number is what it is, and what would protect that person.
+
+        `person` is the subject's id, or the row from 0; `measure` the risk that is explained.
+        """
+        raise UsageError(
+            f"a {self.kind} has no routes and no facts that add up to one person's number: read "
+            f"that person's row in .people, or explain an assessment, rb.assess(...).explain(id)"
+        )
 
     report = late("reidbn.report.page:write_report")
     plot = late("reidbn.report.page:write_plot")

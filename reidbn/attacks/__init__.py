@@ -20,6 +20,7 @@ __getattr__ = face(
         "routes.blocks": "risks",
         "routes.changes": "what_if",
         "routes.counts": "subset_classes",
+        "routes.explained": "PersonExplained explain explain_from",
         "routes.drivers": "drivers most_exposed routes",
         "routes.population": "SubsetPopulation",
         "routes.speaking": "subset_population",

@@ -34,6 +34,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Attacks on a table": {
         "assess": ("assess", "the risk of every person of a table, with a report"),
+        "explain": ("explain", "one person's risk: which facts, which route, what would protect"),
         "leak": ("leak", "part of a table leaks: one target, many, and designing backwards"),
         "linkage": ("linkage", "how many facts of a mostly empty record single a person out"),
         "family": ("family", "which relatives one record gives away, and theirs"),

@@ -76,7 +76,10 @@ if TYPE_CHECKING:
               help="Public: k alike in every class; controlled: mean, nobody unique.")  # fmt: skip
 @click.option("--threshold", metavar="NAME|NUMBER|MEASURE=NUMBER",
               help="A precedent (ema), your own limit on 1/class, or on a measure.")  # fmt: skip
-@result_options()
+@result_options(
+    out="Write everybody's risks (Parquet) by subject: the id, or the row of TABLE from 0; as "
+    ".json with the reasons that reidbn explain reads. Restricted."
+)
 @click.option(
     "--option",
     multiple=True,
@@ -213,7 +216,7 @@ def _say_part(
             "interval). Nothing is said about the highest risk of the others; no rule is judged."
         )
     if options["out"]:
-        done = result.to_parquet(options["out"])
+        done = _write_out(result, options["out"])
         click.echo(f"risks of those asked about (restricted): {done}", err=True)
     return 0
 
@@ -234,11 +237,17 @@ def _write(result: Any, options: dict[str, Any], releases: dict[str, dict[str, i
 
 def _write_persons(result: Any, options: dict[str, Any]) -> None:
     if options["out"]:
-        done = result.to_parquet(options["out"])
+        done = _write_out(result, options["out"])
         click.echo(f"risks of every person (restricted): {done}", err=True)
     if options["restricted"]:
         done = result.to_restricted(options["restricted"])
         click.echo(f"everybody's risk, route and attribute (restricted): {done}", err=True)
+
+
+def _write_out(result: Any, path: str) -> Any:
+    """A row per person; or, in a .json file, everybody's risk explained."""
+    is_explained = path.lower().endswith(".json")
+    return result.to_explained(path) if is_explained else result.to_parquet(path)
 
 
 def _releases(people: People, options: dict[str, Any]) -> dict[str, dict[str, int]]:

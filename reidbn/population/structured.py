@@ -307,8 +307,10 @@ class StructuredFit(Uniqueness):
         )
         return StructuredParts(*(float(v) for v in told))
 
-    def explain(self) -> str:
-        """How the estimate comes about, in words."""
+    def explain(self, person: Any = None, measure: str = "overall") -> str:
+        """How the estimate comes about, in words; of a person or a measure it says nothing."""
+        if person is not None:
+            super().explain(person, measure)
         low, high = self.prediction_interval()
         a, b, s = self.layer.mean
         lines = [
@@ -377,8 +379,10 @@ class StructuredInstead(Chosen):
         assert isinstance(self.chosen, PitmanFit)  # noqa: S101 - the only one there is
         return self.chosen
 
-    def explain(self) -> str:
-        """Which model speaks, and why."""
+    def explain(self, person: Any = None, measure: str = "overall") -> str:
+        """Which model speaks, and why; of a person or a measure it says nothing."""
+        if person is not None:
+            super().explain(person, measure)
         return "\n".join([f"{self.chosen.model} speaks: {self.why}.", *self.warnings])
 
     def _remarks(self) -> list[str]:

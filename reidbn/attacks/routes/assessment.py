@@ -465,6 +465,8 @@ class Assessment(Result):
         return write_frames(path, [self.subjects.reset_index(names="subject")])
 
     to_restricted = late("reidbn.attacks.routes.readings:write_restricted")
+    explain = late("reidbn.attacks.routes.explained:explain")
+    to_explained = late("reidbn.attacks.routes.explained:write_explained")
 
     def __repr__(self) -> str:
         values = self.risks[OVERALL]

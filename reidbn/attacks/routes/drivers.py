@@ -214,7 +214,7 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
             f"{result.attack.name} has no group of attributes, so what each of them adds cannot be "
             f"told; assess {WITH_GROUP}"
         )
-    if any(p.member == EVERYTHING_SURE for p in result.groups.placed) and _can_part(result):
+    if any(p.member == EVERYTHING_SURE for p in result.groups.placed) and can_part(result):
         parted = run(replace(result.inputs, apart=True, method="exact", checkpoint=None))
         found = drivers(parted, measure)
         _, first = np.unique(result.subject_table.of_person, return_index=True)
@@ -230,8 +230,8 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
     everything = (1 << b) - 1
     asked = range(1 << b) if exact else [everything, *(everything ^ (1 << j) for j in range(b))]
     try:
-        worth = {
-            s: _worth(result, measure, s) for s in progress(list(asked), "what each attribute adds")
+        worths = {
+            s: worth(result, measure, s) for s in progress(list(asked), "what each attribute adds")
         }
     except ImpossibleEvidence:
         known = ", ".join(result.questions[measure].known)
@@ -240,10 +240,10 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
             f"{known}, which cannot be where less is known"
         ) from None
     if exact:
-        shares = np.stack([_shapley(worth, j, b) for j in range(b)], axis=1)
-        nothing = float(np.average(worth[0], weights=result.subject_table.counts))
+        shares = np.stack([_shapley(worths, j, b) for j in range(b)], axis=1)
+        nothing = float(np.average(worths[0], weights=result.subject_table.counts))
     else:
-        shares = np.stack([worth[everything] - worth[everything ^ (1 << j)] for j in range(b)], 1)
+        shares = np.stack([worths[everything] - worths[everything ^ (1 << j)] for j in range(b)], 1)
         nothing = float("nan")
     labels = tuple(p.label for p in result.groups.placed)
     method = _kept(result, measure, SHAPLEY if exact else LEAVE_ONE_OUT)
@@ -282,13 +282,13 @@ def _kept(result: Assessment, measure: str, method: str) -> str:
     return f"{method}, the attacker's policy kept" if result.attack.decisions else method
 
 
-def _can_part(result: Assessment) -> bool:
+def can_part(result: Assessment) -> bool:
     """Few enough groups and people for every sure group to be a member of its own."""
     groups = sum(len(p.columns) if p.member == EVERYTHING_SURE else 1 for p in result.groups.placed)
     return groups <= MOST_APART and result.subject_table.subjects << groups <= CELLS_APART
 
 
-def _worth(result: Assessment, measure: str, known: int) -> Array:
+def worth(result: Assessment, measure: str, known: int) -> Array:
     """The risk of every distinct subject when only the groups in `known` can be known.
 
     A group set to no is also given as no: its evidence has probability 1 and halves the subsets.
@@ -296,10 +296,11 @@ def _worth(result: Assessment, measure: str, known: int) -> Array:
     query = result.questions[measure]
     never = {p.member: NO for j, p in enumerate(result.groups.placed) if not known >> j & 1}
     changed = Query(query.targets, query.wanted, {**query.given, **never}, {**query.do, **never})
-    return _risk(result, changed)
+    return risk_of(result, changed)
 
 
-def _risk(result: Assessment, query: Query) -> Array:
+def risk_of(result: Assessment, query: Query) -> Array:
+    """The answer to a question for every distinct subject."""
     if not result.subject_table.is_kept:
         found = summed(
             result.attack, {OVERALL: query}, result.inputs.set, result.classes, result.population,
@@ -330,14 +331,19 @@ def routes(result: Assessment, measure: str = OVERALL) -> pd.DataFrame:
             "with rb.read_table"
         )
     query = result.questions[measure]
-    target = _through_the_scenario(result, result.attack.all_nodes[query.targets[0]])
-    names = [p for p in target.parents if p in result.attack.nodes
-             and set(result.attack.nodes[p].states) == {NO, YES}]  # fmt: skip
     data = {}
-    for name in names:
+    for name in route_names(result, measure):
         asked = Query((name,), {name: YES}, query.given, query.do)
-        data[name] = _risk(result, asked)[result.subject_table.of_person]
+        data[name] = risk_of(result, asked)[result.subject_table.of_person]
     return pd.DataFrame(data, index=result.subjects.index)
+
+
+def route_names(result: Assessment, measure: str) -> list[str]:
+    """The yes/no parents of the measure's event."""
+    query = result.questions[measure]
+    target = _through_the_scenario(result, result.attack.all_nodes[query.targets[0]])
+    return [p for p in target.parents if p in result.attack.nodes
+            and set(result.attack.nodes[p].states) == {NO, YES}]  # fmt: skip
 
 
 def _through_the_scenario(result: Assessment, target: Node) -> Node:

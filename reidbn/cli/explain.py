@@ -1,0 +1,27 @@
+"""reidbn explain: one person's risk in one paragraph, for the custodian."""
+
+from __future__ import annotations
+
+import click
+
+from reidbn.cli._options import print_json
+
+
+@click.command()
+@click.argument("risks", type=click.Path(exists=True, dir_okay=False))
+@click.option("--person", required=True, metavar="ID",
+              help="The subject's id; or the row from 0, where the table has no ids.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def explain(risks: str, person: str, as_json: bool) -> None:
+    """Which facts and which route make one person's risk, and what would protect this person.
+
+    RISKS is what `reidbn assess TABLE ... --out risks.json` wrote.  It is of everybody, and what is
+    printed is of somebody: both stay with the custodian.
+    """
+    from reidbn.attacks.routes.explained import explain_from
+
+    found = explain_from(risks, person)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(found.in_words())
