@@ -439,3 +439,13 @@ def test_two_reports_are_not_told_apart_within_their_steps(tmp_path, capsys):
         main(["compare", *names, "--json"])
     rows = {row["measure"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["overall, mean"]["difference"] == pytest.approx(-0.001)
+
+
+@pytest.mark.parametrize("n", [100, 137, 9_999, 400_000])
+def test_what_a_told_mean_lies_between_holds_it_at_every_size(n):
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        yes = (rng.random(n) < rng.random()).astype(float)
+        for rest in (False, True):
+            low, high = OUT.mean_ends(yes, rest=rest)
+            assert low <= yes.mean() <= high

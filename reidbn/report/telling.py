@@ -17,9 +17,9 @@ is said by the verdict alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import ceil, floor, log2, log10
+from math import ceil, floor, isclose, log2, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -265,14 +265,14 @@ class Telling:
             return (float(values.mean()),) * 2
         if rest:
             missing = self.mean_ends(1 - values)
-            return missing and (three_digits(1 - missing[1]), three_digits(1 - missing[0]))
+            return missing and outwards(1 - missing[1], 1 - missing[0])
         least, most = float(np.min(values)), float(np.max(values))
         if len(values) < FEWEST or least < -1 or most > 1:
             return None
         low, high = self.ladder(values).mean()
         step = BASE / down(len(values))
         ends = floor(low / step + 1e-9) * step, min(ceil(high / step - 1e-9) * step, 1.0)
-        return three_digits(ends[0]), three_digits(ends[1])
+        return outwards(*ends)
 
     def step(self, values: Array, *, rest: bool = False) -> float:
         """How far apart the ends of a told mean are; 0 where it is exact or not told."""
@@ -433,7 +433,7 @@ class Telling:
         if m.unit != SHARE:
             return self.mean_ends(m.each, rest=m.told == "rest")
         ends = self._share_ends(self._have(m.value, len(m.each)), len(m.each))
-        return ends and (three_digits(ends[0]), three_digits(ends[1]))
+        return ends and outwards(*ends)
 
     def _have(self, share: float, everybody: int) -> int | Tens:
         """So many people as a share of everybody, told by those who are missing."""
@@ -549,6 +549,23 @@ def three_digits(value: float) -> float:
     (0.123, 0.0)
     """
     return round(value, 2 - floor(log10(abs(value)))) if value else 0.0
+
+
+def outwards(low: float, high: float) -> tuple[float, float]:
+    """Two ends to three digits, between which lies whatever lay between them before.
+
+    >>> outwards(0.123556, 0.123656), outwards(-0.0450049, 0.0)
+    ((0.123, 0.124), (-0.0451, 0.0))
+    """
+    return _to_three(low, floor), _to_three(high, ceil)
+
+
+def _to_three(value: float, whole: Callable[[float], int]) -> float:
+    near = three_digits(value)
+    if isclose(near, value, rel_tol=1e-12):
+        return near
+    unit = 10.0 ** (floor(log10(abs(value))) - 2)
+    return three_digits(whole(value / unit) * unit)
 
 
 def _all_but_few(count: Tens, total: int) -> bool:
