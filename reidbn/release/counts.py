@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from math import ceil, floor, isclose, log10
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -326,3 +327,29 @@ def bands(cumulative: Sequence[Tens]) -> Iterator[Tens]:
     for here in cumulative:
         yield here if before is None else between(before, here)
         before = here
+
+
+def three_digits(value: float) -> float:
+    """To three digits.
+
+    >>> three_digits(0.123456), three_digits(0.0)
+    (0.123, 0.0)
+    """
+    return round(value, 2 - floor(log10(abs(value)))) if value else 0.0
+
+
+def outwards(low: float, high: float) -> tuple[float, float]:
+    """Two ends to three digits, between which lies whatever lay between them before.
+
+    >>> outwards(0.123556, 0.123656), outwards(-0.0450049, 0.0)
+    ((0.123, 0.124), (-0.0451, 0.0))
+    """
+    return _to_three(low, floor), _to_three(high, ceil)
+
+
+def _to_three(value: float, whole: Callable[[float], int]) -> float:
+    near = three_digits(value)
+    if isclose(near, value, rel_tol=1e-12):
+        return near
+    unit = 10.0 ** (floor(log10(abs(value))) - 2)
+    return three_digits(whole(value / unit) * unit)

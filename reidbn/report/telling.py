@@ -17,16 +17,27 @@ is said by the verdict alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import ceil, floor, isclose, log2, log10
+from math import ceil, floor, log2, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.above import is_above
-from reidbn.release.counts import BASE, Above, Alike, Tens, bands, between, down, told
+from reidbn.release.counts import (
+    BASE,
+    Above,
+    Alike,
+    Tens,
+    bands,
+    between,
+    down,
+    outwards,
+    three_digits,
+    told,
+)
 from reidbn.report.words import one_in, people
 from reidbn.result import SHARE
 from reidbn.written import agree, plural, tiny
@@ -540,32 +551,6 @@ class Telling:
     def highest_head(self) -> str:
         """The head of such a column."""
         return "highest" if self.custodian else "all but a few"
-
-
-def three_digits(value: float) -> float:
-    """To three digits.
-
-    >>> three_digits(0.123456), three_digits(0.0)
-    (0.123, 0.0)
-    """
-    return round(value, 2 - floor(log10(abs(value)))) if value else 0.0
-
-
-def outwards(low: float, high: float) -> tuple[float, float]:
-    """Two ends to three digits, between which lies whatever lay between them before.
-
-    >>> outwards(0.123556, 0.123656), outwards(-0.0450049, 0.0)
-    ((0.123, 0.124), (-0.0451, 0.0))
-    """
-    return _to_three(low, floor), _to_three(high, ceil)
-
-
-def _to_three(value: float, whole: Callable[[float], int]) -> float:
-    near = three_digits(value)
-    if isclose(near, value, rel_tol=1e-12):
-        return near
-    unit = 10.0 ** (floor(log10(abs(value))) - 2)
-    return three_digits(whole(value / unit) * unit)
 
 
 def _all_but_few(count: Tens, total: int) -> bool:
