@@ -142,8 +142,8 @@ class Telling:
         rest: a count of those whom another one leaves of the very same people; where a count that
         is told from so many to so many is the least, there may be nine people more of all.
 
-        >>> Telling().share(Tens(20, 39), 37), Telling().share(Tens(21, 39), 37, rest=True)
-        ('51.3 % to 100 %', '70 % to 100 %')
+        >>> Telling().share(Tens(20, 39), 37), Telling().share(Tens(24, 39), 37, rest=True)
+        ('51.3 % to 100 %', '80 % to 100 %')
         >>> Telling().share(400, 4000), Telling().share(3, 4000), Telling().share(4000, 4000)
         ('10 %', 'below 0.25 %', 'above 99.8 %')
         """
