@@ -183,7 +183,7 @@ class Scenario:
         if not columns or self.knows is None:
             return self
         used = {k.name for k in self.knows.known} | {c for k in self.knows.known for c in k.columns}
-        used |= set(self._looked_up_by())
+        used |= set(self.looked_up_by())
         used |= {k.in_bands.of for k in self.knows.known if k.in_bands}
         for name in columns:
             if name not in used:
@@ -204,7 +204,8 @@ class Scenario:
             parent = replace(parent, chance=_renamed(parent.chance, columns))
         return replace(self, knows=replace(self.knows, known=known, parent=parent))
 
-    def _looked_up_by(self) -> tuple[str, ...]:
+    def looked_up_by(self) -> tuple[str, ...]:
+        """The columns by which chances are looked up."""
         assert self.knows is not None  # noqa: S101 - callers checked
         chances = [k.chance for k in self.knows.known]
         if isinstance(self.knows.parent, Listed):

@@ -15,9 +15,20 @@ import numpy as np
 import reidbn
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
-from reidbn.report.page import REPORTS, SAFE, Section, Sheet, Shown, ending, html, markdown
+from reidbn.report.page import (
+    NOT_LOOKED_AT,
+    REPORTS,
+    SAFE,
+    Section,
+    Sheet,
+    Shown,
+    ending,
+    html,
+    markdown,
+)
 from reidbn.report.style import BLUE, LINE, ORANGE, blank, titled
 from reidbn.report.telling import OWN_COPY, Telling
+from reidbn.report.unseen import not_looked_at
 from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
@@ -64,6 +75,7 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
         "people": telling.count(n),
         "loss": {"name": plan.loss, "percent": round(100 * plan.best.loss)},
         "proved": plan.certificate.is_proved,
+        "not_looked_at": _not_looked_at(plan, telling),
         "rounded": True,
     }
 
@@ -91,7 +103,21 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     if custodian:
         sections += [_kept(plan), _finer(plan), _others(plan)]
     sections.append(Section("What proves it", text=[sure], bullets=_allowed(plan)))
+    sections.append(Section(NOT_LOOKED_AT, bullets=_not_looked_at(plan, telling)))
     return Sheet("The least change that makes the release safe", SAFE, verdict, sections)
+
+
+def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
+    """What none of the attacks behind the targets looked at."""
+    found = dict.fromkeys(s for r in plan.results.values() for s in not_looked_at(r, telling))
+    if found:
+        return list(found)
+    targets = " and ".join(map(str, plan.targets))
+    secret = ", ".join(plan.people.sensitive)
+    return [
+        f"Attackers: no attack is asked about by {targets} (attack=, scenario=).",
+        *([f"Secret columns, of which nothing is said here: {secret}."] if secret else []),
+    ]
 
 
 def _what_to_do(plan: ReleasePlan) -> Shown:

@@ -20,6 +20,7 @@ __getattr__ = face(
         "style": "inline",
         "subsets": "lattice_figure uniqueness_figure",
         "telling": "LEVELS Telling how_told",
+        "unseen": "not_looked_at",
         "thresholds": "Judged PRESETS rule threshold",
         "assessment_figures": "risk_curves",
         "whatif_figures": "draw_sweep",

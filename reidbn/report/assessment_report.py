@@ -1,4 +1,4 @@
-"""The report of an assessment, in twelve sections; aggregates only, no person's values.
+"""The report of an assessment, in thirteen sections; aggregates only, no person's values.
 
 What leaves the house is rounded (see telling.py); `custodian=True` writes the custodian's own copy.
 Risks of single persons go to a separate file (`result.subjects`), for the custodian alone.
@@ -23,10 +23,20 @@ from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
 from reidbn.report import sparse_assessment as sparse
 from reidbn.report.assessment_sure import fit_status, sure_in_words
-from reidbn.report.page import SAFE, UNSAFE, Section, Sheet, Shown, telling_of, write_as
+from reidbn.report.page import (
+    SAFE,
+    UNSAFE,
+    Section,
+    Sheet,
+    Shown,
+    left_aside,
+    telling_of,
+    write_as,
+)
 from reidbn.report.summary import Summary, summarise, told_check, told_provenance
 from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import PRESETS, Choice
+from reidbn.report.unseen import not_looked_at
 
 NOT_STATED = "not stated"
 ONE_TABLE = (
@@ -98,7 +108,8 @@ def numbers(
     if sparse.is_sparse(result):
         return sparse.numbers(result, threshold, release, custodian=custodian)
     summary = summarise(result, threshold, release)
-    return summary.told(audited_telling(summary, custodian=custodian)[0])
+    telling = audited_telling(summary, custodian=custodian)[0]
+    return summary.told(telling) | {"not_looked_at": not_looked_at(result, telling)}
 
 
 def sections(result: Assessment, telling: Telling) -> list[Section]:
@@ -151,6 +162,7 @@ def report(
             results.sensitivity(result, summary, telling),
             results.adversarial_test(result, telling),
             results.options_compared({"this release": result, **asked.options}, rule, telling),
+            left_aside(result, telling),
             _governance(),
             _provenance(asked, audit),
         ),

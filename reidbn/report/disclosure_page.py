@@ -24,7 +24,7 @@ from reidbn.errors import UsageError
 from reidbn.release.counts import BASE, Tens, down, told
 from reidbn.release.writing import write_text
 from reidbn.report import disclosure_figures as figures
-from reidbn.report.page import PLAIN, SAFE, Section, Sheet, Shown, html, in_numbers
+from reidbn.report.page import PLAIN, SAFE, Section, Sheet, Shown, html, in_numbers, left_aside
 from reidbn.report.telling import FEWEST, Telling, how_told
 from reidbn.written import agree, counted
 
@@ -89,6 +89,7 @@ def sheet(
     parts += [_generalised(d, best, paper, said) for best, paper in generalisations]
     parts += [
         Section("What this says and what it does not", bullets=_limits(d, said)),
+        left_aside(d, said),
         Section("Where the numbers come from", bullets=_origin(d, said)),
     ]
     return Sheet(

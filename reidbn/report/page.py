@@ -23,6 +23,7 @@ from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
 from reidbn.report.telling import OF_THE_TABLE, OWN_COPY, Telling, how_told
+from reidbn.report.unseen import not_looked_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,6 +34,7 @@ __all__ = ["Section", "Sheet", "Shown", "html", "inline", "markdown", "sheet_of"
 
 NUMBERLESS = ("-", "suppressed", "never", "not seen", "not told", f"under {BASE}")
 REPORTS = (".html", ".md", ".json")
+NOT_LOOKED_AT = "What this assessment did not look at"
 SAFE, UNSAFE, PLAIN = "#2a9d8f", "#c1440e", "#5b7c99"
 
 
@@ -161,6 +163,7 @@ def sheet_of(result: Result, *, custodian: bool = False, title: str = "") -> She
             *([replace(first, title="The picture", text=())] if first.shown else []),
             *rest,
             in_numbers(result, telling),
+            left_aside(result, telling),
             stands_on(result, telling),
         ],
     )
@@ -184,6 +187,11 @@ def in_numbers(result: Result, telling: Telling) -> Section:
     if not any(telling.interval_in_words(m) for m in told.values()):
         rows, heads = [[*row[:2], row[3]] for row in rows], [*heads[:2], heads[3]]
     return Section("In numbers", shown=[Shown("Measures", heads, rows)])
+
+
+def left_aside(result: Result, telling: Telling) -> Section:
+    """What the answer did not look at, from what is not in the model, the table and the call."""
+    return Section(NOT_LOOKED_AT, bullets=not_looked_at(result, telling))
 
 
 def stands_on(result: Result, telling: Telling) -> Section:
@@ -230,6 +238,7 @@ def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
         "table": None if result.asked_of is None or not custodian else result.asked_of.fingerprint,
         "measures": found,
         "remarks": [r for r in remarks if r],
+        "not_looked_at": not_looked_at(result, telling),
     }
 
 

@@ -21,6 +21,7 @@ from reidbn.report.page import (
     Section,
     Sheet,
     in_numbers,
+    left_aside,
     numbers_of,
     stands_on,
 )
@@ -62,6 +63,7 @@ def sheet(
             in_numbers(result, telling),
             threat.assumptions(result, telling),
             threat.threat_model(result, telling),
+            left_aside(result, telling),
             stands_on(result, telling),
         ),
     )  # fmt: skip

@@ -1,0 +1,177 @@
+"""What an answer about people did not look at: derived from the model, the table and the call.
+
+Each sentence follows from something that is not there: a threat that no event is about, a column
+in no group, a population that was not given, a question that was left out.  No number of
+people is in it; that some were left out is said of ten and more, as everywhere outside the house.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reidbn.attack.coverage import coverage
+from reidbn.attack.scenariofile import scenarios, told_name
+from reidbn.attack.threats import FRAMEWORKS
+from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.register import register
+from reidbn.microdata.table import People
+from reidbn.population.fitting import MODELS
+from reidbn.report.telling import Telling
+
+if TYPE_CHECKING:
+    from reidbn.result import Result
+
+LINDDUN = FRAMEWORKS["linddun"][1]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a result is about, where no model says it, and how it is asked for."""
+
+    threats: tuple[str, ...]
+    asks: str
+    verb: str
+    of: str = "table"
+    """A table of people, one with a secret, or a sparse one."""
+
+
+KINDS = {
+    "Assessment": Kind((), "whether anybody tries, by which route and with what success",
+                       "rb.assess"),
+    "Leak": Kind(("Identifying",), "what a leaked part of the table gives away", "rb.leak.assess"),
+    "Disclosure": Kind(("Data disclosure",), "what the neighbours' records say about a secret",
+                       "rb.disclosure", "secret"),
+    "Uniqueness": Kind(("Identifying",), "who is unique among all people of whom the table is part",
+                       "rb.population.fit"),
+    "Suda": Kind(("Identifying",), "the few columns that single somebody out", "rb.suda"),
+    "Candidates": Kind(("Linking", "Identifying"), "who of an outside list fits which record",
+                       "rb.candidates"),
+    "Linkage": Kind(("Linking", "Identifying"), "how many facts single a record out", "rb.linkage",
+                    "sparse"),
+    "Neighbourhood": Kind(("Linking", "Identifying"), "which relatives one record gives away",
+                          "rb.neighbourhood", "sparse"),
+}  # fmt: skip
+NOBODY = Kind((), "", "")
+
+
+def not_looked_at(result: Result, telling: Telling) -> list[str]:
+    """The sentences of the section."""
+    return [f"{said[:1].upper()}{said[1:]}." for said in _said(result, telling)]
+
+
+def _said(result: Result, telling: Telling) -> Iterator[str]:
+    yield from _of_a_model(result) if isinstance(result, Assessment) else _of_no_model(result)
+    yield from _of_the_table(result, telling)
+    yield from _not_asked(result)
+
+
+def _of_a_model(result: Assessment) -> Iterator[str]:
+    """Threats, numbers, questions and populations of an attack."""
+    base, inputs = result.inputs.attack, result.inputs
+    for name, reason in base.excluded.items():
+        yield f"{name}, which the model {base.name} leaves out: {reason.strip().rstrip('.')}"
+    found = coverage([base])
+    for framework, (what, _) in FRAMEWORKS.items():
+        left = [e.threat for e in found.entries if e.framework == framework and e.status == "open"]
+        if left:
+            yield f"{what}s that no event of {base.name} is about: {', '.join(left)}"
+    unasked = [n for n, q in base.questions.items()
+               if n not in result.questions and q != base.main_question]  # fmt: skip
+    if unasked:
+        yield f"questions of the model that were not answered: {', '.join(unasked)}"
+    assumed = [e.name for e in register(result) if e.is_assumption]
+    if assumed:
+        yield (
+            f"whether these numbers are right, which nobody measured for this release: "
+            f"{', '.join(assumed)}"
+        )
+    of_the_call = {*inputs.set, "records"}
+    still = [p.name for p in result.attack.parameters.values()
+             if p.range[0] == p.range[1] and p.name not in of_the_call]  # fmt: skip
+    if still:
+        yield f"other values of {', '.join(still)}: the model gives them no range"
+    yield from _of_the_population(result)
+    missed = [known.name for known in result.groups.missed]
+    if missed:
+        yield (
+            f"what the scenario speaks of and no column named for the attacker holds: "
+            f"{', '.join(missed)}"
+        )
+    compared = (inputs.scenario.name, "worst-case")  # the report has both
+    others = [name for name in scenarios() if name not in compared]
+    yield (
+        f"attackers who know otherwise than {told_name(inputs.scenario)} says; scenarios that come "
+        f"with reidbn and were not asked: {', '.join(others)}"
+    )
+
+
+def _of_the_population(result: Assessment) -> Iterator[str]:
+    if result.population is not None:
+        model = result.population.model
+        others = [name for name in MODELS if name not in (model, "truth")]
+        yield (
+            f"what other models say of the population than {model}: {', '.join(others)}; they may "
+            f"differ by factors (rb.population.compare)"
+        )
+    elif isinstance(result.table, People) and result.attack.groups:
+        yield "the population from which the table was drawn: nobody said how many people it is"
+
+
+def _of_no_model(result: Result) -> Iterator[str]:
+    about = KINDS.get(result.kind, NOBODY).threats
+    if about:
+        yield (
+            f"{FRAMEWORKS['linddun'][0]}s but {' and '.join(about)}: "
+            f"{', '.join(t for t in LINDDUN if t not in about)}"
+        )
+    else:
+        yield f"{FRAMEWORKS['linddun'][0]}s: {', '.join(LINDDUN)}"
+
+
+def _of_the_table(result: Result, telling: Telling) -> Iterator[str]:
+    """Columns in no group, and people left out."""
+    table = result.table
+    if not isinstance(table, People):
+        return
+    used = set(_used(result))
+    unused = [name for name in table.quasi_identifiers if name not in used]
+    secret = [name for name in table.sensitive if name not in used]
+    if unused:
+        yield f"columns that the attacker is taken not to know: {', '.join(unused)}"
+    if secret:
+        yield f"secret columns, of which nothing is said here: {', '.join(secret)}"
+    if table.dropped and telling.count(table.dropped) is not None:
+        yield "people with missing cells, who were left out when the table was read"
+    gone = 0 if table.before is None else len(table.before) - len(table)
+    if gone and telling.count(gone) is not None:
+        yield "people who were left out of the table before its release"
+    if getattr(result, "is_part", False):
+        yield "people who were not among those asked about"
+
+
+def _used(result: Any) -> list[str]:
+    """The table's columns that an answer uses."""
+    if isinstance(result, Assessment):
+        scenario = result.inputs.scenario.renamed(result.inputs.columns)
+        looked_up = () if scenario.knows is None else scenario.looked_up_by()
+        return [*(n for names in result.groups.columns for n in names), *looked_up]
+    known = getattr(result, "known", None)
+    names: Any = getattr(known, "used", known)
+    if names is None:
+        names = getattr(getattr(result, "sample", result), "columns", ())
+    own = (getattr(result, name, None) for name in ("secret", "sensitive"))
+    return [*names, *(name for name in own if name is not None)]
+
+
+def _not_asked(result: Result) -> Iterator[str]:
+    """What else can be asked of the same table."""
+    table = result.table
+    held = {"table"} if isinstance(table, People) else {"sparse"}
+    if isinstance(table, People) and table.sensitive:
+        held.add("secret")
+    others = [f"{k.asks} ({k.verb})" for name, k in KINDS.items()
+              if name != result.kind and (k.of in held or name == "Assessment")]  # fmt: skip
+    if others:
+        yield f"other questions about these people: {'; '.join(others)}"
