@@ -32,7 +32,7 @@ ATTACKS = [name for name, (group, read) in READ.items() if group and read and re
 WORST = [name for name, (group, read) in READ.items() if not group and read and read <= PROVIDED]
 OTHERS = [name for name, (group, read) in READ.items() if not group and not read]
 NOTHING_READ = [name for name, (group, read) in READ.items() if group and not read]
-FILLED_BY_SPARSE = ["linkage", "family-cascade"]
+FILLED_BY_SPARSE = ["linkage", "family-cascade", "linkage-family"]
 OF_SPARSE = (
     "any-facts",
     "colleague",

@@ -74,6 +74,8 @@ MODELS = sorted(p for p in (ROOT / "models").glob("*.yaml"))
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: p.stem)
 def test_shipped_models_are_answered_as_a_second_reading_answers_them(path):
     words = path.read_text()
+    if path.stem == "linkage-family":
+        pytest.skip("two models in one: tests/test_linkage_family.py adds its cases up by hand")
     model = Model.read(words)
     if any(c.get("cpd", {}).get("kind", "rows").startswith(("target-", "rest-of"))
            for c in model.nodes.values()):  # fmt: skip

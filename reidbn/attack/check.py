@@ -431,10 +431,12 @@ def _unused(facts: _Facts) -> Iterator[Problem]:
         used |= {ref.lstrip("$@") for name in attack.numbers for ref in attack.derived.behind(name)}
         used |= {name for term in attack.derived.terms.values() for name in term.names}
     rooms = (("parameters", "$"), ("subject", "@"), ("numbers", "$"))
+    nowhere = used - {name for room, _ in rooms for name in getattr(attack, room)}
     for room, sign in rooms if facts.sound_numbers else ():
         names = [*getattr(attack, room)]
-        misspelt = {near for ref in used - {*names} for near in get_close_matches(ref, names, n=1)}
-        for name in names:
-            if name not in used | misspelt:
+        unused = [name for name in names if name not in used]
+        meant = {near for ref in nowhere if unused for near in get_close_matches(ref, names, n=1)}
+        for name in unused:
+            if name not in meant:
                 message = f"is never used; write {sign}{name} where it belongs"
                 yield Problem((room, name), message, at_key=True, level=WARNING)

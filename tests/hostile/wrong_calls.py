@@ -189,7 +189,7 @@ def sparse(folder):
             "success": "best", "modal": 0.5}),
         "linkage_truth": (rb.linkage_truth, {
             "result": rb.assess("linkage", table), "draws": 20, "seed": 0,
-            "wrong": "garbled"}),
+            "wrong": "garbled", "truth": None}),
         "microdata.propose_hierarchies": (rb.microdata.propose_hierarchies, {
             "people": people(), "columns": ["age"]}),
         "recommend": (rb.recommend, {

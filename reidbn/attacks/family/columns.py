@@ -3,6 +3,7 @@
     match_R, confused_R, stranger_R, presence_R   chances of each relative R, of every first record
     next_father, ..., next_stranger               of a record that another led to, on average
     share_telling                                 records that tell of their family at all
+    leads_on                                      records that lead to anybody, right or wrong
 
 Where the match of a relative is right is not known of a table; virtual relatives say how often it
 is (planting.py).  What a first record tells is its own, so its chances are.
@@ -19,15 +20,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.scenario import SparseKnown
-from reidbn.attacks.family.claims import POSTERIOR
+from reidbn.attacks.family.claims import POSTERIOR, all_named, person_of
 from reidbn.attacks.family.kin import FATHER, MGF, MGM, MOTHER, PGF, PGM, SIBLING, Kin, read_kin
 from reidbn.attacks.family.planting import chances, planted
+from reidbn.attacks.linkage.columns import COLUMNS as FACTS
 from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.sparse import Sparse
 
 Array = NDArray[np.float64]
 PLANTS = 200
+MOST_READ = 500
+"""Records that are read to see from how many anybody is named."""
+NAMED_FIRST = (
+    "who is looked for is known by facts of their own; that the family goes to the same hospital "
+    "is said of people who are in the table"
+)
 RELATIVES = {
     "sibling_1": SIBLING, "sibling_2": SIBLING, "father": FATHER, "mother": MOTHER,
     "paternal_grandfather": PGF, "paternal_grandmother": PGM, "maternal_grandfather": MGF,
@@ -38,7 +46,8 @@ ONWARD = (
     "next_stranger", "share_telling",
 )  # fmt: skip
 KINDS = {"match": "right", "confused": "confused", "stranger": "stranger", "presence": "present"}
-FAMILY = (*(f"{word}_{name}" for word in KINDS for name in RELATIVES), *ONWARD)
+LEADS_ON = "leads_on"
+FAMILY = (*(f"{word}_{name}" for word in KINDS for name in RELATIVES), *ONWARD, LEADS_ON)
 
 
 @dataclass(frozen=True)
@@ -111,10 +120,11 @@ class KinPeople(SparsePeople):
         found, said = super().columns_for(attack, known, given, rows)
         if not wanted:
             return found, said
-        if known.known or known.match != "equal":
+        looked_for = any(name in attack.subject for name in FACTS)
+        if not looked_for and (known.known or known.match != "equal"):
             raise UsageError(
                 "which facts somebody knows plays no part once a record is named: assess a family "
-                'with scenario="families"'
+                'with scenario="families", or ask linkage-family, where it is looked for first'
             )
         for name in wanted:
             if attack.subject[name].axes:
@@ -123,12 +133,24 @@ class KinPeople(SparsePeople):
         if key not in self.made:
             self.made[key] = self._family(rows)
         made = self.made[key]
+        if LEADS_ON in wanted and LEADS_ON not in made:
+            made[LEADS_ON] = np.full(len(self), self._leading_on())
+        if looked_for:
+            said = [*said, NAMED_FIRST]
         return {**found, **{name: made[name] for name in FAMILY if name in wanted}}, [
             *said,
             f"relatives are looked for by the {self.looking.rule} rule, one in the table with the "
             f"chance {self.looking.in_release:g}; how often that is right is drawn with "
             f"{self.looking.plants:,} virtual relatives of each kind",
         ]
+
+    def _leading_on(self) -> float:
+        """The share of records from which anybody is named; of many, drawn."""
+        how, kin = self.looking, self.kin
+        rng = np.random.default_rng((how.seed, 2))
+        some = rng.choice(len(kin), min(MOST_READ, len(kin)), replace=False).tolist()
+        found = (all_named(kin, person_of(kin, i), how.rule, how.in_release) for i in some)
+        return float(np.mean([any(one.claims for one in each.values()) for each in found]))
 
     def _family(self, rows: NDArray[np.int64] | None) -> dict[str, Array]:
         how = vars(self.looking)

@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 MOST_ROUNDS = 20
+NOBODY = -1
+_ANCESTORS = {
+    "father": ("father",), "mother": ("mother",),
+    "paternal_grandfather": ("father", "father"), "paternal_grandmother": ("father", "mother"),
+    "maternal_grandfather": ("mother", "father"), "maternal_grandmother": ("mother", "mother"),
+}  # fmt: skip
 # [Popat25, Table 4 and Figures 9 to 12]: whose history against whose, and the share of records
 # that the paper says found no match.
 TABLE_4: dict[str, tuple[tuple[tuple[str, str], ...], float | None]] = {
@@ -145,7 +151,7 @@ class Neighbourhood(Result):
         (persons; -1 where unknown), as of rb.datasets.synthetic_families.  A claim is right where
         its relation to the *source* is, and the source itself was named rightly.
         """
-        relatives = _Pedigree(truth, len(self.kin))
+        relatives = Pedigree(truth, len(self.kin))
         right: dict[tuple[int, int], bool] = {}
         found = []
         columns = (self.claims[name].tolist() for name in ("start", "source", "who", "relation"))
@@ -179,7 +185,7 @@ class Neighbourhood(Result):
         )
 
 
-class _Pedigree:
+class Pedigree:
     """Who is whose relative, among rows of the table."""
 
     def __init__(self, truth: Any, people: int) -> None:
@@ -211,9 +217,27 @@ class _Pedigree:
         last = "father" if role.endswith("father") else "mother"
         return bool(self._up(one, (*words, last)) == other)
 
+    def relatives(self, row: int) -> dict[str, int]:
+        """The rows of two siblings, parents and grandparents, as far as they are known of.
+
+        -1 where one is known and not in the table.
+        """
+        one = self.person.get(row, NOBODY)
+        found: dict[str, int] = {}
+        for name, steps in _ANCESTORS.items():
+            found[name] = self._up(one, steps)
+        parents = (found["father"], found["mother"])
+        if min(parents) != NOBODY:
+            mothers = self.mother
+            also = [p for p, dad in self.father.items() if (dad, mothers[p]) == parents]
+            for i, sibling in enumerate([p for p in also if p != one][:2]):
+                found[f"sibling_{i + 1}"] = sibling
+        rows = {person: row for row, person in self.person.items()}
+        return {n: rows.get(p, NOBODY) for n, p in found.items() if p != NOBODY}
+
     def _up(self, person: int, steps: Sequence[str]) -> int:
         for step in steps:
-            person = getattr(self, step).get(person, -1)
+            person = getattr(self, step).get(person, NOBODY)
         return person
 
 

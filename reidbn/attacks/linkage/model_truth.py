@@ -7,11 +7,14 @@ sampling.  What decides is not taken from the model: which facts, who fits them,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attacks.family.columns import KinPeople
+from reidbn.attacks.family.neighbourhood import NOBODY
+from reidbn.attacks.family.reached import relatives_reached
 from reidbn.attacks.linkage.columns import SparsePeople, curves_of, known_of
 from reidbn.attacks.linkage.truth import fits_of, fits_value
 from reidbn.attacks.routes.arguments import whole_number
@@ -24,9 +27,13 @@ from reidbn.inference.sampling import forward
 from reidbn.limits import MOST_CHECKED
 from reidbn.progress import progress
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Ints = NDArray[np.int64]
 COINS = ("facts", "usable", "wrong", "in_release", "takes_best")
-EVENTS = {"identified": OVERALL, "wrong_person": "wrong_person", "nobody_named": "nobody_named"}
+IDENTIFIED = "identified"
+EVENTS = (IDENTIFIED, "wrong_person", "nobody_named")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +43,8 @@ class LinkageTruth:
     result: Assessment
     who: Ints
     happened: dict[str, NDArray[np.bool_]]
+    named: Ints
+    """Whose record was named; -1 where nobody's was."""
     wrong: str
     seed: int
 
@@ -47,7 +56,7 @@ class LinkageTruth:
 
     def predicted(self, event: str) -> NDArray[np.float64]:
         """What was said of the person of each attempt."""
-        return self.result.risk(EVENTS[event])[self.who]
+        return self.result.risk(measure_of(self.result, event))[self.who]
 
     def __str__(self) -> str:
         lines = [f"acted out {len(self.who):,} times (seed {self.seed}), wrong facts {self.wrong}"]
@@ -65,12 +74,16 @@ def linkage_truth(
     draws: int = 20_000,
     seed: int = 0,
     wrong: str = "garbled",
+    truth: pd.DataFrame | None = None,
 ) -> LinkageTruth:
     """Act an assessment of linkage out on the table's own values, `draws` times.
 
     `result` is an assessment of the model linkage on a sparse table.  A wrong fact is `wrong`:
     "garbled" fits nobody, as the model says; "plausible" is another person's value of the same
     feature, which may fit others: there the model's chance is an upper bound.
+
+    Of an assessment of linkage-family `truth` says who is whose child (as rb.neighbourhood(...)
+    .against): from whoever is named the attack on relatives is then run, too.
 
     `seed` draws the people, their facts and the model's coins.
     """
@@ -85,7 +98,9 @@ def linkage_truth(
     who = np.sort(rng.integers(len(asked), size=draws))
     coins = _coins(result, who, rng)
     curves = curves_of(people, known_of(result.inputs.scenario))
-    happened = {event: np.zeros(draws, dtype=bool) for event in EVENTS}
+    if truth is not None and not isinstance(people, KinPeople):
+        raise UsageError("truth= is about relatives: assess linkage-family on rb.read_kin(...)")
+    record = np.full(draws, NOBODY)
     for place in progress(np.unique(who).tolist(), "acting the attack out"):
         person = int(asked[place])
         facts, fits = fits_of(curves.agreement, person)
@@ -99,22 +114,30 @@ def linkage_truth(
                 seen[row] = False
                 if wrong == "plausible":
                     seen[row] = fits_value(curves.agreement, int(facts[some[row]]), person, rng)
-            named = _named(seen, person, coin)
-            happened["identified"][i] = named == person
-            happened["wrong_person"][i] = named not in (None, person)
-            happened["nobody_named"][i] = named is None
-    return LinkageTruth(result, who, happened, wrong, seed)
+            record[i] = _named(seen, person, coin)
+    right = record == np.asarray(asked)[who]
+    nobody = record == NOBODY
+    happened = dict(zip(EVENTS, (right, ~right & ~nobody, nobody), strict=True))
+    if truth is not None and isinstance(people, KinPeople):
+        happened |= relatives_reached(people, truth, np.asarray(asked)[who], record)
+        happened = {name: hits for name, hits in happened.items() if name in result.risks}
+    return LinkageTruth(result, who, happened, record, wrong, seed)
 
 
-def _named(seen: NDArray[np.bool_], person: int, coin: dict[str, int]) -> int | None:
-    """Whose record is named; None where nobody's is."""
+def measure_of(result: Assessment, event: str) -> str:
+    """By which name the assessment has an event; the main question has another name there."""
+    return event if event in result.risks else OVERALL
+
+
+def _named(seen: NDArray[np.bool_], person: int, coin: dict[str, int]) -> int:
+    """Whose record is named; -1 where nobody's is."""
     scores = seen.sum(axis=0)
     if not coin["in_release"]:
         scores[person] = -1
     best = int(scores.max())
     first = np.flatnonzero(scores == best)
     if best < 1 or first.size > 1 or (not coin["takes_best"] and best < len(seen)):
-        return None
+        return NOBODY
     return int(first[0])
 
 
@@ -128,8 +151,12 @@ def _people_of(result: Any) -> SparsePeople:
             f"{result.attack.name} has no node {gone[0]}: the model linkage is acted out, with the "
             f"nodes {', '.join(COINS)}"
         )
-    missing = [m for m in EVENTS.values() if m not in result.risks]
-    if missing or any(q.given for q in result.questions.values()):
+    asked = {event: result.questions.get(measure_of(result, event)) for event in EVENTS}
+    if asked[IDENTIFIED] is None or dict(asked[IDENTIFIED].wanted) != {IDENTIFIED: "yes"}:
+        raise UsageError("no question of the assessment is whether identified=yes")
+    if any(measure_of(result, m) == OVERALL for m in EVENTS[1:]) or any(
+        q.given for q in result.questions.values()
+    ):
         raise UsageError("the attack is acted out forward, without evidence: leave given= out")
     if result.inputs.done or result.inputs.scenario.nodes:
         raise UsageError(

@@ -1,0 +1,119 @@
+"""Are relatives found as often as predicted?  Made-up families, some of them in one table.
+
+    nice python -m benchmarks.families        writes benchmarks/results/families.md (5 CPU min)
+
+Per setting three tables of 240 families.  The first record is the first child's of each family, so
+that attempts are independent.  `predicted` is rb.assess("family-cascade"), which sees the table,
+how records tell (or, in the second column, the defaults of read_kin) and the setting's two chances,
+and not who is whose relative; `happened` is rb.neighbourhood in three rounds, held against the
+truth.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import reidbn as rb
+
+RESULTS = Path(__file__).parent / "results" / "families.md"
+SEEDS = (101, 102, 103)
+FAMILIES = 240
+KINDS = {
+    "siblings": ("sibling_1", "sibling_2"), "parents": ("father", "mother"),
+    "grandparents": ("paternal_grandfather", "paternal_grandmother", "maternal_grandfather",
+                     "maternal_grandmother"),
+}  # fmt: skip
+# The family here, a relative in the table, told completely, tell at all, years off.
+BEFORE = [(0.8, 0.7, 0.9, 0.8, 1.0), (0.8, 0.6, 0.8, 0.4, 1.0), (1.0, 0.3, 0.95, 0.8, 1.0),
+          (0.8, 0.7, 0.6, 0.8, 1.0)]  # fmt: skip
+FRESH = [(0.9, 0.5, 0.85, 0.7, 1.0), (0.7, 0.9, 0.75, 0.9, 2.0), (0.5, 0.6, 0.95, 0.5, 0.0),
+         (1.0, 0.4, 0.7, 1.0, 3.0)]  # fmt: skip
+
+
+def first_records(setting, seed):
+    """Of one made-up table, a row per first record: what was predicted and what happened."""
+    here, in_release, complete, told, jitter = setting
+    made = rb.datasets.synthetic_families(
+        FAMILIES, seed, here=here, in_release=in_release, completeness=complete, told=told,
+        jitter=jitter,
+    )  # fmt: skip
+    sparse = rb.read_sparse(made.table, features=made.features)
+    kin = rb.read_kin(sparse, completeness=complete, false_reports=0.005, jitter=jitter)
+    people = made.truth
+    first = people.loc[people["person"] % 9 == 0, "row"].to_numpy()
+    found = rb.neighbourhood(kin, start=first, depth=3)
+    claims = found.against(people)
+    role = people[people["row"] >= 0].set_index("row")["role"]
+    right = claims[claims["right"]]
+    strangers = claims[(claims["round"] == 1) & ~claims["right"]]
+    row = pd.DataFrame(index=first)
+    row["found"] = right.groupby("start").size()
+    for kind in KINDS:
+        words = {"siblings": "child", "parents": "ther", "grandparents": "grand"}[kind]
+        of = right["who"].map(role)
+        inside = of.str.contains(words) & (of.str.contains("grand") == (kind == "grandparents"))
+        row[kind] = right[inside].groupby("start").size()
+    row["stranger"] = (strangers.groupby("start").size() > 0).astype(float)
+    row = row.fillna(0.0)
+    asked = {"individuals": first, "set": {"p_family_here": here, "p_in_release": in_release}}
+    for name, given in (("as it is", found), ("by default", rb.read_kin(sparse))):
+        f = rb.assess("family-cascade", given, **asked)
+        order = pd.Series(range(len(first)), index=np.sort(first)).loc[first].to_numpy()
+        if not np.array_equal(f.people.index.to_numpy(), np.sort(first)):
+            order = np.arange(len(first))
+        for kind, relatives in KINDS.items():
+            row[f"{kind}, {name}"] = sum(f.risk(one)[order] for one in relatives)
+        row[f"found, {name}"] = sum(row[f"{kind}, {name}"] for kind in KINDS)
+        row[f"stranger, {name}"] = f.risk("stranger_named")[order]
+    return row
+
+
+def within(values):
+    """The mean and the half of its 95 % interval."""
+    return values.mean(), 1.96 * values.std(ddof=1) / np.sqrt(len(values))
+
+
+def cell(rows, what):
+    mean, half = within(rows[what])
+    told = rows[f"{what}, as it is"].mean()
+    mark = "" if abs(told - mean) <= half else " *"
+    return f"{told:.3g}{mark}, {mean:.3g} ± {half:.2g}"
+
+
+def deciles(rows):
+    """How many of ten bins of predicted relatives lie within the 95 % interval of what happened."""
+    ranked = rows.sort_values("found, as it is", kind="stable")
+    inside = 0
+    for part in np.array_split(np.arange(len(ranked)), 10):
+        some = ranked.iloc[part]
+        mean, half = within(some["found"])
+        inside += abs(some["found, as it is"].mean() - mean) <= half
+    return inside
+
+
+def main():
+    lines = [f"# {__doc__.splitlines()[0]}", "", *__doc__.strip().splitlines()[2:], ""]
+    for title, settings in (("Settings of before, other seeds", BEFORE),
+                            ("Settings chosen before any was run", FRESH)):  # fmt: skip
+        lines += [
+            f"## {title}", "",
+            "Predicted, happened with its 95 % interval; * where the prediction is outside it.",
+            "",
+            "| here, in the table, told completely, tell, years off | first records | relatives "
+            "found | by default | siblings | parents | grandparents | a stranger in round 1 | bins "
+            "of ten inside |", "|---|" + "---:|" * 8,
+        ]  # fmt: skip
+        for setting in settings:
+            rows = pd.concat([first_records(setting, seed) for seed in SEEDS])
+            each = [cell(rows, what) for what in ("found", *KINDS, "stranger")]
+            line = [", ".join(f"{x:g}" for x in setting), f"{len(rows)}", each[0],
+                    f"{rows['found, by default'].mean():.3g}", *each[1:], f"{deciles(rows)}"]  # fmt: skip
+            lines.append("| " + " | ".join(line) + " |")
+            print(lines[-1], flush=True)
+        lines.append("")
+    RESULTS.write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
