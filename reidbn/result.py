@@ -13,6 +13,7 @@ new one gives nobody away.
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -61,16 +62,6 @@ class Measure:
     """What it is the mean or the highest of: a value per person; of a ratio, both counts."""
     scale: float = 1.0
     """How many one person of the table stands for in it."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The number as plain numbers and words, exactly."""
-        return {
-            "value": self.value,
-            "interval": None if self.interval is None else list(self.interval),
-            "unit": self.unit,
-            "per_person": self.per_person,
-            "words": self.words,
-        }
 
     def in_words(self) -> str:
         """The number and its interval, exactly."""
@@ -169,6 +160,19 @@ class Result:
         raise NotImplementedError
 
     @property
+    def made_from(self) -> dict[str, Any]:
+        """Whom it was asked of, and how, beside the question."""
+        people, each = self.asked_of, self._of_each()
+        found: dict[str, Any] = {} if people is None else {
+            "table_fingerprint": people.fingerprint, "people": len(people),
+        }  # fmt: skip
+        return found | ({"of_each_person": digest(*each)} if each else {})
+
+    def _of_each(self) -> tuple[Any, ...]:
+        """What was said of each person that the question does not tell, such as own chances."""
+        return ()
+
+    @property
     def kind(self) -> str:
         """Which result it is: the name of the class under Result, whatever its own model."""
         return next(c.__name__ for c in type(self).__mro__ if Result in c.__bases__)
@@ -212,13 +216,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Every measure and remark as plain numbers and words; exact, for the custodian."""
-        return {
-            "result": self.kind,
-            "about": self.about,
-            "question": None if self.question is None else str(self.question),
-            "measures": {name: m.to_dict() for name, m in self.measures.items()},
-            "remarks": list(self.remarks()),
-        }
+        found: dict[str, Any] = self._every_measure(custodian=True)
+        return found
 
     def compare(self, other: Result) -> pd.DataFrame:
         """The measures of two results of one kind side by side, and what lies between them.
@@ -238,9 +237,10 @@ class Result:
             )
         if other.about != self.about:
             raise UsageError(other_events(self.about, other.about))
-        if str(other.question) != str(self.question):
+        apart = differing(self.to_dict(), other.to_dict())
+        if asked := [line for what, line in apart.items() if what not in OF_WHOM]:
             warnings.warn(
-                f"the two answer different questions: {self.question} | {other.question}",
+                f"the two answer different questions: {'; '.join(asked)}",
                 ReidbnWarning,
                 stacklevel=2,
             )
@@ -272,7 +272,7 @@ class Result:
     report = late("reidbn.report.page:write_report")
     plot = late("reidbn.report.page:write_plot")
     _sheet = late("reidbn.report.page:sheet_of")
-    _numbers = late("reidbn.report.page:numbers_of")
+    _numbers = _every_measure = late("reidbn.report.page:numbers_of")
 
     def refuse_what_is_wrong(self) -> None:
         """Raise where the numbers are known to be wrong; a report was written and says so."""
@@ -300,6 +300,72 @@ def other_events(first: str, second: str) -> str:
         f"these are numbers of different events: {first} | {second}. The difference of the two "
         f"says nothing; compare results about one event, or read each by itself"
     )
+
+
+OF_WHOM = ("table", "people", "individuals")
+
+
+def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
+    """In what two results differ beside their numbers, in words; from what their JSON says."""
+    first, second = (dict(content.get("provenance") or {}) for content in (one, two))
+    found = {}
+    if (first.get("scenario"), second.get("scenario")) != (None, None):
+        pair = [
+            (made.get("scenario"), made.get("scenario_fingerprint")) for made in (first, second)
+        ]
+        if pair[0][0] != pair[1][0]:
+            found["scenario"] = f"scenario: {pair[0][0]} -> {pair[1][0]}"
+        elif pair[0] != pair[1]:
+            found["known"] = f"what is known, though both scenarios are called {pair[0][0]}"
+    if first.get("model_fingerprint") != second.get("model_fingerprint"):
+        found["model"] = f"the model {first.get('attack')} was changed"
+    for kind, word in _SAID.items():
+        values, others = first.get(kind) or {}, second.get(kind) or {}
+        both = [
+            n for n in {**values, **others} if kind != "parameters" or (n in values and n in others)
+        ]
+        for name in both:
+            found |= _apart(f"{word}{name}", values.get(name), others.get(name))
+    if one.get("table") != two.get("table"):
+        read = {made.get("original_fingerprint") for made in (first, second)}
+        one_table = len(read) == 1 and None not in read
+        found["table"] = "the table as it is released" if one_table else "another table"
+    if first.get("of_each_person") != second.get("of_each_person"):
+        found["of each person"] = "the chances that are each person's own"
+    for key in sorted(({*first} & {*second}) - _NAMED):
+        found |= _apart(key.replace("_", " "), first[key], second[key])
+    found |= _apart("release", one.get("release"), two.get("release"))
+    explained = {*found} - {*OF_WHOM, "known", "of each person"} and first.get("parameters")
+    if one.get("question") != two.get("question") and not explained:
+        found["question"] = f"another question: {one.get('question')} | {two.get('question')}"
+    return found
+
+
+_SAID = {"parameters": "", "given": "given ", "do": "do ", "columns": "column "}
+_NAMED = {
+    *_SAID, "attack", "scenario", "seed", "of_each_person", "attack_fingerprint",
+    "model_fingerprint", "scenario_fingerprint", "table_fingerprint", "original_fingerprint",
+}  # fmt: skip
+
+
+def _apart(what: str, one: Any, two: Any) -> dict[str, str]:
+    """What was said of two results, where that is not the same."""
+
+    def said(value: Any) -> str:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return f"{value:,.12g}"
+        return "nothing" if value in (None, [], ()) else str(value)
+
+    return {} if one == two else {what: f"{what}: {said(one)} -> {said(two)}"}
+
+
+def digest(*arrays: Any) -> str:
+    """SHA-256 of arrays: of what is said person by person."""
+    text = hashlib.sha256()
+    for values in map(np.ascontiguousarray, arrays):
+        text.update(f"{values.dtype} {values.shape}".encode())
+        text.update(repr(values.tolist()).encode() if values.dtype == object else values.tobytes())
+    return text.hexdigest()
 
 
 def by_person(

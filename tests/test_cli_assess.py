@@ -70,7 +70,7 @@ def test_assess_takes_a_scenario_file_and_prints_json(table, tmp_path):
                "--population", 5000, "--json")  # fmt: skip
     found = json.loads(done.stdout)
     assert found["provenance"]["scenario"] == "neighbour"
-    assert 0 < found["measures"]["overall"]["mean"] < 1
+    assert 0 < found["measures"]["overall"]["value"] < 1
 
 
 @pytest.mark.parametrize(

@@ -292,7 +292,7 @@ def test_the_shell_says_what_is_known_alike_in_every_command(tmp_path, said):
     each = json.loads(run("subsets", *table, "--per-person"))["records"]
     mean = np.mean([row["mean_inverse"] for row in each])
     answer = json.loads(run("assess", *table, "--population", "10000", "--rows", "9999"))
-    assert answer["measures"]["marketer"]["mean"] == pytest.approx(mean, rel=1e-9)
+    assert answer["measures"]["marketer"]["value"] == pytest.approx(mean, rel=1e-9)
     leaked = json.loads(run("leak", *table, "--leaked", "300"))
     assert leaked["known"][0]["risk"]["mean"] == pytest.approx(mean, rel=1e-9)
     json.loads(run("disclosure", *table))

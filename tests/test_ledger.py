@@ -55,6 +55,20 @@ def test_a_sketch_counts_the_people_between_two_tables_while_they_are_few(seed):
     assert marks(first).apart(marks(far)) in (None, max(less, more + 60))
 
 
+def test_another_question_of_the_same_table_is_not_answered_with_the_first_ones_numbers(tmp_path):
+    """What was set, given or done was no part of what the ledger took the question to be."""
+    first = assessed(rows(260))
+    asked = [{}, {"set": {"p_m": 0.9}}, {"do": "claims=no"}, {"given": "claims=no"}]
+    texts = []
+    for i, change in enumerate(asked):
+        result = rb.what_if(first, **change)
+        result.keep_crosscheck(draws=1_000)
+        path = result.report(tmp_path / f"{i}.json", ledger=tmp_path / "releases.json")
+        texts.append(json.loads(path.read_text())["question"])
+        assert texts[-1] == result.question
+    assert len({*texts}) == len(asked)
+
+
 def test_tables_one_to_nine_people_apart_print_the_same_bytes(tmp_path):
     first, ledger = rows(260), tmp_path / "releases.json"
     before = assessed(first)

@@ -232,10 +232,11 @@ def test_html_and_json_tell_rounded_numbers_only(result, tmp_path):
     assert found["people"] == 400
     assert found["custodians_own_copy"] is False
     assert "cells" not in found["crosscheck"]
-    for measure, values in found["measures"].items():
-        assert values["all_but_a_few"] in LEVELS or values["all_but_a_few"] == 0.0
-        assert all(values[q] in (0.0, *LEVELS) for q in ("q25", "q50", "q75", "q95"))
-        assert values["all_but_a_few"] != exact["measures"][measure]["max"]
+    for measure, values in found["spread"].items():
+        assert set(values) == {"q25", "q50", "q75", "q95", "all_but_a_few"}
+        for told in values.values():
+            assert {told[end] for end in ("value", "at_least", "at_most")} <= {0.0, *LEVELS}
+        assert values["all_but_a_few"]["value"] != exact["spread"][measure]["max"]["value"]
     for row in found["people_above"].values():
         assert all(c is None or (c % 10 == 0 and c > 0) for c in row.values())
     # No number of the page is one person's risk: the highest of every measure, as it would print.
@@ -314,9 +315,9 @@ def test_what_a_few_people_exceed_is_not_called_the_highest():
     found.keep_crosscheck(draws=2_000)
     numbers = found.summary().told(Telling())
     assert "highest" not in numbers["judged"]
-    assert numbers["judged"]["all_but_a_few"] < 0.1
-    assert all("max" not in row for row in numbers["measures"].values())
-    assert found.summary().to_dict()["judged"]["highest"] == 1
+    assert numbers["judged"]["all_but_a_few"]["value"] < 0.1
+    assert all("max" not in row for row in numbers["spread"].values())
+    assert found.summary().to_dict()["judged"]["highest"]["value"] == 1
 
 
 def test_counts_by_value_do_not_give_small_ones_back_beside_their_total(tmp_path):
@@ -431,14 +432,13 @@ def test_two_reports_are_not_told_apart_within_their_steps(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["compare", *names, "--json"])
     rows = {row["measure"]: row for row in json.loads(capsys.readouterr().out)}
-    assert all(row["difference"] is None for name, row in rows.items() if "mean" in name)
-    assert not any("step" in name for name in rows)
+    assert all(rows[name]["difference"] is None for name in before.measures)
     for result, name in zip((before, after), names, strict=True):
         result.report(name, custodian=True)
     with pytest.raises(SystemExit):
         main(["compare", *names, "--json"])
     rows = {row["measure"]: row for row in json.loads(capsys.readouterr().out)}
-    assert rows["overall, mean"]["difference"] == pytest.approx(-0.001)
+    assert rows["overall"]["difference"] == pytest.approx(-0.001)
 
 
 @pytest.mark.parametrize("n", [100, 137, 9_999, 400_000])

@@ -108,12 +108,38 @@ def test_a_result_says_its_measures_as_numbers_words_and_a_frame(result):
     frame = result.frame()
     assert tuple(frame.index) == tuple(result.measures)
     assert list(frame.columns) == ["value", "low", "high", "unit", "per_person", "words"]
-    told = json.loads(json.dumps(result.to_dict()))
-    assert told["result"] == result.kind
-    for name, m in result.measures.items():
-        assert told["measures"][name]["value"] == m.value
+    for m in result.measures.values():
         assert m.words in str(result)
     assert "<table" in result._repr_html_()
+
+
+WHOLE = {"result", "about", "question", "custodians_own_copy", "table", "measures", "remarks",
+         "provenance", "not_looked_at"}  # fmt: skip
+EACH = {"value", "at_least", "at_most", "unit", "interval", "per_person", "words"}
+
+
+def test_every_result_has_one_json_in_which_each_number_has_both_its_ends(result, tmp_path):
+    own, told = (
+        json.loads(result.report(tmp_path / "r.json", custodian=custodian).read_text())
+        for custodian in (True, False)
+    )
+    plain = json.loads(json.dumps(result.to_dict()))
+    for content in (plain, own, told):
+        assert set(content) >= WHOLE
+        assert content["result"] == result.kind
+        assert all(set(row) == EACH for row in content["measures"].values())
+    assert plain["measures"] == own["measures"]
+    for name, m in result.measures.items():
+        row = plain["measures"][name]
+        assert row["value"] == row["at_least"] == row["at_most"] == m.value
+        outward = told["measures"].get(name.replace("highest", "all_but_a_few"))
+        if outward is None or outward["at_most"] is None or m.told == "highest":
+            continue
+        assert outward["at_least"] <= m.value <= outward["at_most"], name
+        assert outward["value"] in (None, outward["at_least"]), name
+        if m.interval is not None and outward["interval"] is not None:
+            low, high = outward["interval"]
+            assert low <= m.interval[0] <= m.interval[1] <= high, name
 
 
 def test_a_result_says_what_was_asked_in_words(result):
@@ -236,7 +262,7 @@ class Linked(Result):
         return pd.DataFrame({"chance": self.chance})
 
     def _sections(self, telling):
-        share = telling.mean(self.chance)
+        share = telling.mean_ends(self.chance)[1]
         picture = bars(["all"], [share], [f"{share:g}"], "chance", "Linked")
         rows = [["all", f"{share:g}"]]
         return [Section("Linked people", ["A sentence."], shown=[Shown("x", "ab", rows, picture)])]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import click
 from reidbn.cli._options import print_json, print_table
 from reidbn.errors import UsageError
 from reidbn.limits import regular
-from reidbn.result import other_events
+from reidbn.result import differing, other_events
 
 UNTOLD = "none that can be told"
 WRITERS = "write them with --json-report FILE, or result.report('file.json')"
@@ -33,16 +32,12 @@ def compare_files(first: str, second: str, *, as_json: bool) -> None:
         )
     own = _refuse_what_is_not_alike(one, two)
     differs = _differences(one, two)
-    steps = [{} if own else _steps(content) for content in (one, two)]
     rows = []
     for name in dict.fromkeys([*before, *after]):
-        difference = _difference(before.get(name), after.get(name))
-        step = sum(s.get(name, 0.0) for s in steps)
-        if isinstance(difference, list):
-            difference = None if difference[0] <= 0 <= difference[1] else difference
-        elif difference is not None and abs(difference) < step:
-            difference = None  # even its sign may be that of the rounding
-        rows.append((name, before.get(name), after.get(name), difference))
+        gap = _difference(before.get(name), after.get(name))
+        if isinstance(gap, list) and gap[0] <= 0 <= gap[1]:
+            gap = None  # even its sign may be that of the rounding
+        rows.append((name, before.get(name), after.get(name), gap))
     if as_json:
         names = ("measure", "first", "second", "difference")
         for line in differs:
@@ -62,16 +57,6 @@ def compare_files(first: str, second: str, *, as_json: bool) -> None:
         click.echo("Numbers of a report that may leave the house are rounded, and so is this.")
 
 
-def _steps(content: Mapping[str, Any]) -> dict[str, float]:
-    """In what steps rounded numbers are told; an older file does not say."""
-    found = {}
-    for measure, told in content["measures"].items():
-        step = told.get("step", math.inf)
-        if step is not None:
-            found[measure if "value" in told else f"{measure}, mean"] = float(step)
-    return found
-
-
 def _refuse_what_is_not_alike(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
     """Raise for numbers of other events, or told otherwise; whether they are exact."""
     about = one.get("about"), two.get("about")
@@ -88,33 +73,11 @@ def _refuse_what_is_not_alike(one: Mapping[str, Any], two: Mapping[str, Any]) ->
 
 def _differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[str]:
     """In what the two differ, beside their numbers."""
-    found = [
-        "an older file does not say what its numbers are of"
-        for content in (one, two)
-        if "about" not in content
-    ][:1]
-    sides = [{k: c.get(k) for k in ("question", "table", "people", "release")} for c in (one, two)]
-    for side, content in zip(sides, (one, two), strict=True):
-        made = content.get("provenance") or {}
-        side |= {k: v for k, v in made.items() if k not in ("people", "attack", "scenario", "seed")}
-        if side["people"] is None:
-            side["people"] = content["measures"].get("people", {}).get("value")
-    for key in dict.fromkeys([*sides[0], *sides[1]]):
-        first, second = sides[0].get(key), sides[1].get(key)
-        if first != second:
-            words = (
-                ""
-                if "fingerprint" in key or key == "table"
-                else f": {_told(first)} | {_told(second)}"
-            )
-            found.append(f"another {key.replace('_fingerprint', '').replace('_', ' ')}{words}")
-    return list(dict.fromkeys(found))
-
-
-def _told(value: Any) -> str:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{value:,.12g}"
-    return "nothing" if value is None else str(value)
+    old = ["an older file does not say what its numbers are of"]
+    return [
+        *(old if "about" not in {**one} or "about" not in {**two} else []),
+        *differing(one, two).values(),
+    ]
 
 
 def _read(name: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
@@ -128,19 +91,13 @@ def _read(name: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
     measures = content.get("measures") if isinstance(content, dict) else None
     if not isinstance(measures, dict):
         raise UsageError(f"{name} holds no result: it has no measures; {WRITERS}")
-    numbers: dict[str, Any] = {}
-    for measure, told in measures.items():
-        if not isinstance(told, dict):
-            raise UsageError(f"{name}: {measure} is no measure of a result; {WRITERS}")
-        if "value" in told:
-            numbers[measure] = _within(told.get("at_least"), told.get("at_most"), told["value"])
-        else:
-            parts = {part: told[part] for part in told if part not in ("step", "mean_at_least")}
-            if "mean" in parts:
-                parts["mean"] = _within(told.get("mean_at_least"), None, parts["mean"])
-            numbers |= {f"{measure}, {part}": value for part, value in parts.items()}
-    if "verdict" in content:
-        numbers = {"verdict": content["verdict"], **numbers}
+    if not all(isinstance(told, dict) for told in measures.values()):
+        raise UsageError(f"{name}: its measures are not those of a result; {WRITERS}")
+    own = bool(content.get("custodians_own_copy"))
+    numbers = {"verdict": content["verdict"]} if "verdict" in content else {}
+    numbers |= {measure: _within(told, own=own) for measure, told in measures.items()}
+    for measure, parts in (content.get("spread") or {}).items():
+        numbers |= {f"{measure}, {part}": _within(told, own=own) for part, told in parts.items()}
     return str(content.get("result", "Assessment")), numbers, content
 
 
@@ -148,13 +105,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _within(least: Any, most: Any, value: Any) -> Any:
-    """From the least to the most, as a list, where a number is told so; else the number.
+def _within(told: Mapping[str, Any], *, own: bool) -> Any:
+    """The number; from the least to the most, as a list, where it is told so.
 
-    An older file, and the mean of a risk, have the most as the number.
+    An older file does not say the ends of what it rounds: its numbers are words.
     """
-    most = value if most is None else most
-    return [least, most] if _is_number(least) and _is_number(most) else value
+    low, high = told.get("at_least"), told.get("at_most")
+    if _is_number(low) and low != high:
+        return [low, high]
+    value = told.get("value", told.get("mean"))
+    return value if own or low is not None else None if value is None else _text(value)
 
 
 def _difference(first: Any, second: Any) -> float | list[float] | None:

@@ -211,6 +211,9 @@ class Candidates(Result):
         words = [", ".join(compared), *rules, *([self.known.in_words()] if self.known else [])]
         return f"the named people who fit each released record on {'; '.join(words)}"
 
+    def _of_each(self) -> tuple[Any, ...]:
+        return () if self.known is None else self.known.of_each
+
     @property
     def table(self) -> People:
         """The released people."""

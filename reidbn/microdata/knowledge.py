@@ -75,6 +75,13 @@ class Knowledge:
         each = self.probabilities.ndim == 2 and self.kinds is None
         return not each and (self.listed is None or self.listed.size == 1)
 
+    @property
+    def of_each(self) -> tuple[Floats, ...]:
+        """The chances that are each person's own; none where everybody shares them."""
+        if self.is_shared:
+            return ()
+        return (self.probabilities, *(() if self.listed is None else (self.listed,)))
+
     def subset_probabilities(self) -> Floats:
         """P(subset) for every mask, equation (1), where everybody shares the probabilities."""
         rows = np.atleast_2d(self.probabilities)

@@ -140,7 +140,6 @@ class Uniqueness(Result, ABC):
         return {
             "model": self.model,
             "status": self.status,
-            "table": self.n,
             "population": self.population,
             "table_uniques": self.uniques,
             "classes": self.classes,

@@ -30,13 +30,13 @@ from reidbn.report.page import (
     Sheet,
     Shown,
     left_aside,
+    made_from,
     telling_of,
     write_as,
 )
-from reidbn.report.summary import Summary, summarise, told_check, told_provenance
+from reidbn.report.summary import Summary, summarise, told_check
 from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import PRESETS, Choice
-from reidbn.report.unseen import not_looked_at
 
 NOT_STATED = "not stated"
 ONE_TABLE = (
@@ -109,7 +109,7 @@ def numbers(
         return sparse.numbers(result, threshold, release, custodian=custodian)
     summary = summarise(result, threshold, release)
     telling = audited_telling(summary, custodian=custodian)[0]
-    return summary.told(telling) | {"not_looked_at": not_looked_at(result, telling)}
+    return summary.told(telling)
 
 
 def sections(result: Assessment, telling: Telling) -> list[Section]:
@@ -276,7 +276,8 @@ def _governance() -> Section:
 
 def _provenance(asked: Request, audit: Audit | None) -> Section:
     result, telling = asked.result, asked.telling
-    about = told_provenance(result, telling)
+    made = made_from(result, telling)
+    about = {k: v for k, v in made.items() if not isinstance(v, dict | list)}
     about |= {name: version(name) for name in ("numpy", "scipy", "pandas", "pgmpy")}
     rows = [[k.replace("_", " "), f"{v:,.0f}" if isinstance(v, float) else str(v)]
             for k, v in about.items() if v is not None]  # fmt: skip

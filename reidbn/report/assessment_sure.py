@@ -76,7 +76,7 @@ def _by_weights(result: Assessment) -> bool:
 
 
 def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any]]:
-    """Per measure that stands on the population: its mean and the interval of that mean.
+    """Per measure that stands on the population: the interval of its mean.
 
     Outwards the least that the low end can be, and the most that the high end can.
     """
@@ -86,7 +86,6 @@ def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any
 def _ends(parts: dict[str, Array], telling: Telling) -> dict[str, float | None]:
     low, high = (telling.mean_ends(parts[part]) for part in ("low", "high"))
     return {
-        "mean": telling.mean(parts["mean"]),
         "low": None if low is None else low[0],
         "high": None if high is None else high[1],
     }

@@ -91,7 +91,7 @@ def _columns(table: People) -> Columns:
 
 def _asked(result: Result, options: Mapping[str, Any]) -> str:
     """A digest of what was asked, and of nothing that was found."""
-    about = {k: v for k, v in getattr(result, "provenance", {}).items() if k not in OF_THE_TABLE}
+    about = {k: v for k, v in result.made_from.items() if k not in OF_THE_TABLE}
     inputs = getattr(result, "inputs", None)
     if inputs is not None:
         about["population"] = inputs.population

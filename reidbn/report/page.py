@@ -22,7 +22,7 @@ from reidbn.release.counts import BASE, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
-from reidbn.report.telling import OF_THE_TABLE, OWN_COPY, Telling, how_told
+from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling, how_told
 from reidbn.report.unseen import not_looked_at
 
 if TYPE_CHECKING:
@@ -211,35 +211,53 @@ def stands_on(result: Result, telling: Telling) -> Section:
     )  # fmt: skip
 
 
-def numbers_of(result: Result, *, custodian: bool = False) -> dict[str, Any]:
-    """Every number of the sheet; what is not told, or between two numbers alone, is null."""
-    telling = telling_of(result, custodian=custodian)
+def numbers_of(
+    result: Result, *, custodian: bool = False, telling: Telling | None = None
+) -> dict[str, Any]:
+    """Every measure as it is told, in the one shape that the JSON of every result begins with.
+
+    What is not told is null; what is told by its two ends alone has them, and no value.
+    """
+    telling = telling or telling_of(result, custodian=custodian)
     found = {}
     for name, m in result.measures.items():
         if telling.custodian or m.told != "withheld":
             ends = telling.ends(m)
             key, words = telling.named(name, m)
-            found[key] = m.to_dict() | {
-                "value": telling.measure(m), "interval": None if ends is None else list(ends),
+            found[key] = {
+                **telling.number(m),
+                "interval": None if ends is None else list(ends),
+                "per_person": m.per_person,
                 "words": words if m.words else "",
-            }  # fmt: skip
-            if not custodian:
-                found[key]["step"] = telling.step_of(m)
-                if m.told in ("mean", "rest"):
-                    low, high = telling.bounds(m) or (None, None)
-                    found[key] |= {"at_least": low, "at_most": high}
-    asked = None if result.question is None else telling.rounded(str(result.question))
-    remarks = [telling.noted(remark) for remark in result.remarks()]
+            }
+    of, own = result.asked_of, telling.custodian
     return {
         "result": result.kind,
         "about": result.about,
-        "question": asked,
-        "custodians_own_copy": custodian,
-        "table": None if result.asked_of is None or not custodian else result.asked_of.fingerprint,
+        "question": None if result.question is None else telling.rounded(str(result.question)),
+        "custodians_own_copy": own,
+        "table": of.fingerprint if own and of is not None else None,
         "measures": found,
-        "remarks": [r for r in remarks if r],
+        "remarks": [r for r in map(telling.noted, result.remarks()) if r],
+        "provenance": made_from(result, telling),
         "not_looked_at": not_looked_at(result, telling),
     }
+
+
+def made_from(result: Result, telling: Telling) -> dict[str, Any]:
+    """What the numbers were made from; outwards without digests of the table and of persons.
+
+    Who has all records but one could try candidates for the last until a digest agrees.
+    """
+    found, table = result.made_from, result.table
+    if found.get("population") is not None and table is not None:
+        is_whole = table.whole.share_kept == 1
+        found["population"] = telling.population(found["population"], len(table), is_whole=is_whole)
+    if not telling.custodian:
+        found = {name: value for name, value in found.items() if name not in OF_PERSONS}
+        if "people" in found:
+            found["people"] = telling.count(int(found["people"]))
+    return found
 
 
 @typed
@@ -288,11 +306,9 @@ def _made_from(result: Result, command: list[str] | None, *, custodian: bool) ->
     """What a seal keeps; of the table nothing, but in the custodian's own copy."""
     import reidbn
 
-    about = dict(getattr(result, "provenance", {}))
-    if not custodian:
-        about = {k: v for k, v in about.items() if k not in OF_THE_TABLE}
-    elif result.asked_of is not None:
-        about["table_fingerprint"] = result.asked_of.fingerprint
+    hidden = () if custodian else (*OF_PERSONS, *OF_THE_TABLE)
+    about = {k: v for k, v in result.made_from.items()
+             if k not in hidden and not isinstance(v, dict | list)}  # fmt: skip
     found = {"result": result.kind, "about": result.about, "reidbn": reidbn.__version__, **about}
     found = {k: v if isinstance(v, int | float) else str(v) for k, v in found.items()
              if v is not None}  # fmt: skip

@@ -119,7 +119,7 @@ def _told_models(table: pd.DataFrame, telling: Telling) -> pd.DataFrame:
         for name in ("expected_uniques", "lower", "upper"):
             if isinstance(model[name], float):
                 m = Measure(model[name], unit="people", told="scaled", scale=up)
-                found.loc[row, name] = telling.measure(m) or 0.0
+                found.loc[row, name] = (telling.bounds(m) or (0.0, 0.0))[name != "lower"]
     return found
 
 
@@ -156,8 +156,8 @@ def sections(result: Uniqueness, telling: Telling) -> list[Section]:
     shown = [name for name in names if name in found]
     told = [telling.measure_in_words(found[name]) for name in shown]
     labels = [found[name].words for name in shown]
-    values = [telling.measure(found[name]) for name in shown]
-    texts = [NOT_TOLD if value is None else f"{value:,.0f}" for value in values]
+    values = [(telling.bounds(found[name]) or (None, None))[1] for name in shown]
+    texts = [f"{value:,.0f}" for value in values] if telling.custodian else told
     title = f"Unique in the table and among {everybody} people"
     picture = bars(labels, values, texts, "people", title)
     ends = [telling.interval_in_words(found[name]) or "-" for name in shown]

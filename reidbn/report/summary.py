@@ -15,11 +15,12 @@ from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.microdata.table import People
-from reidbn.release.counts import three_digits
 from reidbn.report.assessment_sure import fit_status, how_sure_of
-from reidbn.report.telling import OWN_COPY, Telling
+from reidbn.report.page import numbers_of
+from reidbn.report.telling import OWN_COPY, Telling, told_number
 from reidbn.report.thresholds import Choice, Judged, RiskLimit, Rule, judge, rule
 from reidbn.report.words import people, per_cent
+from reidbn.result import highest_of, mean_of
 from reidbn.written import counted, tiny
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
@@ -58,22 +59,20 @@ class Summary:
     @cached_property
     def measures(self) -> dict[str, dict[str, float]]:
         """Mean, quantiles and maximum over people of every measure."""
-        return self._measures(Telling(custodian=True))
+        exact = Telling(custodian=True)
+        return {
+            name: {"mean": float(m.value or 0.0)}
+            | {key: ends[1] for key, ends in self._spread(name, exact).items()}
+            for name, m in self.result.measures.items()
+        }
 
-    def _measures(self, telling: Telling) -> dict[str, dict[str, Any]]:
-        out = {}
-        for name in self.result.measures:
-            values = self.result.risk(name)
-            out[name] = {
-                "mean": telling.mean(values),
-                **{f"q{100 * q:g}": telling.quantile(values, q) for q in QUANTILES},
-                telling.highest_key("max"): telling.highest(values),
-            }
-            if not telling.custodian:
-                ends = telling.mean_ends(values)
-                out[name]["mean_at_least"] = None if ends is None else ends[0]
-                out[name]["step"] = three_digits(telling.step(values)) or None
-        return out
+    def _spread(self, name: str, telling: Telling) -> dict[str, tuple[float, float]]:
+        """Both ends of the quantiles and of the maximum over people of a measure."""
+        values = self.result.risk(name)
+        return {
+            **{f"q{100 * q:g}": telling.quantile_ends(values, q) for q in QUANTILES},
+            telling.highest_key("max"): telling.highest_ends(values),
+        }
 
     @property
     def passes(self) -> bool:
@@ -140,10 +139,16 @@ class Summary:
     def told(self, telling: Telling) -> dict[str, Any]:
         """Every number of the report, as it is told."""
         limit, result = self.rule.limit, self.result
-        provenance = told_provenance(result, telling)
+        judged = self.judged.values
         return {
-            "about": result.about,
-            "question": telling.rounded(result.question),
+            **numbers_of(result, telling=telling),
+            "spread": {
+                name: {
+                    key: told_number(ends[1], ends, m.unit)
+                    for key, ends in self._spread(name, telling).items()
+                }
+                for name, m in result.measures.items()
+            },
             "verdict": self.told_verdict(telling),
             "passes": self.passes,
             "posed": result.posed or None,
@@ -160,24 +165,20 @@ class Summary:
             "judged": {
                 "people_beyond": telling.count(self.judged.told_beyond(telling)),
                 "unique": telling.count(telling.alike(self.judged.sizes, 1)),
-                "mean": telling.mean(self.judged.values),
-                telling.highest_key("highest"): telling.highest(self.judged.values),
+                "mean": telling.number(mean_of(judged, "")),
+                telling.highest_key("highest"): telling.number(highest_of(judged, "")),
             },
             "other_rule": {"verdict": self.other.sentence(telling), "passes": self.other.passes},
             "notes_on_the_rule": list(self.notes_on_the_rule(telling)),
-            "custodians_own_copy": telling.custodian,
             "people": telling.count(len(result)),
             "people_left_out": told_left_out(result.table, telling) or None,
-            "measures": self._measures(telling),
             "how_sure": how_sure_of(result, telling),
             "fits": fit_status(result),
             "people_above": self._above(telling),
             "attributes": self._attributes(telling),
             **({"attributes_untold": self.untold} if self.untold else {}),
             "assumptions": list(self.assumptions),
-            "notes": [n for n in map(telling.noted, self.notes) if n],
             "crosscheck": _crosscheck(result, telling),
-            "provenance": provenance,
         }
 
     def _above(self, telling: Telling) -> dict[str, dict[str, Any]]:
@@ -319,23 +320,6 @@ def told_left_out(people: People, telling: Telling) -> str:
     if gone is None:
         return f"about {1 - people.share_kept:.0%} of those for whom the people stood"
     return telling.of(gone, len(people) + gone)
-
-
-def told_provenance(result: Assessment, telling: Telling) -> dict[str, Any]:
-    """What the numbers were made from; outwards without the table's fingerprint.
-
-    Who has all records but one could try candidates for the last until the fingerprint agrees.
-    """
-    found, table = dict(result.provenance), result.inputs.people
-    if found["population"] is not None:
-        found["population"] = telling.population(
-            found["population"], len(table), is_whole=table.whole.share_kept == 1
-        )
-    if not telling.custodian:
-        for name in [n for n in found if n in ("table_fingerprint", "original_fingerprint")]:
-            del found[name]
-        found["people"] = telling.count(int(found["people"]))
-    return found
 
 
 def _crosscheck(result: Assessment, telling: Telling) -> dict[str, Any]:

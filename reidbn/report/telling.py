@@ -20,7 +20,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, log2, log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,8 @@ from reidbn.written import agree, plural, tiny
 if TYPE_CHECKING:
     from reidbn.result import Measure
 
-OF_THE_TABLE = ("people", "table_fingerprint", "original_fingerprint", "population")
+OF_PERSONS = ("table_fingerprint", "original_fingerprint", "of_each_person")
+OF_THE_TABLE = ("people", *OF_PERSONS[:2], "population")
 """Of what numbers were made from, what outside the house could tell of people."""
 FEWEST = 100  # people for a mean that leaves the house
 NOT_TOLD = "not told"
@@ -255,18 +256,6 @@ class Telling:
 
     # -- means, quantiles and maxima ---------------------------------------------------------
 
-    def mean(self, values: Array) -> float | None:
-        """The most that the mean over people can be, equation (1); None where it is not told.
-
-        >>> yes = np.array([1.0] * 3 + [0.0] * 397)
-        >>> Telling().mean(yes), Telling(custodian=True).mean(yes)
-        (None, 0.0075)
-        """
-        if self.custodian:
-            return float(values.mean())
-        ends = self.mean_ends(values)
-        return None if ends is None or ends[0] == 0 else ends[1]
-
     def mean_ends(self, values: Array, *, rest: bool = False) -> tuple[float, float] | None:
         """Between what numbers the mean lies; None where none is told.
 
@@ -285,11 +274,6 @@ class Telling:
         ends = floor(low / step + 1e-9) * step, min(ceil(high / step - 1e-9) * step, 1.0)
         return outwards(*ends)
 
-    def step(self, values: Array, *, rest: bool = False) -> float:
-        """How far apart the ends of a told mean are; 0 where it is exact or not told."""
-        ends = None if self.custodian else self.mean_ends(values, rest=rest)
-        return 0.0 if ends is None else ends[1] - ends[0]
-
     def mean_in_words(self, values: Array, *, rest: bool = False) -> str:
         """The mean beside its everyday form; outwards between what numbers it lies."""
         if self.custodian:
@@ -297,8 +281,7 @@ class Telling:
         ends = self.mean_ends(values, rest=rest)
         if ends is None:
             return NOT_TOLD
-        low, high = ends
-        return f"below {high:g}" if low == 0 else f"{low:g} to {high:g}"
+        return _between(*ends)
 
     def mean_in_short(self, values: Array, *, rest: bool = False) -> str:
         """The mean as a number alone."""
@@ -334,20 +317,44 @@ class Telling:
 
     def quantile(self, values: Array, q: float) -> float:
         """What a share q of the people does not exceed; outwards, the edge of its band."""
+        return self.quantile_ends(values, q)[1]
+
+    def quantile_ends(self, values: Array, q: float) -> tuple[float, float]:
+        """Between what levels it lies; no wider than the counts of people above them leave."""
         if self.custodian:
-            return float(np.quantile(values, q, method="inverted_cdf"))
-        ladder, most = self.ladder(values), (1 - q) * down(len(values)) + 1e-9
-        return next((t for t in (0.0, *LEVELS) if ladder.above(t).high <= most), 1.0)
+            return (float(np.quantile(values, q, method="inverted_cdf")),) * 2
+        people, rest = told(len(values)), 1 - q + 1e-12
+        return self._levels(values, rest * people.low + 1e-9, rest * people.high + 1e-9)
+
+    def _levels(self, values: Array, few: float, many: float) -> tuple[float, float]:
+        """From the last level that more than `many` exceed for certain to the first few do."""
+        ladder, low = self.ladder(values), 0.0
+        for level in (0.0, *LEVELS):
+            beyond = ladder.above(level)
+            if beyond.high <= few:
+                return low, level
+            low = level if beyond.low > many else low
+        return low, 1.0
 
     def highest(self, values: Array) -> float:
         """The largest value; outwards, a level that fewer than ten people exceed."""
+        return self.highest_ends(values)[1]
+
+    def highest_ends(self, values: Array) -> tuple[float, float]:
+        """Between what levels that lies which fewer than ten people exceed; exactly, the largest.
+
+        >>> Telling().highest_ends(np.linspace(0, 0.3, 300))
+        (0.2, 0.33)
+        """
+        top = float(values.max())
         if self.custodian:
-            return float(values.max())
+            return top, top
         if len(values) < BASE:
-            return 1.0
-        ladder, top = self.ladder(values), float(values.max())
-        levels = (0.0, *LEVELS) if top <= 1 else (_edge(float(np.sort(values)[-BASE])),)
-        return next((t for t in levels if ladder.above(t).is_few), 1.0)
+            return 0.0, 1.0
+        if top <= 1:
+            return self._levels(values, BASE - 1, BASE - 1)
+        level = _edge(float(np.sort(values)[-BASE]))
+        return 0.0, level if self.ladder(values).above(level).is_few else 1.0
 
     def quantile_in_words(self, values: Array, q: float) -> str:
         """The same in words; where a few may be above any level, that it is not told.
@@ -396,25 +403,8 @@ class Telling:
         key = name.replace("highest", self.highest_key("highest"))
         return key, f"{words} of all but a few people"
 
-    def step_of(self, m: Measure) -> float | None:
-        """In what steps the number is told; None where it is not told in steps of its own."""
-        if self.custodian or m.value is None:
-            return None
-        bounds = self.bounds(m)
-        if bounds is not None:
-            step = bounds[1] - bounds[0]
-        elif m.told == "total" and m.each is not None:
-            step = self.step(m.each) * down(len(m.each))
-        elif m.told == "scaled":
-            step = _edge(BASE * m.scale)
-        elif m.told == "ratio" and m.each is not None and m.each[1] >= BASE:
-            step = BASE / float(down(int(m.each[1])))
-        else:
-            return None
-        return three_digits(step) or None
-
     def measure(self, m: Measure) -> float | int | None:
-        """The number as it is told; None is one that is not, or by its bounds alone.
+        """The number as it is told; None is one that is not, or by its two ends alone.
 
         >>> from reidbn.result import count_of, mean_of
         >>> Telling().measure(count_of(2114, "people")), Telling().measure(count_of(3, "people"))
@@ -422,28 +412,43 @@ class Telling:
         """
         if self.custodian or m.value is None or m.told == "given":
             return m.value
-        if m.told == "count":
-            ten = told(int(m.value))
-            return None if ten.is_few else ten.low
-        if m.told == "highest" and m.each is not None:
-            return self.highest(m.each) if float(m.each.max()) <= 1 else None
-        if m.told == "total" and m.each is not None:
-            mean = self.mean(m.each)
-            return None if mean is None else mean * down(len(m.each))
-        if m.told in ("ratio", "scaled"):
-            return self._in_steps(m.value, m)
-        return None
+        ends = self.bounds(m)
+        if ends is None or m.told not in ("count", "highest"):
+            return None
+        return ends[1] if m.told == "highest" else ends[0] or None
 
     def bounds(self, m: Measure) -> tuple[float, float] | None:
-        """Between what numbers a mean or a share of people lies; None where that is not told.
+        """Between what numbers it lies, as far as it is told; None where that is not told.
 
-        Neither end is the number: the higher flatters a protection, and the lower a risk.
+        Of a mean and all that is scaled neither end is the number: the higher flatters a
+        protection, and the lower a risk.
+
+        >>> from reidbn.result import count_of
+        >>> Telling().bounds(count_of(2114, "people")), Telling().bounds(count_of(3, "people"))
+        ((2110, 2119), (0, 9))
         """
-        if self.custodian or m.value is None or m.each is None or m.told not in ("mean", "rest"):
+        if m.value is None:
+            return None
+        if self.custodian or m.told == "given":
+            return m.value, m.value
+        if m.told == "count":
+            ten = told(int(m.value))
+            return ten.low, ten.high
+        if m.told in ("ratio", "scaled"):
+            return self._in_steps(m.value, m)
+        return None if m.each is None else self._bounds_of_each(m, m.each)
+
+    def _bounds_of_each(self, m: Measure, each: Array) -> tuple[float, float] | None:
+        if m.told == "highest":
+            return self.highest_ends(each) if float(each.max()) <= 1 else None
+        if m.told == "total":
+            ends, people = self.mean_ends(each), told(len(each))
+            return ends and outwards(ends[0] * people.low, ends[1] * people.high)
+        if m.told not in ("mean", "rest"):
             return None
         if m.unit != SHARE:
-            return self.mean_ends(m.each, rest=m.told == "rest")
-        ends = self._share_ends(self._have(m.value, len(m.each)), len(m.each))
+            return self.mean_ends(each, rest=m.told == "rest")
+        ends = self._share_ends(self._have(m.value or 0.0, len(each)), len(each))
         return ends and outwards(*ends)
 
     def _have(self, share: float, everybody: int) -> int | Tens:
@@ -451,25 +456,28 @@ class Telling:
         return self.rest(round((1 - share) * everybody), everybody)
 
     def ends(self, m: Measure) -> tuple[float, float] | None:
-        """The interval as it is told; None where an end is not."""
-        if self.custodian or m.interval is None or self.measure(m) is None:
-            return m.interval if self.custodian else None
+        """The 95 % interval as it is told, not narrower than it is; None where an end is not."""
+        if self.custodian or m.interval is None:
+            return m.interval
         if m.told not in ("ratio", "scaled"):
             return None
-        ends = [self._in_steps(end, m) or 0.0 for end in m.interval]
-        return ends[0], ends[1]
+        low, high = (self._in_steps(end, m) for end in m.interval)
+        return None if low is None or high is None else (low[0], high[1])
 
-    def _in_steps(self, value: float, m: Measure) -> float | None:
-        """In steps of what ten people of the table are in it, rounded down as their count is."""
+    def number(self, m: Measure) -> dict[str, Any]:
+        """The number as every JSON has it."""
+        return told_number(self.measure(m), self.bounds(m), m.unit)
+
+    def _in_steps(self, value: float, m: Measure) -> tuple[float, float] | None:
+        """Both ends of it, in steps of what ten people of the table are in it."""
         if m.told == "scaled":
             step = _edge(BASE * m.scale)
-        elif m.each is None or m.each[1] < BASE:
+            units = floor(value / step + 1e-9)
+            return outwards(units * step, (units + 1) * step)
+        if m.each is None or m.each[1] < BASE:
             return None
-        else:
-            whole = float(down(int(m.each[1])))
-            step, value = BASE / whole, value * float(m.each[1]) / whole
-        units = floor(value / step + 1e-9)
-        return three_digits(min(units * step, 1.0) if m.told == "ratio" else units * step) or None
+        whole, ten = told(int(m.each[1])), told(floor(value * float(m.each[1]) + 1e-9))
+        return outwards(ten.low / whole.high, min((ten.low + BASE) / whole.low, 1.0))
 
     def measure_in_words(self, m: Measure) -> str:
         """The number as it is told, in words."""
@@ -482,14 +490,10 @@ class Telling:
         if m.unit == SHARE and m.each is not None:
             everybody = len(m.each)
             return self.share(self._have(m.value, everybody), everybody, rest=True)
-        if m.told in ("mean", "rest") and m.each is not None:
-            return self.mean_in_words(m.each, rest=m.told == "rest")
-        found = self.measure(m)
-        if found is None:
+        ends = self.bounds(m)
+        if ends is None:
             return NOT_TOLD
-        if m.told in ("highest", "total"):
-            return f"up to {found:,.10g}"
-        return one_in(found) if m.unit == "probability" else f"{found:,.10g}"
+        return f"up to {ends[1]:,.10g}" if m.told == "highest" else _between(*ends)
 
     def interval_in_words(self, m: Measure) -> str:
         """The interval as it is told; empty without one."""
@@ -551,6 +555,16 @@ class Telling:
     def highest_head(self) -> str:
         """The head of such a column."""
         return "highest" if self.custodian else "all but a few"
+
+
+def _between(low: float, high: float) -> str:
+    return f"below {high:,.10g}" if low == 0 else f"{low:,.10g} to {high:,.10g}"
+
+
+def told_number(value: float | None, ends: tuple[float, float] | None, unit: str) -> dict[str, Any]:
+    """A number as every JSON has it: itself, where it is told, and both its ends."""
+    low, high = ends or (None, None)
+    return {"value": value, "at_least": low, "at_most": high, "unit": unit}
 
 
 def _all_but_few(count: Tens, total: int) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,9 @@ class Leak(Result):
     def knows(self) -> str:
         """What the attacker knows, in words."""
         return self.known.in_words()
+
+    def _of_each(self) -> tuple[Any, ...]:
+        return self.known.of_each
 
     @property
     def size_in_words(self) -> str:

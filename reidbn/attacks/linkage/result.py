@@ -7,7 +7,7 @@ curve.table(), curve.facts_for(0.9), curve.report("linkage.html")
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,10 @@ class Linkage(Result):
     def asked_of(self) -> Sparse:
         """The people it was asked of."""
         return self.sparse
+
+    def _of_each(self) -> tuple[Any, ...]:
+        c = self.curves
+        return tuple(v for v in (c.allowed, c.weights, c.chances) if v is not None)
 
     @property
     def question(self) -> str:

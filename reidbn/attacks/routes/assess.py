@@ -579,8 +579,17 @@ def _provenance(inputs: Inputs, attack: Attack) -> dict[str, Any]:
         "population": inputs.population,
         "population_model": inputs.population_model if inputs.population is not None else None,
         "method": inputs.method,
+        "draws": None if inputs.method == "exact" else inputs.draws,
         "seed": inputs.seed,
-    }
+        "parameters": {name: p.value for name, p in attack.parameters.items()} | dict(inputs.set),
+        "given": {name: state if isinstance(state, str) else str(state)
+                  for name, state in inputs.learnt.items()},
+        "do": inputs.done,
+        "columns": {name: [names] if isinstance(names, str) else list(names)
+                    for name, names in inputs.columns.items()},
+        "unknown": list(inputs.unknown),
+        "without": list(inputs.without),
+    }  # fmt: skip
 
 
 __all__ = ["assess", "run"]

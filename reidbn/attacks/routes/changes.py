@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ from reidbn.microdata.generalise import left_out, released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
-from reidbn.result import other_events
+from reidbn.result import differing, other_events
 from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
@@ -254,23 +254,8 @@ class AssessmentsCompared:
     @cached_property
     def differs(self) -> tuple[str, ...]:
         """In what the two differ, beside the scenario."""
-        both = self.before.inputs, self.after.inputs
-        one, two = both
-        found = [] if one.attack == two.attack else [f"the model {one.attack.name} was changed"]
-        first, second = (_settings(r, {**one.said, **two.said}) for r in (self.before, self.after))
-        found += [f"{n}: {_said(v)} -> {_said(second[n])}"
-                  for n, v in first.items() if v != second[n]]  # fmt: skip
-        for word in ("given", "do"):
-            given, then = getattr(one, word), getattr(two, word)
-            names = [n for n in {**given, **then} if given.get(n) != then.get(n)]
-            found += [f"{word} {n}: {_said(given.get(n))} -> {_said(then.get(n))}" for n in names]
-        if one.people.fingerprint != two.people.fingerprint:
-            found.append("the table as it is released")
-        for word in ("population", "population_model", "method"):
-            if getattr(one, word) != getattr(two, word):
-                found.append(f"{word.replace('_', ' ')}: {_said(getattr(one, word))} -> "
-                             f"{_said(getattr(two, word))}")  # fmt: skip
-        return tuple(found)
+        apart = differing(self.before.to_dict(), self.after.to_dict())
+        return tuple(line for what, line in apart.items() if what not in ("scenario", "known"))
 
     @property
     def is_reduction(self) -> bool:
@@ -309,18 +294,6 @@ class AssessmentsCompared:
         return "\n".join(lines)
 
     __repr__ = __str__
-
-
-def _settings(result: Assessment, names: Iterable[str]) -> dict[str, Any]:
-    """The values at which an assessment has these parameters."""
-    own = result.attack.parameters
-    return {n: result.inputs.set.get(n, own[n].value if n in own else None) for n in names}
-
-
-def _said(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    return f"{value:,.12g}" if isinstance(value, int | float) else str(value)
 
 
 def _same_people(before: Inputs, after: Inputs) -> bool:

@@ -83,6 +83,9 @@ class Disclosure(Result):
         """Whose values are guarded."""
         return f"disclosure of {self.secret}"
 
+    def _of_each(self) -> tuple[Any, ...]:
+        return () if self.profile is None else (self.chances, self.profile)
+
     @property
     def known(self) -> tuple[str, ...]:
         """The auxiliaries: what may be known."""
