@@ -244,13 +244,13 @@ def _curves(me, html, n_low, n_high, down, n):
 
 
 def _mean(me, row, route, told, n_low, n_high, down):
-    value, step = row["mean"], row["step"]
+    value, step = row.get("mean"), row.get("step")  # of releases that were not rounded down
     weights = np.array([s * ROUTES[route](s) for s in me.sizes])
     more = weights.copy()  # where alone: 0.625, and more if unique in the population
     if route == "overall":
         weights[0], more[0] = 0.625, 0.75
     if down:
-        low, high = row.get("mean_at_least"), value
+        low, high = row["at_least"], row["at_most"]
         if high is not None:
             s = me.sizes
             me.know(weights - (high + 1e-6) * s, -np.inf, 0)
