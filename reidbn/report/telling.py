@@ -315,12 +315,8 @@ class Telling:
             return NOT_TOLD
         return f"{float(f'{mean / whole:.1g}'):g} times the mean"
 
-    def quantile(self, values: Array, q: float) -> float:
-        """What a share q of the people does not exceed; outwards, the edge of its band."""
-        return self.quantile_ends(values, q)[1]
-
     def quantile_ends(self, values: Array, q: float) -> tuple[float, float]:
-        """Between what levels it lies; no wider than the counts of people above them leave."""
+        """Between what levels lies what a share q of the people does not exceed."""
         if self.custodian:
             return (float(np.quantile(values, q, method="inverted_cdf")),) * 2
         people, rest = told(len(values)), 1 - q + 1e-12
@@ -362,7 +358,7 @@ class Telling:
         >>> Telling().quantile_in_words(np.zeros(120), 0.95)
         'not told: under 10 people may be above it'
         """
-        found = self.quantile(values, q)
+        found = self.quantile_ends(values, q)[1]
         if not self.custodian and (1 - q) * down(len(values)) + 1e-9 < BASE - 1:
             return f"{NOT_TOLD}: {UNDER} people may be above it"
         return one_in(found) if self.custodian or found == 0 else f"up to {found:g}"
