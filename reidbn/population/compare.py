@@ -110,7 +110,7 @@ def _has_structure(sample: Sample, fit: Uniqueness | None) -> bool:
 
     Weights say that people were not drawn alike, which it does not know.
     """
-    drawn_alike = sample.people is not None and sample.people.weights is None
+    drawn_alike = sample.people is not None and not sample.is_weighted
     uncompared_ = is_uncompared(sample.n, sample.N)
     found = isinstance(fit, StructuredFit) and fit.uniques > 0 and sample.mostly_alone is None
     return found and drawn_alike and not uncompared_
@@ -139,8 +139,7 @@ def _cautious(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
     if len(said) < 2:
         return best, f"{why}, and this one is an extrapolation"
     told = " and ".join(f"{name} {value:.3g}" for name, value in said.items())
-    weighted = sample.people is not None and sample.people.weights is not None
-    plain = " of a table without survey weights" if weighted else ""
+    plain = " of a table without survey weights" if sample.is_weighted else ""
     return best, (
         f"{why}; the more cautious of two is taken, as in an assessment{plain} (P(unique): {told})"
     )
@@ -197,8 +196,7 @@ def _applicable(sample: Sample) -> list[str]:
     able = ["pitman", "pitman-bayes", "ewens", "zayatz", "snb", "dankar"]
     if sample.people is not None:
         able += ["log-linear", STRUCTURED]
-        weights = sample.people.weights
-        if weights is not None:
+        if sample.is_weighted:
             able.append("benedetti-franconi")
         if sample.register is not None and not sample.notes:
             able.append("truth")

@@ -22,7 +22,6 @@ from reidbn.population.result import Chosen, Uniqueness, number_or_none
 from reidbn.population.sample import Sample, sample_of
 from reidbn.population.strata import StratifiedFit
 from reidbn.population.structured import fit_structured
-from reidbn.population.weights import UNWEIGHTED
 from reidbn.theory.pitman_fit import INTERIOR
 from reidbn.theory.species import CLASSES, SNB, solve_snb, zayatz
 
@@ -204,9 +203,6 @@ def fit_sample(sample: Sample, model: str, **options: Any) -> Uniqueness:
     for name in options:
         if name not in known:
             raise UsageError(f'model "{model}" has no option "{name}"; {did_you_mean(name, known)}')
-    weighed = sample.people is not None and sample.people.weights is not None
-    if weighed and not sample.is_complete and model in (*PITMAN_MODELS, "zayatz", "snb", "dankar"):
-        sample = replace(sample, notes=(*sample.notes, UNWEIGHTED))
     if model in PITMAN_MODELS:
         return fit_pitman(sample, model=model)
     return _OTHERS[model](sample, **options)

@@ -91,9 +91,9 @@ class SurveyFit(Uniqueness):
         """Mean of the individual risks."""
         return float(self.individual_risk.mean())
 
-    def _remarks(self) -> list[str]:
+    def _of_weights(self) -> tuple[str, ...]:
         light = (self._weighed < self.sample.class_sizes * (1 - 1e-12)).any()
-        return [*self.sample.weighing[1], *([LIGHT] if light else [])]
+        return (*self.sample.weighing[1], *([LIGHT] if light else []))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,10 +148,10 @@ class LogLinearFit(Uniqueness):
         """The two shares as the widely used implementation reports them."""
         return self.found.published_shares
 
-    def _remarks(self) -> list[str]:
-        return [*self.sample.weighing[1], *self._trust()]
+    def _of_weights(self) -> tuple[str, ...]:
+        return self.sample.weighing[1]
 
-    def _trust(self) -> list[str]:
+    def _remarks(self) -> list[str]:
         trust = (
             "the model's fit is taken on trust; main effects alone overlook how attributes go "
             "together"
@@ -176,6 +176,9 @@ class Truth(Uniqueness):
     population_sizes: Ints
     """F of each person of the table."""
     population_uniques: int
+
+    def _of_weights(self) -> tuple[str, ...]:
+        return ()  # everybody is counted
 
     @property
     def model(self) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reidbn.errors import UsageError
 from reidbn.late import late
 from reidbn.population.sample import Sample
+from reidbn.population.weights import UNWEIGHTED
 from reidbn.result import Measure, Result, by_person, count_of, given, mean_of
 from reidbn.theory.class_law import ClassSizePosterior
 
@@ -130,7 +131,12 @@ class Uniqueness(Result, ABC):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What to bear in mind about this estimate."""
-        return (*self.sample.notes, *self._remarks())
+        return (*self.sample.notes, *self._of_weights(), *self._remarks())
+
+    def _of_weights(self) -> tuple[str, ...]:
+        """What becomes of the table's survey weights: most models leave them out."""
+        left_out = self.sample.is_weighted and not self.sample.is_complete
+        return (UNWEIGHTED,) if left_out else ()
 
     def _remarks(self) -> list[str]:
         return []

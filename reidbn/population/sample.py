@@ -68,6 +68,11 @@ class Sample:
         """Whether the table is the whole population."""
         return self.n == self.N
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether its people carry survey weights."""
+        return self.people is not None and self.people.weights is not None
+
     @cached_property
     def weighing(self) -> tuple[float, tuple[str, ...]]:
         """What makes the survey weights sum to the population, and a note; see weights.py.

@@ -104,6 +104,9 @@ class StratifiedFit(Uniqueness):
                 found.setdefault(name, np.full(len(people), np.nan))[rows] = values
         return found
 
+    def _of_weights(self) -> tuple[str, ...]:
+        return ()  # the parts say it
+
     def _remarks(self) -> list[str]:
         said: dict[str, list[str]] = {}
         for part in self.parts.values():

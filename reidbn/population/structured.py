@@ -341,10 +341,6 @@ class StructuredFit(Uniqueness):
                 f"the 95 % interval runs from {low:,} to {high:,} uniques: the table is too small "
                 "for a point estimate to mean much"
             )
-        if self.sample.people is not None and self.sample.people.weights is not None:
-            found.append(
-                "the survey weights were not used: people are taken as a simple random sample"
-            )
         return found
 
     def to_dict(self) -> dict[str, Any]:
