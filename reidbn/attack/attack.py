@@ -439,6 +439,7 @@ class Attack:
 
     to_pgmpy = late("reidbn.inference.pgmpy_bridge:attack_to_pgmpy")
     save = late("reidbn.attack.modelfile:save")
+    page = late("reidbn.page.sheet:page")
 
     @property
     def assumptions(self) -> tuple[str, ...]:

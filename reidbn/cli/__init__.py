@@ -52,6 +52,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "ask": ("ask", "one question: the chance, what it is given, the assumptions used"),
         "decide": ("decide", "what an attacker does who weighs gain against cost"),
         "draw": ("draw", "the picture of an attack, with the sources of its numbers"),
+        "page": ("page", "a page in which anybody moves an attack: sliders, graph, answer"),
         "check": ("check", "every problem of every model file, with line and column"),
         "crosscheck": ("whatif", "exact answers against sampled ones and against pgmpy"),
         "export": ("export", "an attack as BIF, XMLBIF, XDSL (GeNIe) or DOT"),

@@ -433,7 +433,7 @@ class Lowering:
         child, names = part.variable.name, tuple(p.name for p in part.parents)
         scope = GridScope(self.attack, part.variable, part.parents, self.parameters, subject)
         scope.checks = self.validate
-        table = _full(part.cpd.probabilities(scope), part.parents, part.variable)
+        table = full_table(part.cpd.probabilities(scope), part.parents, part.variable)
         if self.validate:
             checked(node, table)
         hidden = child != node
@@ -464,7 +464,7 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(found[:12]) + (", ..." if len(found) > 12 else "")
 
 
-def _full(table: Array, parents: tuple[Variable, ...], child: Variable) -> Array:
+def full_table(table: Array, parents: tuple[Variable, ...], child: Variable) -> Array:
     """The table with every axis present and the parent axes at full length (a view)."""
     table = np.asarray(table, dtype=float)
     axes = 3 + len(parents)

@@ -377,6 +377,8 @@ METHODS = {
     },
     "Attack": {
         "replace": {"name": "x"}, "save": {"path": "m.yaml", "expanded": False},
+        "page": {"path": "p.html", "question": "risk", "set": {"alike": 4}, "given": {},
+                 "do": {"listed": "yes"}, "subject": None},
         "with_values": {"values": {"p_listed": 0.2}, "beyond_range": False},
         "with_node": {}, "to_pgmpy": {"set": {}, "subject": None, "beyond_range": False},
     },

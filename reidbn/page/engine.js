@@ -1,0 +1,653 @@
+"use strict";
+// The attack of a page, answered in the page: exact sums over a small network.
+// payload.py writes what `Engine` reads; tests/test_page_engine.py holds both to the library.
+
+// What the model does not allow at some values; the words are in words.json.
+class Refused extends Error {
+  constructor(key, said = {}) {
+    super(key);
+    this.key = key;
+    this.said = said;
+  }
+}
+
+const Engine = (() => {
+  const HAIR = 1e-12, MASS = 1e-11, KEPT = 12;
+
+  // -- formulas of derived numbers ----------------------------------------------------------------
+
+  const anyOf = (p, n) =>
+    p >= 0 && p < 1 ? -Math.expm1(n * Math.log1p(-p)) : 1 - Math.pow(1 - p, n);
+  const OPERATIONS = {
+    "+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b,
+    "^": Math.pow, neg: a => -a, exp: Math.exp, log: Math.log, any: anyOf,
+    min: (...all) => Math.min(...all), max: (...all) => Math.max(...all),
+  };
+  const SIGNS = {
+    "<=": (a, b) => a <= b, "<": (a, b) => a < b, ">=": (a, b) => a >= b, ">": (a, b) => a > b,
+  };
+
+  function value(term, leaf) {
+    if (typeof term === "number") return term;
+    if (!Array.isArray(term)) return leaf(term);
+    return OPERATIONS[term[0]](...term.slice(1).map(part => value(part, leaf)));
+  }
+
+  // A value within its range; a hair of rounding over an end is taken back.
+  function within(name, found, [low, high]) {
+    const ends = [low, high].filter(end => end !== null).map(Math.abs);
+    const reach = HAIR * Math.max(1, ...ends);
+    if (!Number.isFinite(found)) throw new Refused("no_value", {name});
+    if ((low !== null && found < low - reach) || (high !== null && found > high + reach)) {
+      throw new Refused("outside", {
+        name, found: shown(found), low: low === null ? "−∞" : shown(low),
+        high: high === null ? "∞" : shown(high),
+      });
+    }
+    if (low !== null && found < low) return low;
+    return high !== null && found > high ? high : found;
+  }
+
+  const shown = x => String(+x.toPrecision(6));
+
+  // -- variables ----------------------------------------------------------------------------------
+
+  const isNumeral = text => text.trim() !== "" && Number.isFinite(Number(text));
+
+  function numbersOf(states) {
+    if (states.every(s => s === "yes" || s === "no")) return states.map(s => +(s === "yes"));
+    if (states.every(isNumeral)) return states.map(Number);
+    return states.map((_, i) => i);
+  }
+
+  // -- tables by a formula --------------------------------------------------------------------------
+
+  // P(h leaked) for h = 0..longest: started at the mode, continued both ways, normalised.
+  function leakedPmf(D, L, k, longest) {
+    const low = Math.max(0, L + k - D), high = Math.min(k, L);
+    const mode = Math.min(Math.max(Math.floor((k + 1) * (L + 1) / (D + 2)), low), high);
+    const found = new Array(longest + 1).fill(0);
+    found[mode] = 1;
+    for (let h = mode; h < high; h++) {
+      found[h + 1] = found[h] * ((k - h) * (L - h)) / ((h + 1) * (D - k - L + h + 1));
+    }
+    for (let h = mode - 1; h >= low; h--) {
+      found[h] = found[h + 1] * ((h + 1) * (D - k - L + h + 1)) / ((k - h) * (L - h));
+    }
+    const total = found.reduce((a, b) => a + b, 0);
+    return found.map(w => w / total);
+  }
+
+  function binomial(n, p, size) {
+    const found = new Array(size).fill(0);
+    let chosen = 1;
+    for (let k = 0; k <= n; k++) {
+      found[k] = chosen * Math.pow(p, k) * Math.pow(1 - p, n - k);
+      chosen = n < 50 ? Math.round(chosen * (n - k) / (k + 1)) : chosen * (n - k) / (k + 1);
+    }
+    return found;
+  }
+
+  function allFail(p, times) {
+    if (times === 0) return [1, 0];
+    return [Math.pow(1 - p, times), times * Math.log1p(-p)];
+  }
+
+  function passes(parent, state, [sign, limit]) {
+    if (sign === "=") return parent.states[state] === limit;
+    if (sign === "!=") return parent.states[state] !== limit;
+    return SIGNS[sign](parent.numbers[state], Number(limit));
+  }
+
+  const COMPARED = /^\s*(>=|<=|<|>)\s*(-?\d+(?:\.\d+)?)\s*$/;
+
+  function meant(word, parent, state) {
+    if (parent.states[state] === word) return true;
+    const compared = COMPARED.exec(word);
+    if (!compared || parent.states.includes(word) || !parent.isNumeric) return false;
+    return SIGNS[compared[1]](Number(parent.states[state]), Number(compared[2]));
+  }
+
+  const yesNo = (child, yes, no) => child.states.map(s => (s === "yes" ? yes : no));
+  const yesOf = (child, yes) => yesNo(child, yes, 1 - yes);
+  const ifAll = (only, at, p) => (only.every(i => at.parents[i].numbers[at.state[i]] === 1) ? p : 0);
+
+  // Each gives P(state) of a child at one configuration of its parents.
+  const FORMULAS = {
+    probability: (f, at) => yesOf(at.child, ifAll(f.only, at, at.of(f.p))),
+    "one-over": (f, at) => {
+      const size = at.of(f.of);
+      return yesOf(at.child, ifAll(f.only, at, size >= 1 ? 1 / Math.max(size, 1) : 0));
+    },
+    unique: (f, at) => yesOf(at.child, at.of(f.of) === 1 ? at.of(f.stays) : 0),
+    share: (f, at) => {
+      const part = at.of(f.part), whole = at.of(f.whole);
+      if (f.free && !(part >= 0 && part <= whole)) {
+        throw new Refused("part", {name: at.child.name});
+      }
+      return yesOf(at.child, Math.min(Math.max(whole > 0 ? part / whole : 0, 0), 1));
+    },
+    uniform: (f, at) => at.child.states.map(() => 1 / at.child.states.length),
+    "hypergeometric-leak": (f, at) => {
+      const D = at.of(f.records), L = at.of(f.leaked), k = at.of(f.size);
+      const longest = at.child.states.length - 1;
+      if (!(L >= 0 && L <= D && k >= 0 && k <= D)) {
+        throw new Refused("too_many", {name: at.child.name});
+      }
+      if (Math.min(k, L) > longest) {
+        throw new Refused("no_state", {name: at.child.name, state: shown(k)});
+      }
+      return leakedPmf(D, L, k, longest);
+    },
+    "noisy-or": (f, at) => noisy(f, at, (i, n) => n, (any, none) => yesNo(at.child, any, none)),
+    "noisy-and": (f, at) =>
+      noisy(f, at, (i, n) => at.parents[i].inputs - n, (any, none) => yesNo(at.child, none, any)),
+    rows: (f, at) => {
+      const row = fitting(f, at);
+      const cells = Array.isArray(row.p) ? row.p : at.child.states.map(s => row.p[s] ?? 0);
+      if (cells.length !== at.child.states.length) {
+        throw new Refused("rows", {name: at.child.name});
+      }
+      const known = cells.map(cell => (cell === "rest" ? 0 : at.of(cell)));
+      const left = 1 - known.reduce((a, b) => a + b, 0);
+      return known.map((p, i) => (cells[i] === "rest" ? left : p));
+    },
+    payoffs: (f, at) => [at.of(fitting(f, at).p[0])],
+    binomial: (f, at) => {
+      const n = at.of(f.n);
+      if (!(n >= 0 && Number.isInteger(n) && n < at.child.states.length)) {
+        throw new Refused("no_state", {name: at.child.name, state: shown(n)});
+      }
+      return binomial(n, at.of(f.p), at.child.states.length);
+    },
+    event: (f, at) => {
+      const fits = f.tests.map((tests, i) => {
+        const held = tests.map(test => passes(at.parents[i], at.state[i], test));
+        return f.how === "any" ? held.some(x => x) : held.every(x => x);
+      });
+      return yesOf(at.child, +(f.how === "any" ? fits.some(x => x) : fits.every(x => x)));
+    },
+    "share-of-range": (f, at) => {
+      const n = at.parents[0].numbers[at.state[0]];
+      if (n < f.low || n > f.high) throw new Refused("no_state", {name: at.parents[0].name, state: shown(n)});
+      return yesOf(at.child, f.high > f.low ? (n - f.low) / (f.high - f.low) : 0);
+    },
+  };
+
+  function noisy(f, at, counts, told) {
+    let [none, log] = allFail(at.of(f.leak), 1);
+    at.parents.forEach((parent, i) => {
+      const [failing, more] = allFail(at.of(f.weights[i]), counts(i, parent.numbers[at.state[i]]));
+      none *= failing;
+      log += more;
+    });
+    return told(-Math.expm1(log), none);
+  }
+
+  function fitting(f, at) {
+    const found = f.rows.find(row => row.when.every(
+      (words, i) => words === null || words.some(w => meant(w, at.parents[i], at.state[i]))));
+    if (!found) throw new Refused("rows", {name: at.child.name});
+    return found;
+  }
+
+  // -- tables between points, and at stops ------------------------------------------------------------
+
+  function weights(x, points) {
+    return points.map((own, i) => points.reduce(
+      (w, other, j) => (i === j ? w : w * ((x - other) / (own - other))), 1));
+  }
+
+  function polynomial(form, env) {
+    let held = form.held;
+    for (let i = 0; i < form.of.length; i++) {
+      const w = weights(env[form.of[i]], form.at[i]), size = held.length / w.length;
+      const next = new Array(size).fill(0);
+      for (let k = 0; k < w.length; k++) {
+        for (let j = 0; j < size; j++) next[j] += w[k] * held[k * size + j];
+      }
+      held = next;
+    }
+    return held;
+  }
+
+  function atStops(form, env) {
+    let place = 0, count = 1;
+    form.of.forEach((name, i) => {
+      const stops = form.at[i];
+      const found = stops.findIndex(x => Math.abs(x - env[name]) <= 1e-12 * Math.max(1, Math.abs(x)));
+      if (found < 0) throw new Refused("between", {name});
+      place = place * stops.length + found;
+      count *= stops.length;
+    });
+    const size = form.held.length / count;
+    const held = form.held.slice(place * size, (place + 1) * size);
+    if (held.includes(null)) throw new Refused("no_setting");
+    return held;
+  }
+
+  function names(thing, found = new Set()) {
+    if (Array.isArray(thing)) thing.forEach(part => names(part, found));
+    else if (thing && typeof thing === "object") {
+      if (typeof thing.p === "string" && thing.p !== "rest") found.add(thing.p);
+      Object.values(thing).forEach(part => names(part, found));
+    }
+    return found;
+  }
+
+  // -- sums -----------------------------------------------------------------------------------------
+
+  // The order in which variables are summed out, and where each product takes its numbers from.
+  function planned(scopes, sizes, keep) {
+    const left = scopes.map((vars, slot) => ({vars, slot}));
+    const todo = new Set(scopes.flat().filter(v => !keep.has(v)));
+    const steps = [];
+    let next = scopes.length;
+    while (todo.size) {
+      let best = null, cheapest = Infinity;
+      for (const name of [...todo].sort()) {
+        const met = new Set(left.filter(f => f.vars.includes(name)).flatMap(f => f.vars));
+        let cost = 1;
+        for (const v of met) cost *= sizes[v];
+        if (cost < cheapest) [best, cheapest] = [name, cost];
+      }
+      const taken = left.filter(f => f.vars.includes(best));
+      const scope = [...new Set(taken.flatMap(f => f.vars))].filter(v => v !== best);
+      steps.push({x: best, size: sizes[best], out: next, ...product(taken, [...scope, best], sizes)});
+      for (const f of taken) left.splice(left.indexOf(f), 1);
+      left.push({vars: scope, slot: next++});
+      todo.delete(best);
+    }
+    return {steps, left, slots: next};
+  }
+
+  // For every cell of a scope (the last variable fastest) the cell of each factor.
+  function product(factors, scope, sizes) {
+    const cells = scope.reduce((n, v) => n * sizes[v], 1);
+    const index = factors.map(() => new Int32Array(cells));
+    const strides = factors.map(f => {
+      const own = {};
+      let stride = 1;
+      for (let i = f.vars.length - 1; i >= 0; i--) {
+        own[f.vars[i]] = stride;
+        stride *= sizes[f.vars[i]];
+      }
+      return scope.map(v => own[v] ?? 0);
+    });
+    const at = new Array(scope.length).fill(0), place = factors.map(() => 0);
+    for (let n = 0; n < cells; n++) {
+      for (let f = 0; f < index.length; f++) index[f][n] = place[f];
+      for (let d = scope.length - 1; d >= 0; d--) {
+        if (++at[d] < sizes[scope[d]]) {
+          for (let f = 0; f < index.length; f++) place[f] += strides[f][d];
+          break;
+        }
+        for (let f = 0; f < index.length; f++) place[f] -= strides[f][d] * (at[d] - 1);
+        at[d] = 0;
+      }
+    }
+    return {ins: factors.map(f => f.slot), index, cells};
+  }
+
+  function forward(plan, tables, weight) {
+    const slots = new Array(plan.slots);
+    tables.forEach((t, i) => { slots[i] = t; });
+    for (const s of plan.steps) {
+      const out = new Float64Array(s.cells / s.size), w = weight[s.x];
+      const held = s.ins.map(i => slots[i]);
+      for (let o = 0, n = 0; o < out.length; o++) {
+        let sum = 0;
+        for (let k = 0; k < s.size; k++, n++) {
+          let p = w ? w[k] : 1;
+          for (let f = 0; f < held.length; f++) p *= held[f][s.index[f][n]];
+          sum += p;
+        }
+        out[o] = sum;
+      }
+      slots[s.out] = out;
+    }
+    return slots;
+  }
+
+  // P(every state of every variable, what is weighted): the sum differentiated by its weights.
+  function backward(plan, slots, weight) {
+    const slope = slots.map(s => new Float64Array(s.length)), found = {};
+    const ends = plan.left.map(f => f.slot);
+    ends.forEach(slot => {
+      slope[slot][0] = ends.reduce((p, other) => (other === slot ? p : p * slots[other][0]), 1);
+    });
+    for (const s of [...plan.steps].reverse()) {
+      const w = weight[s.x], own = new Float64Array(s.size), held = s.ins.map(i => slots[i]);
+      const gains = s.ins.map(i => slope[i]), many = held.length;
+      for (let o = 0, n = 0; o < s.cells / s.size; o++) {
+        const g = slope[s.out][o];
+        for (let k = 0; k < s.size; k++, n++) {
+          if (g === 0) continue;
+          const mine = w ? w[k] : 1;
+          let whole = g;
+          for (let f = 0; f < many; f++) whole *= held[f][s.index[f][n]];
+          own[k] += whole * mine;
+          for (let f = 0; f < many; f++) {
+            let others = g * mine;
+            for (let e = 0; e < many; e++) if (e !== f) others *= held[e][s.index[e][n]];
+            gains[f][s.index[f][n]] += others;
+          }
+        }
+      }
+      found[s.x] = own;
+    }
+    return found;
+  }
+
+  // The product of all factors over some variables, in their order.
+  function jointly(scopes, tables, sizes, keep) {
+    const plan = planned(scopes, sizes, new Set(keep));
+    const slots = forward(plan, tables, {});
+    const {index, ins, cells} = product(plan.left, keep, sizes);
+    const out = new Float64Array(cells);
+    for (let n = 0; n < cells; n++) {
+      let p = 1;
+      for (let f = 0; f < ins.length; f++) p *= slots[ins[f]][index[f][n]];
+      out[n] = p;
+    }
+    return out;
+  }
+
+  // -- a model ----------------------------------------------------------------------------------------
+
+  class Model {
+    constructor(payload) {
+      this.payload = payload;
+      this.nodes = new Map(payload.nodes.map(n => [n.name, n]));
+      this.uses = new Map(payload.tables.map(t => [t, this.usedBy(t)]));
+      this.tables = new Map();
+      this.plans = new Map();
+    }
+
+    start() {
+      return Object.fromEntries(this.payload.parameters.map(p => [p.name, p.value]));
+    }
+
+    // Parameters and numbers; Refused where a condition or a range does not hold.
+    env(values) {
+      const env = {...values}, leaf = thing => env[thing.p];
+      for (const number of this.payload.numbers) {
+        env[number.name] = within(number.name, value(number.t, leaf), number.in);
+      }
+      for (const c of this.payload.where) {
+        if (!SIGNS[c.sign](value(c.left, leaf), value(c.right, leaf))) {
+          throw new Refused("condition", {text: c.text});
+        }
+      }
+      return env;
+    }
+
+    states(name, env) {
+      const own = this.nodes.get(name).states;
+      if (Array.isArray(own)) return own;
+      const [first, last] = own.span.map(end => (typeof end === "number" ? end : Math.trunc(env[end.p])));
+      return Array.from({length: last - first + 1}, (_, i) => String(first + i));
+    }
+
+    variable(name, env, states) {
+      const members = this.payload.groups[name];
+      if (members && !this.nodes.has(name)) {
+        const size = 2 ** members.length;
+        const counted = Array.from({length: size}, (_, mask) => mask.toString(2).replace(/0/g, "").length);
+        return {name, size, numbers: counted, states: counted.map(String), inputs: members.length,
+                isNumeric: false, isGroup: true, spelled: [...members].reverse()};
+      }
+      states ??= this.states(name, env);
+      return {name, states, size: states.length, numbers: numbersOf(states), inputs: 1,
+              isNumeric: states.every(isNumeral), spelled: [name]};
+    }
+
+    usedBy(entry) {
+      const found = names(entry.form);
+      (entry.form.of instanceof Array ? entry.form.of : []).forEach(n => found.add(n));
+      for (const name of [entry.child, ...entry.parents]) {
+        const own = this.nodes.get(name);
+        if (own && !Array.isArray(own.states)) names(own.states).forEach(n => found.add(n));
+      }
+      return [...found];
+    }
+
+    // A factor: its variables and its numbers, kept while what it uses stays.
+    factor(entry, env) {
+      const key = this.uses.get(entry).map(n => env[n]).join();
+      const kept = this.tables.get(entry) ?? new Map();
+      if (kept.has(key)) return kept.get(key);
+      const hidden = new Map(this.payload.tables.filter(t => t.states).map(t => [t.child, t.states]));
+      const child = this.variable(entry.child, env, entry.states);
+      const parents = entry.parents.map(n => this.variable(n, env, hidden.get(n)));
+      const table = this.table(entry.form, child, parents, env);
+      this.check(child, table);
+      const made = {vars: [...parents.flatMap(p => p.spelled), child.name], table, child,
+                    sizes: Object.fromEntries([...parents, child].flatMap(
+                      v => v.spelled.map(n => [n, v.isGroup ? 2 : v.size])))};
+      kept.set(key, made);
+      if (kept.size > KEPT) kept.delete(kept.keys().next().value);
+      this.tables.set(entry, kept);
+      return made;
+    }
+
+    table(form, child, parents, env) {
+      if (form.kind === "still") return Float64Array.from(form.held);
+      if (form.kind === "sure") {
+        const found = new Float64Array(form.held.length * child.size);
+        form.held.forEach((state, i) => { found[i * child.size + state] = 1; });
+        return found;
+      }
+      if (form.kind === "polynomial") return Float64Array.from(polynomial(form, env));
+      if (form.kind === "stops") return Float64Array.from(atStops(form, env));
+      const cells = parents.reduce((n, p) => n * p.size, 1);
+      const found = new Float64Array(cells * child.size), state = parents.map(() => 0);
+      const leaf = cell => {
+        if (typeof cell === "number") return cell;
+        if (cell.p !== undefined) return env[cell.p];
+        if (cell.n !== undefined) return parents[cell.n].numbers[state[cell.n]];
+        if (cell.c) return cell.c[cell.x.reduce((at, i, j) => at * cell.s[j] + state[i], 0)];
+        return within(child.name, value(cell.t, leaf), cell.in);
+      };
+      const at = {child, parents, state, of: leaf};
+      for (let n = 0; n < cells; n++) {
+        found.set(FORMULAS[form.kind](form, at), n * child.size);
+        for (let d = parents.length - 1; d >= 0; d--) {
+          if (++state[d] < parents[d].size) break;
+          state[d] = 0;
+        }
+      }
+      return found;
+    }
+
+    check(child, table) {
+      for (let n = 0; n < table.length; n += child.size) {
+        let sum = 0;
+        for (let k = 0; k < child.size; k++) {
+          if (!(table[n + k] >= -HAIR)) throw new Refused("no_chance", {name: child.name});
+          sum += table[n + k];
+        }
+        if (!(Math.abs(sum - 1) <= MASS)) {
+          throw new Refused("no_chance", {name: child.name});
+        }
+      }
+    }
+
+    factors(env) {
+      return this.payload.tables.map(entry => this.factor(entry, env));
+    }
+
+    one(name, env, state) {
+      const states = this.states(name, env), at = states.indexOf(state);
+      if (at < 0) throw new Refused("no_state", {name, state});
+      return {vars: [name], table: Float64Array.from(states, (_, i) => +(i === at)),
+              child: {name}, sizes: {[name]: states.length}};
+    }
+
+    // The factors with what the attacker decides, as he would before anything is done.
+    decided(env) {
+      let factors = this.factors(env);
+      const policies = {}, names_ = this.payload.decisions.map(d => d.name);
+      const even = d => {
+        const family = this.family(d, env), options = family.at(-1).size;
+        const cells = family.reduce((n, v) => n * v.size, 1);
+        return {vars: family.map(v => v.name), table: new Float64Array(cells).fill(1 / options),
+                child: {name: d}, sizes: Object.fromEntries(family.map(v => [v.name, v.size]))};
+      };
+      factors = [...factors, ...names_.map(even)];
+      for (const d of this.payload.decisions) {
+        const found = this.choice(d, factors, env);
+        policies[d.name] = found;
+        factors = factors.map(f => (f.child.name === d.name ? {...f, table: found.policy} : f));
+      }
+      return {factors, policies};
+    }
+
+    family(d, env) {
+      const own = this.payload.decisions.find(x => x.name === d);
+      const spelled = own.sees.flatMap(n => this.variable(n, env).spelled);
+      return [...spelled, d].map(n => this.variable(n, env));
+    }
+
+    above(wanted, factors) {
+      const by = new Map(factors.map(f => [f.child.name, f.vars])), found = new Set(), todo = [...wanted];
+      while (todo.length) {
+        const name = todo.pop();
+        if (!found.has(name)) {
+          found.add(name);
+          todo.push(...(by.get(name) ?? []));
+        }
+      }
+      return found;
+    }
+
+    choice(d, factors, env) {
+      const family = this.family(d.name, env), names_ = family.map(v => v.name);
+      const seen = new Set(names_.slice(0, -1)), options = family.at(-1);
+      const sizes = Object.assign({}, ...factors.map(f => f.sizes));
+      const trial = factors.map(f => {
+        if (f.child.name === d.name) return {...f, table: f.table.map(() => 1 / options.size)};
+        const name = f.child.name, rest = f.vars.slice(0, -1);
+        if (!seen.has(name) || !rest.every(v => seen.has(v))) return f;
+        return {...f, vars: [name], table: new Float64Array(sizes[name]).fill(1 / sizes[name])};
+      });
+      const cells = family.reduce((n, v) => n * v.size, 1);
+      const worth = new Float64Array(cells);
+      let chance = null, most = 0;
+      for (const u of this.payload.utilities) {
+        if (!this.above(u.of, trial).has(d.name)) continue;
+        const of = u.of.map(n => this.variable(n, env));
+        const paid = this.table(u.form, {name: u.name, states: ["value"], size: 1}, of, env);
+        const keep = [...names_, ...u.of.filter(n => !names_.includes(n))];
+        const p = this.jointly(trial, sizes, keep);
+        const {index, cells: all} = product([{vars: u.of, slot: 0}], keep, sizes);
+        const rest = all / cells;
+        const sums = new Float64Array(cells);
+        for (let n = 0; n < all; n++) {
+          worth[Math.floor(n / rest)] += p[n] * paid[index[0][n]];
+          sums[Math.floor(n / rest)] += p[n];
+        }
+        chance ??= sums;
+        most += Math.max(...paid.map(Math.abs));
+      }
+      chance ??= this.jointly(trial, sizes, names_);
+      const policy = new Float64Array(cells), k = options.size;
+      const eager = options.states.map((_, i) => i).reverse()
+        .sort((a, b) => (options.states[a] !== "yes") - (options.states[b] !== "yes"));
+      const heat = this.heat(d, env);
+      for (let s = 0; s < cells; s += k) {
+        const own = Array.from({length: k}, (_, i) => worth[s + i] / (chance[s + i] > 0 ? chance[s + i] : 1));
+        own.forEach((w, i) => { worth[s + i] = w; });
+        const best = Math.max(...own), warm = heat[s / k];
+        const known = own.reduce((sum, _, i) => sum + chance[s + i], 0);
+        if (warm > 0 && known > 0) {
+          const soft = own.map(w => Math.exp((w - best) / warm)), sum = soft.reduce((a, b) => a + b, 0);
+          soft.forEach((w, i) => { policy[s + i] = w / sum; });
+        } else policy[s + eager.find(i => own[i] >= best - HAIR * most)] = 1;
+      }
+      return {policy, worth, options: options.states, family: names_};
+    }
+
+    heat(d, env) {
+      const parents = d.sees.map(n => this.variable(n, env));
+      const child = {name: d.name, states: ["value"], size: 1};
+      const found = this.table({kind: "payoffs", rows: [{when: parents.map(() => null), p: [d.heat]}]},
+                               child, parents, env);
+      if (found.some(x => !(x >= 0))) throw new Refused("no_value", {name: d.name});
+      return found;
+    }
+
+    jointly(factors, sizes, keep) {
+      const need = this.above(keep, factors), own = factors.filter(f => need.has(f.child.name));
+      return jointly(own.map(f => f.vars), own.map(f => f.table), sizes, keep);
+    }
+
+    // P(every state of every node, evidence) and P(evidence), of the nodes that matter.
+    sums(values, see, done, wanted) {
+      const env = this.env(values);
+      const {factors: free, policies} = this.decided(env);
+      let factors = free.map(f => (f.child.name in done ? this.one(f.child.name, env, done[f.child.name]) : f));
+      if (wanted) {
+        const need = this.above([...wanted, ...Object.keys(see)], factors);
+        factors = factors.filter(f => need.has(f.child.name));
+      }
+      const weight = {};
+      for (const [name, state] of Object.entries(see)) weight[name] = this.one(name, env, state).table;
+      const scopes = factors.map(f => f.vars), sizes = Object.assign({}, ...factors.map(f => f.sizes));
+      const key = JSON.stringify([scopes, sizes]);
+      let plan = this.plans.get(key);
+      if (!plan) {
+        plan = planned(scopes, sizes, new Set());
+        this.plans.set(key, plan);
+        if (this.plans.size > KEPT) this.plans.delete(this.plans.keys().next().value);
+      }
+      const tables = factors.map(f => f.table);
+      const total = w => {
+        const slots = forward(plan, tables, w);
+        return [plan.left.reduce((p, f) => p * slots[f.slot][0], 1), slots];
+      };
+      return {env, policies, plan, weight, total};
+    }
+
+    // Everything that the page shows at a setting.
+    all(values, see, done) {
+      const found = this.sums(values, see, done, null);
+      const [evidence, slots] = found.total(found.weight);
+      const slopes = backward(found.plan, slots, found.weight), marginals = {};
+      for (const name of this.nodes.keys()) {
+        const w = found.weight[name];
+        const joint = Array.from(slopes[name], (p, i) => (w ? p * w[i] : p));
+        marginals[name] = joint.map(p => (evidence > 0 ? p / evidence : NaN));
+      }
+      const states = Object.fromEntries([...this.nodes.keys()].map(n => [n, this.states(n, found.env)]));
+      return {evidence, marginals, states, policies: found.policies, env: found.env};
+    }
+
+    // The evidence of a question with what is seen beside it: of one node the latter counts.
+    given(question, see) {
+      const own = Object.entries(question.given).filter(([n]) => !(question.by[n] in see));
+      return {...Object.fromEntries(own), ...see};
+    }
+
+    // The answer to one question: {p, evidence, value}; p is NaN where the evidence is impossible.
+    ask(values, question, see = {}, done = {}) {
+      const given = this.given(question, see), wanted = question.wanted;
+      const found = this.sums(values, given, done, Object.keys(wanted));
+      const evidence = found.total(found.weight)[0], both = {...found.weight};
+      for (const [name, state] of Object.entries(wanted)) {
+        const own = this.one(name, found.env, state).table;
+        both[name] = both[name] ? both[name].map((w, i) => w * own[i]) : own;
+      }
+      const joint = found.total(both)[0];
+      const none = Object.keys(given).length === 0;
+      if (!none && !(evidence > 0)) return {p: NaN, evidence: 0, value: NaN, policies: found.policies};
+      const p = none ? joint : joint / evidence, scale = question.scale;
+      return {p, evidence: none ? 1 : evidence, policies: found.policies,
+              value: scale ? scale.low + (scale.high - scale.low) * p : p};
+    }
+  }
+
+  return {Model, Refused, value, leakedPmf, binomial};
+})();
+
+if (typeof module !== "undefined") module.exports = {Engine, Refused};

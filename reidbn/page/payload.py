@@ -1,0 +1,276 @@
+"""What a page holds of an attack: graph, tables, parameters, questions, as plain lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.cards import sources
+from reidbn.attack.parts import PROBABILITY, Question
+from reidbn.cpds.protocol import Part, Variable
+from reidbn.errors import TooLarge, UsageError
+from reidbn.inference.deciding import order_of
+from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
+from reidbn.inference.query import Query, read_query, refuse_nothing
+from reidbn.page.closed import Json, TableCells, closed, finite, term_of
+from reidbn.page.forms import Forms, states_of
+
+MOST_STEPS = 4_000_000  # products of one pass over the network: what a page does without a wait
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a page starts: values, what is seen and done, and whose table it is about."""
+
+    set: Mapping[str, float]
+    given: Mapping[str, Any]
+    do: Mapping[str, str]
+    subject: Mapping[str, Any] | None
+
+
+def payload(attack: Attack, target: Any, start: Start) -> dict[str, Json]:
+    """All that a page has to know to answer for itself."""
+    own = attack
+    attack, asked = _questions(attack, target)
+    check_settings(attack, start.set)
+    subject = subject_values(attack, start.subject)
+    if any(len(v) > 1 for v in subject.values()):
+        raise UsageError("a page is about one person of the model's columns, or a table of people")
+    forms = Forms(attack, dict(start.set), subject)
+    tables = [entry for name in attack.all_nodes for entry in _tables(forms, name)]
+    found: dict[str, Json] = {
+        "format": FORMAT,
+        "name": own.name,
+        "title": own.title or own.name,
+        "story": own.story,
+        "sources": [*own.sources],
+        "shelf": own.shelf,
+        "print": own.fingerprint[:12],
+        "parameters": [_parameter(forms, name) for name in attack.parameters],
+        "numbers": _numbers(attack),
+        "where": [_condition(c) for c in attack.conditions],
+        "groups": {g.name: [*g.members] for g in attack.groups.values()},
+        "nodes": [_node(own, attack, name) for name in attack.all_nodes],
+        "tables": tables,
+        "decisions": _decisions(forms),
+        "utilities": [_utility(forms, name) for name in attack.utilities],
+        "questions": asked,
+        "start": _start(own, start),
+        "stands_on": [
+            {"name": s.name, "value": s.value, "source": s.source, "assumed": s.is_assumption}
+            for s in sources(own)
+        ],
+        "example": bool(own.subject),
+    }
+    _refuse_slow(forms)
+    return found
+
+
+# -- questions -----------------------------------------------------------------------------------
+
+
+def _questions(attack: Attack, target: Any) -> tuple[Attack, list[Json]]:
+    """The questions, what was asked first; events and means become nodes."""
+    wanted: list[tuple[str, Any, Mapping[str, Any], str]] = []
+    if target is not None and not (isinstance(target, str) and target in attack.questions):
+        wanted.append(("", target, {}, ""))
+        main = ""
+    else:
+        own = attack.main_question
+        main = target if target is not None else own.name if own is not None else ""
+    ordered = sorted(attack.questions.values(), key=lambda q: q.name != main)
+    wanted += [(q.name, _target(q), q.given, q.story) for q in ordered]
+    if not wanted:
+        raise UsageError(
+            f"{attack.name} has no question of its own: say what the page is to ask, such as "
+            f"node=state"
+        )
+    plain = attack.replace(questions=())  # a node may have a question's name
+    found = []
+    for name, what, given, story in wanted:
+        plain, query = read_query(plain, what, given)
+        refuse_nothing(query)
+        if query.is_distribution:
+            if not name:
+                raise UsageError("a page asks for a state or a mean: name one, such as node=yes")
+            continue
+        found.append(_question(name, query, story))
+    if not found:
+        raise UsageError(f"{attack.name}: none of its questions asks for a state or a mean")
+    return plain, found
+
+
+def _target(question: Question) -> Any:
+    return f"expect {question.expect}" if question.expect else question.target
+
+
+def _question(name: str, query: Query, story: str) -> Json:
+    scale = None
+    if query.scale is not None:
+        scale = {"of": query.scale.of, "low": query.scale.low, "high": query.scale.high}
+    return {
+        "name": name, "story": story, "asked": " and ".join(query.asked), "known": query.known,
+        "wanted": dict(query.wanted), "given": dict(query.given), "scale": scale,
+        "by": {node: query.written.get(node, node) for node in query.given},
+    }  # fmt: skip
+
+
+# -- parameters and numbers ------------------------------------------------------------------------
+
+
+def _parameter(forms: Forms, name: str) -> Json:
+    p = forms.attack.parameters[name]
+    low, high = p.range
+    return {
+        "name": name, "value": forms.start(name), "own": float(p.value), "low": float(low),
+        "high": float(high), "unit": p.unit, "source": p.source, "story": p.story,
+        "assumed": p.is_assumption, "whole": p.is_integer, "chance": p.unit == PROBABILITY,
+        "frozen": forms.frozen.get(name), "stops": forms.stops.get(name),
+    }  # fmt: skip
+
+
+def _numbers(attack: Attack) -> list[Json]:
+    found = []
+    for name in attack.derived.order if attack.numbers else ():
+        if attack.derived.is_per_person(name):
+            continue
+        low, high = attack.derived.allowed(name)
+        term = term_of(attack.derived.terms[name], lambda n: {"p": n})
+        found.append({"name": name, "is": attack.numbers[name].formula, "t": term,
+                      "in": [finite(low), finite(high)]})  # fmt: skip
+    return found
+
+
+def _condition(condition: Any) -> Json:
+    left, right = (term_of(side, lambda n: {"p": n}) for side in (condition.left, condition.right))
+    return {"left": left, "sign": condition.sign, "right": right, "text": str(condition)}
+
+
+# -- nodes and tables ------------------------------------------------------------------------------
+
+
+def _node(own: Attack, attack: Attack, name: str) -> Json:
+    node = attack.all_nodes[name]
+    group = attack.group_of(name)
+    return {
+        "name": name, "states": states_of(attack, name), "story": node.story,
+        "source": node.source, "parents": [*attack.parent_nodes(node)],
+        "group": group.name if group else None, "helper": name not in own.all_nodes,
+        "decides": name in attack.decisions,
+    }  # fmt: skip
+
+
+def _tables(forms: Forms, name: str) -> list[Json]:
+    if name in forms.attack.decisions:
+        return []
+    found = []
+    for part in forms.parts(name):
+        entry: dict[str, Json] = {
+            "child": part.variable.name,
+            "parents": [v.name for v in part.parents],
+            "form": forms.form(part),
+        }
+        if part.variable.name != name:
+            entry["states"] = [*part.variable.states]
+        found.append(entry)
+    return found
+
+
+def _decisions(forms: Forms) -> list[Json]:
+    attack = forms.attack
+    if not attack.decisions:
+        return []
+    sure, local = order_of(attack)
+    if local:
+        raise UsageError(
+            f"{attack.name}: {', '.join(local)} have to be decided together, which a page cannot "
+            f"do; rb.decide(attack).attack is the attack with the best policy written in"
+        )
+    found = []
+    for name in sure:
+        node = attack.nodes[name]
+        part = _part(forms, name, node.parents)
+        heat = TableCells(attack, part, forms.subject).of(getattr(node.cpd, "temperature", 0.0))
+        found.append({"name": name, "sees": [*node.parents], "heat": heat})
+    return found
+
+
+def _utility(forms: Forms, name: str) -> Json:
+    utility = forms.attack.utilities[name]
+    own = forms.lowering.variables
+    part = Part(Variable(name, ("value",)), tuple(own[n] for n in utility.of), utility.payoffs)
+    form = closed(TableCells(forms.attack, part, forms.subject))
+    return {"name": name, "of": [*utility.of], "unit": utility.unit, "story": utility.story,
+            "form": form}  # fmt: skip
+
+
+def _part(forms: Forms, name: str, parents: tuple[str, ...]) -> Part:
+    own = forms.lowering.variables
+    return Part(own[name], tuple(own[p] for p in parents), forms.attack.nodes[name].cpd)
+
+
+def _start(attack: Attack, start: Start) -> Json:
+    for name, state in {**start.given, **start.do}.items():
+        if name not in attack.all_nodes or not isinstance(state, str):
+            raise UsageError(
+                f"{name}: a page starts from states of nodes; ask a question with that evidence"
+            )
+        structural = {n: float(parameter_values(attack, start.set)[n][0])
+                      for n in attack.structural}  # fmt: skip
+        states = attack.variable(name, structural).states
+        if state not in states:
+            raise UsageError(f'{name} has no state "{state}"; it has {", ".join(states[:6])}')
+    return {"see": dict(start.given), "do": dict(start.do)}
+
+
+# -- what it costs ---------------------------------------------------------------------------------
+
+
+def _refuse_slow(forms: Forms) -> None:
+    """Refuse a network that a page cannot sum over without a wait."""
+    attack = forms.attack
+    at = {p: attack.parameters[p].range[1] for p in attack.structural if p not in forms.frozen}
+    lowering = Lowering(attack, {**forms.settings, **at}, validate=False, tables=False)
+    sizes = {name: float(lowering.variables[name].size) for name in attack.all_nodes}
+    scopes = []
+    for name in attack.all_nodes:
+        if name in attack.decisions:
+            continue
+        for part in forms.parts(name):
+            sizes.setdefault(part.variable.name, float(part.variable.size))
+            names = {part.variable.name}
+            for parent in part.parents:
+                names |= {*parent.members} or {parent.name}
+            scopes.append(names)
+    for decision in attack.decisions:
+        scopes.append({decision, *attack.parent_nodes(attack.nodes[decision])})
+    steps = _summing(scopes, sizes)
+    if steps > MOST_STEPS:
+        raise TooLarge(
+            f"{attack.name}: a page would sum over {steps:,.0f} cases at every move of a slider, "
+            f"and this stops at {MOST_STEPS:,}; make a page of a smaller model (fewer events that "
+            f"lead to one, fewer members of a group, a narrower range of what sizes states)"
+        )
+
+
+def _summing(scopes: list[set[str]], sizes: Mapping[str, float]) -> float:
+    """Products in summing out one variable after another, the cheapest first (as engine.js)."""
+    left, total = list(scopes), 0.0
+    names = set().union(*scopes) if scopes else set()
+    while names:
+        best, cheapest = "", np.inf
+        for name in sorted(names):
+            met = set().union(*(s for s in left if name in s))
+            cost = float(np.prod([sizes[n] for n in met]))
+            if cost < cheapest:
+                best, cheapest = name, cost
+        met = set().union(*(s for s in left if best in s))
+        left = [s for s in left if best not in s] + [met - {best}]
+        total += cheapest
+        names.discard(best)
+    return total

@@ -1,0 +1,147 @@
+"""The page of an attack: one HTML file that answers for itself, without a server or a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.cards import Card, cards, edges
+from reidbn.calls import typed
+from reidbn.errors import TooLarge, UsageError
+from reidbn.inference.answers import load_attack
+from reidbn.limits import MOST_DRAWN
+from reidbn.page.closed import Json
+from reidbn.page.payload import Start, payload
+from reidbn.release.writing import write_text
+from reidbn.report.drawing import laid_out, wrapped
+
+LARGEST = 300_000  # bytes of a page
+_WIDTH, _PAD = 212.0, 12.0
+_NAME, _LINE, _ROW, _BARS, _MOST_ROWS = 19.0, 15.5, 21.0, 92.0, 8
+
+
+@typed
+def page(
+    attack: Attack | str,
+    path: str | Path,
+    question: str | Mapping[str, str] | None = None,
+    *,
+    set: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
+    do: Mapping[str, Any] | None = None,
+    subject: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write an attack as a page in which anybody moves it: one HTML file, nothing fetched.
+
+    It has the graph with its chances, a slider for every parameter, the answer to each question of
+    the attack (`question` first), and what every number stands on.  It starts from `set`, `given`
+    and `do`; `subject` is what a table says of one person, else the model's example.
+    """
+    attack = load_attack(attack)
+    place = Path(path)
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"{place.name}: a page is an .html file")
+    values = {name: _number(name, value) for name, value in (set or {}).items()}
+    start = Start(values, dict(given or {}), dict(do or {}), subject)
+    held = payload(attack, question, start)
+    write_text(written(attack, held), place)
+    return place
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name}: a page starts from one number, not a list") from None
+
+
+def written(attack: Attack, held: dict[str, Json]) -> str:
+    """The page as text."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    held = {**held, "drawn": _drawn(attack, held), "words": json.loads(_own("words.json"))}
+    css, js = _own("page.css"), _own("engine.js") + _own("page.js")
+    policy = (
+        f"default-src 'none'; script-src '{_hash(js)}'; style-src '{_hash(css)}'; "
+        f"base-uri 'none'; form-action 'none'"
+    )
+    templates = Environment(
+        loader=PackageLoader("reidbn.page"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    found = templates.get_template("page.html").render(
+        held=held, words=held["words"], css=css, js=js, policy=policy, data=_safe(held)
+    )
+    size = len(found.encode())
+    if size > LARGEST:
+        raise TooLarge(
+            f"{attack.name}: its page would have {size:,} bytes, and this stops at {LARGEST:,}: "
+            f"most of that are tables over many parents or groups; leave members out, or make a "
+            f"page of a part of it"
+        )
+    return found
+
+
+def _own(name: str) -> str:
+    return files("reidbn.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _safe(held: Json) -> str:
+    """JSON that can stand in a page: no sign of it ends the element, whatever a model is called."""
+    text = json.dumps(held, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return re.sub(r"[<>&\u2028\u2029]", lambda m: f"\\u{ord(m[0]):04x}", text)
+
+
+# -- the picture -----------------------------------------------------------------------------------
+
+
+def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
+    """Places of the cards and the arrows between them; the page draws the rest itself."""
+    shown, links = cards(attack), edges(attack)
+    if len(shown) > MOST_DRAWN:
+        raise TooLarge(
+            f"{attack.name} has {len(shown):,} nodes, and a picture of more than {MOST_DRAWN} says "
+            "nothing; make a page of a part of it"
+        )
+    sizes = {n["name"]: n["states"] for n in held["nodes"]}
+    boxes, routes = laid_out({c.name: _height(c, sizes) for c in shown}, _WIDTH, links)
+    width = max([b.x1 for b in boxes.values()] + [x for route in routes for x, _ in route])
+    return {
+        "width": round(width, 1),
+        "height": round(max(b.y1 for b in boxes.values()), 1),
+        "cards": [
+            {"name": c.name, "story": c.story, "rule": c.rule, "kind": c.kind,
+             "members": [*c.members], "numbers": [n.partition(" = ")[0] for n in c.numbers],
+             "box": [round(x, 1) for x in boxes[c.name].bounds],
+             "after": list(dict.fromkeys(e.start for e in links if e.end == c.name))}
+            for c in shown
+        ],
+        "arrows": [
+            {"from": e.start, "to": e.end, "only": e.member,
+             "points": [[round(x, 1), round(y, 1)] for x, y in route]}
+            for e, route in zip(links, routes, strict=True)
+        ],
+    }  # fmt: skip
+
+
+def _height(card: Card, sizes: Mapping[str, Json]) -> float:
+    room = _WIDTH - 2 * _PAD - 4
+    lines = [len(wrapped(text, 12.2, room)) for text in (card.story, card.rule, *card.numbers)]
+    rows = len(card.members)
+    if not rows and card.name in sizes:
+        states = sizes[card.name]
+        rows = len(states) if isinstance(states, list) else _MOST_ROWS + 1
+    bars = _BARS if rows > _MOST_ROWS and not card.members else _ROW * rows
+    names = len(wrapped(card.name, 14.5, room - 34, bold=True))
+    return _NAME * names + _LINE * sum(lines) + bars + 2 * _PAD

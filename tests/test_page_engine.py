@@ -1,0 +1,204 @@
+"""The engine of the pages against the library: the same answers to 1e-12, or a slider that stays.
+
+Everything that can be moved is: parameters, states sized by them, evidence, interventions, events,
+means, functions, decisions.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from random_pages import library, linear, random_attack, random_case, step
+from scripts import answered, needs_scripts
+
+import reidbn as rb
+from reidbn.attack import Attack, Node, Parameter, Question
+from reidbn.cpds import Function
+from reidbn.page import Start, payload
+
+pytestmark = needs_scripts
+CLOSE = 1e-12
+
+
+def held_of(attack, question=None, **start):
+    return payload(attack, question, Start(start, {}, {}, None))
+
+
+def compare(attacks, cases, folder, seed):
+    """Ask both, everything; returns how many answers, impossibilities and refusals there were."""
+    rng = np.random.default_rng(seed)
+    jobs = []
+    for attack in attacks:
+        held = held_of(attack)
+        drawn = [random_case(rng, attack, held) for _ in range(cases)]
+        jobs.append({"payload": held, "cases": drawn})
+    counts = {"answers": 0, "impossible": 0, "refused": 0}
+    for attack, job, told in zip(attacks, jobs, answered(jobs, folder), strict=True):
+        for case, found in zip(job["cases"], told, strict=True):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", rb.errors.ReidbnWarning)
+                wanted = library(attack, job["payload"], case)
+            said = (attack.name, case, wanted, found)
+            if isinstance(wanted, str):
+                assert "refused" in found, said
+                counts["refused"] += 1
+            elif wanted is None:
+                assert found.get("value", 0) is None, said
+                counts["impossible"] += 1
+            else:
+                assert abs(found["value"] - wanted[0]) <= CLOSE * max(1, abs(wanted[0])), said
+                assert abs(found["evidence"] - wanted[1]) <= CLOSE, said
+                assert abs(found["again"] - wanted[1]) <= CLOSE, said
+                counts["answers"] += 1
+    return counts
+
+
+def shipped(every=1):
+    """The models of which a page can be made, and why of the others none can."""
+    models, without = [], {}
+    for name in [*rb.models()][::every]:
+        attack = rb.load(name)
+        try:
+            held_of(attack)
+        except rb.ReidbnError as problem:
+            without[name] = str(problem)
+        else:
+            models.append(attack)
+    return models, without
+
+
+def random_ones(count, seed):
+    rng = np.random.default_rng(seed)
+    return [random_attack(rng) for _ in range(count)]
+
+
+def test_random_attacks_answer_in_the_page_as_in_the_library(tmp_path):
+    counts = compare(random_ones(5, 17), 8, tmp_path, seed=1)
+    assert counts["answers"] > 12
+    assert counts["refused"] > 3  # more leaked than there are records
+    assert counts["impossible"] > 0
+
+
+@pytest.mark.slow
+def test_five_hundred_random_attacks(tmp_path):
+    counts = compare(random_ones(500, 18), 10, tmp_path, seed=2)
+    assert counts["answers"] > 1_800
+
+
+def test_shipped_models_answer_in_the_page_as_in_the_library(tmp_path):
+    counts = compare(shipped(every=4)[0], 2, tmp_path, seed=3)
+    assert counts["answers"] > 6
+
+
+@pytest.mark.slow
+def test_shipped_models_at_two_hundred_settings(tmp_path):
+    models, without = shipped()
+    assert {*without} == {"family-cascade"}
+    counts = compare(models, 200, tmp_path, seed=4)
+    assert counts["answers"] > 3_000
+
+
+def test_every_chance_of_the_graph_is_the_librarys(tmp_path):
+    attack = rb.load("insider-decides")
+    held = held_of(attack)
+    see, do = {"caught": "no"}, {"knows_job": "yes"}
+    values = {p["name"]: p["value"] for p in held["parameters"]} | {"p_audit": 0.001, "fine": 40}
+    case = {"question": 0, "set": values, "see": see, "do": do}
+    ((found,),) = answered([{"payload": held, "cases": [case]}], tmp_path)
+    for name in attack.all_nodes:
+        plain = attack.replace(questions=())
+        wanted = rb.ask(plain, name, given=see, do=do, set=values).probability
+        assert np.abs(np.array(found["marginals"][name]) - wanted).max() <= CLOSE
+    chosen = rb.decide(attack, set=values).choices["attacks"].policy[0, 0]
+    assert np.array_equal(found["policies"]["attacks"], chosen.ravel())
+
+
+# -- what moves, and what stays ------------------------------------------------------------------
+
+
+def _with(function, **more):
+    return Attack(
+        "f",
+        parameters=[Parameter(f"p_{i}", 0.5) for i in range(3)],
+        nodes=[Node("found", ("no", "yes"), Function.of(function))],
+        questions=[Question("risk", "found=yes")],
+        **more,
+    )
+
+
+def moves(held, name):
+    return next(p for p in held["parameters"] if p["name"] == name)
+
+
+def test_a_function_of_unknown_bend_moves_from_stop_to_stop_and_is_exact_there(tmp_path):
+    attack = _with(step)
+    held = held_of(attack)
+    stops = moves(held, "p_2")["stops"]
+    assert len(stops) > 50
+    start = {p["name"]: p["value"] for p in held["parameters"]}
+    cases = [{"question": 0, "set": start | {"p_2": x}, "see": {}, "do": {}}
+             for x in [*stops, 0.3715]]  # fmt: skip
+    (told,) = answered([{"payload": held, "cases": cases}], tmp_path)
+    assert [t["value"] for t in told[:-1]] == [float(step(x)) for x in stops]
+    assert told[-1] == {"refused": "between"}  # nothing is read off between stops
+
+
+def test_a_degree_that_is_proven_wrong_by_the_table_is_not_believed():
+    def bends(p_0):
+        return p_0**2
+
+    bends.__name__ = "bends_as_told_wrongly"
+    rb.cpd_function("bends_as_told_wrongly", degree={"p_0": 1})(bends)
+    held = held_of(_with(bends))
+    assert held["tables"][0]["form"]["kind"] == "stops"
+
+
+def test_a_declared_degree_makes_a_polynomial():
+    def bows(p_0, p_1):
+        return p_0 * (1 - p_0) + 0.1 * p_1
+
+    rb.cpd_function("bows_in_a_page", degree={"p_0": 2, "p_1": 1})(bows)
+    held = held_of(_with(bows))
+    form = held["tables"][0]["form"]
+    assert form["kind"] == "polynomial"
+    assert [len(points) for points in form["at"]] == [3, 2]
+    assert not moves(held, "p_0")["stops"]
+
+
+def test_what_cannot_move_says_why():
+    for attack in [*map(rb.load, ("linkage", "leak-targets", "leak-single")), _with(linear)]:
+        for p in held_of(attack)["parameters"]:
+            low, high = attack.parameters[p["name"]].range
+            assert p["frozen"] is None or (len(p["frozen"]) > 20 if low < high else not p["frozen"])
+    budget = moves(held_of(rb.load("budget")), "budget")
+    assert "the page has no formula for its kind, geometric" in budget["frozen"]
+
+
+def test_a_page_that_would_be_slow_is_refused_with_a_remedy():
+    with pytest.raises(rb.TooLarge, match="a page would sum over"):
+        held_of(rb.load("family-cascade"))
+
+
+def test_decisions_that_have_to_be_taken_together_are_refused(tmp_path):
+    text = """
+schema_version: 1
+name: two
+parameters:
+  gain: {value: 5, range: [0, 9], unit: euro, source: assumption}
+  half: {value: 0.5, source: assumption}
+nodes:
+  coin: {cpd: {kind: probability, p: $half}}
+  won: {parents: [one, two], cpd: {kind: and}}
+decisions:
+  one: {options: [no, yes], sees: [coin], story: one}
+  two: {options: [no, yes], story: two}
+utilities:
+  worth:
+    of: [won]
+    unit: euro
+    source: assumption
+    rows: [{when: {won: yes}, value: $gain}, {value: 0}]
+questions: {risk: {target: won=yes}}
+"""
+    with pytest.raises(rb.UsageError, match="have to be decided together"):
+        held_of(rb.loads(text))
