@@ -36,6 +36,9 @@ wheel: setup  ## the wheel contains the models and runs with the core dependenci
 
 check: lint test notebooks-check wheel  ## everything that CI runs
 
+lessons:  ## open copies of the lessons in a notebook server (lessons/)
+	@python3 bootstrap.py lessons
+
 notebooks: setup  ## run every lesson and store its outputs
 	$(BIN)/python notebooks/run.py write
 
@@ -53,9 +56,11 @@ bench: setup  ## run the benchmarks (minutes; installs the bench extra)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python -m benchmarks
 
-lock:  ## resolve requirements.lock anew (needs uv)
+lock:  ## resolve requirements.lock and lessons.lock anew (needs uv)
 	uv pip compile pyproject.toml --extra dev --generate-hashes --no-emit-index-url \
 	  --no-header --python-version 3.11 --universal -o requirements.lock
+	uv pip compile pyproject.toml --extra lessons --generate-hashes --no-emit-index-url \
+	  --no-header --python-version 3.11 --universal -c requirements.lock -o lessons.lock
 
 sbom: setup  ## what the installed product is made of, as CycloneDX (sbom.json)
 	$(BIN)/python tests/sbom.py
@@ -63,4 +68,4 @@ sbom: setup  ## what the installed product is made of, as CycloneDX (sbom.json)
 clean:  ## remove what the tools made
 	rm -rf .venv .venv-lowest .venv-newest dist build demo sbom.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test lowest newest format lint hostile wheel check notebooks notebooks-check golden schema bench lock sbom clean
+.PHONY: help setup demo test lowest newest format lint hostile wheel check lessons notebooks notebooks-check golden schema bench lock sbom clean

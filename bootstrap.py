@@ -1,7 +1,8 @@
 """Set up .venv and run the demonstration or the tests, with nothing but Python.
 
-    python3 bootstrap.py setup | demo | test | lowest | newest
+    python3 bootstrap.py setup | demo | test | lessons | lowest | newest
 
+`lessons` adds a notebook server (lessons.lock) and opens the lessons in it.
 `lowest` runs the tests with the oldest versions that pyproject.toml allows, `newest` with the
 newest Python of this machine and the newest versions; each in an environment of its own.
 
@@ -67,6 +68,20 @@ def test() -> int:
     return subprocess.run(tests, check=False, cwd=ROOT).returncode
 
 
+def lessons() -> int:
+    setup()
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if not runs(str(PYTHON), "import notebook"):
+        print("reidbn: installing a notebook server into .venv (once)", file=sys.stderr)
+        subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / "lessons.lock")], check=True)
+    subprocess.run([str(PYTHON), str(ROOT / "notebooks" / "run.py"), "copy"], check=True)
+    server = [str(PYTHON), "-m", "notebook", f"--ServerApp.root_dir={ROOT / 'lessons'}"]
+    try:
+        return subprocess.run(server, check=False).returncode
+    except KeyboardInterrupt:  # how such a server is ended
+        return 0
+
+
 def lowest() -> int:
     import tomllib  # not in a Python that is told what is needed
 
@@ -81,8 +96,8 @@ def newest() -> int:
     return apart(".venv-newest", python, [])
 
 
-def runs(python: str) -> bool:
-    done = subprocess.run([python, "-c", "import venv"], check=False, capture_output=True)
+def runs(python: str, words: str = "import venv") -> bool:
+    done = subprocess.run([python, "-c", words], check=False, capture_output=True)
     return done.returncode == 0
 
 
@@ -100,7 +115,7 @@ def apart(name: str, python: str, pins: list[str]) -> int:
 
 
 def main(argv: list[str]) -> int:
-    commands = {f.__name__: f for f in (setup, demo, test, lowest, newest)}
+    commands = {f.__name__: f for f in (setup, demo, test, lessons, lowest, newest)}
     if len(argv) != 1 or argv[0] not in commands:
         print(__doc__, file=sys.stderr)
         return 2

@@ -2,8 +2,11 @@
 
     python notebooks/run.py write [LESSON ...]    run each lesson and store it with its outputs
     python notebooks/run.py check [LESSON ...]    run each lesson and compare it with its pair
+    python notebooks/run.py render [LESSON ...]   make the page of each stored lesson anew
+    python notebooks/run.py copy [LESSON ...]     copies to work in, without outputs, in lessons/
 
-A lesson is a Python file of cells (`# %%`) and, beside it, the same as a notebook with outputs.
+A lesson is a Python file of cells (`# %%`), beside it the same as a notebook with outputs, and in
+docs/lessons the same as a page that opens anywhere, without a server and without a network.
 """
 
 from __future__ import annotations
@@ -19,6 +22,11 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 LARGEST = 150_000  # bytes of a stored notebook
 MOST_CELLS = 40
+PARTS = {
+    "Predict": "has nothing to predict",
+    "Reflect": "has nothing to reflect on",
+    "Exercises": "has no exercises",
+}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
@@ -143,6 +151,10 @@ def differences(path: Path) -> list[str]:
         problems.append("its notebook holds an error")
     if any(c.execution_count is None for c in code):
         problems.append("its notebook has cells that were not run")
+    folder = pages()
+    page = None if folder is None else folder / f"{path.stem}.html"
+    if page and (not page.exists() or page.read_text(encoding="utf-8") != page_of(path)):
+        problems.append("its page in docs/lessons is of another run; run: make notebooks")
     size = path.with_suffix(".ipynb").stat().st_size
     if size > LARGEST:
         problems.append(f"its notebook has {size:,} bytes; at most {LARGEST:,}")
@@ -150,19 +162,108 @@ def differences(path: Path) -> list[str]:
 
 
 def manners(path: Path) -> list[str]:
-    """A lesson opens with its question, and ends with exercises; its claims are asserted."""
+    """A lesson opens with its question, has its parts, and asserts its claims."""
     cells = read_lesson(path).cells
     problems = []
     if not cells or cells[0].cell_type != "markdown" or "?" not in cells[0].source:
         problems.append("does not open with its question")
-    texts = [c.source for c in cells if c.cell_type == "markdown"]
-    if not any(re.search(r"^#+ .*exercise", text, re.I | re.M) for text in texts):
-        problems.append("has no exercises")
+    texts = "\n".join(c.source for c in cells if c.cell_type == "markdown")
+    for title, problem in PARTS.items():
+        if not re.search(rf"^## {title}\b", texts, re.M):
+            problems.append(problem)
+    if not cells or "rb.lesson.check(" not in cells[-1].source:
+        problems.append("does not end with rb.lesson.check")
     if not any(re.search(r"^\s*assert ", c.source, re.M) for c in cells if c.cell_type == "code"):
         problems.append("asserts nothing")
     if len(cells) > MOST_CELLS:
         problems.append(f"has {len(cells)} cells; at most {MOST_CELLS}")
     return problems
+
+
+# -- the page ------------------------------------------------------------------------------------
+
+
+def pages() -> Path | None:
+    """Where the pages are kept; None where lessons stand by themselves."""
+    folder = HERE.parent / "docs" / "lessons"
+    return folder if folder.is_dir() else None
+
+
+STYLE = """
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif;
+  color: #222; background: #fff }
+pre { overflow-x: auto; font-size: .85rem; padding: .6rem .8rem; border-radius: 4px;
+  margin: .4rem 0 }
+pre.code { background: #f3f5f7; border-left: 3px solid #5b7c99 }
+pre.said { background: #fff; border: 1px solid #ddd; white-space: pre-wrap }
+div.said { overflow-x: auto; margin: .4rem 0 } div.said svg { max-width: 100%; height: auto }
+table { border-collapse: collapse; font-size: .85rem } th, td { padding: .15rem .5rem;
+  text-align: right; border-bottom: 1px solid #ddd } nav { font-size: .9rem }
+@media print { pre { white-space: pre-wrap; break-inside: avoid } nav { display: none } }
+"""
+
+
+def page_of(path: Path) -> str:
+    """The stored lesson as one HTML page that loads nothing."""
+    from html import escape
+
+    from markdown_it import MarkdownIt
+
+    words = MarkdownIt("commonmark", {"html": False}).enable("table")
+    cells = stored(path).cells
+    title = cells[0].source.splitlines()[0].lstrip("# ")
+    parts = []
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            parts.append(words.render(cell.source))
+            continue
+        parts.append(f'<pre class="code">{escape(cell.source)}</pre>')
+        parts += [_shown(output) for output in cell.outputs]
+    links = " · ".join(
+        f'<a href="{p.stem}.html">{p.stem.replace("_", " ")}</a>' for p in lessons() if p != path
+    )
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n"
+        f"<nav>{links}</nav>\n<main>\n" + "\n".join(parts) + "\n</main></body></html>\n"
+    )
+
+
+def _shown(output: Any) -> str:
+    """An output in the richest of its forms that a page can hold."""
+    from html import escape
+
+    found = output.get("data", {})
+    for kind in ("image/svg+xml", "text/html"):
+        if kind in found:
+            text = re.sub(r"<style.*?</style>", "", found[kind], flags=re.DOTALL)
+            return f'<div class="said">{re.sub(r"^<[?!][^>]*>", "", text).strip()}</div>'
+    if "image/png" in found:
+        return f'<img alt="" src="data:image/png;base64,{found["image/png"].strip()}">'
+    return f'<pre class="said">{escape(output.get("text") or found.get("text/plain", ""))}</pre>'
+
+
+def render(path: Path) -> list[str]:
+    """Make the page of a lesson anew."""
+    folder = pages()
+    if folder is not None:
+        text = page_of(path)
+        (folder / f"{path.stem}.html").write_text(text, encoding="utf-8", newline="\n")
+    return []
+
+
+def copy(path: Path) -> list[str]:
+    """A copy of a lesson to work in; one that is there already is somebody's work, and stays."""
+    import nbformat
+
+    place = HERE.parent / "lessons" / f"{path.stem}.ipynb"
+    place.parent.mkdir(exist_ok=True)
+    if not place.exists():
+        nbformat.write(read_lesson(path), place)
+    return []
 
 
 # -- commands ------------------------------------------------------------------------------------
@@ -174,7 +275,7 @@ def write(path: Path) -> list[str]:
     notebook, problems = executed(read_lesson(path))
     if not problems:
         nbformat.write(notebook, path.with_suffix(".ipynb"))
-        problems = differences(path)
+        problems = render(path) + differences(path)
     return problems + manners(path)
 
 
@@ -184,7 +285,7 @@ def check(path: Path) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    commands = {"write": write, "check": check}
+    commands = {"write": write, "check": check, "render": render, "copy": copy}
     if not arguments or arguments[0] not in commands:
         print(__doc__, file=sys.stderr)
         return 2

@@ -20,7 +20,7 @@ __getattr__ = face(
         "whatif": "compare decide expect learn solve sweep tornado",
         "report": "draw",
         "plans": "recommend",
-        "": "attack cpd=cpds datasets errors leak=attacks.leak microdata population "
+        "": "attack cpd=cpds datasets errors leak=attacks.leak lesson microdata population "
         "records=attacks.records report secrets=attacks.secrets whatif",
     },
     {

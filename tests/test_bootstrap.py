@@ -60,7 +60,7 @@ def test_an_older_python_is_told_what_is_needed(copy):
 def test_anything_else_shows_what_can_be_asked(copy, arguments):
     done = run(copy, *arguments)
     assert done.returncode == 2
-    assert "python3 bootstrap.py setup | demo | test | lowest | newest" in done.stderr
+    assert "python3 bootstrap.py setup | demo | test | lessons | lowest | newest" in done.stderr
 
 
 def test_it_needs_nothing_but_the_standard_library():

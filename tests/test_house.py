@@ -16,7 +16,7 @@ ROOMS = [
     "late", "limits", "progress", "errors", "written", "above", "aside", "calls", "release",
     "result",
     "theory", "cpds", "attack", "inference", "microdata", "population", "attacks", "whatif",
-    "report", "page", "plans", "datasets", "cli",
+    "report", "page", "plans", "datasets", "lesson", "cli",
 ]  # fmt: skip
 MODULES = sorted(PACKAGE.rglob("*.py"))
 TESTS = sorted(Path(__file__).parent.glob("*.py"))

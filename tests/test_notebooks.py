@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from reidbn.lesson import EXERCISES
+
 ROOT = Path(__file__).resolve().parent.parent
 pytest.importorskip("jupytext")
 _spec = importlib.util.spec_from_file_location("lessons_run", ROOT / "notebooks" / "run.py")
@@ -20,8 +22,30 @@ _spec.loader.exec_module(run)
 LESSONS = run.lessons()
 
 
-def test_the_first_two_lessons_are_there():
-    assert {"attack_model", "record_network"} <= {p.stem for p in LESSONS}
+def test_six_lessons_stand_in_order_and_two_are_for_the_curious():
+    assert [p.stem for p in LESSONS] == [
+        "1_attack_model", "2_k_anonymity", "3_three_routes", "4_leak", "5_neighbours",
+        "6_your_own_adversary", "7_record_network", "8_families",
+    ]  # fmt: skip
+
+
+def test_the_lessons_ask_every_exercise_once_and_in_order():
+    asked = []
+    for path in LESSONS:
+        last = run.read_lesson(path).cells[-1].source
+        asked += [int(n) for n in re.findall(r"(\d+): \.\.\.", last)]
+    assert asked == list(EXERCISES) == list(range(1, 25))
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_the_page_of_a_lesson_loads_nothing_and_opens_anywhere(path):
+    page = (ROOT / "docs" / "lessons" / f"{path.stem}.html").read_text()
+    assert "default-src 'none'" in page
+    assert "<script" not in page
+    assert not re.search(r"(src|href)=.?(https?:)?//", page)
+    for other in re.findall(r'href="(\w+)\.html"', page):
+        assert other in {p.stem for p in LESSONS}
+    assert len(page) < run.LARGEST
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
@@ -60,18 +84,23 @@ def test_a_stored_notebook_tells_nothing_of_where_it_was_run(path):
 @pytest.fixture
 def lesson(tmp_path, monkeypatch):
     """A lesson of our own, in a folder of its own."""
-    monkeypatch.setattr(run, "HERE", tmp_path)
+    home = tmp_path / "notebooks"
+    home.mkdir()
+    monkeypatch.setattr(run, "HERE", home)
 
     def written(*cells):
-        path = tmp_path / "small.py"
+        path = home / "small.py"
         path.write_text("\n\n".join(cells) + "\n")
         return path
 
     return written
 
 
-GOOD = ("# %% [markdown]\n# # Is it?", "# %%\nx = 1 + 1\nassert x == 2\nx",
-        "# %% [markdown]\n# ## Exercises\n# One.")  # fmt: skip
+GOOD = (
+    "# %% [markdown]\n# # Is it?",
+    "# %%\nx = 1 + 1\nassert x == 2\nx",
+    "# %% [markdown]\n# ## Predict\n# ## Reflect\n# ## Exercises\n# rb.lesson.check(1)",
+)
 
 
 def test_a_good_lesson_is_stored_and_found_good(lesson, capsys):
@@ -134,7 +163,8 @@ def test_a_notebook_that_is_too_large_or_holds_an_error_is_found(lesson, monkeyp
 
 def test_bad_manners_are_named(lesson):
     assert run.manners(lesson("# %%\nx = 1")) == [
-        "does not open with its question", "has no exercises", "asserts nothing",
+        "does not open with its question", "has nothing to predict", "has nothing to reflect on",
+        "has no exercises", "does not end with rb.lesson.check", "asserts nothing",
     ]  # fmt: skip
 
 
@@ -150,3 +180,13 @@ def test_addresses_do_not_make_outputs_differ():
     output = {"output_type": "stream", "text": "<thing at 0x7f0a12bc34de>"}
     assert run._plain(output)["text"] == "<thing at 0x...>"
     assert sys.modules.get("lessons_run") is None
+
+
+def test_copies_to_work_in_have_no_outputs_and_are_never_written_over(lesson):
+    path = lesson(*GOOD)
+    assert run.main(["copy"]) == 0
+    made = path.parent.parent / "lessons" / "small.ipynb"
+    assert not any(c.get("outputs") for c in json.loads(made.read_text())["cells"])
+    made.write_text("my work")
+    assert run.main(["copy", "small"]) == 0
+    assert made.read_text() == "my work"

@@ -34,6 +34,16 @@ print(text[start : text.index("  listed:")])
 assert len(attack.assumptions) == 4
 
 # %% [markdown]
+# ## Predict
+#
+# Four things have to happen: you were at the café (one half), were overheard (one in five), are on
+# the list (one half), and the right one of five lines is picked. Say a number before you go on, and
+# then another one: the same, if you *know* that you were overheard.
+
+# %%
+guess, guess_if_overheard = 0.05, 0.2  # yours
+
+# %% [markdown]
 # ## Asking
 #
 # A question is *node = state*. The answer comes with the probability of what was given, because an
@@ -51,6 +61,11 @@ answer
 by_hand = 0.5 * 0.2 * 0.5 * (1 / 5)
 assert abs(float(answer) - by_hand) < 1e-15
 by_hand
+
+# %%
+overheard = rb.ask(attack, "identified=yes", given={"overheard": "yes"})
+assert abs(float(overheard) - 0.1) < 1e-15
+print(f"you said {guess} and {guess_if_overheard}; it is {by_hand:g} and {float(overheard):g}")
 
 # %% [markdown]
 # ## Seeing is not doing
@@ -144,21 +159,17 @@ assert 'did you mean "breakfast"' in message
 assert 'no parameter "p_alram"' in message
 
 # %% [markdown]
+# ## Reflect
+#
+# - Which of the four numbers could *you* find a source for, and what would it cost?
+# - The café says: one in a hundred is nothing. The list has 4,000 customers. Is it nothing?
+# - What does this story leave out? (`rb.coverage(attack)` has a list.)
+
+# %% [markdown]
 # ## Exercises
 #
-# 1. The café may cap the list so that at least 20 customers are alike. What is the risk then?
-# 2. Given that the neighbour *did* find your line, how likely were you on the list before?
-#    (Think first: can it be anything but one number?)
-# 3. At how many customers alike does the risk fall under 1 in 500?
-#
-# The answers are checked below.
+# Put your answers in the place of `...`; three digits are enough. A wrong answer gets a hint.
 
 # %%
-first = float(rb.ask(attack, "identified=yes", set={"alike": 20}))
-second = float(rb.ask(attack, "listed=yes", given={"identified": "yes"}))
-third = next(k for k in range(1, 41) if 0.05 / k < 1 / 500)
-assert abs(first - 0.0025) < 1e-15
-assert second == 1.0
-assert third == 26
-assert float(rb.ask(attack, "identified=yes", set={"alike": third})) < 1 / 500
-first, second, third
+for number, answer in {1: ..., 2: ..., 3: ...}.items():
+    print(rb.lesson.check(number, answer))

@@ -34,7 +34,17 @@ hospital.leak
 # %% [markdown]
 # John Doe's sex, age, postcode and ethnicity fit a class of k = 3. Two of its three patients are in
 # this leak, so the acquaintance would guess, and be wrong: John Doe is not in it.
+
+# %% [markdown]
+# ## Predict
 #
+# John Doe is in a class of three; three of ten patients leak. A colleague says: "3/10 to be in the
+# leak, 1/3 to be picked, so one in ten." More, less, or just that?
+
+# %%
+guess = 0.1  # yours
+
+# %% [markdown]
 # ## Before the leak is seen
 #
 # The hospital cannot know which L = 3 patients will leak. So average over all 120 possible leaks.
@@ -53,6 +63,10 @@ counted, float(counted)
 risk = rb.leak.risk(records=10, leaked=3, class_size=3)
 assert abs(risk - counted) < 1e-15
 risk
+
+# %%
+print(f"you said {guess}, the colleague 0.1; it is {risk:.4f}, for the leaked of a class are fewer")
+assert risk > 0.1
 
 # %% [markdown]
 # The same as a graph, answered by the exact engine and by pgmpy. The graph can also be asked
@@ -153,17 +167,18 @@ for rule in ("guess", "only one"):
     print(f"{rule:<9} precision {blind.precision:.3f}; knowing membership {knows.precision:.3f}")
 
 # %% [markdown]
+# ## Reflect
+#
+# - "All fifteen are found: never. At least one: almost surely." Which of the two would you report,
+#   and to whom?
+# - The hospital cannot know how much will leak. What would you do with an L from 100 to 4,000?
+# - The formula of a paper was 1 % off, or 20 %, or right. How would you have found out?
+
+# %% [markdown]
 # ## Exercises
 #
-# 1. Everybody in John Doe's class but one has the same diagnosis. What does a leak tell about it
-#    without telling who is who? (`rb.leak.homogeneity`)
-# 2. The acquaintance knows John Doe's diagnosis as well. By how much does the risk rise?
-#    (`rb.leak.risks(people, leaked=3, sensitive="diagnosis")`)
-# 3. Two tables have as many classes: one has classes of 2 and 2, the other of 1 and 3. All four
-#    patients leak, and two are looked for. In which table is it likelier that one is found?
+# Put your answers in the place of `...`; three digits are enough. A wrong answer gets a hint.
 
 # %%
-assert rb.leak.risks(people, leaked=3, sensitive="diagnosis")[0] > risk
-equal = rb.leak.number_identified({2: 2}, leaked=4, targets=2).at_least(1)
-mixed = rb.leak.number_identified({1: 1, 3: 1}, leaked=4, targets=2).at_least(1)
-assert mixed > equal
+for number, answer in {10: ..., 11: ..., 12: ...}.items():
+    print(rb.lesson.check(number, answer))

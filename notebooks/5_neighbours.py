@@ -43,6 +43,15 @@ Fraction(int(numerator[0]), int(denominator[0]))
 assert ((d.ppp_min == 0) == (d.npp_full == 0)).all()
 
 # %% [markdown]
+# ## Predict
+#
+# 3,000 made-up patients, eight columns. If seven are known, the eighth is *given away* where all
+# people alike share its value. Of which share of people is the sex given away? And the income?
+
+# %%
+guess = {"sex": 0.5, "income": 0.5}  # yours
+
+# %% [markdown]
 # ## A table of patients
 #
 # Made-up patients, eight columns, every column in turn as the secret. Dark red is disclosed.
@@ -59,6 +68,11 @@ rb.report.disclosure_figures.heat_map(everything)
 
 # %%
 everything.summary()[["domain", "share_upward", "mean_ppp_min"]].round(3)
+
+# %%
+for secret, said in guess.items():
+    given_away = (everything[secret].ppp_full == 0).mean()
+    print(f"{secret}: you said {said:.0%}, it is {given_away:.0%}")
 
 # %% [markdown]
 # ## What is a guess worth?
@@ -140,16 +154,18 @@ assert scores["log_loss"][0] < scores[scores["posterior"] == "baseline"]["log_lo
 scores.round(3)
 
 # %% [markdown]
+# ## Reflect
+#
+# - Nobody was identified in this lesson. Would a patient agree that nothing happened to them?
+# - Take `diagnosis` as the secret: hardly anybody is given away for sure. Is that comforting if a
+#   guess is right in half of the cases?
+# - Most of what a full class says came from the person's own record. Does that excuse the table?
+
+# %% [markdown]
 # ## Exercises
 #
-# 1. Take `diagnosis` as the secret. Why is almost everybody protected at p = 0, and is that
-#    comforting at p = 0.5?
-# 2. Let the attacker know the age only to within two years (`tolerance={"age": 2}`) or by bands
-#    of ten (`ranges={"age": 10}`). Which helps people more?
-# 3. `d.breaks()` lists all subsets. What is the smallest subset that breaks a tenth of the people?
-# 4. Somebody guesses the age of a person to within five years. Count that as a breach
-#    (`rb.disclosure(patients, "age", within=5)`).
+# Put your answers in the place of `...`; three digits are enough. A wrong answer gets a hint.
 
 # %%
-blurred = rb.disclosure(patients, "income", ranges={"age": 10})
-assert blurred.share_upward() > income.share_upward()
+for number, answer in {13: ..., 14: ..., 15: ...}.items():
+    print(rb.lesson.check(number, answer))

@@ -22,6 +22,15 @@ people = rb.read_table(
 people
 
 # %% [markdown]
+# ## Predict
+#
+# 3,000 people, four columns. Which share of them is alone on all four? And of those, which share is
+# alone among all 6.9 million people from whom they were drawn?
+
+# %%
+guess_table, guess_population = 0.1, 0.5  # yours
+
+# %% [markdown]
 # ## Everything known
 #
 # The worst case: the attacker knows all four attributes of everybody. One call gives every person's
@@ -48,6 +57,12 @@ print(f"{(alike == 1).mean():.0%} of these people are alone in the table on all 
 # %%
 print(f"mean journalist risk {worst.risk('journalist').mean():.2g}")
 assert worst.risk("journalist").mean() < 0.01 * worst.risk("prosecutor").mean()
+
+# %%
+unique = worst.risk("prosecutor").mean()
+stays = worst.risk("journalist").sum() / worst.risk("prosecutor").sum()
+print(f"alone in the table: you said {guess_table:.0%}, it is {unique:.0%}")
+print(f"and still alone among all: you said {guess_population:.0%}, it is about {stays:.2%}")
 
 # %% [markdown]
 # ## What a voter list shows
@@ -132,18 +147,17 @@ print(together.uncertainty(draws=10_000, thresholds=[0.2]))
 print(together.population_uncertainty())
 
 # %% [markdown]
+# ## Reflect
+#
+# - Two reports of one table: "most can be found" and "nearly nobody". Of which routes are they?
+# - `p_m`, `p_cu` and `p_c` are nobody's measurements. What would you ask for before you sign?
+# - One list or a coin for each attribute: who of your colleagues would have noticed?
+
+# %% [markdown]
 # ## Exercises
 #
-# 1. By how much does the mean overall risk fall if the attacker never learns the age
-#    (`without=["birth_year"]`)?
-# 2. Which attribute group adds most to the mean risk? (`summary().drivers.table()`)
-# 3. At which `p_c` is the mean overall risk of the release as it is 0.1?
+# Put your answers in the place of `...`; three digits are enough. A wrong answer gets a hint.
 
 # %%
-first = together.risk().mean() - rb.what_if(together, without=["birth_year"]).risk().mean()
-second = together.summary().drivers.table()["group"].iloc[0]
-third = float(rb.solve(together, "p_c", target=0.1))
-assert first > 0
-assert second in ("state", "birth_year")
-assert abs(rb.what_if(together, set={"p_c": third}).risk().mean() - 0.1) < 1e-9
-round(float(first), 3), second, round(third, 3)
+for number, answer in {7: ..., 8: ..., 9: ...}.items():
+    print(rb.lesson.check(number, answer))
