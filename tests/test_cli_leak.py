@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import comb
 
+import numpy as np
 import pytest
 
 import reidbn as rb
@@ -62,7 +63,7 @@ def test_designing_backwards_is_said_in_words(run):
     out = run("--records", 10_000, "--class-size", 5, "--leaked", 4_000, "--smallest-k", 0.09,
               "--largest-leak", 0.09)[1]  # fmt: skip
     assert "4,000 leaked: classes of 12 or more keep the risk at or under 0.09" in out
-    assert "every leak of up to 1,126 keeps the risk at or under 0.09" in out
+    assert "every leak of up to 1,126 keeps everybody's risk at or under 0.09" in out
     out = run("--classes", "5:40", "--leaked", 50, "--targets", 3, "--question", "any",
               "--largest-leak", 0.2)[1]  # fmt: skip
     assert "keeps the chance that any of 3 targets is identified at or under 0.2" in out
@@ -231,3 +232,89 @@ def test_believed_or_identified_is_that_of_every_leak():
             same = bool(shown) and all(flu[j] == flu[i] for j in shown)
             total += 1 if same else Fraction(int(i in shown), max(len(shown), 1))
         assert union[i] == pytest.approx(float(total / comb(5, 3)), abs=1e-14)
+
+
+AGES, TOWNS, ILL = [0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 1], [0, 0, 0, 0, 1, 0]
+
+
+def union_by_hand(columns, L=2):
+    """P(identified, or the secret believed) of everybody, over every leak, in rationals."""
+    found = []
+    for i in range(6):
+        total = Fraction(0)
+        for leak in combinations(range(6), L):
+            shown = [j for j in leak if all(column[j] == column[i] for column in columns)]
+            same = bool(shown) and all(ILL[j] == ILL[i] for j in shown)
+            total += 1 if same else Fraction(int(i in shown), max(len(shown), 1))
+        found.append(float(total / comb(6, L)))
+    return np.array(found)
+
+
+def test_who_knows_less_may_believe_more_and_a_gate_on_secrets_hears_of_what_is_known(
+    run, tmp_path
+):
+    people = rb.People.from_codes(
+        np.column_stack([AGES, TOWNS, ILL]), ["age", "town", "ill"], sensitive=["ill"]
+    )
+    some = {"age": ("age", 0.25), "town": ("town", 0.5)}
+    known, by = rb.leak.homogeneity_risks(people, leaked=2, sensitive="ill", known=some), {}
+    for names in ([], ["age"], ["town"], ["age", "town"]):
+        columns = [{"age": AGES, "town": TOWNS}[name] for name in names]
+        by["".join(names)] = union_by_hand(columns)
+        if names:
+            of = rb.leak.homogeneity_risks(people, leaked=2, sensitive="ill", known=names)
+            found = of.either - of.disclosed + of.believed
+            assert found == pytest.approx(by["".join(names)], abs=1e-14)
+    mean = 0.375 * by[""] + 0.125 * by["age"] + 0.375 * by["town"] + 0.125 * by["agetown"]
+    assert known.either - known.disclosed + known.believed == pytest.approx(mean, abs=1e-14)
+    path = tmp_path / "t.csv"
+    lines = (f"{a},{t},{i}" for a, t, i in zip(AGES, TOWNS, ILL, strict=True))
+    path.write_text("age,town,ill\n" + "\n".join(lines) + "\n")
+    asked = (path, "--qi", "age,town", "--leaked", 2, "--sensitive", "ill", "--homogeneity")
+    most = max(by[name].max() for name in ("age", "town", "agetown"))
+    assert most > by["agetown"].max() + 0.1  # so that all known is not the worst
+    said = {
+        (): most,
+        ("--known", "age"): by["age"].max(),
+        ("--unknown", "age"): by["town"].max(),
+        ("--known", "age=.25,town=.5"): mean.max(),
+    }
+    for more, highest in said.items():
+        found = json.loads(run(*asked, *more, "--json")[1])["homogeneity"][0]["ill"]
+        assert found["highest"] == pytest.approx(highest, abs=1e-12)
+        assert run(*asked, *more, "--fail-above", highest - 1e-6)[0] == 1
+    with pytest.raises(rb.UsageError, match="the secret that is asked about"):
+        rb.leak.homogeneity_risks(people, leaked=2, sensitive="ill", known=["age", "ill"])
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    (("--homogeneity",), ("--seen", 0.5)),
+    (("--sensitive-known", 1), ("--seen", 0.5)),
+    (("--sensitive-known", 1), ("--homogeneity",)),
+    (("--homogeneity",), ("--targets", 3)),
+    (("--seen", 0.5), ("--known", "a=0.5")),
+    (("--claims", "guess"), ("--unknown", "a")),
+])  # fmt: skip
+def test_two_risks_of_which_neither_hears_of_the_other_are_not_asked_together(
+    run, tmp_path, one, other
+):
+    path = tmp_path / "t.csv"
+    path.write_text("a,sec\n" + "p,x\np,y\n" * 20)
+    table = (path, "--qi", "a", "--leaked", 20, "--sensitive", "sec")
+    code, _, err = run(*table, *one, *other)
+    assert (code, "ask about two risks" in err, one[0] in err, other[0] in err) == (2, *[True] * 3)
+    assert run(*table, *one)[0] == 0
+
+
+def test_the_largest_leak_keeps_everybodys_risk_where_classes_are_mixed(run):
+    mixed = ("--classes", "1:1,100:10", "--leaked", 500)
+    out = run(*mixed, "--largest-leak", "cell-11")[1]
+    assert "every leak of up to 91 keeps everybody's risk at or under 0.0909091" in out
+    drawn = run(*mixed, "--largest-leak", 0.09, "--question", "any")[1]
+    assert "up to 1,001 keeps the risk of a patient drawn at random at or under 0.09" in drawn
+    assert rb.leak.largest_leak({1: 1, 100: 10}, threshold=1 / 11, question="each") == 91
+    for more in ("--question", "any"), ("--targets", 3):
+        code, _, err = run(*mixed, "--largest-leak", "cell-11", *more)
+        assert (code, "of everybody's own risk" in err) == (2, True)
+    with pytest.raises(rb.UsageError, match="is about one target"):
+        rb.leak.largest_leak({5: 2}, threshold=0.1, targets=2, question="each")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import numpy as np
 
+from reidbn.attacks.leak.variations import found_out, most_found_out
 from reidbn.cli._known import known_of, known_options
 from reidbn.cli._options import (
     CHANCE,
@@ -152,28 +153,65 @@ def refuse_misplaced(people: People | None, options: dict[str, Any]) -> None:
         raise UsageError("--in-table and --known-in-leak are about --claims; name a rule")
 
 
-_OF_MANY = ("targets", "from_the_leak")
+_READINGS = {
+    "secret": ("sensitive_known",),
+    "shared": ("homogeneity", "alike"),
+    "parts": ("seen", "histories"),
+    "many": ("targets", "from_the_leak"),
+    "alone": ("claims", "target_risk"),
+}
+"""Each is a risk of its own, reckoned as if no other were asked."""
+_KNOWN = ("known", "knowledge", "scenario", "unknown", "column", "without")
+_HEARS = ("secret", "shared")
+"""The readings for which it plays a part what is known."""
 _GATES = {
-    "fail_above": (*_OF_MANY, "known_in_leak"),
+    "fail_above": (*_READINGS["many"], "known_in_leak"),
     **dict.fromkeys(
         ("smallest_k", "largest_leak", "k_curve"),
-        ("from_the_leak", "known_in_leak", "sensitive_known", "known", "knowledge", "scenario",
-         "homogeneity", "alike", "seen"),
+        (
+            *_KNOWN,
+            *(n for r in ("secret", "shared", "parts") for n in _READINGS[r]),
+            "from_the_leak",
+            "known_in_leak",
+        ),
     ),
     **dict.fromkeys(
-        (*REPORTS, "plot", "out"), (*_OF_MANY, "known_in_leak", "homogeneity", "seen", "claims")
+        (*REPORTS, "plot", "out"),
+        (*(n for r in _READINGS if r != "secret" for n in _READINGS[r]), "known_in_leak"),
     ),
-}  # fmt: skip
+}
 """What is about the risk of a patient looked for alone; and what asks about another risk."""
 
 
+def _is_asked(name: str, options: dict[str, Any]) -> bool:
+    value = options.get(name)
+    if name == "targets":
+        return bool(value != 1)
+    return value not in (None, "", (), False)
+
+
 def _refuse_another_risk(options: dict[str, Any]) -> None:
-    """A gate, a design or a page beside numbers of another risk would be taken for theirs."""
-    for gate, others in _GATES.items():
-        if options.get(gate) in (None, "", False):
+    """A gate, a design, a page or another risk beside one would be taken for about both."""
+    readings = dict(_READINGS)
+    if not any(_is_asked(n, options) for r in _HEARS for n in _READINGS[r]):
+        readings["known"] = _KNOWN
+    asked = {
+        reading: name
+        for reading, names in readings.items()
+        for name in reversed(names)
+        if _is_asked(name, options)
+    }
+    if len(asked) > 1:
+        one, other, *_ = asked.values()
+        raise UsageError(
+            f"{_typed(one)} and {_typed(other)} ask about two risks, and neither would hear of the "
+            f"other: ask for one of them at a time (which columns are known at all is --qi)"
+        )
+    for gate, names in _GATES.items():
+        if not _is_asked(gate, options):
             continue
-        for name in others:
-            if options[name] in (None, "", (), False) or (name == "targets" and options[name] == 1):
+        for name in names:
+            if not _is_asked(name, options):
                 continue
             more = "; or ask --largest-leak P --question share" if name == "targets" else ""
             raise UsageError(
@@ -235,24 +273,23 @@ def _homogeneity(
     if people is not None:
         if not options["homogeneity"]:
             return {}
-        return {
-            name: _means(rb.leak.homogeneity_risks(people, leaked=leaked, sensitive=name))
-            for name in columns_listed(options["sensitive"])
-        }
+        out = {}
+        for name in columns_listed(options["sensitive"]):
+            asked = {"leaked": leaked, "sensitive": name, "known": known_of(people, options)}
+            means = _means(rb.leak.homogeneity_risks(people, **asked))
+            out[name] = means | {"highest": float(most_found_out(people, **asked).max())}
+        return out
     if options["alike"] is None:
         return {}
     if isinstance(leaked, dict):
         raise UsageError("--alike takes leak sizes, not a prior of them")
     asked = {"records": classes.records, "class_size": options["class_size"]}
     found = rb.leak.homogeneity(leaked=leaked, alike=options["alike"], **asked)
-    return {"the secret": _means(found)}
+    return {"the secret": _means(found) | {"highest": float(np.max(found_out(found)))}}
 
 
 def _means(found: Any) -> dict[str, float]:
-    means = {name: float(np.mean(getattr(found, name))) for name in _SECRET}
-    # Disclosed is a part of believed, and picked among those who all share the secret of both.
-    found_out = found.either - found.disclosed + found.believed
-    return means | {"highest": float(np.max(found_out))}
+    return {name: float(np.mean(getattr(found, name))) for name in _SECRET}
 
 
 def _partial(

@@ -100,8 +100,10 @@ _NAMES = {
     "--largest-leak", type=LIMIT, metavar="P|NAME", help="Leak that keeps the risk under P."
 )
 @listing("--k-curve", metavar="K,K,...", help="The risk at these class sizes, all alike.")
-@click.option("--question", type=click.Choice(["any", "all", "share"]), default="any",
-              show_default=True, help="The risk of several targets to keep under P.")  # fmt: skip
+@click.option("--question", type=click.Choice(["each", "any", "all", "share"]),
+              help="The risk to keep under P: everybody's own, or that any of the --targets is "
+              "identified, or all, or their expected share [each; of several targets any].",
+              )  # fmt: skip
 @click.option("--figures", metavar="FOLDER", help="Write the paper's figures, redrawn (SVG).")
 @click.option(
     "--fail-above",
@@ -201,7 +203,8 @@ def _designed(classes: Classes, leaks: list[Any], options: dict[str, Any]) -> di
     """Class sizes and leaks that keep the risk under a limit."""
     import reidbn as rb
 
-    asked = {"targets": options["targets"], "question": options["question"]}
+    question = _question(options)
+    asked = {"targets": options["targets"], "question": question.replace("each", "any")}
     found: dict[str, Any] = {}
     if options["smallest_k"] is not None:
         found["smallest_k"] = {
@@ -211,7 +214,9 @@ def _designed(classes: Classes, leaks: list[Any], options: dict[str, Any]) -> di
             for leaked in leaks
         }
     if options["largest_leak"] is not None:
+        asked["question"] = question
         limit = rb.leak.largest_leak(classes, threshold=options["largest_leak"], **asked)
+        asked["question"] = question.replace("each", "any")
         found["largest_leak"] = limit
     if options["k_curve"]:
         sizes = read_sizes(options["k_curve"], "--k-curve")
@@ -222,6 +227,22 @@ def _designed(classes: Classes, leaks: list[Any], options: dict[str, Any]) -> di
             for leaked in leaks
         }
     return found
+
+
+def _question(options: dict[str, Any]) -> str:
+    """What a design keeps under its limit; a precedent on how many are alike is about everybody."""
+    alone = options["targets"] == 1
+    question = options["question"] or ("each" if alone else "any")
+    if question == "each" and not alone:
+        raise UsageError("--question each is about one target; of several --targets ask any")
+    for name in ("smallest_k", "largest_leak"):
+        limit = options[name]
+        if isinstance(limit, NamedLimit) and question != "each":
+            raise UsageError(
+                f"--{name.replace('_', '-')}: {limit.said}, of everybody's own risk; leave "
+                f"--targets and --question out, or write a number"
+            )
+    return str(question)
 
 
 def _classes(options: dict[str, Any], *, quiet: bool) -> tuple[People | None, Classes]:
@@ -304,7 +325,8 @@ def _say(found: dict[str, Any], options: dict[str, Any]) -> None:
     else:
         for name, value in rows[0].items():
             click.echo(f"{_NAMES[name]:<28}{_shown(value):>14}")
-    what = _asked_for(found["targets"], options["question"])
+    question = _question(options)
+    what = _asked_for(found["targets"], question)
     for leaked, k in found.get("smallest_k", {}).items():
         limit = options["smallest_k"]
         kept = f"classes of {k} or more keep {what} at or under {limit:g}"
@@ -312,6 +334,8 @@ def _say(found: dict[str, Any], options: dict[str, Any]) -> None:
         click.echo(f"{shown} leaked: {kept}")
     if "largest_leak" in found:
         limit = options["largest_leak"]
+        whose = {"each": "everybody's risk", "any": "the risk of a patient drawn at random"}
+        what = whose.get(question, what) if found["targets"] == 1 else what
         kept = f"keeps {what} at or under {limit:g}"
         click.echo(f"every leak of up to {found['largest_leak']:,} {kept}")
     for said in dict.fromkeys(

@@ -77,7 +77,7 @@ def identified(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> 
     log_none = log_none_leaked(records, leaked, class_size)
     k = np.asarray(class_size, dtype=np.float64)
     _check(k >= 1, "class_size", k, "1 or more: the target is in the class")
-    return _like(-np.expm1(log_none) / k)
+    return _like(0.0 - np.expm1(log_none) / k)
 
 
 def leaked_pmf(

@@ -331,8 +331,9 @@ def risks(
 
     By default the attacker knows all quasi-identifiers.  `known` makes that uncertain and the risk
     the mean over what is known, exactly: whatever rb.knowledge takes, also a scenario with its
-    lists and kinds of attackers; columns of which no chance is said are known.  The value of a
-    `sensitive` column, known with probability `sensitive_known`, filters the leaked class members.
+    lists and kinds of attackers; where chances are said, a column without one is not known.  The
+    value of a `sensitive` column, known with probability `sensitive_known`, filters the leaked
+    class members.
 
     `people` is the table.
 

@@ -132,19 +132,30 @@ def largest_leak(
     records: int | None = None,
     class_size: int | None = None,
     targets: int = 1,
-    question: Question = "any",
+    question: Question | Literal["each"] = "any",
 ) -> int:
     """The largest leak up to which the risk is at or under `threshold`, for given classes.
 
     The classes may also be said as `records` alike in groups of `class_size`. `targets` is the
-    number of people looked for and `question` what is asked of several: "any", "all" or "share".
+    number of people drawn from the table who are looked for, and `question` what is asked of
+    several: "any", "all" or "share". With "each" everybody's own risk is kept, when looked for
+    alone: that of the smallest class, and not the mean.
 
     >>> largest_leak(records=10_000, class_size=5, threshold=0.09)
     1126
     >>> largest_leak({5: 2000}, threshold=0.09, targets=15)
     63
+    >>> largest_leak({1: 1, 10: 100}, threshold=0.09, question="each")
+    90
     """
     _check_threshold(threshold)
+    if question == "each":
+        if targets != 1:
+            raise UsageError('question="each" is about one target; of several ask "any"')
+        if classes is not None:
+            of = classes_of(classes)
+            classes, records, class_size = None, of.records, int(of.sizes.min())
+        question = "any"
     value = _question(targets, question)
     if classes is not None:
         what = classes_of(classes)

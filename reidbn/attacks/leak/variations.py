@@ -24,8 +24,8 @@ The homogeneity attack and partial histories of [Antoniou22], for every person o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -42,7 +42,9 @@ from reidbn.attacks.leak.ask import (
 )
 from reidbn.calls import together, typed
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
+from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.table import People
+from reidbn.progress import progress
 from reidbn.theory.hypergeometric import leaked_pmf, none_leaked
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 
 
 Floats = NDArray[np.float64]
+MOST_GROUPS = 12
 Rule = Literal["guess", "only one"] | float
 
 
@@ -280,7 +283,9 @@ def _check(counts: Floats, seen: float, records: int) -> None:
 
 
 @typed
-def homogeneity_risks(people: People, *, leaked: LeakSize, sensitive: str) -> Homogeneity:
+def homogeneity_risks(
+    people: People, *, leaked: LeakSize, sensitive: str, known: Known | None = None
+) -> Homogeneity:
     """What a leak tells about each person's secret: `homogeneity`, as arrays in record order.
 
     Somebody whose secret is missing has none to lose: nothing is disclosed or believed of them.
@@ -289,16 +294,57 @@ def homogeneity_risks(people: People, *, leaked: LeakSize, sensitive: str) -> Ho
     of the class shows a secret is not believed to tell one.
 
     `people` is the table, `leaked` how many of it leak, `sensitive` the column with the secret.
+    By default the attacker knows all quasi-identifiers; `known` makes that the mean over what is
+    known, as in rb.leak.risks.  Who knows less may believe more: a larger class leaks more surely.
 
     >>> people = People.from_codes([[0, 0], [0, 0], [0, 1], [1, 0]], ["age", "flu"],
     ...                            sensitive=["flu"])
     >>> homogeneity_risks(people, leaked=2, sensitive="flu").disclosed.round(4).tolist()
     [0.3333, 0.3333, 0.1667, 0.5]
     """
+    people, what = _asked_of_secret(people, sensitive, known)
+    if what.is_sure:
+        return _homogeneity_of(people, what.used, leaked, sensitive)
+    found = _by_subset(people, what, leaked, sensitive)
+    each = (np.stack([getattr(one, f.name) for one in found], axis=1) for f in fields(Homogeneity))
+    return Homogeneity(*(what.expected(values) for values in each))
+
+
+def most_found_out(
+    people: People, *, leaked: LeakSize, sensitive: str, known: Known | None = None
+) -> Floats:
+    """Each person's chance to be identified or to have their secret believed.
+
+    Of the attacker to whom the leak tells most: who knows all quasi-identifiers, or any of them.
+    Nobody who knows nothing has a class in mind.  With `known` the mean over what is known.
+    """
+    if known is not None:
+        return found_out(homogeneity_risks(people, leaked=leaked, sensitive=sensitive, known=known))
+    people, what = _asked_of_secret(people, sensitive, None)
+    each = _by_subset(people, what, leaked, sensitive)
+    return np.asarray(np.max([found_out(one) for one in each[1:]], axis=0))
+
+
+def found_out(found: Homogeneity) -> Floats:
+    """The chance to be identified or to have one's secret believed.
+
+    Disclosed is a part of believed, and picked among those who all share the secret of both.
+    """
+    return np.asarray(found.either - found.disclosed + found.believed, dtype=float)
+
+
+def _asked_of_secret(
+    people: People, sensitive: str, known: Known | None
+) -> tuple[People, Knowledge]:
+    """The people as they are seen and what is known of them, not the secret itself."""
     named = people.quasi_identifiers
     if sensitive not in people.columns or sensitive in named:
         hint = did_you_mean(sensitive, [c for c in people.columns if c not in named])
         raise UsageError(f'no sensitive column "{sensitive}"; {hint}')
+    what = knowledge(people, known, sensitive=sensitive)
+    people, what = what.seen(people), what if what.stated else what.sure()
+    if sensitive in what.used:
+        raise UsageError(f'"{sensitive}" is the secret that is asked about, and known= knows it')
     if not people.is_partition:
         raise UsageError(
             "values of this table match others, so its people do not fall into classes; drop or "
@@ -309,16 +355,37 @@ def homogeneity_risks(people: People, *, leaked: LeakSize, sensitive: str) -> Ho
             f'column "{sensitive}" changes within a person, and each of several values is a secret '
             "of its own: give a table with one row per person for this question"
         )
-    ids, count = people.class_ids()
-    size = np.bincount(ids, minlength=count)[ids]
+    return people, what
+
+
+def _by_subset(
+    people: People, what: Knowledge, leaked: LeakSize, sensitive: str
+) -> list[Homogeneity]:
+    """The same for whoever knows each subset of the groups, nothing first."""
+    if what.groups > MOST_GROUPS:
+        raise TooLarge(
+            f"{what.groups} columns may be known or not, in 2^{what.groups} ways; up to "
+            f"{MOST_GROUPS} are tried: leave some out, or learn some together"
+        )
+    masks = progress(range(1 << what.groups), "what may be known")
+    return [_homogeneity_of(people, what.known_columns(m), leaked, sensitive) for m in masks]
+
+
+def _homogeneity_of(
+    people: People, columns: Sequence[str], leaked: LeakSize, sensitive: str
+) -> Homogeneity:
+    """Of an attacker who knows exactly these columns."""
+    ids, count = people.class_ids(list(columns))
     column = people.column(sensitive)
     lacks = people.codes([sensitive])[:, 0] == column.cardinality - 1
     lacks &= column.has_missing
     unknown = np.bincount(ids, weights=lacks, minlength=count)[ids]
-    shares = people.class_sizes([*named, sensitive])
+    shares = people.class_sizes([*columns, sensitive])
+    cases = np.column_stack([np.bincount(ids, minlength=count)[ids], shares, unknown, lacks])
+    (size, shares, unknown, lacks), whose = _once(cases.astype(np.int64))
     alike = np.where(lacks, 1, shares + unknown)
     parts = leaked if isinstance(leaked, Mapping) else {_one(leaked): 1.0}
-    sums = [np.zeros(len(people)) for _ in range(4)]
+    sums = [np.zeros(size.size) for _ in range(4)]
     for L, p in checked_prior(parts).items():
         found = homogeneity(records=len(people), leaked=L, class_size=size, alike=alike)
         shown = none_leaked(len(people), L, size - alike) - none_leaked(
@@ -328,10 +395,17 @@ def homogeneity_risks(people: People, *, leaked: LeakSize, sensitive: str) -> Ho
         for total, value in zip(sums, told, strict=True):
             total += p * value
     disclosed, believed, identified, either = sums
-    return Homogeneity(
+    told = (
         np.where(lacks, 0.0, disclosed), np.where(lacks, 0.0, believed), identified,
         np.where(lacks, identified, either),
     )  # fmt: skip
+    return Homogeneity(*(values[whose] for values in told))
+
+
+def _once(cases: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The distinct rows, as columns, and which of them each row is."""
+    rows, whose = np.unique(cases, axis=0, return_inverse=True)
+    return rows.T, whose.ravel()
 
 
 @typed

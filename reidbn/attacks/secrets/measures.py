@@ -39,13 +39,13 @@ def measures(d: Disclosure) -> dict[str, Measure]:
             )
     if not d.several and d.source.near(d.column) is None:
         found["best_guess_without_own_record"] = mean_of(
-            d.best_guess_without_own, "the same without the own record"
+            d.best_guess_without_own, "best guess right without the own record"
         )
     means = {
         "posterior_full": (1 - d.ppp_full, "drawn guess right, all known (1 - mean PPP)"),
         "mean_ppp_full": (d.ppp_full, "mean PPP, all known"),
         "mean_ppp_without_own_record": (
-            d.ppp_without_own, "the same without the own record"
+            d.ppp_without_own, "mean PPP without the own record"
         ),
         "mean_ppp_min": (d.ppp_min, "mean PPP, least over subsets"),
         "mean_poac_full": (full, f"mean PoAC at q = {d.q:g}, all known"),

@@ -323,11 +323,11 @@ class Disclosure(Result):
 
     @property
     def chosen(self) -> bool:
-        """Whether these people were picked, by their secret or by hand: others are not like them.
+        """Whether these people, or those they were drawn from, were picked: others are not so.
 
         What is true of a person's peers on average is then not true of them.
         """
-        return self.rows is not None and self.drawn_from is None
+        return self.rows is not None and (self.drawn_from or 0) < len(self.table)
 
     @typed
     def right_about(self, known: Sequence[str] | None = None) -> Floats:
