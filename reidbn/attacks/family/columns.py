@@ -1,7 +1,9 @@
 """What records that tell of relatives give the cascade: the columns of models/family-cascade.yaml.
 
     match_R, confused_R, stranger_R, presence_R   chances of each relative R, of every first record
-    next_father, ..., next_stranger               of a record that another led to, on average
+    again_R                                       R can be found from others' records all the same
+    sideways_R, across_R                          these lead to R then, a sibling's and another's
+    next_stranger                                 a stranger's record leads on to a stranger
     share_telling                                 records that tell of their family at all
     leads_on                                      records that lead to anybody, right or wrong
 
@@ -41,13 +43,13 @@ RELATIVES = {
     "paternal_grandfather": PGF, "paternal_grandmother": PGM, "maternal_grandfather": MGF,
     "maternal_grandmother": MGM,
 }  # fmt: skip
-ONWARD = (
-    "next_father", "next_mother", "next_grandparent", "next_sibling", "next_child",
-    "next_stranger", "share_telling",
-)  # fmt: skip
+ONWARD = ("next_stranger", "share_telling")
+AGAIN = ("again", "sideways", "across")
 KINDS = {"match": "right", "confused": "confused", "stranger": "stranger", "presence": "present"}
 LEADS_ON = "leads_on"
-FAMILY = (*(f"{word}_{name}" for word in KINDS for name in RELATIVES), *ONWARD, LEADS_ON)
+FAMILY = (
+    *(f"{word}_{name}" for word in (*KINDS, *AGAIN) for name in RELATIVES), *ONWARD, LEADS_ON,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ class KinPeople(SparsePeople):
         told = chances(self.kin, planted(self.kin, **how))
         if rows is not None:  # such first records have chances of their own; what follows has not
             own = chances(self.kin, planted(self.kin, **how, rows=rows))
-            told = replace(told, of_first=own.of_first)
+            told = replace(told, of_first=own.of_first, findable=own.findable, again=own.again)
         found = {
             f"{word}_{name}": told.of_first[role][what]
             for name, role in RELATIVES.items()
@@ -166,6 +168,10 @@ class KinPeople(SparsePeople):
         # Siblings are looked for once, so that strangers are named in their place once.
         for word in ("confused", "stranger"):
             found[f"{word}_sibling_2"] = np.zeros(len(self))
-        for name, chance in (*told.onward.items(), ("share_telling", told.share_telling)):
-            found[name] = np.full(len(self), chance)
+        for name, role in RELATIVES.items():
+            found[f"again_{name}"] = told.findable[role]
+            found[f"sideways_{name}"] = np.full(len(self), told.again[role].sideways)
+            found[f"across_{name}"] = np.full(len(self), told.again[role].across)
+        for name in ONWARD:
+            found[name] = np.full(len(self), getattr(told, name))
         return found

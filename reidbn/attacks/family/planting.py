@@ -22,7 +22,11 @@ from reidbn.attacks.family.kin import (
     FATHER,
     FEMALE,
     MALE,
+    MGF,
+    MGM,
     MOTHER,
+    PGF,
+    PGM,
     ROLES,
     SIBLING,
     Kin,
@@ -36,6 +40,11 @@ Ints = NDArray[np.int64]
 FEW = 10
 MOST_EVIDENCE = 12
 """Illnesses told are counted up to here; more count as so many."""
+# Of a relative: who the others are that may lead there (for the relative), and as what they do.
+FOUND_AGAIN = {
+    FATHER: (FATHER, CHILD), MOTHER: (FATHER, CHILD), SIBLING: (FATHER, CHILD),
+    PGF: (CHILD, FATHER), PGM: (CHILD, MOTHER), MGF: (CHILD, FATHER), MGM: (CHILD, MOTHER),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,27 @@ class Rates:
     """Not named, and still the relative is known to be in the table, where they are."""
     plants: Ints
     """How many virtual records stand behind each."""
+    again: Again
+
+
+@dataclass(frozen=True)
+class Again:
+    """Of a relative to whom one record has not led: whether others lead there.
+
+    What keeps one record from leading to somebody (they have few illnesses, say) keeps others, too.
+    So the relative can be found from others or cannot, and who can is found from each others'
+    record with a chance of its own, independently:
+
+        P(a sibling's leads there) = findable x sideways
+        P(both lead there) = findable x sideways x across                                       (1)
+
+    with `across` that of a parent's, a child's or a grandparent's record.
+    """
+
+    findable: Array
+    """By how many illnesses the first record tells that bear on the relative."""
+    sideways: float
+    across: float
 
 
 def planted(
@@ -77,6 +107,7 @@ def _rates(
     counts = np.zeros((4, MOST_EVIDENCE + 1))
     tried = np.zeros((2, MOST_EVIDENCE + 1))
     missed = np.zeros(MOST_EVIDENCE + 1)
+    others = _Others(kin, role, rule, in_release, rng)
     firsts = np.flatnonzero(kin.telling) if rows is None else rows[kin.telling[rows]]
     for first in rng.choice(firsts, plants).tolist() if firsts.size else ():
         sex = int(kin.sex[first]) or int(rng.choice([FEMALE, MALE]))
@@ -87,10 +118,12 @@ def _rates(
         relative = int(rng.choice(np.flatnonzero(allowed)))
         virtual = virtual_record(kin, role, relative, sex, int(kin.born[first]), rng)
         told = min(kin.evidence(virtual.cells, role, virtual.sex), MOST_EVIDENCE)
-        if not told:
-            continue
         found = named(kin, virtual, role, rule, in_release)
         right = any(claim.who == relative for claim in found.claims)
+        if not right and role in FOUND_AGAIN:
+            others.ask(told, relative, virtual)
+        if not told:
+            continue
         tried[0, told] += 1
         counts[0, told] += right
         counts[1, told] += not right and bool(found.claims)
@@ -105,15 +138,64 @@ def _rates(
         stranger=_by_evidence(counts[2], tried[1]),
         present=_by_evidence(counts[3], missed),
         plants=tried[0].astype(np.int64),
+        again=others.found(),
     )
 
 
-def _by_evidence(hits: Array, tried: Array) -> Array:
-    """Shares; 0 where nothing is told.  Where few were tried, together with the next less told."""
+class _Others:
+    """Other records that tell of a relative to whom the first has not led, counted."""
+
+    def __init__(
+        self, kin: Kin, role: str, rule: str, in_release: float, rng: np.random.Generator
+    ) -> None:
+        self.kin, self.role, self.rng = kin, role, rng
+        self.how = (rule, in_release)
+        self.asked = np.zeros(MOST_EVIDENCE + 1)
+        self.led = np.zeros(MOST_EVIDENCE + 1)
+        self.counts = np.zeros(4)  # asked both; led sideways, across, both
+
+    def ask(self, told: int, relative: int, first: Person) -> None:
+        """Two pairs of others: somebody who is to the relative what the first is, and another."""
+        kin, rng = self.kin, self.rng
+        back, across = FOUND_AGAIN[self.role]
+        sex = int(kin.sex[relative]) or int(rng.choice([FEMALE, MALE]))
+        near = np.flatnonzero(kin.fits(back, sex, int(kin.born[relative])))
+        for _ in range(2):
+            one = self._leads(self.role, relative, int(rng.choice([FEMALE, MALE])), first.born)
+            self.asked[told] += 1
+            self.led[told] += one
+            if not near.size or (across == CHILD and not kin.telling[relative]):
+                continue
+            teller = int(rng.choice(near))
+            its = int(kin.sex[teller]) or int(rng.choice([FEMALE, MALE]))
+            other = self._leads(across, relative, its, int(kin.born[teller]))
+            self.counts += 1, one, other, one and other
+
+    def _leads(self, role: str, relative: int, sex: int, born: int) -> bool:
+        of = virtual_record(self.kin, role, relative, sex, born, self.rng)
+        claims = named(self.kin, of, role, *self.how).claims
+        return any(claim.who == relative for claim in claims)
+
+    def found(self) -> Again:
+        """Equation (1) solved for its three chances; where nobody can be told apart, all can."""
+        asked, one, other, both = self.counts.tolist()
+        sideways = both / other if other else (one / asked if asked else 0.0)
+        across = both / one if one else (other / asked if asked else 0.0)
+        shares = _by_evidence(self.led, self.asked, least=0)
+        if not both or not sideways:  # seldom found: as if each were found or not by itself
+            sideways = float(self.led.sum() / max(1.0, self.asked.sum()))
+            across = other / asked if asked else 0.0
+        findable = np.minimum(shares / sideways, 1.0) if sideways else np.zeros(len(shares))
+        return Again(findable, sideways, across)
+
+
+def _by_evidence(hits: Array, tried: Array, least: int = 1) -> Array:
+    """Shares, from `least` told on.  Where few were tried, together with the next less told."""
     found = np.zeros(len(hits))
-    for told in range(1, len(hits)):
+    first = least
+    for told in range(first, len(hits)):
         least = told
-        while least > 1 and tried[least : told + 1].sum() < FEW:
+        while least > first and tried[least : told + 1].sum() < FEW:
             least -= 1
         some = tried[least : told + 1].sum()
         found[told] = hits[least : told + 1].sum() / some if some else 0.0
@@ -143,8 +225,11 @@ class Chances:
 
     of_first: Mapping[str, Mapping[str, Array]]
     """Of each kind of relative the four chances, record by record."""
-    onward: Mapping[str, float]
-    """The mean over records that tell of their family (of a child's record: where that tells)."""
+    again: Mapping[str, Again]
+    """Of each kind of relative: whether other records lead to those to whom the first does not."""
+    findable: Mapping[str, Array]
+    """The chance that they may, record by record."""
+    next_stranger: float
     share_telling: float
 
 
@@ -158,24 +243,13 @@ def chances(kin: Kin, rates: Mapping[str, Rates]) -> Chances:
         }
         for role in ROLES
     }
-    telling = kin.telling
-    mean = {
-        role: float(first[role]["right"][telling].mean()) if telling.any() else 0.0
-        for role in ROLES
-    }
-    grand = [mean[role] for role in ROLES if role.startswith(("paternal", "maternal"))]
     misled = 1 - np.prod([1 - first[role]["stranger"] for role in ROLES], axis=0)
     return Chances(
         of_first=first,
-        onward={
-            "next_father": mean[FATHER],
-            "next_mother": mean[MOTHER],
-            "next_grandparent": float(np.mean(grand)),
-            "next_sibling": mean[SIBLING],
-            "next_child": float(first[CHILD]["right"].mean()),
-            "next_stranger": float(misled.mean()),
-        },
-        share_telling=float(telling.mean()),
+        again={role: rates[role].again for role in FOUND_AGAIN},
+        findable={role: rates[role].again.findable[told[role]] for role in FOUND_AGAIN},
+        next_stranger=float(misled.mean()),
+        share_telling=float(kin.telling.mean()),
     )
 
 
