@@ -1,7 +1,7 @@
 """The cascade through a family: its columns, its answers set by set, and what really happens."""
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -13,40 +13,44 @@ from reidbn.theory import disagrees, found_sets
 NAMES = list(RELATIVES)
 
 
-def kind_of(one, other):
-    """How a record leads from one relative to another; None where it does not."""
+def column_of(one, other):
+    """The chance with which a record leads to another relative's; None where it never does."""
     up = {"father": "paternal", "mother": "maternal"}
+    if one.startswith("sibling"):
+        return f"sideways_{other}"
     for parent, side in up.items():
-        if other == parent and one.startswith("sibling"):
-            return f"next_{parent}"
-        if one == parent and other.startswith(f"{side}_"):
-            return "next_father" if other.endswith("father") else "next_mother"
+        if one == parent and other.startswith((f"{side}_", "sibling")):
+            return f"across_{other}"
         if other == parent and one.startswith(f"{side}_"):
-            return "next_child"
-        if one == parent and other.startswith("sibling"):
-            return "next_child"
-    if one.startswith("sibling") and "grand" in other:
-        return "next_grandparent"
-    return "next_sibling" if one.startswith("sibling") and other.startswith("sibling") else None
+            return f"across_{other}"
+    return None
 
 
 def by_sets(names, numbers, p_here, p_in, rounds):
-    """P(who is found): over whether the family is here, who tells, and every set of people found.
+    """P(who is found): over whether the family is here, who tells, who can be found from others,
+    and every set of people found.
 
     Who tells of the family is a coin of the record that leads on (of the child's on the way down).
     """
     n, total = len(names), {}
-    for telling in range(2**n):
+    again = [numbers[f"again_{name}"] for name in names]
+    for telling, openly in product(range(2**n), repeat=2):
         tells = [telling >> i & 1 for i in range(n)]
+        open_ = [openly >> i & 1 for i in range(n)]
         weight = 1
-        for t in tells:
+        for t, o, p in zip(tells, open_, again, strict=True):
             weight = weight * (numbers["share_telling"] if t else 1 - numbers["share_telling"])
+            weight = weight * (p if o else 1 - p)
+        if not weight:
+            continue
         onward = [[0] * n for _ in range(n)]
         for u, one in enumerate(names):
             for v, other in enumerate(names):
-                kind = kind_of(one, other) if u != v else None
-                whose = v if kind == "next_child" else u
-                onward[u][v] = numbers[kind] * tells[whose] if kind else 0
+                column = column_of(one, other) if u != v else None
+                down = other in ("father", "mother") and "grand" in one
+                down = down or (other.startswith("sibling") and not one.startswith("sibling"))
+                if column:
+                    onward[u][v] = numbers[column] * tells[v if down else u] * open_[v]
         first = [numbers[f"match_{name}"] for name in names]
         for here, there in ((p_here, p_in), (1 - p_here, 0)):
             found = found_sets(first, onward, [there] * n, rounds)
@@ -63,7 +67,7 @@ def by_sets(names, numbers, p_here, p_in, rounds):
     ],
 )
 def test_the_cascade_is_the_walk_over_sets_of_people(keep):
-    """Four relatives who can be found; the others are never in the story: nothing leads to them."""
+    """Four relatives who can be in the table; the others never are: nothing leads to them."""
     attack = rb.load("family-cascade")
     rng = np.random.default_rng(len(keep[0]))
     numbers = {name: float(p) for name, p in zip(attack.subject, rng.random(99), strict=False)}
@@ -94,8 +98,9 @@ def test_all_eight_relatives_are_the_walk_over_sets_of_people():
     attack = rb.load("family-cascade")
     numbers = dict(attack.example)
     numbers["share_telling"] = 1.0
+    numbers |= {name: 1.0 for name in numbers if name.startswith("again_")}
     first = [numbers[f"match_{name}"] for name in NAMES]
-    onward = [[numbers[kind_of(u, v)] if u != v and kind_of(u, v) else 0 for v in NAMES]
+    onward = [[numbers[column_of(u, v)] if u != v and column_of(u, v) else 0 for v in NAMES]
               for u in NAMES]  # fmt: skip
     found = found_sets(first, onward, [0.7] * 8, 3)
     for i, name in enumerate(NAMES):

@@ -1,5 +1,6 @@
 """Relatives in a sparse table: the relation map, whom a record gives away, rightly or not."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -231,3 +232,27 @@ def test_whose_relatives_are_found_is_told_kind_by_kind(made):
     assert found.people.index.tolist() == [0, 4, 9]
     with pytest.raises(rb.DataError, match='no column "row"'):
         found.against(families.truth.drop(columns="row"))
+
+
+@pytest.mark.parametrize("rule", ["posterior", "strict"])
+def test_a_neighbourhood_is_reached_candidate_by_candidate_and_slips_are_found(made, rule):
+    found = rb.neighbourhood(made[1], start=[0, 4, 9], depth=2, rule=rule)
+    assert "agree" in str(found.check(individuals=3))
+    assert found.claims["round"].max() == 2
+    every = found.looked
+    wrong = {
+        person: {
+            role: replace(one, claims=tuple(replace(c, who=c.who + 1) for c in one.claims))
+            for role, one in roles.items()
+        }
+        for person, roles in every.items()
+    }
+    with pytest.raises(rb.CrosscheckFailed, match="names others"):
+        replace(found, looked=wrong).check(individuals=len(every))
+    twice = pd.concat([found.claims, found.claims.tail(1)])
+    with pytest.raises(rb.CrosscheckFailed, match="no record read before"):
+        replace(found, claims=twice).check(individuals=1)
+    with pytest.raises(rb.CrosscheckFailed, match="is not named"):
+        replace(found, claims=found.claims.iloc[:0]).check(individuals=1)
+    with pytest.raises(rb.UsageError, match="at least 1"):
+        found.check(individuals=0)

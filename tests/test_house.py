@@ -92,6 +92,7 @@ DOORS = {
     },
     "whatif/decide.py": {"reidbn.report.decision_figures:draw_decision"},
     "cpds/protocol.py": {"reidbn.inference.pgmpy_bridge:cpd_to_pgmpy"},
+    "attacks/family/neighbourhood.py": {"reidbn.attacks.family.checked:check"},
     "attacks/family/kin.py": {"reidbn.attacks.family.neighbourhood:family_experiments"},
     "microdata/sparse.py": {"reidbn.microdata.sparsity:describe"},
     "microdata/sparsity.py": {"reidbn.report.sparse_figures:figure"},

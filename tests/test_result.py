@@ -177,8 +177,6 @@ def test_a_result_is_compared_with_one_of_its_kind(result):
 
 
 def test_a_result_checks_itself_in_another_way(result):
-    if result.kind == "Neighbourhood":
-        pytest.skip("its second way is the model: tests/test_cascade.py")
     options = {"Assessment": {"rows": 20_000}, "Disclosure": {"individuals": 1}}
     assert str(result.check(**options.get(result.kind, {})))
 

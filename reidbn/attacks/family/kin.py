@@ -162,7 +162,7 @@ class Kin:
             law += counts[age] * kernel / kernel.sum()
         return np.asarray(law / law.sum())
 
-    def _share(self, relation: str, disease: int) -> float:
+    def share(self, relation: str, disease: int) -> float:
         """The share who have had an illness, of whom a relation's reports tell."""
         codes = self.tells[relation][:, disease]
         yes, no = int((codes >= YES).sum()), int((codes == NO).sum())
@@ -180,7 +180,7 @@ class Kin:
         codes = self.tells[relation]
         return float(((codes >= FIRST_AGE).sum() + 0.5) / ((codes >= YES).sum() + 1))
 
-    def _says(self, relation: str, about: str, disease: int) -> Array:
+    def says(self, relation: str, about: str, disease: int) -> Array:
         """P(code | truth of the person meant) in the reports of a relation."""
         if relation == SELF:
             return codes_given(Channel(with_age=self._with_age(SELF)), self.ages)
@@ -188,7 +188,7 @@ class Kin:
             self.completeness, self.false_reports, self.jitter, self._with_age(relation)
         )
         if relation == SIBLINGS and about == SELF:
-            return one_of_several(channel, self._share(SIBLINGS, disease) / 2, self.ages)
+            return one_of_several(channel, self.share(SIBLINGS, disease) / 2, self.ages)
         return codes_given(channel, self.ages)
 
     def law(self, pair: tuple[str, str], disease: int) -> tuple[Array, Array]:
@@ -197,9 +197,9 @@ class Kin:
         if key not in self._laws:
             one = pair[0]
             about = SELF if SELF in pair else one
-            first, second = (self._says(name, about, disease) for name in pair)
+            first, second = (self.says(name, about, disease) for name in pair)
             base = SELF if one == SIBLINGS else one
-            prior = truth_prior(self._share(base, disease), self.ages)
+            prior = truth_prior(self.share(base, disease), self.ages)
             ill = None
             if pair not in ((SELF, SIBLINGS), (SIBLINGS, SELF)):  # told alike of every illness
                 if pair not in self._told:

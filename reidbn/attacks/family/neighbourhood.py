@@ -175,6 +175,7 @@ class Neighbourhood(Result):
             )
         return tuple(said)
 
+    check = late("reidbn.attacks.family.checked:check")
     _sections = late("reidbn.report.family_page:sections")
 
     def __repr__(self) -> str:
