@@ -205,12 +205,18 @@ class Line:
 
     def at_end(self, end: float) -> float:
         """The engine's own answer at an end of the range; the limit where it has none."""
-        case = self.response.case
-        found = case.evaluate({self.response.name: np.array([end])})
+        found = self.response.case.evaluate({self.response.name: np.array([end])})
         self._read.check(np.array([end]), found)
+        return self._told(end, found)
+
+    def asked(self, value: float) -> float:
+        """The engine's own answer anywhere, as when it is asked with this value set."""
+        return self._told(value, self.response.case.evaluate({self.response.name: [value]}))
+
+    def _told(self, value: float, found: Values) -> float:
         if not found.possible.all():
-            return float(self(np.array([end]))[0])
-        return float(self._summary(found.probability, case.weights)[0])
+            return float(self(np.array([value]))[0])
+        return float(self._summary(found.probability, self.response.case.weights)[0])
 
     @cached_property
     def scan(self) -> Scan:

@@ -12,12 +12,14 @@ Solve: for which values of a parameter the answer equals, or stays under, a targ
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Unpack
 
 import numpy as np
 
+from reidbn.above import is_above
 from reidbn.aside import asides
 from reidbn.calls import typed
 from reidbn.errors import UsageError
@@ -41,6 +43,7 @@ POINT = 1e-12  # of the range: an undecided interval that is shorter is a root .
 DIGITS = 1e-7  # ... as is one that is shorter than this share of where it lies
 NEAR = 1e-5  # of the range: wider than that a turning point says little of where a touch is
 ZOOMS = 12
+STEP = 1e-15  # of the range: how far an end moves at first that does not hold
 Interval = tuple[float, float]
 
 
@@ -60,6 +63,39 @@ class Level:
     under: tuple[Interval, ...]
     undecided: tuple[Interval, ...] = ()
     is_proven: bool = True
+
+
+def _asked(line: Line, target: float, found: Level) -> Level:
+    """Every end of what is at or under the target, asked for itself and moved inwards until it is.
+
+    A root is found only so nearly, and where an attacker changes his mind that decides.
+    """
+    if found.status in (EQUAL, SEEN[EQUAL]):
+        return found
+    moved: dict[float, float] = {}
+    under = []
+    for low, high in found.under:
+        first, last = (_kept_end(line, target, a, b) for a, b in ((low, high), (high, low)))
+        if first is None or last is None or first > last:
+            continue
+        moved |= {low: first, high: last}
+        under.append((first, last))
+    values = tuple(moved.get(v, v) for v in found.values)
+    return replace(found, under=tuple(under), values=values)
+
+
+def _kept_end(line: Line, target: float, end: float, other: float) -> float | None:
+    """The first value from an end towards the other that keeps the target; None: there is none."""
+    if not is_above(line.asked(end), target):
+        return end
+    step = 1.0 if line.integer else max(STEP * (line.response.high - line.response.low),
+                                        2 * float(np.spacing(abs(end))))  # fmt: skip
+    while step < abs(other - end):
+        at = end + step if other > end else end - step
+        if not is_above(line.asked(at), target):
+            return at
+        step *= 2
+    return other if other != end and not is_above(line.asked(other), target) else None
 
 
 def level(line: Line, target: float) -> Level:
@@ -364,7 +400,17 @@ class Solution:
         return f"{self.status} {self.target:g} {where}"
 
     def _kept(self) -> str:
-        return " and ".join(self._interval(i) for i in self.under) or "nowhere for certain"
+        return " and ".join(self._within(i) for i in self.under) or "nowhere for certain"
+
+    def _within(self, ends: Interval) -> str:
+        """An interval rounded inwards: what is printed keeps the target, too."""
+        if self.is_whole or ends[0] == ends[1]:
+            return self._interval(ends)
+        for digits in (6, 9, 12, 15):
+            low, high = _rounded(ends[0], digits, up=True), _rounded(ends[1], digits, up=False)
+            if low <= high:
+                return f"{low:.{digits}g} to {high:.{digits}g}"
+        return f"{ends[0]!r} to {ends[1]!r}"
 
     def _interval(self, ends: Interval) -> str:
         return f"{self._told(ends[0])} to {self._told(ends[1])}"
@@ -374,6 +420,12 @@ class Solution:
         return f"{value:.0f}" if self.is_whole else f"{value:.6g}"
 
     __repr__ = __str__
+
+
+def _rounded(value: float, digits: int, *, up: bool) -> float:
+    """A number of so many digits, and never beyond `value`."""
+    mode = ROUND_CEILING if up else ROUND_FLOOR
+    return float(Context(prec=digits, rounding=mode).create_decimal(repr(value)))
 
 
 @typed
@@ -423,7 +475,7 @@ def solve(
 def solution(response: Response, target: float, statistic: str = "mean") -> Solution:
     """Where a response meets a target."""
     line = Line(response, statistic)
-    found = level(line, target)
+    found = _asked(line, target, level(line, target))
     return Solution(
         attack=response.case.attack.name,
         question=response.case.query.describe(),

@@ -1,0 +1,89 @@
+"""What is said where an attacker changes his mind: ends of intervals, errors, slopes."""
+
+import re
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+
+SMALL = """
+schema_version: 1
+name: small
+title: small
+story: Goes where it pays
+sources: [me]
+parameters:
+  p: {{value: {p}, range: [0, 1], prior: {{kind: beta, a: 2, b: 3}}, source: assumption}}
+  w: {{value: {w}, range: [0, 100], unit: euro, prior: {{kind: uniform}}, source: assumption}}
+  q: {{measured: {{hits: 30, trials: 50, study: s}}}}
+decisions:
+  go: {{options: [no, yes], sees: [seen], story: Goes, source: assumption}}
+utilities:
+  gain: {{of: [ok], unit: euro, rows: [{{when: {{ok: yes}}, value: $w}}, {{value: 0}}],
+         source: assumption}}
+  cost: {{of: [go], unit: euro, rows: [{{when: {{go: yes}}, value: -{cost}}}, {{value: 0}}],
+         source: assumption}}
+nodes:
+  seen: {{cpd: {{kind: probability, p: 0.5}}, source: assumption}}
+  can: {{parents: [seen],
+        rows: [{{when: {{seen: yes}}, p: {{yes: $q, no: rest}}}}, {{p: {{yes: $p, no: rest}}}}]}}
+  ok: {{parents: [go, can], cpd: {{kind: and}}}}
+questions:
+  risk: {{target: ok=yes}}
+"""
+
+
+def small(*, p=0.3, w=50.0, cost=15):
+    return rb.attack.loads(SMALL.format(p=p, w=w, cost=cost))
+
+
+def asked_at_its_ends(attack, parameter, target, ask, **how):
+    """How many ends there are besides those of the range; each keeps the target, as printed too."""
+    found = rb.solve(attack, *how.pop("question", ("risk",)), parameter, target=target)
+    limit = target * (1 + 1e-12)
+    printed = re.search(r"at or under it for .*?: (.*?)(?:, as far as|;|\n|$)", str(found))
+    told = re.findall(r"[-+.\de]+", printed[1].replace(" to ", " ")) if printed else []
+    for value in [*(x for piece in found.under for x in piece), *map(float, told)]:
+        assert ask({parameter: value}) <= limit, (parameter, target, value)
+    return len({x for piece in found.under for x in piece} - {found.low, found.high})
+
+
+def test_every_end_that_is_said_to_keep_the_target_keeps_it_when_asked():
+    rng, ends = np.random.default_rng(20251122), 0
+
+    def ask(s):
+        return float(rb.ask(attack, "risk", set=s))
+
+    for _ in range(3):
+        attack = small(p=round(rng.uniform(0.05, 0.95), 2), w=round(rng.uniform(20, 95), 1),
+                       cost=round(rng.uniform(1, 14), 1))  # fmt: skip
+        for name in ("p", "w"):
+            base = float(rb.ask(attack, "risk"))
+            for target in (base, 0.6 * base):
+                ends += asked_at_its_ends(attack, name, target, ask)
+    assert ends >= 8
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [("fine", 0.0005), ("worth", 0.0004), ("effort", 0.0004), ("amusement", 0.01)],
+)
+def test_the_ends_of_the_insider_who_decides_keep_the_target(name, target):
+    def ask(s):
+        return float(rb.ask("insider-decides", "risk", set=s))
+
+    assert asked_at_its_ends("insider-decides", name, target, ask)
+
+
+def test_the_ends_of_an_assessment_keep_the_target():
+    people = rb.read_table(rb.datasets.synthetic_patients(120, seed=1),
+                           quasi_identifiers=["age", "sex", "state", "race"])  # fmt: skip
+    result = rb.assess("insider-decides", people, scenario="voter-registration")
+
+    def ask(s):
+        return float(rb.what_if(result, set=s).risk().mean())
+
+    target = 0.7 * ask({})
+    ends = [asked_at_its_ends(result, n, target, ask, question=()) for n in ("fine", "worth")]
+    assert sum(ends)
