@@ -248,9 +248,9 @@ def test_a_date_of_birth_seen_once_is_not_taken_for_one_of_a_thousandth():
     assert truth > 0.9
     assert fits["predictive"] == pytest.approx(truth, abs=0.05)
     assert fits["default"] < 0.6
-    # Most have a date of their own: structures cannot be told, which is said, and not recommended.
+    # Most have a date of their own: structures cannot be told, which is said.
     told = population.compare(people, population=N).set_index("model")
-    assert told.index[told["recommended"]].tolist() == ["log-linear"]
+    assert told.index[told["recommended"]].tolist() == ["structured"]
     assert (
         "date: most people of the table have a value of their own" in told["remarks"]["structured"]
     )

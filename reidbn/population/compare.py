@@ -112,11 +112,18 @@ def _has_structure(sample: Sample, fit: Uniqueness | None) -> bool:
     """
     drawn_alike = sample.people is not None and not sample.is_weighted
     uncompared_ = is_uncompared(sample.n, sample.N)
-    found = isinstance(fit, StructuredFit) and fit.uniques > 0 and sample.mostly_alone is None
+    found = isinstance(fit, StructuredFit) and fit.uniques > 0
     return found and drawn_alike and not uncompared_
 
 
 def _why_structured(sample: Sample) -> str:
+    if sample.mostly_alone is not None:
+        return (
+            f"most people have a value of their own in {sample.mostly_alone}, and no real table of "
+            "that kind was compared; on 700 made-up ones its 95 % interval held the truth in 91 % "
+            "and was never too low; the estimate was 4 times too low at most, log-linear's, which "
+            "has no interval, 5 times"
+        )
     return (
         f"with {sample.fraction:.3g} of the population in the table, how attributes go together "
         "was off by more than a factor of two in 3 of 312 cases on real tables, log-linear in 20, "

@@ -155,7 +155,6 @@ MODELS = (*PITMAN_MODELS, *_OTHERS)
 _OPTIONS = {
     "snb": ("classes",),
     "log-linear": ("variant", "interactions", "effects"),
-    "structured": ("spread",),
 }
 
 

@@ -32,9 +32,11 @@ from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.table import People
+from reidbn.population.margins import posterior_of
 from reidbn.population.pitman import PitmanFit, check_level, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness
-from reidbn.population.sample import Sample, of_one_offs
+from reidbn.population.sample import Sample, is_one_off, of_one_offs
+from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.layer import (
     FEW,
     CalibratedLayer,
@@ -43,6 +45,8 @@ from reidbn.theory.layer import (
     how_far_apart,
     mean_inverse_common,
 )
+from reidbn.theory.pitman import stays_unique
+from reidbn.theory.region import Nodes
 from reidbn.theory.species import zayatz
 from reidbn.theory.structure import Distinct, by_classes, by_forest, determined, together
 
@@ -52,6 +56,8 @@ Ints: TypeAlias = NDArray[np.int64]
 STRUCTURED = "structured"
 SPREAD = (0.015, 0.785)
 """s0 and c of equation (2)."""
+APART_OF_OWN = 3.0
+"""c where most people have a value of their own (benchmarks/results/one_off_values.md)."""
 SMALLEST = 100
 """People below whom structures cannot be told apart."""
 UNSEEN = 0.5  # unique rows that the table has nobody like
@@ -109,6 +115,9 @@ class StructuredFit(Uniqueness):
     common: tuple[float, float, float]
     dropped: tuple[str, ...] = ()
     """Columns that are functions of others: they part nobody."""
+    key: Nodes | None = None
+    """Pitman's posterior of the classes, where most people have a value of their own on a column.
+    """
     seed: int = 0
 
     @property
@@ -243,12 +252,23 @@ class StructuredFit(Uniqueness):
     def _rates(self, spread: tuple[float, float] = SPREAD, *, draws: int = _DRAWS) -> Floats:
         """Drawn P(F = 1 | f = 1) by knot: the layer's posterior, times the structure's factor.
 
-        Structures err alike in strata of one table, and their factors are drawn alike.
+        Structures err alike in strata of one table, and their factors are drawn alike.  Where most
+        people have a value of their own on a column, a third of the draws takes such values for
+        alike likely, so that they run out, and a third says what class sizes alone say, whose
+        values never run out: the table cannot tell.
         """
         alike, own = np.random.default_rng(self.seed), np.random.default_rng([self.seed, 1])
         factor = np.exp(self._structure(spread) * alike.standard_normal(draws))
         point = own.choice(len(self.layer.weight), size=draws, p=self.layer.weight)
-        return np.asarray(np.minimum(self._by_point[point] * factor[:, None], 1.0))
+        rates = self._by_point[point]
+        if self.key is not None:
+            third = draws // 3
+            rates[:third] = self.layer.all_alike(self._knots, self.population)[point[:third]]
+            node = own.choice(len(self.key.weight), size=third, p=self.key.weight)
+            theta, alpha = self.key.theta[node], self.key.alpha[node]
+            stay = stays_unique(self.n, self.population, theta=theta, alpha=alpha)
+            rates[third : 2 * third] = stay[:, None]
+        return np.asarray(np.minimum(rates * factor[:, None], 1.0))
 
     def _realised(self, rates: Floats) -> Floats:
         """Draws of the population's uniques."""
@@ -284,6 +304,8 @@ class StructuredFit(Uniqueness):
     def _structure(self, spread: tuple[float, float] = SPREAD) -> float:
         """Equation (2)."""
         fixed, apart = spread
+        if self.key is not None:
+            apart = max(apart, APART_OF_OWN)
         left = 1 - self.sampling_fraction
         return float(np.sqrt(fixed**2 * left + (apart * self._apart) ** 2))
 
@@ -430,14 +452,45 @@ def fit_structured(sample: Sample) -> Uniqueness:
         why = "one attribute alone parts people, so there is no structure"
         return OneAttribute(sample, fit_pitman(sample, model="pitman-bayes"), why)
     ordered = tuple(is_ordered(people, sample.columns[j]) for j in kept)
-    rows = Distinct(codes[:, kept], counts.astype(np.float64), ordered)
+    rows = _with_key(codes[:, kept], counts, ordered, sample.N)
     forest, classes = by_forest(rows), by_classes(rows, np.random.default_rng(0))
     x, few = together(forest, classes) + np.log(rows.n), counts <= FEW
     apart = how_far_apart(forest[few], classes[few], counts[few])
     return StructuredFit(
-        sample, ids, counts, (forest, classes), fit_layer(x, counts, rows.n, apart),
+        sample, ids, counts, (forest, classes),
+        fit_layer(x, counts, rows.n, apart, rows.unsure(range(len(rows.values)))),
         common_layer(x, counts, rows.n), dropped,
+        posterior_of(sample.table, sample.N) if rows.own else None,
     )  # fmt: skip
+
+
+def _with_key(codes: Ints, counts: Ints, ordered: tuple[bool, ...], N: int) -> Distinct:
+    """Rows in which the columns on which most people have a value of their own are one, the last.
+
+    How such columns go together the table tells only by who is alike on all of them.
+    """
+    rows = Distinct(codes, counts.astype(np.float64), ordered)
+    keys = own_columns(rows)
+    if not keys:
+        return rows
+    rest = [j for j in range(codes.shape[1]) if j not in keys]
+    key, people = rows.held(keys)
+    return Distinct(
+        np.column_stack([codes[:, rest], key]),
+        rows.counts,
+        (*(ordered[j] for j in rest), False),
+        {(len(rest),): posterior_of(frequencies_of(people), N)},
+    )
+
+
+def own_columns(rows: Distinct) -> tuple[int, ...]:
+    """The attributes on which most people have a value of their own."""
+    return tuple(j for j, held in enumerate(rows.people) if is_one_off(frequencies_of(held)))
+
+
+def frequencies_of(people: Floats) -> FrequencyTable:
+    """How many values are held by how many people."""
+    return FrequencyTable.of(*np.unique(people.astype(np.int64), return_counts=True))
 
 
 def is_ordered(people: People, column: str) -> bool:

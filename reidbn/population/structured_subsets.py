@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,7 +25,16 @@ from reidbn.microdata.classes import some_of
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import sizes_of_rows
 from reidbn.microdata.table import People
-from reidbn.population.structured import SMALLEST, SPREAD, UNSEEN, is_ordered
+from reidbn.population.margins import posterior_of
+from reidbn.population.structured import (
+    APART_OF_OWN,
+    SMALLEST,
+    SPREAD,
+    UNSEEN,
+    frequencies_of,
+    is_ordered,
+    own_columns,
+)
 from reidbn.progress import progress
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.layer import FEW
@@ -96,7 +106,8 @@ class StructuredSubsets:
     def at_end(self, deviations: float) -> StructuredSubsets:
         """The same at one end of what layers and structures leave open."""
         pi = self.layers.n / self.layers.N
-        fixed, apart = SPREAD
+        fixed, usual = SPREAD
+        apart = np.where([bool(key) for key in self.marginals.keys], APART_OF_OWN, usual)
         structure = fixed**2 * (1 - pi) + (apart * np.std(np.log(self.answers), axis=1)) ** 2
         factor = np.exp(deviations * np.sqrt(self.layers.spread**2 + structure[:, None]))
         layers = self.layers.times(factor.astype(np.float32))
@@ -116,7 +127,7 @@ def fit_every_subset(
     """
     if rows.total < SMALLEST or population <= rows.total:
         return None
-    known, columns = _coded(people, rows, groups)
+    known, columns = _coded(people, rows, groups, population)
     asked = _smallest(rows, frequencies, [bool(c) for c in columns])
     bits = np.arange(len(asked))[:, None] >> np.arange(len(columns)) & 1
     several = bits @ np.array([len(own) for own in columns]) > 1
@@ -131,22 +142,28 @@ def fit_every_subset(
 
 
 def _coded(
-    people: People, rows: DistinctRows, groups: Sequence[Sequence[str]]
+    people: People, rows: DistinctRows, groups: Sequence[Sequence[str]], N: float
 ) -> tuple[Distinct, list[tuple[int, ...]]]:
     """The rows' values, compact, and the attributes of each group that part people."""
     some = some_of(rows.of_record, rows.rows)
     names = [c for group in groups for c in group]
     codes = people.codes(names)[some]
     compact = np.column_stack([np.unique(c, return_inverse=True)[1] for c in codes.T])
-    known = Distinct(compact, rows.people, tuple(is_ordered(people, c) for c in names))
+    ordered = tuple(is_ordered(people, c) for c in names)
+    known = Distinct(compact, rows.people, ordered)
+    keys = own_columns(known)
+    if keys:
+        sets = [part for size in range(len(keys)) for part in combinations(keys, size + 1)]
+        own = {part: posterior_of(frequencies_of(known.held(part)[1]), int(N)) for part in sets}
+        known = Distinct(compact, rows.people, ordered, own)
     columns, at = [], 0
     for group in groups:
-        own = [j for j in range(at, at + len(group)) if known.values[j] > 1]
+        mine = [j for j in range(at, at + len(group)) if known.values[j] > 1]
         at += len(group)
-        if len(own) > 1:
-            found = determined(compact[:, own], rows.people)
-            own = [j for i, j in enumerate(own) if i not in found]
-        columns.append(tuple(own))
+        if len(mine) > 1:
+            found = determined(compact[:, mine], rows.people)
+            mine = [j for i, j in enumerate(mine) if i not in found]
+        columns.append(tuple(mine))
     return known, columns
 
 
@@ -229,7 +246,8 @@ def _calibrated(
     cells = np.array([found.counts[found.sizes <= FEW].sum() for found in frequencies])[wanted]
     _, mean, square = apart / np.maximum(apart[0], 1.0)
     off = np.sqrt(np.maximum(square - mean**2, 0.0))
-    layers = fit_layers(seen, cells.astype(float), n, population, off)
+    unsure = np.array([marginals.rows.unsure(marginals.attributes(m)) for m in wanted.tolist()])
+    layers = fit_layers(seen, cells.astype(float), n, population, off, unsure)
     uniques = np.maximum(answers[:, 3], 1.0)
     share = answers / uniques[:, None]
     held = seen[:, :, 0]

@@ -15,7 +15,9 @@ to three people say of (a, b, s), given that they have one to three, is the like
 with the same m for all rows, that together they count once per row.  The prior is a - s^2/2 ~
 N(.15, .3), b ~ N(.95, .12), ln s ~ N(ln max(.2, .3 d), .8): its middle is where real tables put it
 (benchmarks/results/real_populations.md).  d is how far the log shares of the two models of
-structure.py are apart from row to row: models that contradict each other know less.
+structure.py are apart from row to row: models that contradict each other know less.  Where most
+people have a value of their own on an attribute, a is as much less sure as the share of such a
+value is, and as how it goes together with the others is.
 
 Of a person in a class of f,
 
@@ -50,11 +52,13 @@ UNKNOWN, UNKNOWN_SD = 0.1, 1.5
 """Share of the rows of which the models know nothing, and how far off they are."""
 MID_A, SD_A, MID_B, SD_B, SD_S = 0.15, 0.3, 0.95, 0.12, 0.8
 LEAST_S, OF_APART = 0.2, 0.3
+OF_UNSURE = 2.0  # as far apart are models that are so unsure
 BINS = 40  # of x, so that the cost does not grow with the table
 GRID = (13, 7, 7)
 LOW, HIGH = np.array([-1.4, 0.55, np.log(0.02)]), np.array([1.8, 1.35, np.log(2.0)])
 KEPT = 1e-5  # of the posterior, that a grid point is kept for
 LARGEST = 1 - 1e-6  # a row has less than everybody
+NOBODY = 1e-300  # a row of almost everybody is no person's own
 _Z, _W = hermegauss(11)
 _W = _W / _W.sum()
 _BOTH = np.concatenate(((1 - UNKNOWN) * _W, UNKNOWN * _W))
@@ -81,14 +85,19 @@ class CalibratedLayer:
         stay = np.log1p(-self._p(x))
         weight = _BOTH * np.exp((self.n - 1) * stay)
         told = (weight * np.exp((N - self.n) * stay)).sum(axis=2)
-        return np.asarray(told / weight.sum(axis=2))
+        return np.asarray(told / np.maximum(weight.sum(axis=2), NOBODY))
+
+    def all_alike(self, x: Floats, N: float) -> Floats:
+        """P(F = 1 | f = 1) were there no e, and rows of one x alike likely: grid point, x."""
+        log_p = self.a[:, None] + self.b[:, None] * x - np.log(self.n)
+        return np.asarray(np.exp((N - self.n) * np.log1p(-np.minimum(np.exp(log_p), LARGEST))))
 
     def mean_inverse(self, f: int, x: Floats, N: float) -> Floats:
         """Equation (4) for a class size of at most `FEW`: axes grid point, x."""
         p = self._p(x)
         weight = _BOTH * (self.n * p) ** (f - 1) * np.exp((self.n - f) * np.log1p(-p))
         told = mean_inverse_beside(np.full(p.shape, f), (N - self.n) * p)
-        return np.asarray((weight * told).sum(axis=2) / weight.sum(axis=2))
+        return np.asarray((weight * told).sum(axis=2) / np.maximum(weight.sum(axis=2), NOBODY))
 
     def _p(self, x: Floats) -> Floats:
         log_p = self.a[:, None] + self.b[:, None] * x - np.log(self.n)
@@ -114,24 +123,34 @@ def how_far_apart(one: Floats, other: Floats, people: Ints) -> float:
     return float(np.sqrt(np.average(off**2, weights=people)))
 
 
-def fit_layer(x: Floats, f: Ints, n: float, apart: float = 0.0) -> CalibratedLayer:
+def fit_layer(
+    x: Floats, f: Ints, n: float, apart: float = 0.0, unsure: float = 0.0
+) -> CalibratedLayer:
     """The posterior of (a, b, s) from the rows of one to three people, of models `apart`.
 
-    First on a wide grid, then on one over three standard deviations around its mean.
+    First on a wide grid, then on one over three standard deviations around its mean.  `unsure` is
+    the standard deviation of what nobody knows of a, beside the prior's own.
     """
     few = f <= FEW
     seen = _binned(x[few], f[few], 1, FEW)
-    low, high = LOW, HIGH
-    middle_s = float(middle_of(apart))
-    points, weight = _posterior(low, high, seen, n, 1, middle_s)
+    ends = ends_of(unsure)
+    low, high = ends
+    prior = float(middle_of(max(apart, OF_UNSURE * unsure))), float(np.hypot(SD_A, unsure))
+    points, weight = _posterior(low, high, seen, n, 1, prior)
     middle = points @ weight
     spread = np.sqrt(np.maximum((points - middle[:, None]) ** 2 @ weight, 0))
-    spread = np.maximum(spread, (HIGH - LOW) / (np.array(GRID) - 1) / 3)
-    low, high = np.maximum(LOW, middle - 3 * spread), np.minimum(HIGH, middle + 3 * spread)
-    points, weight = _posterior(low, high, seen, n, 1, middle_s)
+    spread = np.maximum(spread, (ends[1] - ends[0]) / (np.array(GRID) - 1) / 3)
+    low, high = np.maximum(ends[0], middle - 3 * spread), np.minimum(ends[1], middle + 3 * spread)
+    points, weight = _posterior(low, high, seen, n, 1, prior)
     keep = weight > KEPT
     a, b, log_s = points[:, keep]
     return CalibratedLayer(n, a, b, np.exp(log_s), weight[keep] / weight[keep].sum())
+
+
+def ends_of(unsure: float) -> tuple[Floats, Floats]:
+    """The ends of the grid, where a is so unsure."""
+    more = np.array([3 * unsure, 0.0, 0.0])
+    return LOW - more, HIGH + more
 
 
 def _posterior(
@@ -140,14 +159,15 @@ def _posterior(
     seen: tuple[Floats, Floats],
     n: float,
     smallest: int,
-    middle_s: float,
+    prior: tuple[float, float],
 ) -> tuple[Floats, Floats]:
-    """Points (a, b, ln s) of a grid, and their weights."""
+    """Points (a, b, ln s) of a grid, and their weights; `prior`: middle of ln s, sd of a."""
+    middle_s, sd_a = prior
     axes = [np.linspace(*ends) for ends in zip(low, high, GRID, strict=True)]
     points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")])
     a, b, log_s = points
     s = np.exp(log_s)
-    off = ((a - s**2 / 2 - MID_A) / SD_A) ** 2 + ((b - MID_B) / SD_B) ** 2
+    off = ((a - s**2 / 2 - MID_A) / sd_a) ** 2 + ((b - MID_B) / SD_B) ** 2
     told = log_likelihood(a, b, s, seen, n, smallest) - (off + ((log_s - middle_s) / SD_S) ** 2) / 2
     weight = np.exp(told - told.max())
     return points, weight / weight.sum()
@@ -192,7 +212,7 @@ def common_layer(x: Floats, f: Ints, n: float) -> tuple[float, float, float]:
     """(a, b, s) of the classes of four to thirty people: the best point under the same prior."""
     some = (f > FEW) & (f <= COMMON)
     seen = _binned(x[some], f[some], FEW + 1, COMMON)
-    points, weight = _posterior(LOW, HIGH, seen, n, FEW + 1, float(middle_of(0.0)))
+    points, weight = _posterior(LOW, HIGH, seen, n, FEW + 1, (float(middle_of(0.0)), SD_A))
     a, b, log_s = points[:, int(np.argmax(weight))]
     return float(a), float(b), float(np.exp(log_s))
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from reidbn.theory.layer import (
     FEW,
-    HIGH,
-    LOW,
     MID_A,
     MID_B,
+    OF_UNSURE,
     SD_A,
     SD_B,
     SD_S,
     CalibratedLayer,
+    ends_of,
     log_likelihood,
     middle_of,
 )
@@ -36,6 +36,7 @@ TOP = 5.0  # the last knot
 SURE = 6.0  # how far beyond N/n the first knot lies
 FINE = 0.05  # between the values of m that are tabled
 AT_ONCE = 512  # subsets
+UNSURE_STEP = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,19 +102,38 @@ def tally(x: Single, f: NDArray[Any], people: Floats, at: Floats, out: Floats) -
     flat += np.bincount(cell + FEW, weight * beyond, flat.size)
 
 
-def fit_layers(seen: Floats, rows: Floats, n: float, N: float, apart: Floats) -> SubsetLayers:
+def fit_layers(
+    seen: Floats, rows: Floats, n: float, N: float, apart: Floats, unsure: Floats | None = None
+) -> SubsetLayers:
     """The layers of all subsets, from `tally`'s people and how many rows they are.
 
     Equation (2) of layer.py: people count as many as there are rows of one to three.  `apart` is
-    how far the models are apart on each subset.
+    how far the models are apart on each subset, and `unsure` as in `fit_layer`, in steps.
     """
+    steps = np.zeros(len(seen)) if unsure is None else np.ceil(unsure / UNSURE_STEP)
     x = knots(n, N)
-    axes = [np.linspace(*ends) for ends in zip(LOW, HIGH, GRID, strict=True)]
+    told = [np.empty((len(seen), len(x)), dtype=np.float32) for _ in range(2 + FEW)]
+    for step in np.unique(steps):
+        some = np.flatnonzero(steps == step)
+        found = _fitted(seen[some], rows[some], n, N, apart[some], float(step * UNSURE_STEP))
+        for out, values in zip(told, found, strict=True):
+            out[some] = values
+    return SubsetLayers(n, N, float(x[0]), told[0], told[1], tuple(told[2:]))
+
+
+def _fitted(
+    seen: Floats, rows: Floats, n: float, N: float, apart: Floats, unsure: float
+) -> list[Single]:
+    """P(F = 1 | f = 1), the deviation of its log, and E[1/F | f]: subset x knot."""
+    x = knots(n, N)
+    low, high = ends_of(unsure)
+    axes = [np.linspace(*ends) for ends in zip(low, high, GRID, strict=True)]
     points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")])
     a, b, log_s = points
     own = np.exp(axes[2])
-    off = ((a - np.exp(2 * log_s) / 2 - MID_A) / SD_A) ** 2 + ((b - MID_B) / SD_B) ** 2
-    middle = middle_of(apart)
+    sd_a = np.hypot(SD_A, unsure)
+    off = ((a - np.exp(2 * log_s) / 2 - MID_A) / sd_a) ** 2 + ((b - MID_B) / SD_B) ** 2
+    middle = middle_of(np.maximum(apart, OF_UNSURE * unsure))
     prior = -(off + (log_s / SD_S) ** 2) / 2  # but for what depends on the subset
     likelihood, unique, *match = _tabled(points, own, x, n, N)
     held = seen.sum(axis=(1, 2))
@@ -131,13 +151,13 @@ def fit_layers(seen: Floats, rows: Floats, n: float, N: float, apart: Floats) ->
         told[1][some] = np.sqrt(np.maximum(of_squares / np.maximum(mean, 1e-30) ** 2 - 1, 0))
         for out, values in zip(told[2:], match, strict=True):
             out[some] = weight @ values
-    return SubsetLayers(n, N, float(x[0]), told[0], told[1], tuple(told[2:]))
+    return told
 
 
 def _tabled(points: Floats, own: Floats, x: Floats, n: float, N: float) -> list[Floats]:
     """By grid point and knot: log P(f | f <= 3) for each f, P(F = 1 | f = 1), E[1/F | f]."""
     a, b, log_s = points
-    ends = LOW[0] + min(LOW[1] * x[0], HIGH[1] * x[0]), HIGH[0] + HIGH[1] * x[-1]
+    ends = a.min() + min(b.min() * x[0], b.max() * x[0]), a.max() + b.max() * x[-1]
     m = np.arange(ends[0], ends[1] + FINE, FINE)
     plain = CalibratedLayer(n, np.zeros(len(own)), np.ones(len(own)), own, np.ones(len(own)))
     law = np.empty((FEW, len(own), len(m)))

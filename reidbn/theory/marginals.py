@@ -12,6 +12,9 @@ subset y of groups of attributes, those t left out:
 r_h is the person's chance to be in the class h, from all that the table knows: that is what people
 like them put into the class.  For somebody alone on y (t = 1) the person is left out exactly.
 
+What a subset has of attributes on which most people have a value of their own (equation 4 of
+structure.py) multiplies both.
+
 All subsets at once: half of the groups are multiplied out for one axis, half for the other, and the
 sum over h is a product of matrices for each person.  A subset is a whole number: bit j set means
 group j is in it.
@@ -41,6 +44,7 @@ from reidbn.theory.structure import (
     outwards,
     pairs,
     several_classes,
+    share_of_own,
     spanning,
     together,
 )
@@ -90,7 +94,12 @@ class Marginals:
         """Log H by the forest and by the latent classes: subset wanted x row."""
         alike = [people == t for t in range(2, MOST_LEFT_OUT)]
         alike.append(people >= MOST_LEFT_OUT)
-        return self._by_forest(some, alike), self._by_classes(some, alike)
+        forest, classes = self._by_forest(some, alike), self._by_classes(some, alike)
+        if self.rows.own:
+            of_keys = self._by_keys(some, alike)
+            forest += of_keys
+            classes += of_keys
+        return forest, classes
 
     # -- the forest --------------------------------------------------------------------------------
 
@@ -105,7 +114,7 @@ class Marginals:
         found: list[int] = []
         starts = [0]
         for mask in self.wanted.tolist():
-            inside = self.attributes(mask)
+            inside = [j for j in self.attributes(mask) if (j,) not in self.rows.own]
             for child, edge in outwards(inside, spanning(self._pairs, inside)):
                 key: int | tuple[int, int] = child
                 if edge is not None:
@@ -136,10 +145,48 @@ class Marginals:
             at[:] = of_row
             at += start
             start += len(people)
-        return cells, np.concatenate(told, axis=1).astype(np.float32)
+        none = np.zeros((MOST_LEFT_OUT, 0))
+        return cells, np.concatenate([none, *told], axis=1).astype(np.float32)
+
+    @cached_property
+    def keys(self) -> tuple[tuple[int, ...], ...]:
+        """The attributes, of each subset wanted, on which most people have a value of their own."""
+        return tuple(self.rows.key(self.attributes(mask)) for mask in self.wanted.tolist())
+
+    @cached_property
+    def _key_shares(self) -> tuple[dict[tuple[int, ...], int], NDArray[np.int32], Single]:
+        """Where each key is; the cell of each row, key x row; log share of each cell, t x cell."""
+        used = sorted(set(self.keys) - {()})
+        cells = np.empty((len(used), len(self.rows.counts)), dtype=np.int32)
+        told, start = [], 0
+        for at, key in zip(cells, used, strict=True):
+            of_row, people = self.rows.held(key)
+            told.append([share_of_own(self.rows.own[key], people, self.rows.n, without)
+                         for without in _left_out(people)])  # fmt: skip
+            at[:] = of_row
+            at += start
+            start += len(people)
+        logs = np.concatenate(told, axis=1).astype(np.float32)
+        return {key: i for i, key in enumerate(used)}, cells, logs
+
+    def _by_keys(self, some: Ints, alike: Sequence[NDArray[np.bool_]]) -> Single:
+        """Log share of what each subset has of them: subset wanted x row."""
+        out = np.zeros((len(self.wanted), len(some)), dtype=np.float32)
+        if not any(self.keys):
+            return out
+        place, cells, told = self._key_shares
+        for i, key in enumerate(self.keys):
+            if key:
+                at = cells[place[key], some]
+                out[i] = told[0, at]
+                for more, where in zip(told[1:], alike, strict=True):
+                    np.copyto(out[i], more[at], where=where[i])
+        return out
 
     def _by_forest(self, some: Ints, alike: Sequence[NDArray[np.bool_]]) -> Single:
         cells, told = self._factors
+        if not len(cells):
+            return np.zeros((len(self.wanted), len(some)), dtype=np.float32)
         at = cells[:, some]
         out, *others = (self._plan[0] @ logs.take(at) for logs in told)
         for found, where in zip(others, alike, strict=True):
@@ -192,6 +239,8 @@ class Marginals:
         for group in self.groups:
             product = np.ones(under.shape)
             for j in group:
+                if (j,) in self.rows.own:
+                    continue
                 people = self.rows.people[j][codes[:, j]]
                 prior = PRIOR * self.rows.shares(j, codes[:, j], np.minimum(t, people))
                 held = self._tables[j][codes[:, j]]
@@ -204,10 +253,11 @@ class Marginals:
         return weight, factors
 
     @cached_property
-    def _tables(self) -> list[Floats]:
+    def _tables(self) -> dict[int, Floats]:
         """By attribute: people by value and class, of all starts."""
         starts = zip(*(each.tables for each in self.classes), strict=True)
-        return [np.concatenate(tables, axis=1) for tables in starts]
+        made = (np.concatenate(tables, axis=1) for tables in starts)
+        return dict(zip(self.rows.shared, made, strict=True))
 
 
 def _left_out(people: Floats) -> list[Floats]:

@@ -26,12 +26,22 @@ Together: the mean of both, less where the forest says less, since classes lend 
 that nobody of theirs has,
 
     log H = log((H_forest + H_classes)/2) + .2 min(log H_forest - log H_classes, 0)          (3)
+
+Of an attribute on which most people have a value of their own (a date of birth, a street) the table
+has seen a part of the values, and cannot tell how they go together with anything.  It has no pairs
+and no classes, and multiplies H by the share by which Pitman's partition of its values says that
+the next person has it [Pitman95],
+
+    log m(c) = E[log (c - f + 1 - alpha)/(n - f + 1 + theta)]                                (4)
+
+over the posterior of theta and alpha: for somebody who has it with c - 1 others, f - 1 of them left
+out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import log
@@ -40,6 +50,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+
+from reidbn.theory.region import Nodes
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -71,6 +83,9 @@ class Distinct:
     counts: Floats
     ordered: tuple[bool, ...] = ()
     """Attributes whose codes are in the order of their values, so that neighbours are alike."""
+    own: Mapping[tuple[int, ...], Nodes] = field(default_factory=dict)
+    """Pitman's posterior of attributes on which most people have a value of their own, each
+    alone and those that are asked for together."""
 
     @cached_property
     def n(self) -> float:
@@ -96,9 +111,55 @@ class Distinct:
 
     def shares(self, j: int, values: Ints, left_out: Floats | float) -> Floats:
         """Shares of values of attribute j without some people who have them."""
+        if (j,) in self.own:
+            return np.exp(share_of_own(self.own[j,], self.people[j][values], self.n, left_out))
         return self._marginal[j].share(
             self.people[j][values], self.n, 1 / self.values[j], left_out, values
         )
+
+    @cached_property
+    def shared(self) -> tuple[int, ...]:
+        """Attributes of which the table can tell how they go together."""
+        return tuple(j for j in range(len(self.values)) if (j,) not in self.own)
+
+    def key(self, attributes: Iterable[int]) -> tuple[int, ...]:
+        """Those of some attributes on which most people have a value of their own."""
+        return tuple(j for j in attributes if (j,) in self.own)
+
+    def held(self, key: tuple[int, ...]) -> tuple[Ints, Floats]:
+        """Which values of a key each row has, and the people who have them."""
+        if len(key) == 1:
+            return self.codes[:, key[0]], self.people[key[0]]
+        if key not in self._held:
+            ids = np.unique(self.codes[:, key], axis=0, return_inverse=True)[1].reshape(-1)
+            people = np.bincount(ids, weights=self.counts)
+            self._held[key] = np.asarray(ids, np.int64), np.asarray(people, np.float64)
+        return self._held[key]
+
+    @cached_property
+    def _held(self) -> dict[tuple[int, ...], tuple[Ints, Floats]]:
+        return {}
+
+    def unsure(self, attributes: Iterable[int]) -> float:
+        """Standard deviation of what nobody knows of log H, of people with a key of their own.
+
+        It has the parameters of (4).  And the others may be independent of the key, as H takes
+        them, or functions of it: in between lies what they add to log H, of which it has a half.
+        """
+        some = list(attributes)
+        key = self.key(some)
+        if not key:
+            return 0.0
+        at, (ids, people) = self.own[key], self.held(key)
+        alone = people[ids] == 1
+        told = np.log1p(-at.alpha) - np.log(self.n + at.theta)
+        rest = sum(float(self._log_shares[j][alone].mean()) for j in some if j in self._log_shares)
+        known = float(at.weight @ (told - at.weight @ told) ** 2)
+        return float(np.sqrt(known + (rest / 2) ** 2))
+
+    @cached_property
+    def _log_shares(self) -> dict[int, Floats]:
+        return {j: np.log(self.shares_without(j)) for j in self.shared}
 
     @cached_property
     def _marginal(self) -> tuple[Shrunk, ...]:
@@ -141,6 +202,15 @@ class Shrunk:
             left = np.maximum(near - own * left_out, 0.0)
             base = (left + self.back * base) / (of - left_out + self.back)
         return np.asarray((people - left_out + self.k * base) / (above - left_out + self.k))
+
+
+def share_of_own(at: Nodes, people: Floats, n: float, left_out: Floats | float) -> Floats:
+    """Equation (4), of values that `people` have."""
+    left = np.broadcast_to(np.asarray(left_out, dtype=np.float64), people.shape)
+    cells, place = np.unique(np.stack([people, left]), axis=1, return_inverse=True)
+    held, out = cells[:, :, None]
+    told = np.log(held - out + 1 - at.alpha) - np.log(n - out + 1 + at.theta)
+    return np.asarray((told @ at.weight)[place.reshape(-1)])
 
 
 def _likeliest(found: list[Shrunk], people: Floats, above: Floats, base: Floats | float) -> Shrunk:
@@ -196,7 +266,7 @@ def pair(rows: Distinct, a: int, b: int) -> TwoTogether:
 
 def pairs(rows: Distinct) -> list[TwoTogether]:
     """Every two attributes, those of the largest mutual information first."""
-    every = [pair(rows, a, b) for a, b in combinations(range(len(rows.values)), 2)]
+    every = [pair(rows, a, b) for a, b in combinations(rows.shared, 2)]
     return sorted(every, key=lambda p: -p.information)
 
 
@@ -321,15 +391,19 @@ class LatentClasses:
     """People by class."""
     tables: tuple[Floats, ...]
     """By attribute, people: axes value, class."""
+    attributes: tuple[int, ...]
+    """Which attributes those are: all but those of values of one's own."""
 
     def chances(self, codes: Ints) -> Floats:
         """How likely rows are in each class."""
-        told = zip(self.log_shares, codes.T, strict=True)
-        return _chances(self.log_weight + sum(table[v] for table, v in told))
+        told = sum(
+            table[codes[:, j]] for table, j in zip(self.log_shares, self.attributes, strict=True)
+        )
+        return _chances(np.broadcast_to(self.log_weight, (len(codes), len(self.held))) + told)
 
     def log_share(self, rows: Distinct) -> Floats:
         """Log H of equation (2), by row."""
-        prior = [PRIOR * rows.shares_without(j) for j in range(len(rows.values))]
+        prior = [PRIOR * rows.shares_without(j) for j in self.attributes]
         out = np.empty(len(rows.counts))
         for some in _blocks(len(out)):
             codes, counts = rows.codes[some], rows.counts[some, None]
@@ -337,21 +411,21 @@ class LatentClasses:
             left = np.maximum(self.held - own, 0.0)
             total = (left + CLASS_PRIOR) / (rows.n - counts + CLASS_PRIOR * len(self.held))
             left += PRIOR
-            for j, table in enumerate(self.tables):
+            for j, table, lent in zip(self.attributes, self.tables, prior, strict=True):
                 held = table[codes[:, j]]
                 held -= own
                 np.maximum(held, 0.0, out=held)
-                held += prior[j][some, None]
+                held += lent[some, None]
                 held /= left
                 total *= held
             out[some] = np.log(np.maximum(total.sum(axis=1), SMALLEST))
-        return out
+        return out + sum(np.log(rows.shares_without(j)) for j in rows.key(range(len(rows.values))))
 
 
 def latent_classes(rows: Distinct, rng: np.random.Generator) -> LatentClasses:
     """Fit by expectation-maximisation from some rows drawn as first members of the classes."""
     hot = _one_hot(rows)
-    prior = np.concatenate(rows.people) / rows.n
+    prior = np.concatenate([np.zeros(0), *(rows.people[j] for j in rows.shared)]) / rows.n
     part, weight = hot, rows.counts
     if rows.n > FITTED_ON:
         drawn = rng.multinomial(FITTED_ON, rows.counts / rows.n).astype(np.float64)
@@ -369,12 +443,13 @@ def latent_classes(rows: Distinct, rng: np.random.Generator) -> LatentClasses:
         held, tables = _members(hot, rows.counts, log_weight, log_shares)
         log_weight, log_shares = _maximise(held, tables, prior)
     held, tables = _members(hot, rows.counts, log_weight, log_shares)
-    cuts = np.cumsum(rows.values)[:-1]
+    cuts = np.cumsum([rows.values[j] for j in rows.shared])[:-1].astype(np.int64)
     return LatentClasses(
         log_weight=log_weight,
-        log_shares=tuple(np.split(log_shares, cuts)),
+        log_shares=tuple(np.split(log_shares, cuts)) if rows.shared else (),
         held=held,
-        tables=tuple(np.split(tables, cuts)),
+        tables=tuple(np.split(tables, cuts)) if rows.shared else (),
+        attributes=rows.shared,
     )
 
 
@@ -406,11 +481,13 @@ def _maximise(held: Floats, tables: Floats, prior: Floats) -> tuple[Floats, Floa
 
 def _one_hot(rows: Distinct) -> csr_array:
     """Distinct by values of all attributes: one where the row has the value."""
-    start = np.cumsum((0, *rows.values[:-1]))
-    count, attributes = rows.codes.shape
+    values = [rows.values[j] for j in rows.shared]
+    start = np.cumsum([0, *values])[:-1]
+    count, attributes = len(rows.codes), len(values)
     ones = np.ones(count * attributes)
-    ends = np.arange(0, count * attributes + 1, attributes)
-    return csr_array((ones, (rows.codes + start).ravel(), ends), (count, sum(rows.values)))
+    ends = np.arange(count + 1) * attributes
+    codes = rows.codes[:, rows.shared] if rows.own else rows.codes
+    return csr_array((ones, (codes + start).ravel(), ends), (count, sum(values)))
 
 
 def _chances(scores: Floats) -> Floats:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROUNDING = 1e-6
+MANY = 8  # times the rows asked about are all of them: they are walked together
 STRUCTURES = ("forest", "latent_classes", "mixture", "calibrated")
 
 Array = NDArray[np.float64]
@@ -187,16 +188,24 @@ class StructuredPopulation(SubsetPopulation):
         """E[1/F] of distinct rows of the table: person x subset."""
         return np.asarray(self._some(rows, 2))
 
-    def _some(self, rows: NDArray[np.intp], which: int) -> Array:
+    def _some(self, rows: NDArray[np.intp], which: int, kept: Ints | None = None) -> Array:
+        """What `_each` says of distinct rows on all subsets, or those kept: person x subset."""
         if self.by_column is not None:
             by = self.by_column
-            return by.population._some(by.rows[rows], which)[:, by.kept]
-        out = np.empty((len(rows), self.classes.subsets))
+            return by.population._some(by.rows[rows], which, by.kept)
+        subsets = np.arange(self.classes.subsets) if kept is None else kept
+        if self.can_sum and MANY * len(rows) >= self.classes.rows:
+            every = np.empty((self.classes.rows, len(subsets)))
+            for block, places in self._walk():
+                told = self._each(np.arange(self.classes.rows)[block], places)
+                every[block] = told[which][subsets].T
+            return every[rows]
+        out = np.empty((len(rows), len(subsets)))
         step = max(SIDE_BY_SIDE, CELLS // self.classes.subsets)
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
             places = self.said.places(self.classes.sizes_of(some))
-            out[start : start + step] = self._each(some, places)[which].T
+            out[start : start + step] = self._each(some, places)[which][subsets].T
         return out
 
     def moved(self, deviations: float) -> StructuredPopulation:
