@@ -39,6 +39,13 @@ check: lint test notebooks-check wheel  ## everything that CI runs
 lessons:  ## open copies of the lessons in a notebook server (lessons/)
 	@python3 bootstrap.py lessons
 
+class: setup  ## what a class of ninety minutes needs, for a USB stick (class/; docs/class.md)
+	@mkdir -p class
+	@$(BIN)/reidbn page breakfast -o class/breakfast.html
+	@$(BIN)/reidbn page adversary-routes -o class/adversary-routes.html
+	@$(BIN)/reidbn cards -o class/cards.html
+	@cp docs/lessons/*.html class/
+
 notebooks: setup  ## run every lesson and store its outputs
 	$(BIN)/python notebooks/run.py write
 
@@ -68,4 +75,4 @@ sbom: setup  ## what the installed product is made of, as CycloneDX (sbom.json)
 clean:  ## remove what the tools made
 	rm -rf .venv .venv-lowest .venv-newest dist build demo sbom.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test lowest newest format lint hostile wheel check lessons notebooks notebooks-check golden schema bench lock sbom clean
+.PHONY: help setup demo test lowest newest format lint hostile wheel check lessons class notebooks notebooks-check golden schema bench lock sbom clean

@@ -53,6 +53,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "decide": ("decide", "what an attacker does who weighs gain against cost"),
         "draw": ("draw", "the picture of an attack, with the sources of its numbers"),
         "page": ("page", "a page in which anybody moves an attack: sliders, graph, answer"),
+        "cards": ("cards", "cards to print: an event, its threat and two questions each"),
         "check": ("check", "every problem of every model file, with line and column"),
         "crosscheck": ("whatif", "exact answers against sampled ones and against pgmpy"),
         "export": ("export", "an attack as BIF, XMLBIF, XDSL (GeNIe) or DOT"),

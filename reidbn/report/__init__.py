@@ -6,6 +6,7 @@ __getattr__ = face(
     __name__,
     {
         "": "disclosure_figures leak_figures population_figures",
+        "cards_page": "cards",
         "disclosure_page": "disclosure_page",
         "drawing": "draw",
         "options": "risk_utility",

@@ -315,6 +315,8 @@ def attacks(folder):
             frame(6)[["age", "sex"]], seen={"age": rb.records.Near(**k)}), {"within": 1}),
         "report.risk_utility": (rb.report.risk_utility, {
             "options": {"a": found["Assessment"]}, "threshold": 0.09, "release": None}),
+        "report.cards": (rb.report.cards, {"path": folder / "c.html", "models": "breakfast",
+                                           "blank": 1}),
         "report.disclosure_page": (rb.report.disclosure_page, {
             "d": found["Disclosure"], "path": folder / "d.html", "every": None,
             "generalisations": (), "own_copy": False}),

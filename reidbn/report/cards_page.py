@@ -1,0 +1,206 @@
+"""Cards for the table: an event of a model each, its threat, and two questions to talk about.
+
+The cards are the models' own: what happens is the event's story, what it needs are the stories of
+its parents, and the number at the foot is the model's, with its source.  As in LINDDUN's cards the
+first question is whether it can happen here, the second whether that is a problem.  Threat types
+that no event is about get a card on which somebody writes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from reidbn.attack.attack import Attack
+from reidbn.attack.cards import cards as boxes
+from reidbn.attack.cards import edges
+from reidbn.attack.coverage import coverage
+from reidbn.attack.modelfile import load, models
+from reidbn.attack.threats import FRAMEWORKS, threat
+from reidbn.calls import typed
+from reidbn.errors import UsageError
+from reidbn.release.writing import write_text
+from reidbn.report.page import ending
+
+A_PAGE = 8
+_TYPES = FRAMEWORKS["linddun"][1]
+# Each threat type in a line, and a colour that differs in print without colours by its number.
+_ABOUT = dict(zip(_TYPES, (
+    ("two things are found to be about one person", "#0072B2"),
+    ("somebody learns who a person is", "#C1440E"),
+    ("a person cannot deny what they did", "#7A5195"),
+    ("somebody learns that a person is in it at all", "#2A9D8F"),
+    ("more is told than was meant to be", "#B8860B"),
+    ("people do not know, or cannot do anything about it", "#5B7C99"),
+    ("what law, contract or good practice asks is not kept", "#555555"),
+), strict=True))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ThreatCard:
+    """What stands on one card."""
+
+    threat: str
+    also: tuple[str, ...]
+    title: str
+    story: str
+    happens: str
+    first: str
+    second: str
+    foot: str
+
+
+@typed
+def cards(
+    path: str | Path,
+    models: Iterable[str | PathLike[str] | Attack] | str | Attack | None = None,
+    *,
+    blank: int = A_PAGE,
+) -> Path:
+    """Write a card for every event with a LINDDUN tag, eight on an A4 page, to print.
+
+    `path` is the .html file; `models` are attacks, files or names of shipped models, all that are
+    shipped where none is named; `blank` cards to write on come last.
+    """
+    ending(path, (".html",))
+    if blank < 0:
+        raise UsageError("blank is how many empty cards are added: 0 or more")
+    attacks = _attacks(models)
+    found = [card for attack in attacks for card in _cards(attack)]
+    found = list({(c.threat, c.happens): c for c in reversed(found)}.values())[::-1]
+    if not found:
+        raise UsageError(
+            f"no event of {', '.join(a.name for a in attacks)} says which threat it is about: add "
+            f"linddun: [{_TYPES[1]}] to it, for instance"
+        )
+    found.sort(key=lambda card: _TYPES.index(card.threat))
+    found += [_unwritten(name) for name in coverage(attacks).not_modelled if name in _TYPES]
+    return write_text(_page(found, blank), path)
+
+
+def _attacks(named: Iterable[str | PathLike[str] | Attack] | str | Attack | None) -> list[Attack]:
+    given = models() if named is None else [named] if isinstance(named, str | Attack) else named
+    return [load(one) for one in given]
+
+
+def _cards(attack: Attack) -> Iterator[ThreatCard]:
+    drawn = {box.name: box for box in boxes(attack)}
+    above: dict[str, list[str]] = {}
+    below: dict[str, list[str]] = {}
+    for edge in edges(attack):
+        above.setdefault(edge.end, []).append(edge.start)
+        below.setdefault(edge.start, []).append(edge.end)
+
+    def told(names: Iterable[str]) -> str:
+        return "; ".join(dict.fromkeys(_story(drawn[name].story or name) for name in names))
+
+    for node in attack.nodes.values():
+        types = tuple(t for tag in node.linddun if (t := threat("linddun", tag)) is not None)
+        if not types:
+            continue
+        needs, leads = told(above.get(node.name, ())), told(below.get(node.name, ()))
+        numbers = drawn[node.name].numbers[:1] if node.name in drawn else ()
+        yield ThreatCard(
+            threat=types[0],
+            also=types[1:],
+            title=attack.title or attack.name,
+            story=_first_sentence(attack.story),
+            happens=_story(node.story or node.name),
+            first="Can it happen here? "
+            + (f"It needs: {needs}." if needs else "What would have to be so?"),
+            second="If it does, is that a problem, and for whom?"
+            + (f" It leads to: {leads}." if leads else ""),
+            foot=f"{attack.name}: {node.name}" + (f", {', '.join(numbers)}" if numbers else ""),
+        )
+
+
+def _first_sentence(text: str) -> str:
+    words = " ".join(text.split())
+    end = words.find(". ")
+    return words if end < 0 else words[: end + 1]
+
+
+def _story(text: str) -> str:
+    return " ".join(text.split()).rstrip(".").replace("_", " ")
+
+
+def _unwritten(name: str) -> ThreatCard:
+    return ThreatCard(
+        name, (), "Nobody wrote this one", "", "______________________________",
+        "Can it happen here? What would have to be so?",
+        "If it does, is that a problem, and for whom? If you leave it out: why?",
+        "no event of these models is about it",
+    )  # fmt: skip
+
+
+_STYLE = """
+@page { size: A4 portrait; margin: 8mm }
+* { box-sizing: border-box }
+body { margin: 0; font: 10pt/1.32 system-ui, sans-serif; color: #222; background: #fff }
+.sheet { display: grid; grid-template-columns: 97mm 97mm; grid-auto-rows: 70mm; width: 194mm;
+  margin: 0 auto; break-after: page }
+.sheet:last-child { break-after: auto }
+.card { border: .3mm dashed #999; padding: 4mm 4mm 3mm; display: flex; flex-direction: column;
+  overflow: hidden; break-inside: avoid }
+.card h2 { font-size: 11.5pt; margin: 0 0 .5mm; padding-bottom: .8mm; border-bottom: 1mm solid }
+.card .about { font-size: 8pt; color: #444; margin: 0 0 1.5mm }
+.card .story { font-size: 8.5pt; margin: 0 0 1.5mm } .long .story { font-size: 7.8pt }
+.card .happens { font-weight: 600; margin: 0 0 1.5mm }
+.card ol { margin: 0; padding-left: 5mm; font-size: 9pt } .card li { margin-bottom: 1mm }
+.card .foot { margin-top: auto; font-size: 7pt; color: #555; overflow-wrap: anywhere }
+.long { font-size: 8.6pt } .long ol { font-size: 7.8pt } .long .happens { font-size: 9pt }
+.full .story { font-size: 7.8pt } .full ol { font-size: 6.8pt } .full li { margin: 0 }
+.full .happens { font-size: 8pt }
+.line { border-bottom: .2mm solid #999; height: 7mm }
+@media screen { body { background: #eee; padding: 6mm 0 }
+  .sheet { background: #fff; margin-bottom: 6mm; box-shadow: 0 0 2mm #bbb } }
+@media screen and (max-width: 194mm) { .sheet { grid-template-columns: 1fr; width: auto } }
+"""
+LARGE, ROOM = 230, 350  # letters on a card in large print; at all with the model's story
+
+
+def _page(found: list[ThreatCard], blank: int) -> str:
+    made = [_card(card) for card in found] + [_EMPTY] * blank
+    sheets = [made[i : i + A_PAGE] for i in range(0, len(made), A_PAGE)]
+    body = "\n".join(
+        '<section class="sheet">\n' + "\n".join(sheet) + "\n</section>" for sheet in sheets
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'\">"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Cards: {len(found)} threats to talk about</title><style>{_STYLE}</style></head>"
+        f"<body><main>\n{body}\n</main></body></html>\n"
+    )
+
+
+def _card(card: ThreatCard) -> str:
+    from html import escape
+
+    about, colour = _ABOUT[card.threat]
+    also = f"; also {', '.join(card.also)}" if card.also else ""
+    length = len(card.happens) + len(card.first) + len(card.second)
+    story = card.story if length + len(card.story) <= ROOM else ""
+    length += len(story)
+    long = " full" if length > ROOM else " long" if length > LARGE else ""
+    return (
+        f'<article class="card{long}"><h2 style="border-color: {colour}">{escape(card.threat)}</h2>'
+        f'<p class="about">{escape(about)}{escape(also)}</p>'
+        f'<p class="story"><b>{escape(card.title)}.</b> {escape(story)}</p>'
+        f'<p class="happens">{escape(card.happens)}</p>'
+        f"<ol><li>{escape(card.first)}</li><li>{escape(card.second)}</li></ol>"
+        f'<p class="foot">Our number: ________ from: ____________________<br>'
+        f"{escape(card.foot)}</p></article>"
+    )
+
+
+_EMPTY = (
+    '<article class="card"><h2 style="border-color: #999">Your own: ____________</h2>'
+    '<p class="about">threat type · who does it</p><p class="happens">What happens:</p>'
+    '<div class="line"></div><p class="happens">It needs:</p><div class="line"></div>'
+    '<p class="happens">How likely, from which source:</p><div class="line"></div>'
+    '<p class="foot">without a source, write: assumption</p></article>'
+)
