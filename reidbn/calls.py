@@ -194,7 +194,8 @@ def fits(value: Any, hint: Any) -> bool:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         others = _besides_arrays(inner)
-        if isinstance(value, os.PathLike) and str in others and any(map(_is_ours, others)):
+        ours = [o for o in others if isinstance(o, type) and o.__module__.startswith("reidbn.")]
+        if isinstance(value, os.PathLike) and str in others and ours:
             return True  # where a text may stand for one of our own things, it may name a file
         is_array = len(others) < len(inner) and _is_numbers(value)
         return is_array or any(fits(value, option) for option in others)
@@ -219,10 +220,6 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, hint)
     except TypeError:  # a protocol that cannot be looked at
         return True
-
-
-def _is_ours(option: Any) -> bool:
-    return isinstance(option, type) and option.__module__.startswith("reidbn.")
 
 
 def _besides_arrays(options: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -113,10 +113,10 @@ def rest_of(values: NDArray[Any], words: str, *, per_person: bool = False) -> Me
     return replace(mean_of(values, words, per_person=per_person), told="rest")
 
 
-def highest_of(values: NDArray[Any], words: str, *, unit: str = "probability") -> Measure:
+def highest_of(values: NDArray[Any], words: str) -> Measure:
     """The highest of a value per person."""
     each = np.asarray(values, dtype=np.float64)
-    return Measure(float(each.max()), None, unit, words=words, told="highest", each=each)
+    return Measure(float(each.max()), words=words, told="highest", each=each)
 
 
 def count_of(count: int, words: str, *, unit: str = "people") -> Measure:

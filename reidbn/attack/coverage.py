@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.modelfile import load, models
+from reidbn.attack.modelfile import load
+from reidbn.attack.modelfile import models as shipped
 from reidbn.attack.threats import FRAMEWORKS, excluded_threat, threat
 from reidbn.calls import typed
 from reidbn.errors import UsageError
@@ -120,7 +121,7 @@ def coverage(
     >>> coverage(["breakfast"]).to_frame().query("status == 'modelled'")["threat"].tolist()
     ['Linking', 'Identifying', 'Detecting', 'Data disclosure']
     """
-    given = _shipped() if models is None else models
+    given = shipped() if models is None else models
     attacks = [load(m) for m in ([given] if isinstance(given, str | Attack) else given)]
     names = [attack.name for attack in attacks]
     if not names:
@@ -136,10 +137,6 @@ def coverage(
         for attack in attacks
     ]
     return Coverage(tuple(names), tuple(entries))
-
-
-def _shipped() -> tuple[str, ...]:
-    return models()
 
 
 def _speaks(attack: Attack, framework: str) -> bool:

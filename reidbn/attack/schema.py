@@ -163,12 +163,9 @@ NumberSpec: Any = create_model(
     "NumberSpec", __base__=NumberBase, __doc__=NumberBase.__doc__, **{"is": (Word, _FORMULA)}
 )  # type: ignore[call-overload]
 NumberForm = Annotated[
-    NumberSpec, BeforeValidator(lambda value: {"is": value} if _is_short(value) else value)
+    NumberSpec,
+    BeforeValidator(lambda value: {"is": value} if isinstance(value, str | int | float) else value),
 ]
-
-
-def _is_short(value: Any) -> bool:
-    return isinstance(value, str | int | float)
 
 
 class ColumnSpec(FilePart):

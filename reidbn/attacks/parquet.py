@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reidbn.attacks.routes.arguments import place_of
 from reidbn.errors import DataError, UsageError
+from reidbn.microdata.sources import quoted
 from reidbn.release.writing import whole
 from reidbn.written import agree, counted
 
@@ -52,9 +53,9 @@ def write_joined(
             f"{place.name} is the source itself, which would be lost; write to another file"
         )
     new = [name for name in cells.columns if name not in (*on, people)]
-    same = " and ".join(f"s.{_quoted(n)} is not distinct from c.{_quoted(n)}" for n in on)
-    risks = ", ".join(f"c.{_quoted(n)}" for n in new)
-    keys = ", ".join(map(_quoted, on))
+    same = " and ".join(f"s.{quoted(n)} is not distinct from c.{quoted(n)}" for n in on)
+    risks = ", ".join(f"c.{quoted(n)}" for n in new)
+    keys = ", ".join(map(quoted, on))
     with whole(place, of_people=True) as made:
         try:
             with duckdb.connect(config={"temp_directory": str(made.parent)}) as con:
@@ -75,11 +76,11 @@ def write_joined(
                 )
                 joined.write_parquet(str(made))
                 found = con.read_parquet(str(made))
-                without = found.filter(f"{_quoted(new[0])} is null").count("*").fetchall()[0][0]
+                without = found.filter(f"{quoted(new[0])} is null").count("*").fetchall()[0][0]
                 rows_of = f"select {keys}, count(*) as rows_found from source group by all"  # noqa: S608
                 other = con.sql(
                     f"select count(*) from cells c left join ({rows_of}) s on {same} "  # noqa: S608
-                    f"where coalesce(s.rows_found, 0) <> c.{_quoted(people)}"
+                    f"where coalesce(s.rows_found, 0) <> c.{quoted(people)}"
                 ).fetchall()[0][0]
         except (duckdb.Error, OSError) as problem:
             raise UsageError(
@@ -111,7 +112,3 @@ def _parquet(con: Any, files: Sequence[str]) -> Any:
             f"{', '.join(Path(one).name for one in files)}: cannot be read as Parquet; source= "
             f"takes the Parquet files that were counted"
         ) from None
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

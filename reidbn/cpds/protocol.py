@@ -130,10 +130,11 @@ class Variable:
     @property
     def is_numeric(self) -> bool:
         """True when the states are numerals, such as class sizes."""
-        return not self.is_group and all(_is_numeral(state) for state in self.states)
+        return not self.is_group and all(is_numeral(state) for state in self.states)
 
 
-def _is_numeral(text: str) -> bool:
+def is_numeral(text: str) -> bool:
+    """Whether a state's name is a number."""
     try:
         float(text)
     except ValueError:

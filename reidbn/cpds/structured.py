@@ -45,8 +45,6 @@ NUMBERS = ("class_size", "records", "population", "times", "power")
 class _Structured(CPD):
     """The fields that both kinds share, and how many of the others are like the target."""
 
-    has_story: ClassVar[bool] = True
-
     classes: dict[str, Ref] = field(
         metadata={"story": "latent class: its share of the population; one may be rest"}
     )

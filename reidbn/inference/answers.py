@@ -178,9 +178,10 @@ def joint(
         joint(attack, query, piece, subject, engine=engine, validate=validate, alone=True)
         for piece in progress(pieces, "exact inference, some settings at a time")
     ]
+    counts = [max((len(v) for v in piece.values()), default=1) for piece in pieces]
     return np.concatenate(
         [np.broadcast_to(v, (v.shape[0], n, *v.shape[2:]))
-         for v, n in zip(found, map(_count_of, pieces), strict=True)], axis=1)  # fmt: skip
+         for v, n in zip(found, counts, strict=True)], axis=1)  # fmt: skip
 
 
 def tell(
@@ -219,10 +220,6 @@ def _in_pieces(
     return [
         {n: values[n][cut] if len(values[n]) > 1 else values[n] for n in settings} for cut in cuts
     ]
-
-
-def _count_of(settings: Mapping[str, Any]) -> int:
-    return max((len(v) for v in settings.values()), default=1)
 
 
 def _joint(

@@ -69,12 +69,9 @@ class Solved:
         total = np.zeros((1, 1))
         for payoff in self.payoffs:
             p = Plan(payoff.of, {}).joint(self.network)
-            total = total + (p * payoff.table).reshape(*_lead(p, payoff.table), -1).sum(axis=-1)
+            lead = np.broadcast_shapes(p.shape[:2], payoff.table.shape[:2])
+            total = total + (p * payoff.table).reshape(*lead, -1).sum(axis=-1)
         return total
-
-
-def _lead(*tables: Array) -> tuple[int, ...]:
-    return np.broadcast_shapes(*(t.shape[:2] for t in tables))
 
 
 # -- which decisions can be solved, and in which order ---------------------------------------------

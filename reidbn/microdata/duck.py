@@ -19,7 +19,7 @@ from reidbn.microdata.classes import Ints
 from reidbn.microdata.coding import Raw, whole_numbers
 from reidbn.microdata.columns import instead_of
 from reidbn.microdata.csvfile import check_lines, head_of, is_csv, refuse_bomb
-from reidbn.microdata.sources import source_of, top_names
+from reidbn.microdata.sources import quoted, source_of, top_names
 from reidbn.release.writing import held_folder, private_folder, whole
 
 _COUNT = "reidbn_count"
@@ -221,16 +221,12 @@ def _check(there: Sequence[str], wanted: Sequence[str]) -> None:
 
 
 def _selection(columns: Sequence[str], counts: str | None, name: str) -> str:
-    number = "count(*)" if counts is None else f"sum({_quoted(counts)})"
-    return f"{_listed(columns)}, CAST({number} AS BIGINT) AS {_quoted(name)}"
+    number = "count(*)" if counts is None else f"sum({quoted(counts)})"
+    return f"{_listed(columns)}, CAST({number} AS BIGINT) AS {quoted(name)}"
 
 
 def _listed(columns: Sequence[str]) -> str:
-    return ", ".join(_quoted(name) for name in columns)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return ", ".join(quoted(name) for name in columns)
 
 
 @contextmanager

@@ -109,10 +109,6 @@ def _no_values_in(name: str) -> Iterator[None]:
         raise DataError(f"DuckDB cannot read {name} ({type(problem).__name__})") from None
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _selection(names: Sequence[str], types: Mapping[str, str]) -> str:
     """SQL for the columns; whole numbers never pass through floats on the way out."""
     parts = []
@@ -123,13 +119,13 @@ def _selection(names: Sequence[str], types: Mapping[str, str]) -> str:
         if kind in _WHOLE:
             empty = "false" if kind == "BOOLEAN" else "0"
             parts += [
-                f"coalesce({_quoted(name)}, {empty}) AS c{j}",
-                f"{_quoted(name)} IS NULL AS n{j}",
+                f"coalesce({quoted(name)}, {empty}) AS c{j}",
+                f"{quoted(name)} IS NULL AS n{j}",
             ]
         elif kind in _AS_IS:
-            parts.append(f"{_quoted(name)} AS c{j}")
+            parts.append(f"{quoted(name)} AS c{j}")
         else:
-            parts.append(f"CAST({_quoted(name)} AS VARCHAR) AS c{j}")
+            parts.append(f"CAST({quoted(name)} AS VARCHAR) AS c{j}")
     return ", ".join(parts)
 
 
@@ -204,7 +200,7 @@ def _relation(relation: Any) -> Source:
         with _no_values_in("the relation"):
             if find_spec("pyarrow") is None:
                 return _relation_arrays(relation, names, types)
-            chosen = relation.project(", ".join(map(_quoted, names)))
+            chosen = relation.project(", ".join(map(quoted, names)))
             batches = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch
             return dict(_arrow_columns(batches(), names))
 
@@ -360,3 +356,8 @@ def _clock(chunk: Any) -> Any:
 
     plain = chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk
     return pc.replace_substring_regex(plain.cast(pa.string()), r"\.?0*$", "")
+
+
+def quoted(name: str) -> str:
+    """A column's name as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'

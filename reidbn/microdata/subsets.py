@@ -161,9 +161,7 @@ def frequencies_by_mask(people: People, groups: Groups | None = None) -> list[Fr
     return frequencies_of_rows(group_rows(people, what))
 
 
-def frequencies_of_rows(
-    rows: DistinctRows, progress: Progress | None = None
-) -> list[FrequencyTable]:
+def frequencies_of_rows(rows: DistinctRows) -> list[FrequencyTable]:
     """How many classes of each size there are, for every subset: indexed by the mask."""
     found = [FrequencyTable(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))] * (
         1 << rows.groups
@@ -173,7 +171,7 @@ def frequencies_of_rows(
         for mask, sizes in block.subsets():
             found[mask] = frequencies_of(sizes)
 
-    walk = Walk(rows, on_block=note, progress=progress)
+    walk = Walk(rows, on_block=note)
     walk.run()
     return [_with(found[mask], alone) for mask, alone in enumerate(walk.alone.tolist())]
 

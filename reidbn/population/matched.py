@@ -20,7 +20,7 @@ from reidbn.population.sample import Sample
 from reidbn.population.weights import LIGHT
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.loglinear import Cells, Risk, mean_inverse_beside, risk
-from reidbn.theory.survey import individual_risk, individual_risk_approximate
+from reidbn.theory.survey import individual_risk
 from reidbn.written import agree, counted
 
 PREDICTIVE = "predictive"
@@ -65,11 +65,6 @@ class SurveyFit(Uniqueness):
     def individual_risk(self) -> Floats:
         """E[1/F | f] of each person, exactly."""
         return np.asarray(individual_risk(self.sample.class_sizes, self.class_weights))
-
-    @cached_property
-    def individual_risk_approximate(self) -> Floats:
-        """The same by the published short form for classes of three and more."""
-        return np.asarray(individual_risk_approximate(self.sample.class_sizes, self.class_weights))
 
     @cached_property
     def p_unique(self) -> float:

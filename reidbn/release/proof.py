@@ -56,11 +56,6 @@ class Protection:
         """How far above (upper protection level)."""
         return self.high - self.cell.exact
 
-    @property
-    def sliding(self) -> int:
-        """Both together (sliding protection level)."""
-        return self.high - self.low
-
 
 @dataclass(frozen=True)
 class Audit:

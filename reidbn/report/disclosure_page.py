@@ -188,7 +188,7 @@ def _commonest(d: Disclosure, said: Telling) -> list[str]:
         return []
     first = table.loc[commonest]
     sure, prior = int(first["sure"]), float(first["prior"])
-    share = _near(prior, len(d), said)
+    share = prior if said.custodian else said.portion(prior * len(d), len(d))
     few, everybody = (
         (sure, table["sure"].sum())
         if said.custodian
@@ -233,7 +233,7 @@ def _values(d: Disclosure, said: Telling) -> Section:
             if said.custodian or d.weights is not None
             else said.share(here, len(d)),
             *([f"{int(row[c]):,}" for c in _BY_VALUE] if said.custodian else []),
-            *_among(float(row["posterior"]), float(row["prior"]), here, d, said),
+            *_among(float(row["posterior"]), float(row["prior"]), here, d),
         ]
         for (value, row), here in zip(named.iterrows(), cumulative, strict=True)
     ]
@@ -460,14 +460,7 @@ def _protected_share(share: float, d: Disclosure, said: Telling) -> str:
     return said.share(said.rest(round((1 - share) * len(d)), len(d)), len(d), rest=True)
 
 
-def _near(mean: float, people: int, said: Telling) -> float:
-    """A mean over so many people, in steps of ten of them."""
-    return mean if said.custodian else said.portion(mean * people, people)
-
-
-def _among(
-    posterior: float, prior: float, here: int | Tens, d: Disclosure, said: Telling
-) -> tuple[str, str]:
+def _among(posterior: float, prior: float, here: int | Tens, d: Disclosure) -> tuple[str, str]:
     """Mean posterior and lift; outwards the tenth that it lies in, of few people the fifth."""
     if not isinstance(here, Tens):
         return f"{posterior:.4f}", f"{posterior / prior:.3g}"

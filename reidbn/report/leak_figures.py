@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reidbn.attacks.leak.ask import classes_of, given_target, risk
 from reidbn.attacks.leak.targets import Estimate, joint_risk, simulate
-from reidbn.attacks.leak.variations import Claims, Rule, claims
+from reidbn.attacks.leak.variations import Rule, claims
 from reidbn.calls import renamed
 from reidbn.report.style import INK, LINE, SERIES, blank, save
 from reidbn.theory.hypergeometric import touched_pmf
@@ -248,11 +248,12 @@ def claim_curves(
         for rule, style in rules:
             found = claims(**asked, rule=rule, in_table=in_table)
             sure = claims(**asked, rule=rule, known_in_leak=True)
+            precision = np.where(sure.claimed > 0, sure.precision, np.nan)  # a gap without claims
             for i, (name, values) in enumerate(
                 (
                     ("right", found.true_positive),
                     ("wrong", found.false_positive),
-                    ("precision if known in leak", _where_claimed(sure)),
+                    ("precision if known in leak", precision),
                 )
             ):
                 axes.plot(at, values, style, color=SERIES[i], label=f"{rule}: {name}")
@@ -261,11 +262,6 @@ def claim_curves(
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, frameon=False, fontsize=8, loc="outside lower center", ncols=3)
     return save(figure, path)
-
-
-def _where_claimed(found: Claims) -> NDArray[np.float64]:
-    """The precision, with a gap in the line where no claim is ever made."""
-    return np.where(found.claimed > 0, found.precision, np.nan)
 
 
 FIGURES: dict[str, Any] = {

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
 from reidbn.errors import UsageError
-from reidbn.theory.gamma import log_ratio, log_thinning
+from reidbn.theory.gamma import like, log_ratio, log_thinning
 from reidbn.theory.pitman import check_parameters, urn_growth
 from reidbn.theory.region import Nodes
 
@@ -53,7 +53,7 @@ def log_class_size_pmf(
     K, M = F - f, N - n
     inside = (K >= 0) & (K <= M)
     log_p = _log_pmf(np.where(inside, K, 0.0), M, f - alpha, theta + n - f + alpha)
-    return _like(np.where(inside, log_p, -np.inf))
+    return like(np.where(inside, log_p, -np.inf))
 
 
 def mean_inverse(
@@ -95,7 +95,7 @@ def mean_inverse(
                       (small & ahead, _forwards), (neither, _both_ways)):  # fmt: skip
         if part.any():
             answer[part] = way(f[part], M[part], c[part], alpha[part])
-    return _like(np.clip(answer, 1 / (f + M), 1 / f).reshape(shape))
+    return like(np.clip(answer, 1 / (f + M), 1 / f).reshape(shape))
 
 
 def mean_inverse_over(
@@ -220,12 +220,6 @@ def _arrays(*values: ArrayLike) -> tuple[Floats, ...]:
         raise UsageError("a class size is not in 1..n, or n not in 1..N; need 1 <= f <= n <= N")
     check_parameters(theta, alpha)
     return tuple(arrays)
-
-
-def _like(values: Any) -> Any:
-    """A plain number for plain numbers, an array for arrays."""
-    values = np.asarray(values)
-    return float(values) if values.ndim == 0 else values
 
 
 # -- the law of a class's population size as an object ---------------------------------------------

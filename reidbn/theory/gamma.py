@@ -168,3 +168,9 @@ def _stirling_tail(z: Floats, a: Floats) -> Floats:
 def _like(values: Floats) -> Any:
     """A plain number for plain numbers, an array for arrays."""
     return float(values) if values.ndim == 0 else values
+
+
+def like(values: Any) -> Any:
+    """A plain number for plain numbers, an array for arrays."""
+    values = np.asarray(values)
+    return float(values) if values.ndim == 0 else values

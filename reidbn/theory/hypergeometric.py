@@ -25,6 +25,7 @@ from scipy.special import gammaln, logit
 
 from reidbn.errors import UsageError
 from reidbn.theory.circle import Classes, log_binomial, log_turn, points
+from reidbn.theory.gamma import like
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -52,7 +53,7 @@ def log_none_leaked(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike
         rows = max(1, int(_BLOCK // few[todo[-1]]))
         block, todo = todo[-rows:], todo[:-rows]
         answer[block] = _log_product(total[block], few[block], many[block])
-    return _like(answer.reshape(shape))
+    return like(answer.reshape(shape))
 
 
 def none_leaked(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> Any:
@@ -61,7 +62,7 @@ def none_leaked(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) ->
     >>> round(none_leaked(10_000, 4_000, 5), 12)
     0.077708156545
     """
-    return _like(np.exp(log_none_leaked(records, leaked, class_size)))
+    return like(np.exp(log_none_leaked(records, leaked, class_size)))
 
 
 def identified(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> Any:
@@ -77,7 +78,7 @@ def identified(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> 
     log_none = log_none_leaked(records, leaked, class_size)
     k = np.asarray(class_size, dtype=np.float64)
     _check(k >= 1, "class_size", k, "1 or more: the target is in the class")
-    return _like(0.0 - np.expm1(log_none) / k)
+    return like(0.0 - np.expm1(log_none) / k)
 
 
 def leaked_pmf(
@@ -153,12 +154,6 @@ def _counts(records: ArrayLike, leaked: ArrayLike, class_size: ArrayLike) -> tup
 def _check(right: NDArray[np.bool_], name: str, values: Floats, wanted: str) -> None:
     if not right.all():
         raise UsageError(f"{name} is {values[~right].flat[0]:g}; it must be {wanted}")
-
-
-def _like(values: Floats) -> Any:
-    """A plain number for plain numbers, an array for arrays."""
-    values = np.asarray(values)
-    return float(values) if values.ndim == 0 else values
 
 
 # -- how many classes a leak touches, and with it a leak's own mean risk ---------------------------

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.errors import UsageError
-from reidbn.theory.gamma import log_ratio, log_thinning
+from reidbn.theory.gamma import like, log_ratio, log_thinning
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -24,7 +24,7 @@ Ints: TypeAlias = NDArray[np.int64]
 def log_stays_unique(n: ArrayLike, N: ArrayLike, *, theta: ArrayLike, alpha: ArrayLike) -> Any:
     """Log of `stays_unique`; its relative precision is kept where it is close to zero."""
     n, N, theta, alpha = _seats(n, N, theta, alpha)
-    return _like(log_thinning(n + theta, N - n, 1 - alpha))
+    return like(log_thinning(n + theta, N - n, 1 - alpha))
 
 
 def stays_unique(n: ArrayLike, N: ArrayLike, *, theta: ArrayLike, alpha: ArrayLike) -> Any:
@@ -38,7 +38,7 @@ def stays_unique(n: ArrayLike, N: ArrayLike, *, theta: ArrayLike, alpha: ArrayLi
     >>> round(stays_unique(5, 12, theta=0.5, alpha=0.25), 12)
     0.501211564171
     """
-    return _like(np.exp(log_stays_unique(n, N, theta=theta, alpha=alpha)))
+    return like(np.exp(log_stays_unique(n, N, theta=theta, alpha=alpha)))
 
 
 def expected_uniques(N: ArrayLike, *, theta: ArrayLike, alpha: ArrayLike) -> Any:
@@ -49,7 +49,7 @@ def expected_uniques(N: ArrayLike, *, theta: ArrayLike, alpha: ArrayLike) -> Any
     >>> round(expected_uniques(12, theta=0.5, alpha=0.25), 12)
     1.378331801471
     """
-    return _like(np.asarray(N) * stays_unique(1.0, N, theta=theta, alpha=alpha))
+    return like(np.asarray(N) * stays_unique(1.0, N, theta=theta, alpha=alpha))
 
 
 def expected_uniques_asymptotic(N: ArrayLike, *, theta: ArrayLike, alpha: ArrayLike) -> Any:
@@ -61,7 +61,7 @@ def expected_uniques_asymptotic(N: ArrayLike, *, theta: ArrayLike, alpha: ArrayL
     1.346035
     """
     theta, alpha = np.asarray(theta, dtype=np.float64), np.asarray(alpha, dtype=np.float64)
-    return _like(np.exp(log_ratio(theta + alpha, 1 - alpha)) * np.asarray(N) ** alpha)
+    return like(np.exp(log_ratio(theta + alpha, 1 - alpha)) * np.asarray(N) ** alpha)
 
 
 def expected_uniques_given(
@@ -86,7 +86,7 @@ def expected_uniques_given(
     n, N, theta, alpha = _seats(n, N, theta, alpha)
     old = np.exp(log_thinning(n + theta, N - n, 1 - alpha))
     new = (N - n) * (theta + np.asarray(classes) * alpha) / (n + theta + alpha - 1)
-    return _like(old * (np.asarray(uniques) + new))
+    return like(old * (np.asarray(uniques) + new))
 
 
 def factorial_moments_given(
@@ -217,9 +217,3 @@ def _seats(n: ArrayLike, N: ArrayLike, *others: ArrayLike) -> tuple[Floats, ...]
         )
     check_parameters(arrays[2], arrays[3])
     return tuple(arrays)
-
-
-def _like(values: Any) -> Any:
-    """A plain number for plain numbers, an array for arrays."""
-    values = np.asarray(values)
-    return float(values) if values.ndim == 0 else values

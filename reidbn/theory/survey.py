@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from reidbn.errors import DataError
+from reidbn.theory.gamma import like
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -41,7 +42,7 @@ def individual_risk(class_size: ArrayLike, class_weight: ArrayLike) -> Any:
     for part, way in ((rare, _forwards), (~rare, _series)):
         if part.any():
             answer[part] = way(f[part], p[part])
-    return _like(answer)
+    return like(answer)
 
 
 def individual_risk_approximate(class_size: ArrayLike, class_weight: ArrayLike) -> Any:
@@ -52,7 +53,7 @@ def individual_risk_approximate(class_size: ArrayLike, class_weight: ArrayLike) 
     """
     f, p = _share(class_size, class_weight)
     exact = np.asarray(individual_risk(np.minimum(f, 2.0), np.minimum(f, 2.0) / p))
-    return _like(np.where(f <= 2, exact, p / (f - (1 - p))))
+    return like(np.where(f <= 2, exact, p / (f - (1 - p))))
 
 
 def class_size_cdf(size: ArrayLike, class_size: ArrayLike, share: ArrayLike) -> Floats:
@@ -99,9 +100,3 @@ def _series(f: Floats, p: Floats) -> Floats:
         term = term * (1 - p) * k / (f + k)
         total += term
     return total
-
-
-def _like(values: Floats) -> Any:
-    """A plain number for plain numbers, an array for arrays."""
-    values = np.asarray(values)
-    return float(values) if values.ndim == 0 else values

@@ -189,7 +189,9 @@ def learn(
     attempts = [_attempts(i, test) for i, test in enumerate(tests)]
     if not attempts:
         raise UsageError('name a test: {"target": "identified=yes", "hits": 3, "trials": 40}')
-    cases = [_case(what, a, asked) for a in attempts]
+    cases = [
+        case_of(what, a.target, **asked).at(a.set).asked(given=a.given, do=a.do) for a in attempts
+    ]
     names = _names(cases, attempts, over, priors)
     varied = with_ranges(cases[0], names, priors)
     free = [[n for n in varied if n not in a.set] for a in attempts]
@@ -212,11 +214,6 @@ def _attempts(i: int, test: Mapping[str, Any]) -> Attempts:
     if not 0 <= hits <= trials or trials < 1:
         raise UsageError(f"test {i + 1} has {hits} hits in {trials} trials")
     return Attempts(**{**test, "hits": int(hits), "trials": int(trials)})
-
-
-def _case(what: What, attempts: Attempts, asked: Asking) -> Asked:
-    case = case_of(what, attempts.target, **asked)
-    return case.at(attempts.set).asked(given=attempts.given, do=attempts.do)
 
 
 def _names(

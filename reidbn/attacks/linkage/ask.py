@@ -75,7 +75,8 @@ def linkage(
     [[0.6666666666666666, 1.0], [0.3333333333333333, 1.0], [0.5, 1.0]]
     """
     refuse_outside("draws", draws, least=1, most=MOST_CHECKED)
-    _checked(sparse)
+    if not isinstance(sparse, Sparse):
+        raise UsageError("linkage needs sparse = rb.read_sparse(table, features=...)")
     if success not in RULES:
         raise UsageError(f'success="{success}"; {did_you_mean(str(success), RULES)}')
     found = agreement(
@@ -129,11 +130,6 @@ def _result(
     )
 
 
-def _checked(sparse: Any) -> None:
-    if not isinstance(sparse, Sparse):
-        raise UsageError("linkage needs sparse = rb.read_sparse(table, features=...)")
-
-
 def numbers_of_facts(given: Any) -> tuple[int, ...]:
     """The numbers of facts asked about, ascending."""
     if given is None:
@@ -173,7 +169,8 @@ def _knowing(curves: Curves, known: Any, otherwise: Any, weights: Any) -> tuple[
     if isinstance(known, Mapping):
         if weights is not None:
             raise UsageError("weights= are about k facts; known={name: chance} says each chance")
-        return replace(curves, chances=_by_name(curves, known, otherwise)), _chances_said(known)
+        words = f"{', '.join(map(str, known))} known by chance"
+        return replace(curves, chances=_by_name(curves, known, otherwise)), words
     if otherwise is not None:
         raise UsageError("otherwise= is the chance of all other facts: known={name: chance}")
     sparse = curves.agreement.sparse
@@ -237,7 +234,3 @@ def _chance(value: Any, name: str) -> float:
     if p > 1:
         raise UsageError(f"{name}={value}; a chance lies from 0 to 1")
     return p
-
-
-def _chances_said(known: Mapping[Any, Any]) -> str:
-    return f"{', '.join(map(str, known))} known by chance"

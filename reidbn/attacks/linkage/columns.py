@@ -163,7 +163,8 @@ def of_sparse(sparse: Sparse, known: Any) -> Scenario:
     """`known=` of a sparse table as a scenario: one of a name, or facts that words name."""
     if isinstance(known, Scenario) or (isinstance(known, str) and known in scenarios()):
         return load_scenario(known)
-    words = (known,) if isinstance(known, str) else tuple(known) if _is_listed(known) else ()
+    is_listed = isinstance(known, Sequence) and not isinstance(known, str | bytes)
+    words = tuple(known) if is_listed else (known,) if isinstance(known, str) else ()
     if words == ("random",) and "random" not in sparse.names:
         return Scenario("known", knows=Knows((), sparse=SparseKnown()))
     if not words or not all(isinstance(word, str) for word in words):
@@ -173,10 +174,6 @@ def of_sparse(sparse: Sparse, known: Any) -> Scenario:
         )
     sparse.named(words)
     return Scenario("known", knows=Knows((), sparse=SparseKnown(words, source=SAID)))
-
-
-def _is_listed(known: Any) -> bool:
-    return isinstance(known, Sequence) and not isinstance(known, bytes)
 
 
 def every_record() -> Knows:

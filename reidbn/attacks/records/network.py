@@ -31,7 +31,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Node, Parameter
 from reidbn.calls import described, refuse_misfit, typed
 from reidbn.cpds.match import NearCopy, NoisyCopy, OneOf
-from reidbn.cpds.protocol import CPD, Array
+from reidbn.cpds.protocol import CPD, Array, is_numeral
 from reidbn.cpds.rows import Lookup, Table
 from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.inference.answer import Answer
@@ -384,21 +384,13 @@ def _copy(parts: _Parts, column: RecordColumn, how: Noisy | Near) -> CPD:
         parts.parameters.append(Parameter(name, how.same, source=how.source))
         return NoisyCopy(f"${name}")
     refuse_misfit("Near", "within", how.within, float)
-    numbers = [float(s) for s in column.states.values() if _is_number(s)]
+    numbers = [float(s) for s in column.states.values() if is_numeral(s)]
     span = max(numbers, default=0.0) - min(numbers, default=0.0)
     parts.parameters.append(
         Parameter(name, how.within, low=0, high=max(span, how.within), unit=column.name,
                   source=how.source)
     )  # fmt: skip
     return NearCopy(f"${name}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _story(column: RecordColumn, how: Sight) -> str:

@@ -173,16 +173,14 @@ def assess(
         method=method,
         draws=whole_number(draws, "draws", least=1),
         seed=whole_number(seed, "seed", least=0),
-        checkpoint=None if checkpoint is None else _kept_in(checkpoint),
+        checkpoint=None
+        if checkpoint is None
+        else str(private_folder(place_of(checkpoint, "checkpoint"))),
         beyond_range=truth(beyond_range, "beyond_range"),
         individuals=individuals_of(people, individuals, seed),
         drawn=individuals is not None and np.ndim(individuals) == 0,
     )
     return run(inputs)
-
-
-def _kept_in(checkpoint: Any) -> str:
-    return str(private_folder(place_of(checkpoint, "checkpoint")))
 
 
 def _people_of(people: Any) -> People:

@@ -103,7 +103,8 @@ def _key(
     attack: Attack, query: Query, settings: Mapping[str, float], columns: Mapping[str, Array]
 ) -> str:
     """A digest of everything that a block is computed from."""
-    parts = [attack.fingerprint, query.describe(), sorted(settings.items()), *_engine()]
+    parts = [attack.fingerprint, query.describe(), sorted(settings.items()),
+             reidbn.__version__, np.__version__, scipy.__version__, _code()]  # fmt: skip
     digest = hashlib.sha256(json.dumps(parts, default=float).encode())
     for name, values in sorted(columns.items()):
         data = np.ascontiguousarray(values)
@@ -151,11 +152,6 @@ def _is_of_others(cpd: Any) -> bool:
     if is_dataclass(cpd):
         return any(_is_of_others(getattr(cpd, f.name)) for f in fields(cpd))
     return False
-
-
-def _engine() -> tuple[str, ...]:
-    """What computes: the versions, and the engine's own code."""
-    return (reidbn.__version__, np.__version__, scipy.__version__, _code())
 
 
 @cache

@@ -108,7 +108,7 @@ class PersonExplained:
         if not self.routes:
             return []
         ordered = sorted(self.routes.items(), key=lambda item: -item[1])
-        told = ", ".join(f"{_plain(name)} {tiny(p)}" for name, p in ordered)
+        told = ", ".join(f"{name.replace('_', ' ')} {tiny(p)}" for name, p in ordered)
         return [f"By route: {told}."]
 
     def _facts_in_words(self) -> list[str]:
@@ -174,10 +174,6 @@ def _chance(p: float) -> str:
 
 def _signed(p: float) -> str:
     return f"{p:+.4g}" if abs(p) >= 1e-12 else "0"
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", " ")
 
 
 # -- one person ------------------------------------------------------------------------------------

@@ -265,8 +265,12 @@ def attach(
     columns: list[SubjectColumn] = []
     nodes: list[Node] = []
     if isinstance(groups.parent, Profile):
-        rows = _profile_rows(groups, parameters)
-        nodes.append(_profile_node(groups.parent))
+        rows = _profile_rows(groups, groups.parent)
+        whose = Rows((Row(tuple(map(float, groups.parent.weights.values()))),))
+        nodes.append(
+            Node(groups.parent.node, tuple(groups.parent.weights), whose, (), "Who is attacking",
+                 groups.parent.source)
+        )  # fmt: skip
     else:
         cells = tuple(_cell(p, j, groups, subject, parameters) for j, p in enumerate(groups.placed))
         rows = (GroupRow(cells),)
@@ -429,15 +433,8 @@ def _listed_node(
     return Node(parent.node, ("no", "yes"), Probability(f"@{column}"), (), story, parent.source)
 
 
-def _profile_rows(groups: Groups, parameters: list[Parameter]) -> tuple[GroupRow, ...]:
-    assert isinstance(groups.parent, Profile)  # noqa: S101 - the caller checked
-    rows = []
-    for i, state in enumerate(groups.parent.weights):
-        cells = tuple(float(p.p[i, 0]) for p in groups.placed)
-        rows.append(GroupRow(cells, {groups.parent.node: state}))
-    return tuple(rows)
-
-
-def _profile_node(profile: Profile) -> Node:
-    rows = Rows((Row(tuple(float(w) for w in profile.weights.values())),))
-    return Node(profile.node, tuple(profile.weights), rows, (), "Who is attacking", profile.source)
+def _profile_rows(groups: Groups, profile: Profile) -> tuple[GroupRow, ...]:
+    return tuple(
+        GroupRow(tuple(float(p.p[i, 0]) for p in groups.placed), {profile.node: state})
+        for i, state in enumerate(profile.weights)
+    )
