@@ -149,5 +149,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     near = get_close_matches(str(word), names, n=1)
     if near:
         return f'did you mean "{near[0]}"?'
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"known: {shown}" if names else "there are none"
+    return f"known: {a_dozen(names)}" if names else "there are none"
+
+
+def a_dozen(names: Sequence[str]) -> str:
+    """The first twelve names of a list."""
+    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

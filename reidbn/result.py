@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from reidbn.calls import typed
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.late import late
+from reidbn.written import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -352,7 +353,7 @@ def _apart(what: str, one: Any, two: Any) -> dict[str, str]:
     """What was said of two results, where that is not the same."""
 
     def said(value: Any) -> str:
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if is_number(value):
             return f"{value:,.12g}"
         return "nothing" if value in (None, [], ()) else str(value)
 

@@ -6,6 +6,7 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any, TypeGuard
 
 from reidbn.errors import UsageError
 
@@ -72,6 +73,11 @@ def _read(text: str, what: str) -> tuple[Fraction, bool]:
     value = Fraction(0 if is_tiny else Decimal(digits)) * Fraction(10) ** unit
     is_plain = not unit and re.fullmatch(r"[-+]?\d+", digits) is not None
     return value, is_plain or (unit > 0 and value.denominator == 1)
+
+
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Whether it is a plain number, and not a yes or no."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def tiny(p: float, form: str = ".4g") -> str:

@@ -28,6 +28,7 @@ from pydantic_core import PydanticCustomError
 
 from reidbn.attack.yamltext import YamlBool, YamlFloat, YamlInt, written
 from reidbn.cpds.protocol import CPD, Ref
+from reidbn.written import is_number
 
 REFERENCE = "a number, $parameter, @column or (for sizes) a parent"
 LINDDUN = (
@@ -62,7 +63,7 @@ def _state(value: Any) -> str:
 
 
 def _number(value: Any) -> int | float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if is_number(value):
         return int(value) if isinstance(value, int) else float(value)
     raise needs("a number")
 
@@ -79,7 +80,7 @@ def _plain(value: Any) -> Any:
 
 
 def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
+    if not is_number(value) or value != value // 1:
         raise needs("a whole number")
     return int(value)
 

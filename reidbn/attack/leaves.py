@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from reidbn.written import is_number
+
 Where = tuple[str | int, ...]
 
 
@@ -37,7 +39,4 @@ def address_of(value: Any, ref: str) -> Where:
 
 def holds_numbers(value: Any) -> bool:
     """True when it holds a number that somebody got from somewhere (0 and 1 are logic)."""
-    return any(
-        isinstance(leaf, int | float) and not isinstance(leaf, bool) and leaf not in (0, 1)
-        for _, leaf in leaves(value)
-    )
+    return any(is_number(leaf) and leaf not in (0, 1) for _, leaf in leaves(value))

@@ -20,6 +20,7 @@ from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD, NO, YES, FrozenDict, Ref, Variable, freeze_fields, frozen
 from reidbn.cpds.rows import REST, Row, Rows
 from reidbn.errors import Problem, TooLarge, UsageError
+from reidbn.written import is_number
 
 PROBABILITY = "probability"
 LARGEST = sys.float_info.max
@@ -88,7 +89,7 @@ class Parameter:
             if found:
                 return found
         for name, number in (("value", self.value), ("range", low), ("range", high)):
-            if isinstance(number, bool) or not isinstance(number, int | float):
+            if not is_number(number):
                 return [Problem((*where, name), f"{number!r} is not a number")]
             if not abs(number) <= LARGEST:
                 return [Problem((*where, name), f"{number!s:.24} is not a finite number")]

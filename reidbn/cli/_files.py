@@ -13,6 +13,7 @@ from reidbn.cli._options import print_json, print_table
 from reidbn.errors import UsageError
 from reidbn.limits import regular
 from reidbn.result import differing, other_events
+from reidbn.written import is_number
 
 UNTOLD = "none that can be told"
 WRITERS = "write them with --json-report FILE, or result.report('file.json')"
@@ -101,17 +102,13 @@ def _read(name: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
     return str(content.get("result", "Assessment")), numbers, content
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _within(told: Mapping[str, Any], *, own: bool) -> Any:
     """The number; from the least to the most, as a list, where it is told so.
 
     An older file does not say the ends of what it rounds: its numbers are words.
     """
     low, high = told.get("at_least"), told.get("at_most")
-    if _is_number(low) and low != high:
+    if is_number(low) and low != high:
         return [low, high]
     value = told.get("value", told.get("mean"))
     return value if own or low is not None else None if value is None else _text(value)
@@ -121,8 +118,8 @@ def _difference(first: Any, second: Any) -> float | list[float] | None:
     """What lies between two numbers; of one that is told by two ends, from so much to so much."""
     if isinstance(first, list) or isinstance(second, list):
         (low, high), (least, most) = (x if isinstance(x, list) else [x, x] for x in (first, second))
-        return [least - high, most - low] if _is_number(low) and _is_number(least) else None
-    return second - first if _is_number(first) and _is_number(second) else None
+        return [least - high, most - low] if is_number(low) and is_number(least) else None
+    return second - first if is_number(first) and is_number(second) else None
 
 
 def _text(value: Any, *, signed: bool = False) -> str:
@@ -130,6 +127,6 @@ def _text(value: Any, *, signed: bool = False) -> str:
         return ""
     if isinstance(value, list):
         return " to ".join(_text(end, signed=signed) for end in value)
-    if _is_number(value):
+    if is_number(value):
         return f"{value:+,.4g}" if signed else f"{value:,.4g}"
     return str(value)

@@ -31,6 +31,7 @@ from reidbn.cpds.protocol import (
     needs_weight_each,
     needs_yes_no,
     yes_no,
+    yes_or_no,
 )
 from reidbn.cpds.rows import REST, TOLERANCE
 from reidbn.errors import Problem
@@ -223,7 +224,7 @@ class NoisyOr(_Noisy):
             count = np.broadcast_to(scope.number(parent.name), rows).astype(np.intp)
             w = np.broadcast_to(scope.value(self.weight(parent.name)), rows)
             happened = happened | (rng.binomial(count, w) > 0)
-        return np.where(happened, scope.child.states.index(YES), scope.child.states.index("no"))
+        return yes_or_no(scope.child, happened)
 
 
 @dataclass(frozen=True)

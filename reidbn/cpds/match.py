@@ -33,6 +33,7 @@ from reidbn.cpds.protocol import (
     needs_probability,
     needs_yes_no,
     yes_no,
+    yes_or_no,
 )
 from reidbn.errors import ModelError, Problem, did_you_mean
 
@@ -104,7 +105,7 @@ class OneOver(CPD):
         size = np.broadcast_to(scope.value(self.of), rows)
         guess = np.floor(rng.random(rows) * np.maximum(size, 1))
         hit = _only_if(scope, self.only_if, (guess == 0) & (size >= 1)) > 0
-        return np.where(hit, scope.child.states.index(YES), scope.child.states.index("no"))
+        return yes_or_no(scope.child, hit)
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         found = needs_yes_no(child, self.kind) + needs_parent(self.of, "of", parents)
@@ -142,7 +143,7 @@ class Share(CPD):
         whole = np.broadcast_to(scope.value(self.whole), rows)
         number = np.floor(rng.random(rows) * np.maximum(whole, 1))
         inside = (number < scope.value(self.part)) & (whole > 0)
-        return np.where(inside, scope.child.states.index(YES), scope.child.states.index("no"))
+        return yes_or_no(scope.child, inside)
 
     def problems(self, child: Variable, parents: tuple[Variable, ...]) -> list[Problem]:
         found = needs_yes_no(child, self.kind) + needs_parent(self.part, "part", parents)

@@ -133,6 +133,11 @@ class Variable:
         return not self.is_group and all(is_numeral(state) for state in self.states)
 
 
+def yes_or_no(child: Variable, happened: Any) -> NDArray[np.intp]:
+    """The state of each row: yes where it happened."""
+    return np.where(happened, child.states.index(YES), child.states.index(NO))
+
+
 def is_numeral(text: str) -> bool:
     """Whether a state's name is a number."""
     try:

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from reidbn.cpds.protocol import (
     CPD,
-    YES,
     Array,
     Ref,
     Scope,
@@ -32,6 +31,7 @@ from reidbn.cpds.protocol import (
     needs_reference,
     needs_yes_no,
     yes_no,
+    yes_or_no,
 )
 from reidbn.errors import ModelError, Problem, did_you_mean
 from reidbn.theory.hypergeometric import leaked_pmf
@@ -261,8 +261,7 @@ class TargetPicked(_OfTarget):
         """Pick one of those who are left; the target, if in the leak, is number 0."""
         picked = np.floor(rng.random(rows) * self._pool(scope))
         hit = (picked == 0) & (scope.number(self.in_leak) == 1)
-        states = scope.child.states
-        return np.where(hit, states.index(YES), states.index("no"))
+        return yes_or_no(scope.child, hit)
 
     def _pool(self, scope: Scope) -> Array:
         _, _, gone = self._same(scope, self.earlier)

@@ -28,6 +28,7 @@ from reidbn.cpds.protocol import (
     needs_parent,
     needs_probability,
     yes_no,
+    yes_or_no,
 )
 from reidbn.errors import ModelError, Problem
 
@@ -247,7 +248,7 @@ class Geometric(CPD):
                 trying = trying[~hit]
         found = place <= budget
         if self._is_yes_no(scope.child):
-            return np.where(found, scope.child.states.index(YES), scope.child.states.index(NO))
+            return yes_or_no(scope.child, found)
         return np.where(found, place, 0).astype(np.intp)
 
     def degree_held(self, name: str, parents: Sequence[Variable]) -> int | None:

@@ -29,7 +29,7 @@ from reidbn.inference.lowering import (
 from reidbn.inference.network import Array, Network, check_mass
 from reidbn.inference.policies import with_policy
 from reidbn.inference.query import Query, read_query, refuse_nothing
-from reidbn.inference.tensors import BUDGET
+from reidbn.inference.tensors import BUDGET, rows_of
 from reidbn.progress import progress
 
 MEMORY = 256 * 2**20  # bytes that the tables of one block of subjects may take
@@ -178,7 +178,7 @@ def joint(
         joint(attack, query, piece, subject, engine=engine, validate=validate, alone=True)
         for piece in progress(pieces, "exact inference, some settings at a time")
     ]
-    counts = [max((len(v) for v in piece.values()), default=1) for piece in pieces]
+    counts = [rows_of(piece) for piece in pieces]
     return np.concatenate(
         [np.broadcast_to(v, (v.shape[0], n, *v.shape[2:]))
          for v, n in zip(found, counts, strict=True)], axis=1)  # fmt: skip
@@ -214,7 +214,7 @@ def _in_pieces(
 ) -> list[dict[str, Any]]:
     """The settings in as many pieces as make what was too large fit; one when that cannot help."""
     values = parameter_values(attack, settings)
-    count = max((len(v) for v in values.values()), default=1)
+    count = rows_of(values)
     parts = min(count, -(-large.numbers // BUDGET))
     cuts = np.array_split(np.arange(count), max(parts, 1))
     return [
@@ -237,7 +237,7 @@ def _joint(
         attack, settings, validate=validate, nodes=attack.upstream(names),
         whole=STEPS if quick else WHOLE,
     )  # fmt: skip
-    subjects = max((len(v) for v in columns.values()), default=1)
+    subjects = rows_of(columns)
     run = _engine(engine, query, check=validate)
 
     def ask_block(start: int, stop: int) -> list[Array]:

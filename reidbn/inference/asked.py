@@ -29,6 +29,7 @@ from reidbn.inference.lowering import (
 )
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query, read_query, refuse_nothing
+from reidbn.inference.tensors import rows_of
 
 MOST_NUMBERS = 1 << 22  # numbers in one array: settings are asked in blocks that stay below
 Settings = Mapping[str, Any]
@@ -136,7 +137,7 @@ class Asked:
         if self.many is not None:
             return self.many.subjects
         columns = subject_values(self.attack, self.subject)
-        return max((len(v) for v in columns.values()), default=1)
+        return rows_of(columns)
 
     @cached_property
     def weights(self) -> Array | None:
@@ -334,7 +335,7 @@ class Asked:
         arrays = {n: np.atleast_1d(np.asarray(v, dtype=float)) for n, v in changes.items()}
         for name in arrays:
             self.parameter(name)
-        count = max((len(v) for v in arrays.values()), default=1)
+        count = rows_of(arrays)
         arrays = {n: np.broadcast_to(v, count) for n, v in arrays.items()}
         numerator = np.full((self.subjects, count), np.nan)
         evidence = np.full(numerator.shape, np.nan) if self.is_conditional else None

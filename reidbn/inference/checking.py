@@ -42,6 +42,7 @@ from reidbn.inference.cut import MOST, can_cut, cut_off, in_words
 from reidbn.inference.lowering import Lowering, cells, subject_values
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query
+from reidbn.inference.tensors import rows_of
 
 CORNERS = 32
 MOST_CELLS = 1 << 20  # of a table that is built to be looked at
@@ -214,7 +215,7 @@ def _table_problem(
         remedy = "; narrow the range, or use a kind that follows the number of states"
         message = f"at {at} it {first.message[:1].lower()}{first.message[1:]}{remedy}"
         return replace(first, where=(*where, *first.where), message=message)
-    rows = max((len(v) for v in subject.values()), default=1)
+    rows = rows_of(subject)
     if rows * max(cells(part) for part in lowering.parts[node.name]) > MOST_CELLS:
         return None
     try:

@@ -22,11 +22,19 @@ from reidbn.attack.columns import (
 from reidbn.attack.limits import broken_condition, refuse_beyond_range, with_numbers
 from reidbn.attack.parts import PROBABILITY, Parameter
 from reidbn.cpds.protocol import CPD, Array, Part, Variable
-from reidbn.errors import DataError, ModelError, Problem, TooLarge, UsageError, did_you_mean
+from reidbn.errors import (
+    DataError,
+    ModelError,
+    Problem,
+    TooLarge,
+    UsageError,
+    a_dozen,
+    did_you_mean,
+)
 from reidbn.inference.deciding import Payoff, Solved, Solver, acting, even, written
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
 from reidbn.inference.scopes import GridScope, RowScope
-from reidbn.inference.tensors import BUDGET
+from reidbn.inference.tensors import BUDGET, rows_of
 
 WHOLE = 1 << 16  # configurations of parents up to which a table that has steps is written whole
 STEPS = 1 << 8  # the same for the exact engine, which is quicker in steps
@@ -229,7 +237,7 @@ class Lowering:
                 attack.derived.refuse_misfits(self.parameters)
         self.tables = tables  # without tables the network can only be sampled, at any group size
         self.wanted = nodes
-        self.settings = max((len(v) for v in self.parameters.values()), default=1)
+        self.settings = rows_of(self.parameters)
         structural = {name: float(self._single(name)) for name in attack.structural}
         self.variables: dict[str, Variable] = {
             name: attack.variable(name, structural) for name in (*attack.all_nodes, *attack.groups)
@@ -298,8 +306,8 @@ class Lowering:
                 if numbers > BUDGET:
                     raise TooLarge(
                         f"{name}: its table over {len(part.parents)} parents "
-                        f"({_some(p.name for p in part.parents)}) would hold {numbers:,} numbers, "
-                        f"and this stops at {BUDGET:,}. Let some of its parents meet in a node of "
+                        f"({a_dozen([p.name for p in part.parents])}) would hold {numbers:,} "
+                        f"numbers, and this stops at {BUDGET:,}. Let some of its parents meet in a node of "
                         f"their own first, or estimate with engine='sampling'; and, or, threshold "
                         f"and the noisy gates take any number of parents",
                         numbers=numbers,
@@ -337,7 +345,7 @@ class Lowering:
     def undecided(self, subject: Mapping[str, Array]) -> Network:
         """The same before the attacker has decided: each option alike."""
         self._refuse_large_tables()
-        subjects = max((len(v) for v in subject.values()), default=1)
+        subjects = rows_of(subject)
         factors: dict[str, Factor] = {}
         states: dict[str, tuple[str, ...]] = {}
         for name in self.attack.all_nodes:
@@ -456,12 +464,6 @@ class Lowering:
             return cpd.act(rng, scope, len(who))
 
         return act
-
-
-def _some(names: Iterable[str]) -> str:
-    """The first dozen of some names."""
-    found = list(names)
-    return ", ".join(found[:12]) + (", ..." if len(found) > 12 else "")
 
 
 def full_table(table: Array, parents: tuple[Variable, ...], child: Variable) -> Array:

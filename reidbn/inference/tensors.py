@@ -16,7 +16,7 @@ import numpy as np
 import opt_einsum
 from numpy.typing import NDArray
 
-from reidbn.errors import TooLarge
+from reidbn.errors import TooLarge, a_dozen
 from reidbn.inference.paths import by_elimination, largest
 from reidbn.limits import MOST_TABLES
 
@@ -85,16 +85,20 @@ def refuse_contraction(
         _expression(tuple(tensors), out, shapes)
 
 
+def rows_of(columns: Mapping[str, Any]) -> int:
+    """How many subjects, or settings, columns of them are of: those of one number are of any."""
+    return max((len(values) for values in columns.values()), default=1)
+
+
 def refuse_wide(axes: Sequence[str], sizes: Mapping[str, int], what: str) -> None:
     """Refuse an array that does not fit the budget."""
     numbers = prod(sizes[a] for a in axes)
     if numbers > BUDGET:
         nodes = [a for a in axes if a not in BATCH]
-        among = ", ".join(nodes[:12]) + (", ..." if len(nodes) > 12 else "")
         raise TooLarge(
-            f"{what} would be one table over {len(nodes)} nodes ({among}): {numbers:,} numbers "
-            f"({_memory(numbers)}), and this stops at {BUDGET:,} ({_memory(BUDGET)}). Give "
-            f"evidence on some of them, let fewer nodes meet in one, or estimate with "
+            f"{what} would be one table over {len(nodes)} nodes ({a_dozen(nodes)}): "
+            f"{numbers:,} numbers ({_memory(numbers)}), and this stops at {BUDGET:,} "
+            f"({_memory(BUDGET)}). Give evidence on some of them, let fewer nodes meet in one, or estimate with "
             f"engine='sampling'",
             numbers=numbers,
         )

@@ -28,6 +28,7 @@ from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.matching import MOST_CELLS
 from reidbn.microdata.table import People, checked_people
 from reidbn.result import Measure, Result, by_person, count_of, highest_of, mean_of
+from reidbn.theory.frequencies import numbered
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -543,7 +544,7 @@ def _only(grid: Grid) -> Ints:
 
 def _ranges(starts: Ints, lengths: Ints) -> Ints:
     """start, start + 1, ... of each range, one after the other."""
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    within = numbered(lengths)
     return np.repeat(starts, lengths) + within
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from reidbn.microdata.classes import Codes, Ints, class_ids, some_of
 from reidbn.microdata.columns import Column
+from reidbn.theory.frequencies import numbered
 
 MODES = ("multiset", "set", "sequence", "person")
 
@@ -107,7 +108,7 @@ class History:
         lengths = self.lengths
         starts = np.cumsum(lengths) - lengths
         chosen = lengths[persons]
-        within = np.arange(int(chosen.sum())) - np.repeat(np.cumsum(chosen) - chosen, chosen)
+        within = numbered(chosen)
         rows = np.repeat(starts[persons], chosen) + within
         owner = np.repeat(np.arange(persons.size), chosen)
         return replace(self, owner=owner, records=np.asfortranarray(self.records[rows]))

@@ -26,7 +26,7 @@ from reidbn.microdata.columns import instead_of, may_be_a_person, object_array, 
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.sources import Source, source_of
-from reidbn.written import agree, counted
+from reidbn.written import agree, counted, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -492,7 +492,7 @@ def _kind(name: str, values: Sequence[Any], known: int) -> str:
 
 
 def _number(value: Any) -> int | float | None:
-    right = isinstance(value, int | float) and not isinstance(value, bool)
+    right = is_number(value)
     return value if right and abs(value) < float("inf") else None
 
 

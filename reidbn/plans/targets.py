@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from reidbn.above import is_above, refuse_no_limit
 from reidbn.errors import UsageError
 from reidbn.report.thresholds import CLASSES, PRESETS, Rule, rule
-from reidbn.written import read_number
+from reidbn.written import is_number, read_number
 
 Array = NDArray[np.float64]
 ALIKE = "1/class"
@@ -181,7 +181,7 @@ def _alike(k: int) -> Target:
 
 
 def _of_measure(measure: str, limit: Any) -> Target:
-    if isinstance(limit, int | float) and not isinstance(limit, bool):
+    if is_number(limit):
         return Target(measure, "highest", _checked(float(limit), measure))
     if isinstance(limit, str) and limit.strip()[:1].isdigit():
         limit = f"highest <= {limit}"

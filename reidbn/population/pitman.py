@@ -24,6 +24,7 @@ from reidbn.population.result import Uniqueness
 from reidbn.theory.agreement import profile_interval
 from reidbn.theory.class_law import ClassSizePosterior, mean_inverse
 from reidbn.theory.frequencies import Packed
+from reidbn.theory.gamma import like
 from reidbn.theory.pitman import (
     expected_uniques,
     expected_uniques_asymptotic,
@@ -173,7 +174,7 @@ class PitmanFit(Uniqueness):
         theta, alpha = self.nodes.theta, self.nodes.alpha
         at = mean_inverse(f, self.n, self.population, theta=theta, alpha=alpha)
         values = np.asarray(at @ self.nodes.weight)
-        return float(values) if values.ndim == 0 else values
+        return like(values)
 
     @cached_property
     def expected_match(self) -> float:

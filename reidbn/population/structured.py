@@ -37,6 +37,7 @@ from reidbn.population.pitman import PitmanFit, check_level, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness
 from reidbn.population.sample import Sample, is_one_off, of_one_offs
 from reidbn.theory.frequencies import FrequencyTable
+from reidbn.theory.gamma import like
 from reidbn.theory.layer import (
     FEW,
     CalibratedLayer,
@@ -206,7 +207,7 @@ class StructuredFit(Uniqueness):
         told = np.bincount(self.counts, weights=self._match)
         held = np.bincount(self.counts)
         values = told[asked] / held[asked]
-        return float(values) if values.ndim == 0 else values
+        return like(values)
 
     @cached_property
     def expected_match(self) -> float:

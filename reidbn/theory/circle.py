@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from reidbn.theory.frequencies import numbered
+
 Series = NDArray[Any]
 
 
@@ -109,7 +111,7 @@ def points(total: int, spread: Floats, extra: int) -> Points:
     number = np.minimum(total + 1, np.ceil(12 * spread) + extra + 24).astype(np.intp)
     half = number // 2 + 1
     case = np.repeat(np.arange(number.size), half)
-    j = np.arange(case.size) - np.repeat(np.cumsum(half) - half, half)
+    j = numbered(half)
     own_mirror = (j == 0) | (2 * j == number[case])
     weight = np.where(own_mirror, 1.0, 2.0) / number[case]
     return Points(case, 2 * np.pi * j / number[case], weight)

@@ -152,3 +152,12 @@ def _whole(values: ArrayLike, name: str) -> Ints:
     if given.size and not abs(given).max() <= LARGEST:
         raise DataError(f"{name} hold a number beyond {LARGEST:.0e}; need counts of people")
     return np.asarray(given, dtype=np.int64)
+
+
+def numbered(lengths: Ints) -> Ints:
+    """0, 1, ... within each of runs of these lengths.
+
+    >>> numbered(np.array([2, 0, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)

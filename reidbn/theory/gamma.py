@@ -47,12 +47,12 @@ def log_ratio(z: ArrayLike, a: ArrayLike) -> Any:
     z, a = np.broadcast_arrays(np.asarray(z, dtype=np.float64), np.asarray(a, dtype=np.float64))
     low = np.minimum(z, z + a) < _SHIFT
     if not low.any():
-        return _like(_stirling_ratio(z, a))
+        return like(_stirling_ratio(z, a))
     moved = np.where(low, z + _SHIFT, z)
     answer = np.asarray(_stirling_ratio(moved, a))
     steps = z[low][:, None] + np.arange(_SHIFT)
     answer[low] -= np.log1p(a[low][:, None] / steps).sum(axis=1)
-    return _like(answer)
+    return like(answer)
 
 
 def log_ratio_slope(z: ArrayLike, a: ArrayLike) -> Any:
@@ -67,7 +67,7 @@ def log_ratio_slope(z: ArrayLike, a: ArrayLike) -> Any:
     p, q = 1 / z, 1 / (z + a)
     s = p * p + q * q
     even = 1 / 12 - s / 120 + (s * s - p * p * q * q) / 252 - s * (s * s - 2 * p * p * q * q) / 240
-    return _like(np.asarray(np.log1p(a / z) + a * p * q * (0.5 + (p + q) * even)))
+    return like(np.asarray(np.log1p(a / z) + a * p * q * (0.5 + (p + q) * even)))
 
 
 def log_thinning(start: ArrayLike, steps: ArrayLike, loss: ArrayLike) -> Floats:
@@ -163,11 +163,6 @@ def _stirling_tail(z: Floats, a: Floats) -> Floats:
     seventh = s * s * third - pq * pq * (2 * s + pq)
     tail = 1 / 12 - third / 360 + fifth / 1260 - seventh / 1680
     return np.asarray(-a * pq * tail, dtype=np.float64)
-
-
-def _like(values: Floats) -> Any:
-    """A plain number for plain numbers, an array for arrays."""
-    return float(values) if values.ndim == 0 else values
 
 
 def like(values: Any) -> Any:

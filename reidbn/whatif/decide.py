@@ -32,6 +32,7 @@ from reidbn.inference.policies import with_policy
 from reidbn.late import late
 from reidbn.progress import progress
 from reidbn.whatif.cases import BringsCase, Target, case_of, change
+from reidbn.written import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -262,7 +263,7 @@ class Decision:
             raise UsageError(f'control "{name}" has no cost; write it as {_CONTROL}')
         rest = {key: value for key, value in said.items() if key != "cost"}
         cost = said["cost"]
-        if isinstance(cost, bool) or not isinstance(cost, int | float) or not cost > 0:
+        if not is_number(cost) or not cost > 0:
             raise UsageError(f'control "{name}": its cost must be a number above 0')
         if {*rest} == {"assessment"}:
             return float(cost), decided(case_of(rest["assessment"]))

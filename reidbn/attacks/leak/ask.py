@@ -125,6 +125,7 @@ def checked_targets(targets: Any, records: int) -> int:
 
 Floats = NDArray[np.float64]
 LeakSize = ArrayLike | Mapping[int, float]
+SEVERAL = "leaked must be one number or one prior here, not several numbers"
 """How many records leaked: a number, several, or a prior {size: probability}."""
 Reading = Literal["unconditional", "from the leak"]
 READINGS: tuple[Reading, ...] = ("unconditional", "from the leak")
@@ -396,5 +397,5 @@ def _of_sizes(people: People, leaked: LeakSize, sizes: NDArray[Any]) -> Floats:
     distinct, place = np.unique(sizes, return_inverse=True)
     values = np.asarray(risk(records=len(people), leaked=leaked, class_size=distinct))
     if values.shape != distinct.shape:
-        raise UsageError("leaked must be one number or one prior here, not several numbers")
+        raise UsageError(SEVERAL)
     return np.asarray(values[place.reshape(sizes.shape)])

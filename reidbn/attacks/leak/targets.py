@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.leak.ask import (
+    SEVERAL,
     ClassesLike,
     LeakSize,
     Reading,
@@ -353,7 +354,7 @@ def _asked(
         raise TooLarge(f"{n} targets are more than {MOST_TARGETS}; ask for fewer, or use simulate")
     sizes, weights = _leak_sizes(leaked, what.records)
     if weights is None and sizes.ndim:
-        raise UsageError("leaked must be one number or one prior here, not several numbers")
+        raise UsageError(SEVERAL)
     return what, n, sizes.reshape(-1).tolist(), np.ones(1) if weights is None else weights
 
 

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.attacks.leak.ask import (
+    SEVERAL,
     ClassesLike,
     Homogeneity,
     LeakSize,
@@ -45,6 +46,7 @@ from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.table import People
 from reidbn.progress import progress
+from reidbn.theory.gamma import like
 from reidbn.theory.hypergeometric import leaked_pmf, none_leaked
 
 if TYPE_CHECKING:
@@ -85,18 +87,12 @@ class Claims:
     @property
     def precision(self) -> Any:
         """Share of claims that are right; 0 where no claim is ever made."""
-        claimed = np.asarray(self.claimed)
-        right = np.divide(
-            self.true_positive, claimed, out=np.zeros_like(claimed), where=claimed > 0
-        )
-        return float(right) if right.ndim == 0 else right
+        return _share(self.true_positive, self.claimed)
 
     @property
     def recall(self) -> Any:
         """Share of the targets in the leak that are claimed rightly; 0 if none can be."""
-        inside = np.asarray(self.in_leak)
-        found = np.divide(self.true_positive, inside, out=np.zeros_like(inside), where=inside > 0)
-        return float(found) if found.ndim == 0 else found
+        return _share(self.true_positive, self.in_leak)
 
     def table(self) -> pd.DataFrame:
         """A column for each way a claim may go; of several asked at once a row each."""
@@ -444,5 +440,11 @@ def history_risks(people: People, *, leaked: LeakSize, seen: float) -> Floats:
 
 def _one(leaked: Any) -> int:
     if np.ndim(leaked):
-        raise UsageError("leaked must be one number or one prior here, not several numbers")
+        raise UsageError(SEVERAL)
     return int(leaked)
+
+
+def _share(part: Any, whole: Any) -> Any:
+    """The part of the whole; 0 of nothing."""
+    whole = np.asarray(whole)
+    return like(np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0))

@@ -34,6 +34,7 @@ from reidbn.errors import DataError, ImpossibleEvidence, ReidbnWarning, UsageErr
 from reidbn.inference.answers import at_once, joint, positions
 from reidbn.inference.lowering import STEPS, Lowering
 from reidbn.inference.query import Query
+from reidbn.inference.tensors import rows_of
 from reidbn.limits import MOST_TEXT, regular
 from reidbn.progress import progress
 from reidbn.release.writing import whole
@@ -131,7 +132,7 @@ def _tables_of_others(
     if not nodes:
         return
     lowering = Lowering(attack, settings, nodes=nodes, whole=STEPS)
-    subjects = max((len(v) for v in columns.values()), default=1)
+    subjects = rows_of(columns)
     step = at_once(lowering, subjects)
     for start in range(0, subjects, step):
         part = {n: v[start : start + step] if len(v) > 1 else v for n, v in columns.items()}

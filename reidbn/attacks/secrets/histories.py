@@ -23,6 +23,7 @@ from reidbn.microdata.classes import Codes, Floats, Ints, some_of
 from reidbn.microdata.histories import History
 from reidbn.microdata.rows import Partition, distinct_rows
 from reidbn.microdata.slab import Split, walk
+from reidbn.theory.frequencies import numbered
 from reidbn.theory.ratios import ranks_by_size
 
 Share = tuple[Ints, Ints]
@@ -198,7 +199,7 @@ class Histories:
         alike = np.bincount(part.ids, weights=self.cells.people)[part.ids]
         held = np.diff(np.append(self._first, self._of.size))[self._places]
         first = self._first[self._places]
-        within = np.arange(int(held.sum())) - np.repeat(np.cumsum(held) - held, held)
+        within = numbered(held)
         listed = np.repeat(first, held) + within
         individual = np.repeat(np.arange(self._places.size), held)
         peers = alike[self._places][individual].astype(np.int64)
