@@ -27,9 +27,12 @@ HELP = (
 )
 
 known_option = click.option("--known", multiple=True, metavar="A,B|A=P|A+B=P|SCENARIO", help=HELP)
+column_option = click.option(
+    "--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
+    help="The table's column for an attribute of the scenario.",
+)  # fmt: skip
 _SCENARIO_OPTIONS = (
-    click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
-                 help="The table's column for an attribute of the scenario."),
+    column_option,
     listing("--without", metavar="A,B",
                  help="Attributes of the scenario to leave out."),
     listing("--unknown", metavar="A,B", help="Columns of --qi that nobody knows."),
@@ -45,13 +48,18 @@ def known_options(function: F) -> F:
     return function
 
 
+def refuse_both(both: Any) -> None:
+    """Raise where the knowledge is said twice."""
+    if both:
+        raise UsageError("--known and --scenario both say what is known; choose one")
+
+
 def known_of(people: People, options: dict[str, Any]) -> Any:
     """What the options of `known_options` say, as `known=` takes it."""
     from reidbn.microdata.knowledge import is_scenario, knowledge
 
     said = [name for name in ("known", "knowledge", "scenario") if options[name]]
-    if "scenario" in said and said != ["scenario"]:
-        raise UsageError("--known and --scenario both say what is known; choose one")
+    refuse_both("scenario" in said and said != ["scenario"])
     known = options["scenario"] or read_known((*options["known"], *options["knowledge"]))
     unknown = columns_listed(options["unknown"])
     if known is None or not is_scenario(known, people):

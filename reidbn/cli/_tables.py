@@ -35,33 +35,52 @@ QI = (
     "Columns an attacker may know; may be repeated. A name with a comma in it stands in a --qi of "
     "its own, or in double quotes."
 )
-_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.argument("table"),
-    click.option("--qi", required=True, multiple=True, metavar="A,B,C", help=QI),
-    listing("--sensitive", metavar="A,B", help="Columns that are secret."),
-    click.option("--subject-id", metavar="COLUMN", help="Groups several rows of one person."),
-    click.option("--weights", metavar="COLUMN", help="Survey weights."),
-    click.option(
+_OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "table": click.argument("table"),
+    "qi": click.option("--qi", required=True, multiple=True, metavar="A,B,C", help=QI),
+    "sensitive": listing("--sensitive", metavar="A,B", help="Columns that are secret."),
+    "subject_id": click.option(
+        "--subject-id", metavar="COLUMN", help="Groups several rows of one person."
+    ),
+    "weights": click.option("--weights", metavar="COLUMN", help="Survey weights."),
+    "missing": click.option(
         "--missing", type=click.Choice(["value", "matches-anything", "drop"]), default="value",
         show_default=True, help="What a missing cell is.",
     ),
-    listing(
+    "missing_values": listing(
         "--missing-values", metavar="?,NA", help="Texts that mean missing, like blanks."
     ),
-    click.option(
+    "history": click.option(
         "--history", type=click.Choice(["multiset", "set", "sequence", "person"]),
         default="multiset", show_default=True, help="How histories are compared.",
     ),
-    click.option(
+    "hierarchy": click.option(
         "--hierarchy", multiple=True, metavar="COLUMN=RULE",
         help="bands:5,10  prefix:4,2  suffix:4  month,year,decade  days:7,28@2020-01-06  or a CSV "
         "file in ARX's format; --level says which level is released.",
     ),
-    click.option("--level", multiple=True, metavar="COLUMN=N", help="Generalise to a level."),
-    click.option("--tidy", is_flag=True, help="Take 'F' and 'f ' as one value."),
-    click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given."),
-    click.option("--allow-direct", is_flag=True, help="Keep columns that look like names."),
-)  # fmt: skip
+    "level": click.option(
+        "--level", multiple=True, metavar="COLUMN=N", help="Generalise to a level."
+    ),
+    "tidy": click.option("--tidy", is_flag=True, help="Take 'F' and 'f ' as one value."),
+    "delimiter": click.option(
+        "--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given."
+    ),
+    "allow_direct": click.option(
+        "--allow-direct", is_flag=True, help="Keep columns that look like names."
+    ),
+}  # fmt: skip
+
+
+def reading(*names: str) -> Callable[[F], F]:
+    """Some of the options by which a table is read."""
+
+    def decorate(function: F) -> F:
+        for name in reversed(names):
+            function = _OPTIONS[name](function)
+        return function
+
+    return decorate
 
 
 ALONE = "as written: --hierarchy alone changes nothing"
@@ -74,21 +93,11 @@ def table_options(function: F) -> F:
     def command(**given: Any) -> Any:
         if given.get("quiet"):
             be_quiet()
-        own = {name: given.pop(name) for name in _NAMES}
+        own = {name: given.pop(name) for name in _OPTIONS}
         click.get_current_context().meta["reidbn.table"] = own
         return function(people=read_people(**own), **given)
 
-    wrapped: Any = command
-    for decorate in reversed(_OPTIONS):
-        wrapped = decorate(wrapped)
-    return wrapped  # type: ignore[no-any-return]
-
-
-_NAMES = (
-    "table", "qi", "sensitive", "subject_id", "weights", "missing", "missing_values", "history",
-    "hierarchy", "level", "tidy", "delimiter",
-    "allow_direct",
-)  # fmt: skip
+    return reading(*_OPTIONS)(command)  # type: ignore[return-value]
 
 
 def read_people(

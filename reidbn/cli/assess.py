@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidbn.above import is_above
-from reidbn.cli._known import known_option, read_columns, read_known
+from reidbn.cli._known import column_option, known_option, read_columns, read_known, refuse_both
 from reidbn.cli._options import (
     ABOVE,
     FILE,
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
               help="The model that says who is unique in the population.")  # fmt: skip
 @set_option
 @click.option("--do", multiple=True, metavar="NODE=STATE", help="An intervention.")
-@click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
-              help="The table's column for an attribute of the scenario.")  # fmt: skip
+@column_option
 @click.option("--state-column", metavar="COLUMN", help="The column that holds the state.")
 @listing("--without", metavar="A,B", help="Attributes that are not known.")
 @listing(
@@ -111,8 +110,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     _refuse_of_part(options)
     releases = _releases(people, options)
     known = read_known(options["known"])
-    if known is not None and options["scenario"]:
-        raise UsageError("--known and --scenario both say what is known; choose one")
+    refuse_both(known is not None and options["scenario"])
     scenario = load_scenario(options["scenario"]) if options["scenario"] else None
     if options["together"] is not None:
         if known is None and scenario is None:

@@ -32,7 +32,7 @@ from reidbn.cli._options import (
     say_gate,
 )
 from reidbn.cli._results import asks_for_a_file, result_options, write_people, write_reports
-from reidbn.cli._tables import QI
+from reidbn.cli._tables import QI, reading
 from reidbn.errors import UsageError
 from reidbn.written import counted
 
@@ -60,20 +60,10 @@ _NAMES = {
 @click.command()
 @click.argument("table", required=False)
 @click.option("--qi", multiple=True, metavar="A,B,C", help=QI)
-@listing("--sensitive", metavar="A,B", help="Columns that are secret.")
-@click.option("--subject-id", metavar="COLUMN", help="Groups several rows of one person.")
+@reading("sensitive", "subject_id")
 @click.option("--missing", type=click.Choice(["value", "drop"]), default="value", show_default=True,
               help="What a missing cell is.")  # fmt: skip
-@click.option("--history", type=click.Choice(["multiset", "set", "sequence", "person"]),
-              default="multiset", show_default=True, help="How histories compare.")  # fmt: skip
-@click.option(
-    "--hierarchy", multiple=True, metavar="COLUMN=RULE", help="bands:5,10  prefix:4,2 ..."
-)
-@click.option("--level", multiple=True, metavar="COLUMN=N", help="Generalise to a level.")
-@listing("--missing-values", metavar="?,NA", help="Texts that mean missing.")
-@click.option("--tidy", is_flag=True, help="Take 'F' and 'f ' as one value.")
-@click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given.")
-@click.option("--allow-direct", is_flag=True, help="Keep columns that look like names.")
+@reading("missing_values", "history", "hierarchy", "level", "tidy", "delimiter", "allow_direct")
 @listing("--classes", metavar="K:COUNT,...", help="Class sizes and how many, without a table.")
 @click.option("--records", type=WHOLE, metavar="D", help="Records, without a table.")
 @click.option("--class-size", type=WHOLE, metavar="K", help="Size of every class, with --records.")

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from reidbn.cli._options import FILE, PICTURE
+from reidbn.cli._options import FILE
 from reidbn.cli._question import Call, asks
+from reidbn.cli._results import result_options
 from reidbn.cli.whatif import read_ranges
 from reidbn.errors import UsageError
 
@@ -23,7 +24,7 @@ _TEST = re.compile(r"(.+?):\s*(\d+)\s*(?:/|of)\s*(\d+)\s*\Z")
 @click.option("--over", multiple=True, metavar="NAME[=LOW:HIGH]",
               help="Only these parameters, over these ranges.")  # fmt: skip
 @click.option("--save", type=FILE, help="Write the attack with its new values and priors.")
-@click.option("--plot", type=PICTURE, help="Draw it (.svg, .png, .pdf).")
+@result_options("plot")
 def learn(
     asked: Call, tests: tuple[str, ...], over: tuple[str, ...], save: str | None, plot: str | None
 ) -> None:

@@ -17,7 +17,7 @@ from reidbn.cli._options import (
     print_table,
 )
 from reidbn.cli._results import result_options, write_reports
-from reidbn.cli._tables import write_parquet
+from reidbn.cli._tables import reading, write_parquet
 from reidbn.errors import UsageError
 from reidbn.progress import be_quiet
 
@@ -38,8 +38,7 @@ _READING: list[Callable[[Any], Any]] = [
     ),
     click.option("--subject-id", metavar="COLUMN", help="Tells people apart; one row each."),
     click.option("--missing-values", default="", metavar="?,NA", help="Texts that mean not known."),
-    click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file; found if not given."),
-    click.option("--allow-direct", is_flag=True, help="Keep columns that look like names."),
+    reading("delimiter", "allow_direct"),
 ]
 
 

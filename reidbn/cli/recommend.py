@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._known import known_option, read_columns, read_known
+from reidbn.cli._known import column_option, known_option, read_columns, read_known, refuse_both
 from reidbn.cli._options import (
     WHOLE,
     Chance,
@@ -51,8 +51,7 @@ ATTACK = "adversary-routes"
 @click.option("--scenario", multiple=True, metavar="NAME|FILE",
               help="A whole scenario; limits hold under each.")  # fmt: skip
 @known_option
-@click.option("--column", multiple=True, metavar="ATTRIBUTE=COLUMN",
-              help="The table's column for an attribute of the scenario.")  # fmt: skip
+@column_option
 @listing("--unknown", metavar="A,B", help="Columns of --qi that nobody knows.")
 @click.option("--population", type=WHOLE, metavar="NUMBER",
               help="People from whom the table was drawn.")  # fmt: skip
@@ -136,8 +135,7 @@ def _asked(people: People, options: dict[str, Any]) -> dict[str, Any]:
         "columns": read_columns(options["column"]) or None,
         "unknown": columns_listed(options["unknown"]) or None,
     }
-    if about_attack["known"] is not None and options["scenario"]:
-        raise UsageError("--known and --scenario both say what is known; choose one")
+    refuse_both(about_attack["known"] is not None and options["scenario"])
     attack = list(options["attack"]) or None
     if attack is None and not all(t.on_classes for t in targets):
         attack = [ATTACK]

@@ -17,7 +17,6 @@ from reidbn.cli._options import (
     ABOVE,
     FILE,
     NUMBER,
-    PICTURE,
     number,
     option_once,
     print_json,
@@ -26,6 +25,7 @@ from reidbn.cli._options import (
     read_states,
 )
 from reidbn.cli._question import Call, asks
+from reidbn.cli._results import result_options
 from reidbn.cli._tables import show_frame, write_parquet
 from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.release.writing import write_csv
@@ -43,7 +43,7 @@ _statistic = click.option(
 _threshold = click.option(
     "--threshold", type=NUMBER, metavar="P", help="Where does the answer cross this?"
 )
-_plot = click.option("--plot", type=PICTURE, help="Draw it (.svg, .png, .pdf).")
+_plot = result_options("plot")
 _over = click.option("--over", multiple=True, metavar="NAME[=LOW:HIGH]",
                      help="Only these parameters, over these ranges.")  # fmt: skip
 

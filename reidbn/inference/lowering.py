@@ -307,9 +307,9 @@ class Lowering:
                     raise TooLarge(
                         f"{name}: its table over {len(part.parents)} parents "
                         f"({a_dozen([p.name for p in part.parents])}) would hold {numbers:,} "
-                        f"numbers, and this stops at {BUDGET:,}. Let some of its parents meet in a node of "
-                        f"their own first, or estimate with engine='sampling'; and, or, threshold "
-                        f"and the noisy gates take any number of parents",
+                        f"numbers, and this stops at {BUDGET:,}. Let some of its parents meet in a "
+                        f"node of their own first, or estimate with engine='sampling'; and, or, "
+                        f"threshold and the noisy gates take any number of parents",
                         numbers=numbers,
                     )
             total = sum(map(cells, steps))

@@ -98,8 +98,8 @@ def refuse_wide(axes: Sequence[str], sizes: Mapping[str, int], what: str) -> Non
         raise TooLarge(
             f"{what} would be one table over {len(nodes)} nodes ({a_dozen(nodes)}): "
             f"{numbers:,} numbers ({_memory(numbers)}), and this stops at {BUDGET:,} "
-            f"({_memory(BUDGET)}). Give evidence on some of them, let fewer nodes meet in one, or estimate with "
-            f"engine='sampling'",
+            f"({_memory(BUDGET)}). Give evidence on some of them, let fewer nodes meet "
+            f"in one, or estimate with engine='sampling'",
             numbers=numbers,
         )
 
