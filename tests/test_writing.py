@@ -15,6 +15,7 @@ import pytest
 
 import reidbn as rb
 from reidbn.release import probe, safe_cells, whole, write_csv, write_text
+from reidbn.report import draw_sweep
 
 
 def mode(path: Path) -> int:
@@ -162,3 +163,24 @@ def test_a_command_tries_every_path_before_it_works(tmp_path, capsys, monkeypatc
     (tmp_path / "link.csv").symlink_to(table)
     assert "is the table itself" in told(capsys, *asked, "--restricted", tmp_path / "link.csv")
     assert table.read_bytes() == before
+
+
+def test_pictures_of_exact_counts_are_for_their_owner_alone(tmp_path, shell):
+    table = tmp_path / "t.csv"
+    frame = rb.datasets.synthetic_patients(120, seed=1)
+    frame.to_csv(table, index=False)
+    asked = (str(table), "--qi", "age,sex", "--plot", str(tmp_path / "classes.svg"))
+    assert "drawn from exact counts; it stays in the house" in shell("classes", *asked)[1]
+    lattice = ("--plot-lattice", str(tmp_path / "lattice.svg"))
+    said = shell("subsets", *asked[:-1], tmp_path / "subsets.svg", *lattice)[1]
+    assert said.count("it stays in the house") == 2
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
+    result = rb.assess("adversary-routes", people, population=5_000)
+    grid = {"p_m": [0.1, 0.5]}
+    draw_sweep(rb.sweep(result, "right_guess=yes", grid), tmp_path / "sweep.svg")
+    rb.whatif.sobol(result).plot(tmp_path / "sobol.svg")
+    assert {p.name: mode(p) for p in tmp_path.iterdir() if p.suffix == ".svg"} == dict.fromkeys(
+        ("classes.svg", "lattice.svg", "subsets.svg", "sweep.svg", "sobol.svg"), 0o600
+    )
+    rb.tornado("breakfast").plot(tmp_path / "model.svg")
+    assert mode(tmp_path / "model.svg") == 0o666 & ~umask()

@@ -157,6 +157,7 @@ def refuse_to_write_over(source: str) -> None:
 
 FILE = NewFile()
 PICTURE = NewFile(".svg", ".png", ".pdf")
+EXACT_PICTURE = "{}: drawn from exact counts; it stays in the house, for its owner alone (0600)"
 
 
 class Written(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.cli._options import WHOLE, output_options, print_json
+from reidbn.cli._options import EXACT_PICTURE, WHOLE, output_options, print_json
 from reidbn.cli._results import result_options
 from reidbn.cli._tables import (
     about,
@@ -69,7 +69,9 @@ def classes(
         from reidbn.report.style import save
         from reidbn.report.words import class_size_figure
 
-        save(class_size_figure(people), plot)
+        save(class_size_figure(people), plot, of_people=True)
+        if not quiet:
+            click.echo(EXACT_PICTURE.format(plot), err=True)
 
 
 def _measures(people: People) -> dict[str, Any]:

@@ -8,7 +8,14 @@ import click
 
 from reidbn.cli._bar import share_bar
 from reidbn.cli._known import known_of, known_options
-from reidbn.cli._options import CHANCE, PICTURE, option_once, output_options, print_json
+from reidbn.cli._options import (
+    CHANCE,
+    EXACT_PICTURE,
+    PICTURE,
+    option_once,
+    output_options,
+    print_json,
+)
 from reidbn.cli._remedies import in_shell
 from reidbn.cli._results import OUT, REPORTS, result_options, write_people, write_reports
 from reidbn.cli._tables import (
@@ -81,7 +88,7 @@ def subsets(people: People, **options: Any) -> None:
         (_show_people if per_person else _show_subsets)(people, table, options["top"])
     if options["out"]:
         _write(with_subjects(people, table) if per_person else table, options["out"])
-    _draw(table, options["plot"], options["plot_lattice"])
+    _draw(table, options["plot"], options["plot_lattice"], quiet=options["quiet"])
     return None
 
 
@@ -206,12 +213,15 @@ def _write(table: pd.DataFrame, path: str) -> None:
     write_parquet(written, path)
 
 
-def _draw(table: pd.DataFrame, plot: str | None, lattice: str | None) -> None:
+def _draw(table: pd.DataFrame, plot: str | None, lattice: str | None, *, quiet: bool) -> None:
     if plot or lattice:
         from reidbn.report.style import save
         from reidbn.report.subsets import lattice_figure, uniqueness_figure
 
         if plot:
-            save(uniqueness_figure(table), plot)
+            save(uniqueness_figure(table), plot, of_people=True)
         if lattice:
-            save(lattice_figure(table), lattice)
+            save(lattice_figure(table), lattice, of_people=True)
+        for path in filter(None, (plot, lattice)):
+            if not quiet:
+                click.echo(EXACT_PICTURE.format(path), err=True)

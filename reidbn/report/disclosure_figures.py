@@ -110,7 +110,7 @@ def draw_map(
     axes.tick_params(length=0)
     titled(axes, title)
     _legend(figure, p)
-    return save(figure, path)
+    return save(figure, path, of_people=True)
 
 
 def _legend(figure: Figure, p: float) -> None:
@@ -157,7 +157,7 @@ def example_map(found: DisclosureAll, *, q: float = 0.0, path: str | Path | None
         axes.tick_params(length=0)
         titled(axes, title)
     places[0].set_ylabel("person")
-    return save(figure, path)
+    return save(figure, path, of_people=True)
 
 
 def map_rows(found: DisclosureAll, reading: str = "min") -> dict[str, Floats]:
@@ -216,7 +216,7 @@ def generalisation_curve(
     axes.legend(frameon=False, fontsize=8)
     title = f"{best.sensitive} protected at p = {best.p:g} by making {best.column} coarse"
     titled(axes, title)
-    return save(figure, path)
+    return save(figure, path, of_people=True)
 
 
 # One secret
@@ -248,7 +248,7 @@ def draw_shares(
     axes.tick_params(axis="y", length=0)
     titled(axes, title)
     _legend(figure, p)
-    return save(figure, path)
+    return save(figure, path, of_people=True)
 
 
 def worst_subsets(d: Disclosure, p: float | None = None) -> pd.DataFrame:
@@ -275,7 +275,7 @@ def worst_subsets_bars(
     axes.set_xlabel("share of people broken when exactly this is known")
     axes.set_title(f"The subset that breaks most people's {d.secret}, by size", loc="left",
                    fontsize=10)  # fmt: skip
-    return save(figure, path)
+    return save(figure, path, of_people=True)
 
 
 def subset_in_words(subset: Sequence[str], known: Sequence[str]) -> str:

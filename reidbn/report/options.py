@@ -34,7 +34,7 @@ class RiskUtility:
         kept = self.table.dropna(subset=["information_lost"])
         above, lost = 100 * kept["share_above"], 100 * kept["information_lost"]
         figure = options_figure(list(kept.index), above.tolist(), lost.tolist(), self.rule.beyond)
-        return save(figure, path)
+        return save(figure, path, of_people=True)
 
     def __repr__(self) -> str:
         return f"{self.rule.beyond} against information lost\n{self.table.round(4)}"

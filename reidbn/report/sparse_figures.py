@@ -45,4 +45,4 @@ def figure(
         axes.set(xlabel="similarity of the nearest other record", ylabel="% of people above")
         axes.legend(frameon=False)
         titled(axes, "How like the nearest other record is")
-    return save(drawn, None if path is None else str(path))
+    return save(drawn, None if path is None else str(path), of_people=True)

@@ -54,7 +54,7 @@ def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int 
     titled(axes, f"{tornado.attack}: if this assumption changes", pad=16)
     if any(b.is_assumption for b in bars):
         figure.supxlabel("* assumption", x=0.01, ha="left", fontsize=7, color=LINE)
-    return save(figure, path)
+    return save(figure, path, of_people=tornado.subjects > 1)
 
 
 def _name(bar: Bar) -> str:
@@ -118,7 +118,7 @@ def draw_sweep(
     titled(axes, str(table.attrs.get("attack", "")))
     if axes.get_legend_handles_labels()[1]:
         axes.legend(fontsize=7, frameon=False)
-    return save(figure, path)
+    return save(figure, path, of_people="subjects" in table)
 
 
 def _plain(value: Any) -> str:
@@ -141,7 +141,7 @@ def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
     axes.set_xlabel(f"share of the variance of {sobol.question} (sd {sobol.sd:.3g})")
     titled(axes, f"{sobol.attack}: whose uncertainty matters")
     axes.legend(fontsize=8, frameon=False, loc="lower right")
-    return save(figure, path)
+    return save(figure, path, of_people=sobol.subjects > 1)
 
 
 def draw_learned(learned: Learned, path: str | Path | None = None) -> Figure:
@@ -184,4 +184,4 @@ def draw_uncertainty(
     axes.set_yticks([])
     axes.set_xlabel(f"{uncertainty.question}; shaded: 5 % to 95 %")
     titled(axes, f"{uncertainty.attack}: under the priors", pad=14)
-    return save(figure, path)
+    return save(figure, path, of_people=uncertainty.subjects > 1)

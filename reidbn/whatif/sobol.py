@@ -461,6 +461,7 @@ class Sobol:
     settings: int
     spread: Spread
     beside: tuple[str, ...] = ()
+    subjects: int = 1
 
     def __getitem__(self, parameter: str) -> Index:
         for index in self.indices:
@@ -569,6 +570,7 @@ def sobol(
         settings=spread.settings,
         spread=spread,
         beside=(*held(case, varied), *asides()),
+        subjects=case.count,
     )
 
 

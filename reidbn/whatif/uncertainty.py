@@ -66,6 +66,7 @@ class Uncertainty:
     draws: Array
     filled_in: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    subjects: int = 1
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: its value and its interval."""
@@ -157,6 +158,7 @@ def uncertainty(
         seed=seed,
         priors={name: prior_text(p) for name, p in varied.items()},
         draws=drawn,
+        subjects=case.count,
         filled_in=tuple(name for name, p in varied.items() if p.prior is None),
         notes=(
             *(note for n, p in varied.items() for note in outside(n, case.base(n), *p.range)),
