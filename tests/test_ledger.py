@@ -3,13 +3,16 @@
 import json
 import stat
 import warnings
+from collections import defaultdict
 
 import numpy as np
 import pytest
+from test_nothing_given_away import partitions
 
 import reidbn as rb
 from reidbn.errors import ReidbnWarning, UsageError
-from reidbn.release import sketch
+from reidbn.release import Alike, cells, sketch
+from reidbn.report import refuse_between
 
 NAMES = ("age", "sex", "town")
 
@@ -114,3 +117,89 @@ def test_what_is_no_ledger_is_refused_and_stays(tmp_path):
     assert path.read_text() == "{}"
     with pytest.raises(UsageError, match="without a ledger"):
         result.report(tmp_path / "r.md", ledger=tmp_path / "new.json", custodian=True)
+
+
+def small(names, levels=None, n=90):
+    """A table of three columns, of which some are quasi-identifiers."""
+    rng = np.random.default_rng(3)
+    columns = {"age": rng.integers(20, 60, n).astype(str), "sex": rng.choice(["f", "m"], n),
+               "town": rng.choice(list("abcdefgh"), n)}  # fmt: skip
+    people = rb.read_table(
+        columns, quasi_identifiers=["age", "sex", "town"], hierarchies={"age": rb.Bands(10)}
+    )
+    people = people if levels is None else people.generalise(levels)
+    return rb.leak.assess(people, leaked=20, known=list(names))
+
+
+@pytest.mark.parametrize(
+    "second", [(["age"], None), (["age", "sex", "town"], {"age": 1}), (["sex", "town"], None)]
+)
+def test_classes_that_lie_in_released_ones_are_refused(tmp_path, second):
+    """Of all tables of 10 to 19 people and all coarser classes, a reader of both narrows cells."""
+    ledger = tmp_path / "releases.json"
+    small(["age", "sex", "town"]).report(tmp_path / "a.json", ledger=ledger)
+    small(["town", "sex", "age"]).report(tmp_path / "b.md", ledger=ledger)  # the same classes
+    with pytest.raises(UsageError, match="by other columns or levels"):
+        small(*second).report(tmp_path / "c.json", ledger=ledger)
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_a_table_that_shares_columns_with_a_released_one_is_refused(tmp_path):
+    ledger, frame = tmp_path / "releases.json", rb.datasets.synthetic_patients(150, seed=3)
+
+    def told(names, rows=slice(None), seed=3):
+        table = rb.datasets.synthetic_patients(150, seed=seed) if seed != 3 else frame
+        people = rb.read_table(table[names].iloc[rows], quasi_identifiers=names)
+        return rb.leak.assess(people, leaked=20)
+
+    told(["age", "sex", "state"]).report(tmp_path / "a.json", ledger=ledger)
+    for names, rows in ((["age", "sex"], slice(None)), (["age", "state", "race"], slice(4, None))):
+        with pytest.raises(UsageError, match="may be of the same people"):
+            told(names, rows).report(tmp_path / "b.json", ledger=ledger)
+    told(["age", "sex"], seed=4).report(tmp_path / "c.json", ledger=ledger)  # other people
+
+
+def test_verdicts_that_together_give_a_count_away_are_refused(tmp_path):
+    """Nobody in a class below 9 and somebody below 10: of under ten people there are nine."""
+    records = [("20", "f", "a")] * 9 + [("21", "f", "a")] * 60 + [("22", "m", "b")] * 40
+    result, ledger = assessed(records), tmp_path / "releases.json"
+    result.report(tmp_path / "a.json", ledger=ledger, threshold=1 / 10, release="public")
+    with pytest.raises(UsageError, match="the verdicts together"):
+        result.report(tmp_path / "b.json", ledger=ledger, threshold=1 / 9, release="public")
+    assert not (tmp_path / "b.json").exists()
+
+
+def test_two_verdicts_leave_what_brute_force_leaves():
+    """Tables of 10 to 19 people under every two limits: what is let out keeps several numbers."""
+    same = defaultdict(list)
+    for n in range(10, 20):
+        for sizes in partitions(n):
+            one = Alike(np.repeat(sizes, sizes))
+            same[tuple(map(one.at, range(1, 20)))].append(one)
+    let_out = refused = 0
+    for tables in list(same.values())[::3]:
+        for low, high in ((4, 9), (8, 9)):
+            said = defaultdict(list)
+            for one in tables:
+                said[one.exactly(low) > 0, one.exactly(high) > 0].append(one)
+            for some, left in said.items():
+                verdicts = {
+                    (0, k) if yes else (k, 0) for k, yes in zip((low, high), some, strict=True)
+                }
+                try:
+                    refuse_between(left[0], verdicts)
+                except UsageError:
+                    refused += 1
+                    continue
+                for cell in cells(left[0]):
+                    alone = ([t for t in tables if (t.exactly(k) > 0) == yes]
+                             for k, yes in zip((low, high), some, strict=True))  # fmt: skip
+                    can = [len({held(t, cell) for t in part}) for part in (left, *alone)]
+                    assert can[0] > 1 or min(can[1:]) == 1, (cell, verdicts)
+                    let_out += 1
+    assert let_out > 100
+    assert refused > 2
+
+
+def held(classes, cell):
+    return classes.exactly(cell.last) - classes.exactly(cell.after)

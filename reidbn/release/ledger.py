@@ -21,7 +21,7 @@ import secrets
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +84,20 @@ class Sketch:
         return cls(counts, keys, checks)
 
 
-def sketch(columns: Columns, secret: bytes) -> Sketch:
-    """The sketch of a table's records, hashed with a secret."""
+def _records(columns: Columns, secret: bytes) -> Words:
+    """A word for each record, hashed with a secret."""
     many = len(columns[0][2]) if columns else 0
     records = np.zeros(many, dtype=np.uint64)
     for name, values, codes in sorted(columns, key=lambda column: column[0]):
         hashed = np.array([_word(secret, name, value) for value in values], dtype=np.uint64)
         weight = np.uint64(_word(secret, name, None) | 1)
         records = _mixed(records + hashed[codes] * weight)
+    return records
+
+
+def sketch(columns: Columns, secret: bytes) -> Sketch:
+    """The sketch of a table's records, hashed with a secret."""
+    records, many = _records(columns, secret), len(columns[0][2]) if columns else 0
     # The third of three alike is another record than the second: each is found by itself.
     kinds, inverse = np.unique(records, return_inverse=True)
     order = np.argsort(inverse, kind="stable")
@@ -145,6 +151,12 @@ class Released:
     asked: str
     is_green: bool
     printed: Mapping[str, str]
+    by_column: Mapping[str, str] = field(default_factory=dict)
+    """Of each column a sketch of its own, for a table that shares some columns only."""
+    classes: Sequence[str] = ()
+    """The classes in which people were counted: a word for the size of everybody's."""
+    verdict: Sequence[int] = (0, 0)
+    """Nobody, and somebody, is said to be in a class of at most so many."""
 
     def text(self, kind: str) -> str:
         """What was printed, by the ending of the file."""
@@ -162,8 +174,7 @@ class Ledger:
     def near(self, columns: Columns) -> tuple[list[tuple[int, Released]], Sketch, str]:
         """Entries of tables fewer than ten people apart, with how many; and this table's marks."""
         mine = sketch(columns, self.secret)
-        names = json.dumps(sorted(name for name, _, _ in columns)).encode()
-        named = hashlib.blake2b(names, key=self.secret[:64], digest_size=16).hexdigest()
+        named = self._named(sorted(name for name, _, _ in columns))
         found = []
         for entry in self.entries:
             if entry.columns == named:
@@ -172,11 +183,43 @@ class Ledger:
                     found.append((apart, entry))
         return found, mine, named
 
-    def add(self, mine: Sketch, named: str, asked: str, printed: Mapping[str, str], *,
-            is_green: bool) -> None:  # fmt: skip
+    def _named(self, names: object) -> str:
+        text = json.dumps(names).encode()
+        return hashlib.blake2b(text, key=self.secret[:64], digest_size=16).hexdigest()
+
+    def by_column(self, columns: Columns) -> dict[str, Sketch]:
+        """A sketch of each column by itself."""
+        return {self._named(column[0]): sketch([column], self.secret) for column in columns}
+
+    def shares_people(self, columns: Columns, near: Sequence[Released]) -> bool:
+        """Whether another table is here that may be of the same people, or of all but a few.
+
+        So it is where two columns, or all that both have, are fewer than ten people apart.
+        """
+        mine = self.by_column(columns)
+        for entry in self.entries:
+            shared = sorted(set(mine) & set(entry.by_column))
+            if entry in near or not shared:
+                continue
+            far = [mine[c].apart(Sketch.of_text(entry.by_column[c])) for c in shared]
+            alike = sum(apart is not None and apart < BASE for apart in far)
+            if alike >= min(2, len(shared)):
+                return True
+        return False
+
+    def classes(self, columns: Columns, sizes: Sequence[NDArray[np.int64]]) -> list[str]:
+        """A word for each way in which people stand in classes, by the size of everybody's."""
+        records, found = _records(columns, self.secret), set()
+        for each in sizes:
+            words = np.sort(_mixed(records ^ _mixed(each.astype(np.uint64))))
+            found.add(hashlib.blake2b(words.tobytes(), key=self.secret[:64]).hexdigest()[:32])
+        return sorted(found)
+
+    def add(self, columns: Columns, release: Released) -> None:
         """Keep a release."""
-        texts = {kind: _packed(text.encode()) for kind, text in printed.items()}
-        self.entries.append(Released(named, mine.to_text(), asked, is_green, texts))
+        texts = {kind: _packed(text.encode()) for kind, text in release.printed.items()}
+        sketches = {c: mine.to_text() for c, mine in self.by_column(columns).items()}
+        self.entries.append(replace(release, printed=texts, by_column=sketches))
         content = {
             "reidbn ledger": 1,
             "note": "The custodian's own: it has a secret, and marks of the tables released.",

@@ -16,6 +16,7 @@ __getattr__ = face(
         "assessment_results": "EDGES SIZES large_enough",
         "assessment_threat": "assumptions threat_model",
         "disclosure_page": "verdict",
+        "ledgered": "refuse_between",
         "options": "information_lost",
         "page": "Section Shown bars",
         "style": "inline",
