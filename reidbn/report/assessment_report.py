@@ -166,20 +166,8 @@ def report(
             _governance(),
             _provenance(asked, audit),
         ),
+        of_classes=(audit.classes.nobody, audit.classes.somebody) if audit else (0, 0),
     )
-
-
-def told_of_classes(result: object, options: Mapping[str, Any]) -> tuple[int, int]:
-    """Of how large classes a report's verdict says that nobody, and that somebody, is in one."""
-    if not isinstance(result, Assessment) or sparse.is_sparse(result):
-        return 0, 0
-    return _told_of(summarise(result, options.get("threshold"), options.get("release")))
-
-
-def _told_of(summary: Summary) -> tuple[int, int]:
-    rules = (summary.judged, summary.other)
-    nobody = max(r.told_alike if r.passes else 0 for r in rules)
-    return nobody, 0 if summary.judged.passes else summary.judged.told_alike
 
 
 def audited_telling(summary: Summary, *, custodian: bool) -> tuple[Telling, Audit | None]:
@@ -188,7 +176,9 @@ def audited_telling(summary: Summary, *, custodian: bool) -> tuple[Telling, Audi
     if custodian:
         return plain, None
     first, *rest = plain.classes
-    nobody, somebody = _told_of(summary)
+    rules = (summary.judged, summary.other)
+    nobody = max(r.told_alike if r.passes else 0 for r in rules)
+    somebody = 0 if summary.judged.passes else summary.judged.told_alike
     audit = audited(replace(first, nobody=nobody, somebody=somebody))
     return replace(plain, classes=(audit.classes, *rest)), audit
 

@@ -15,8 +15,6 @@ from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release.counts import BASE, Alike
 from reidbn.release.ledger import Columns, Ledger, Released, opened
 from reidbn.release.proof import Marked, cells, promised, protections
-from reidbn.report.assessment_report import told_of_classes
-from reidbn.report.page import telling_of
 from reidbn.report.telling import OF_THE_TABLE
 from reidbn.written import counted
 
@@ -30,11 +28,14 @@ def released(
     kind: str,
     result: Result,
     options: Mapping[str, Any],
-    texts: Callable[[], tuple[dict[str, str], bool]],
+    told: Sequence[Alike],
+    texts: Callable[[], tuple[dict[str, str], bool, tuple[int, int]]],
 ) -> str:
     """The text of a report as a ledger lets it out; what is new is kept there.
 
-    texts: the report by the ending of its file, and whether it is green.
+    told: the classes in which its people are counted.  texts: the report by the ending of its
+    file, whether it is green, and of how large classes its verdict says that nobody, and that
+    somebody, is in one.
     """
     table = result.table
     if table is None or not len(table):
@@ -61,8 +62,11 @@ def released(
                 "the same people, or of all but a few: nothing proves that the two reports "
                 "together keep what each of them does. Ask of the table that was released first"
             )
-        classes, verdict = _counted(result, options, ledger, columns, [e for _, e in near])
-        printed, is_green = texts()
+        before = [entry for _, entry in near]
+        classes = _counted(told, ledger, columns, before)
+        printed, is_green, verdict = texts()
+        if told:
+            refuse_between(told[0], {verdict, *((e.verdict[0], e.verdict[1]) for e in before)})
         ledger.add(
             columns, Released(named, mine.to_text(), asked, is_green, printed, {}, classes, verdict)
         )
@@ -70,22 +74,15 @@ def released(
 
 
 def _counted(
-    result: Result,
-    options: Mapping[str, Any],
-    ledger: Ledger,
-    columns: Columns,
-    before: Sequence[Released],
-) -> tuple[list[str], tuple[int, int]]:
-    """By which classes people are counted, and what the verdict says of these.
+    told: Sequence[Alike], ledger: Ledger, columns: Columns, before: Sequence[Released]
+) -> list[str]:
+    """By which classes people are counted; raises where this very table was told by others.
 
-    Raises where that and what was told of this very table before are more than each by itself.
     Reports that count by the same classes tell the same counts of these, and so are one report with
     several verdicts; classes of other columns or levels lie in each other, and of these 152 of
     1,287 marked cells lose a number (all tables of 10 to 19 people, benchmarks.attacker_nested).
     """
-    told = telling_of(result).classes
     mine = ledger.classes(columns, [part.sizes for part in told])
-    verdict = told_of_classes(result, options)
     if before and not set(mine) <= {word for entry in before for word in entry.classes}:
         raise UsageError(
             "this very table was released with this ledger by other columns or levels, or before "
@@ -93,9 +90,7 @@ def _counted(
             "other, and a reader of both could make more of a suppressed one. Ask it of the "
             "columns and levels that were released"
         )
-    if told:
-        refuse_between(told[0], {verdict, *((e.verdict[0], e.verdict[1]) for e in before)})
-    return mine, verdict
+    return mine
 
 
 def refuse_between(classes: Alike, verdicts: set[tuple[int, int]]) -> None:

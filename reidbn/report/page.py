@@ -83,6 +83,8 @@ class Sheet:
     colour: str
     verdict: Sequence[str]
     sections: Sequence[Section] = field(default_factory=tuple)
+    of_classes: tuple[int, int] = (0, 0)
+    """Nobody, and somebody, is said to be in a class of at most so many."""
 
 
 def _is_number(cell: str) -> bool:
@@ -284,7 +286,10 @@ def write_as(kind: str, result: Result, path: str | Path, **options: Any) -> Pat
         from reidbn.report.ledgered import released
 
         result.refuse_what_is_wrong()
-        text = released(ledger, kind, result, options, lambda: _every_text(result, options, seal))
+        classes = telling_of(result).classes
+        text = released(
+            ledger, kind, result, options, classes, lambda: _every_text(result, options, seal)
+        )
     else:
         text = sealed(_text(kind, result, options), seal)
     written = write_text(text, path, of_people=bool(options.get("custodian")))
@@ -317,13 +322,13 @@ def _made_from(result: Result, command: list[str] | None, *, custodian: bool) ->
 
 def _every_text(
     result: Result, options: dict[str, Any], seal: dict[str, Any]
-) -> tuple[dict[str, str], bool]:
-    """The report in all its forms, and whether it is green."""
+) -> tuple[dict[str, str], bool, tuple[int, int]]:
+    """The report in all its forms, whether it is green, and what is said of classes."""
     sheet = result._sheet(**options)
     own = {name: value for name, value in options.items() if name not in SHEET_ALONE}
     texts = {".html": html(sheet), ".md": markdown(sheet), ".json": _text(".json", result, own)}
     done = {kind: sealed(text, seal) for kind, text in texts.items()}
-    return done, sheet.colour == SAFE
+    return done, sheet.colour == SAFE, sheet.of_classes
 
 
 @typed
