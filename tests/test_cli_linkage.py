@@ -45,6 +45,7 @@ def test_the_curve_of_a_file_is_that_of_python(run, files, tmp_path):
     told = json.loads(out)
     assert [row["success"] for row in told["curve"]] == own.table()["success"].tolist()
     assert told["facts_for"]["0.9"] == own.facts_for(0.9)
+    assert told["measures"] == json.loads(json.dumps(own.to_dict()["measures"]))
     assert "single people out" in (tmp_path / "l.html").read_text()
     people = pd.read_parquet(tmp_path / "l.parquet")
     assert people["facts_2"].tolist() == own.success[:, 1].tolist()
@@ -90,7 +91,7 @@ def test_the_relatives_of_a_file_are_those_of_python(run, files, tmp_path):
     own = rb.neighbourhood(kin, rule="strict", depth=3)
     told = json.loads(out)
     assert [row["attackable"] for row in told["relatives"]] == own.table()["attackable"].tolist()
-    assert told["named"] == own.measures["named"].value
+    assert told["named"] == own.measures["named"].value == told["measures"]["named"]["value"]
     assert "gives away" in (tmp_path / "f.html").read_text()
     assert pd.read_parquet(tmp_path / "f.parquet")["named"].tolist() == own.people["named"].tolist()
     code, out, err = run(table, "--features", features, "--start", "3", of="family")

@@ -442,7 +442,6 @@ def _measures(d: Disclosure) -> dict[str, Any]:
         "secret": d.secret,
         "status": d.status,
         "known": list(d.known),
-        "question": str(d.question),
         **{name: measure.value for name, measure in d.measures.items()},
         "notes": list(d.notes),
     }
@@ -456,7 +455,7 @@ def _as_json(
     coarse: list[tuple[Generalisation, Generalisation | None]],
     more: dict[str, pd.DataFrame],
 ) -> dict[str, Any]:
-    secrets = [_measures(d) for d in found.values()]
+    secrets = [d.to_dict() | _measures(d) for d in found.values()]
     shown: dict[str, Any] = about(people) | {"secrets": secrets}
     shown |= {heading: _records(table) for heading, table in more.items()}
     if coarse:

@@ -100,15 +100,14 @@ def _show(found: Neighbourhood, *, as_json: bool, quiet: bool) -> None:
     """Shares of first records: whose names are never printed."""
     table = found.table()
     if as_json:
-        print_json({
+        print_json(found.to_dict() | {
             "people": len(found.kin), "first_records": len(found.starts),
-            "question": found.question, "named": found.measures["named"].value,
+            "named": found.measures["named"].value,
             "relatives": [
                 {"relative": role, **{str(k).replace(" ", "_"): v if v == v else None
                                       for k, v in row.items()}}
                 for role, row in zip(table.index, table.to_dict("records"), strict=True)
             ],
-            "remarks": list(found.remarks()),
         })  # fmt: skip
         return
     if not quiet:

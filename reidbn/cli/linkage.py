@@ -180,12 +180,10 @@ def _show(found: Linkage, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         rows = [{"facts": k, **row} for k, row in zip(table.index, table.to_dict("records"),
                                                       strict=True)]  # fmt: skip
-        print_json({
-            "people": len(found.success), "features": len(found.sparse.schema),
-            "question": found.question, "curve": rows,
+        print_json(found.to_dict() | {
+            "people": len(found.success), "features": len(found.sparse.schema), "curve": rows,
             "facts_for": {f"{level:g}": found.facts_for(level) for level in (0.6, 0.8, 0.9)}
             if found.ks else None,
-            "remarks": list(found.remarks()),
         })  # fmt: skip
         return
     if not quiet:
