@@ -35,11 +35,14 @@ NOTHING_READ = [name for name, (group, read) in READ.items() if group and not re
 FILLED_BY_SPARSE = ["linkage", "family-cascade", "linkage-family"]
 OF_SPARSE = (
     "any-facts",
+    "best-informed",
     "colleague",
     "families",
     "health-app",
     "insider",
+    "vague",
 )  # tests/test_linkage_model.py
+WITH_ATTEMPTS = ("access-controlled", "purpose-limited")  # the same file
 OWN_COLUMN = {"composition": ("k1", False), "surname": ("men", True),
               "sweeney-voter": ("people", True)}  # fmt: skip
 
@@ -50,7 +53,7 @@ def frame():
 
 
 def test_the_columns_of_every_scenario_and_every_model_are_listed_here():
-    assert {*COLUMNS, *OF_SPARSE} == set(rb.scenarios())
+    assert {*COLUMNS, *OF_SPARSE, *WITH_ATTEMPTS} == set(rb.scenarios())
     kinds = [*ATTACKS, *WORST, *OTHERS, *NOTHING_READ, *OWN_COLUMN, *FILLED_BY_SPARSE]
     assert sorted(kinds) == sorted(rb.models())
 

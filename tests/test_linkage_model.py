@@ -1,5 +1,6 @@
 """The model linkage on sparse tables: its columns, its answers, and whether they happen."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -10,6 +11,7 @@ import pytest
 from sparse_oracle import agrees, random_table
 
 import reidbn as rb
+from reidbn.attack import load_scenario
 from reidbn.microdata import Bands
 from reidbn.theory import disagrees
 
@@ -140,6 +142,75 @@ def test_scenarios_say_which_facts_and_how_they_are_matched():
     assert rb.tornado(r, over=["p_in_release"])
     tried = rb.assess("linkage", sparse, scenario="controlled-release", individuals=[0])
     assert tried.risk()[0] < rb.assess("linkage", sparse, individuals=[0]).risk()[0]
+
+
+def tagged(seed, people, features):
+    """A random table whose features somebody from work may know."""
+    cells, sparse, _ = table(seed, people, features)
+    listed = sparse.features.reset_index()[["feature", "kind"]].assign(tags="colleague")
+    return rb.read_sparse(cells, features=listed)
+
+
+def test_a_line_up_is_every_set_of_facts_and_happens():
+    """Up to three guesses: two others may agree on all right facts; false alarm below 1e-6 each."""
+    cells, _, kinds = table(5, people=14, features=6)
+    vague = load_scenario("vague")
+    three = replace(vague.knows.sparse, known=(), match="equal", guesses=3)
+    story = replace(vague, set={}, knows=replace(vague.knows, sparse=three))
+    r = rb.assess("linkage", tagged(5, 14, 6), scenario=story)
+    assert any("up to 3 records" in note for note in r.remarks())
+    for person in range(14):
+        own = [j for j in range(6) if cells[f"f{j}"][person] is not None]
+        alone = np.asarray(r.subject_table.columns["alone"])[int(r.subject_table.of_person[person])]
+        for k in range(1, len(own) + 1):
+            hits = 0
+            for known in combinations(own, k):
+                alike = [
+                    all(agrees("equal", kinds[j], cells[f"f{j}"][person], cells[f"f{j}"][o])
+                        for j in known) for o in range(14) if o != person
+                ]  # fmt: skip
+                hits += sum(alike) <= 2
+            p = hits / comb(len(own), k)
+            assert not disagrees(round(float(alone[k]) * 1_000), 1_000, p, level=1e-8)
+    found = rb.linkage_truth(r, attempts=4_000, seed=3)
+    for event, happened in found.happened.items():
+        p = found.predicted(event).mean()
+        assert not disagrees(int(happened.sum()), 4_000, p, level=1e-6), event
+    assert r.risk().mean() > rb.assess("linkage", tagged(5, 14, 6)).risk().mean()
+    families = rb.datasets.synthetic_families(3, seed=1)
+    kin = rb.read_kin(rb.read_sparse(families.table, features=families.features))
+    with pytest.raises(rb.UsageError, match="from one record"):
+        rb.assess("linkage-family", kin, scenario=story)
+
+
+def test_scenarios_of_little_and_of_much_and_of_attempts():
+    sparse = tagged(6, 25, 8)
+    plain = rb.assess("linkage", sparse)
+    vague = rb.assess("linkage", sparse, scenario="vague")
+    assert {vague.inputs.set["mean_facts"], vague.inputs.set["p_wrong"]} == {3, 0.2}
+    best = rb.assess("linkage", sparse, scenario="best-informed")
+    assert (best.risk() >= plain.risk()).all()
+    assert best.risk("wrong_person").max() == 0
+    room = rb.assess("linkage", sparse, scenario="access-controlled")
+    bound = rb.assess("linkage", sparse, scenario="purpose-limited")
+    assert room.risk("known_inside") == pytest.approx(0.1 * 0.7 * plain.risk(), abs=1e-12)
+    assert room.risk() == pytest.approx(0.1 * 0.7 * 0.5 * plain.risk(), abs=1e-12)
+    assert bound.risk() == pytest.approx(0.1 * 0.5 * plain.risk(), abs=1e-12)
+    never = 0.1 * 0.5 * 0.7 * plain.risk()
+    assert bound.risk("never_found_out") == pytest.approx(never, abs=1e-12)
+    attack = rb.load("adversary-routes")
+    people = rb.microdata.People.from_codes([[0], [0], [1]], ["age"])
+    alone = rb.assess(attack, people, population=10)
+    inside = rb.assess(attack, people, population=10, scenario="access-controlled")
+    assert inside.risk() == pytest.approx(0.035 * alone.risk(), abs=1e-12)
+    within = load_scenario("controlled-release").on(rb.load("linkage"))
+    both = load_scenario("purpose-limited").on(within)
+    tried = float(rb.ask(within, "attempted_and_reidentified=yes"))
+    assert float(rb.ask(both, "misused_and_reidentified=yes")) == pytest.approx(0.05 * tried)
+    for name in ("access-controlled", "purpose-limited"):
+        for one in load_scenario(name).parameters:
+            assert one.source == "assumption"
+            assert one.range == (0, 1)
 
 
 def test_curves_of_ones_own_effort_and_of_an_own_model(tmp_path):

@@ -1,5 +1,7 @@
 """Scenario files: read whole, every problem at once, every shipped one usable."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
@@ -56,8 +58,13 @@ def test_every_shipped_scenario_says_where_its_numbers_come_from(name):
     assert scenario.source
     for known in scenario.knows.known if scenario.knows else ():
         assert known.source
+    sourced = {f"${one.name}" for one in scenario.parameters if one.source}
     for node in scenario.nodes:
-        assert node.source or node.cpd.kind == "and"
+        said = [row.p for row in node.cpd.rows] if node.cpd.kind == "rows" else [(None,)]
+        each = [p for one in said for p in (one.values() if isinstance(one, Mapping) else one)]
+        sure = {*each} <= {0, 1}
+        from_parameter = node.cpd.kind == "probability" and node.cpd.p in sourced
+        assert node.source or node.cpd.kind == "and" or sure or from_parameter
 
 
 def test_facts_are_probabilities_and_cover_the_51_states():

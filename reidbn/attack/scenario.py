@@ -126,6 +126,8 @@ class SparseKnown:
     together: bool = False
     """Whether features that the feature table puts together are one fact."""
     source: str = ASSUMPTION
+    guesses: int = 1
+    """The attacker is content with so many records that fit best, and looks at each."""
 
     @property
     def in_words(self) -> str:

@@ -104,6 +104,7 @@ class SparseSpec(FilePart):
     known: tuple[Word, ...] = Field((), description="tags, sections or features; none: any fact")
     match: Literal["equal", "tolerance", "present", "modal"] = "equal"
     together: bool | Word = Field(False, description="what is known together is one fact")
+    guesses: int = Field(1, ge=1, description="records that fit best and are looked at, at most")
     source: Word
 
 
@@ -271,7 +272,9 @@ def _knows(spec: KnowsSpec) -> Knows:
     sparse = None
     if spec.sparse:
         said = spec.sparse
-        sparse = SparseKnown(said.known, said.match, _truth(said.together), said.source)
+        sparse = SparseKnown(
+            said.known, said.match, _truth(said.together), said.source, said.guesses
+        )
     return Knows(known, parent, spec.group, _truth(spec.every_column), sparse)
 
 

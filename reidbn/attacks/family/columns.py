@@ -128,6 +128,11 @@ class KinPeople(SparsePeople):
                 "which facts somebody knows plays no part once a record is named: assess a family "
                 'with scenario="families", or ask linkage-family, where it is looked for first'
             )
+        if known.guesses > 1:
+            raise UsageError(
+                f"relatives are looked for from one record, and the scenario looks at up to "
+                f"{known.guesses}: choose one with one guess, or say known=[...]"
+            )
         for name in wanted:
             if attack.subject[name].axes:
                 raise UsageError(f"{attack.name}: the column {name} is one number a person")

@@ -45,6 +45,7 @@ _SPAN = re.compile(r"0\.\.(\d{1,4})")
 STRANGERS = 200  # draws of a stranger's curve
 RECORD = "record"
 SAID = f"{ASSUMPTION}: said in the call"
+MORE = ": give rb.linkage(sparse, node_budget=...) in place of the table to count more of them"
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def known_of(scenario: Scenario) -> SparseKnown:
         raise UsageError(
             f"scenario {scenario.name} says what is known column by column, of a table read with "
             "rb.read_table; of a sparse table a scenario knows any facts, or those of a tag: "
-            "any-facts, colleague, insider, health-app"
+            "any-facts, colleague, insider, health-app, vague, best-informed"
         )
     return knows.sparse
 
@@ -249,7 +250,8 @@ def curves_of(people: SparsePeople, known: SparseKnown, most: int = 1) -> Curves
     return Curves(
         agreement=found, ks=tuple(range(1, most + 1)), allowed=allowed,
         node_budget=effort.node_budget, draws=effort.draws, seed=effort.seed,
-        support=support_of(found),
+        support=support_of(found), rule="best" if known.guesses == 1 else "lineup",
+        lineup=known.guesses,
     )  # fmt: skip
 
 
@@ -263,7 +265,7 @@ def _columns(curves: Curves, people: int, who: Ints, wanted: Sequence[str]) -> d
         if ALONE in wanted:
             cells = curves.of(person)
             found[ALONE][person, 1:] = cells.success
-            found[ALONE][person, 0] = people == 1
+            found[ALONE][person, 0] = people <= curves.lineup
             exact[person] = cells.exact.mean()
         facts, sets = curves.agreement.sets(person, curves.allowed)
         found[HELD][person] = facts.size
@@ -275,7 +277,7 @@ def _columns(curves: Curves, people: int, who: Ints, wanted: Sequence[str]) -> d
 
 
 def _strangers(curves: Curves, person: int, fits: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """How often one record alone fits best, and how often one alone fits all, of the others."""
+    """How often one of the others alone (or a line-up) fits best, and how often it fits all."""
     rng = np.random.default_rng((curves.seed, person, 1))
     draws, most = min(curves.draws, STRANGERS), curves.ks[-1]
     orders = drawn_orders(rng, len(fits), most, draws)
@@ -285,7 +287,7 @@ def _strangers(curves: Curves, person: int, fits: NDArray[np.bool_]) -> tuple[Ar
     for order in orders:
         scores = np.cumsum(fits[order], axis=0, dtype=np.uint8)
         best = scores.max(axis=1)
-        alone = (scores == best[:, None]).sum(axis=1) == 1
+        alone = (scores == best[:, None]).sum(axis=1) <= curves.lineup
         one += alone & (best > 0)
         whole += alone & (best == k)
     last = np.minimum(np.arange(most), orders.shape[1] - 1)
@@ -296,12 +298,14 @@ def _notes(
     found: dict[str, Array], known: SparseKnown, curves: Curves, who: Ints, wanted: Sequence[str]
 ) -> list[str]:
     said = [f"facts known: {known.in_words}; matched: {known.match}"]
-    if ALONE in wanted and found["exact"].min(initial=1.0) < 1:
+    if known.guesses > 1:
         said.append(
-            f"{100 * found['exact'].mean():.3g} % of the numbers of the curves are exact, the "
-            f"others drawn {curves.draws:,} times each: give rb.linkage(sparse, node_budget=...) "
-            "in place of the table to count more of them"
+            f"the attacker looks at up to {known.guesses} records that fit best: identified means "
+            "that the person is among them, and a wrong person named, that only strangers are"
         )
+    if ALONE in wanted and found["exact"].min(initial=1.0) < 1:
+        share = f"{100 * found['exact'].mean():.3g} % of the numbers of the curves are exact, the "
+        said.append(f"{share}others drawn {curves.draws:,} times each{MORE * (curves.lineup == 1)}")
     if {STRANGER, STRANGER_FITS} & {*wanted}:
         said.append(
             f"how often a stranger is named is drawn {min(curves.draws, STRANGERS)} times a person"

@@ -114,7 +114,7 @@ def linkage_truth(
                 seen[row] = False
                 if wrong == "plausible":
                     seen[row] = fits_value(curves.agreement, int(facts[some[row]]), person, rng)
-            record[i] = _named(seen, person, coin)
+            record[i] = _named(seen, person, coin, curves.lineup)
     right = record == np.asarray(asked)[who]
     nobody = record == NOBODY
     happened = dict(zip(EVENTS, (right, ~right & ~nobody, nobody), strict=True))
@@ -129,16 +129,17 @@ def measure_of(result: Assessment, event: str) -> str:
     return event if event in result.risks else OVERALL
 
 
-def _named(seen: NDArray[np.bool_], person: int, coin: dict[str, int]) -> int:
-    """Whose record is named; -1 where nobody's is."""
+def _named(seen: NDArray[np.bool_], person: int, coin: dict[str, int], lineup: int) -> int:
+    """Whose record is named (the person's, where it is in the line-up); -1 where nobody's is."""
     scores = seen.sum(axis=0)
     if not coin["in_release"]:
         scores[person] = -1
     best = int(scores.max())
     first = np.flatnonzero(scores == best)
-    if best < 1 or first.size > 1 or (not coin["takes_best"] and best < len(seen)):
+    careful = not coin["takes_best"] and best < len(seen)
+    if careful or first.size > lineup or (best < 1 and person not in first):
         return NOBODY
-    return int(first[0])
+    return person if person in first else int(first[0])
 
 
 def _people_of(result: Any) -> SparsePeople:
