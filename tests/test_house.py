@@ -67,6 +67,7 @@ def imports(path: Path) -> set[str]:
 DOORS = {
     "attack/attack.py": {
         "reidbn.attack.modelfile:save",
+        "reidbn.attack.frontier:frontier",
         "reidbn.page.sheet:page",
         "reidbn.inference.pgmpy_bridge:attack_to_pgmpy",
     },
@@ -82,6 +83,7 @@ DOORS = {
         "reidbn.report.assessment_report:write_html",
         "reidbn.report.assessment_report:write_json",
         "reidbn.report.assessment_report:write_markdown",
+        "reidbn.page.sheet:page_of_people",
         "reidbn.report.summary:summarise",
         "reidbn.whatif.uncertainty:uncertainty",
     },

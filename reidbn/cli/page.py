@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from reidbn.cli._examples import examples
-from reidbn.cli._options import FILE, print_json
+from reidbn.cli._options import FILE, WHOLE, print_json
 from reidbn.cli._question import Call, asks
+from reidbn.cli._tables import QI, read_people
 from reidbn.errors import UsageError
+
+if TYPE_CHECKING:
+    from reidbn.attack.attack import Attack
+    from reidbn.attacks.routes.assessment import Assessment
 
 
 @click.command(
@@ -15,15 +22,22 @@ from reidbn.errors import UsageError
         "reidbn page breakfast -o breakfast.html",
         "reidbn page adversary-routes --set p_m=1 -o routes.html",
         "reidbn page leak-single identified=yes --given in_leak=yes -o leak.html",
+        "reidbn page adversary-routes --assess table.csv --qi age,sex,race --population 6900000",
     )
 )
 @asks
 @click.option("--output", "-o", type=FILE, help="An .html file; default NAME.html.")
-def page(asked: Call, output: str | None) -> None:
+@click.option("--assess", metavar="TABLE", help="A table of people, who then stand behind it.")
+@click.option("--qi", multiple=True, metavar="A,B,C", help=QI)
+@click.option("--scenario", metavar="NAME|FILE", help="Who knows what of them.")
+@click.option("--population", type=WHOLE, metavar="NUMBER", help="From whom they were drawn.")
+@click.option("--state-column", metavar="COLUMN", help="The column that holds the state.")
+def page(asked: Call, output: str | None, assess: str | None, **table: Any) -> None:
     """Write ATTACK (a model's name or file) as a page: sliders, its graph alive, the answer.
 
     One HTML file of under 300 kB, which asks nothing of any network. QUESTION is the first that it
-    answers; --set, --given and --do are where it starts.
+    answers; --set, --given and --do are where it starts. With --assess the people of a table stand
+    behind it, as rounded cells that may leave the house.
     """
     import reidbn as rb
 
@@ -36,8 +50,39 @@ def page(asked: Call, output: str | None) -> None:
             in_shell="a slider ends where the range of its parameter ends: widen the range in the "
             "model file, or leave --beyond-range out",
         )
-    path = model.page(output or f"{model.name}.html", asked.question, **how)
+    place = output or f"{model.name}.html"
+    if assess is None:
+        if said := [name for name, value in table.items() if value]:
+            raise UsageError(f"--{said[0].replace('_', '-')} is about a table: add --assess TABLE")
+        path = model.page(place, asked.question, **how)
+    else:
+        path = _of_people(model, asked, assess, table).page(place)
     if asked.as_json:
         print_json({"attack": model.name, "file": str(path), "bytes": path.stat().st_size})
     else:
         click.echo(str(path))
+
+
+def _of_people(model: Attack, asked: Call, place: str, table: dict[str, Any]) -> Assessment:
+    """The assessment whose people stand behind the page."""
+    import reidbn as rb
+
+    if asked.question or asked.how["subject"]:
+        what = "QUESTION" if asked.question else "--subject"
+        raise UsageError(
+            f"--assess asks every question of the model, of everybody: leave {what} out"
+        )
+    if not table["qi"]:
+        raise UsageError("--assess needs --qi, the columns of the table that an attacker may know")
+    state = table["state_column"]
+    result: Assessment = rb.assess(
+        model,
+        read_people(place, table["qi"]),
+        scenario=table["scenario"],
+        population=table["population"],
+        set=asked.how["set"],
+        given=asked.how["given"],
+        do=asked.how["do"],
+        columns={"state": state} if state and state != "state" else None,
+    )
+    return result

@@ -336,7 +336,7 @@ const Engine = (() => {
       }
       found[s.x] = own;
     }
-    return found;
+    return {found, slope};
   }
 
   // The product of all factors over some variables, in their order.
@@ -353,6 +353,71 @@ const Engine = (() => {
     return out;
   }
 
+  // -- people behind it: the joint law of what the rest sees of them ------------------------------------
+
+  class People {
+    constructor(payload, model) {
+      this.faces = payload.people.faces;
+      this.cells = payload.people.cells;
+      this.edges = payload.people.edges;
+      const env = model.env(model.start());
+      this.sizes = Object.fromEntries(this.faces.map(n => [n, model.states(n, env).length]));
+      const all = this.cells.reduce((n, c) => n + (c.low + c.high) / 2, 0);
+      this.mean = this.cells[0].law.map((_, i) =>
+        this.cells.reduce((sum, c) => sum + c.law[i] * (c.low + c.high) / 2, 0) / all);
+    }
+
+    factor(law) {
+      return {vars: this.faces, faces: this.faces, table: Float64Array.from(law), child: {name: "~people"}, sizes: this.sizes};
+    }
+
+    // The largest (sign 1) or least (-1) sum of gains over all laws in a cell.
+    most(cell, gain, order, sign) {
+      let total = 0, room = 1;
+      cell.at.forEach((at, i) => {
+        const low = Math.max(0, this.edges[at] - 1e-9);
+        total += low * gain[i];
+        room -= low;
+      });
+      for (let k = 0; k < order.length && room > 0; k++) {
+        const i = order[sign > 0 ? k : order.length - 1 - k], at = cell.at[i];
+        const more = Math.min(room, this.edges[at + 1] + 1e-9 - Math.max(0, this.edges[at] - 1e-9));
+        total += more * gain[i];
+        room -= more;
+      }
+      return total;
+    }
+
+    // For every joint state of the faces, the place of it where some faces are set from outside.
+    left(done) {
+      const free = this.faces.filter(n => !done.includes(n));
+      return this.mean.map((_, i) => {
+        let rest = i, place = 0, stride = 1;
+        for (const n of [...this.faces].reverse()) {
+          const state = rest % this.sizes[n];
+          rest = Math.floor(rest / this.sizes[n]);
+          if (free.includes(n)) {
+            place += state * stride;
+            stride *= this.sizes[n];
+          }
+        }
+        return place;
+      });
+    }
+
+    // The law of the other faces, where some are set from outside.
+    without(f, done) {
+      for (const name of done) {
+        const at = f.vars.indexOf(name), vars = f.vars.filter(n => n !== name);
+        const after = f.vars.slice(at + 1).reduce((n, v) => n * this.sizes[v], 1), size = this.sizes[name];
+        const table = new Float64Array(f.table.length / size);
+        f.table.forEach((p, i) => { table[Math.floor(i / (after * size)) * after + i % after] += p; });
+        f = {...f, vars, faces: vars, table};
+      }
+      return f;
+    }
+  }
+
   // -- a model ----------------------------------------------------------------------------------------
 
   class Model {
@@ -362,6 +427,7 @@ const Engine = (() => {
       this.uses = new Map(payload.tables.map(t => [t, this.usedBy(t)]));
       this.tables = new Map();
       this.plans = new Map();
+      this.people = payload.people ? new People(payload, this) : null;
     }
 
     start() {
@@ -474,7 +540,8 @@ const Engine = (() => {
     }
 
     factors(env) {
-      return this.payload.tables.map(entry => this.factor(entry, env));
+      const found = this.payload.tables.map(entry => this.factor(entry, env));
+      return this.people ? [...found, this.people.factor(this.people.mean)] : found;
     }
 
     one(name, env, state) {
@@ -510,7 +577,8 @@ const Engine = (() => {
     }
 
     above(wanted, factors) {
-      const by = new Map(factors.map(f => [f.child.name, f.vars])), found = new Set(), todo = [...wanted];
+      const by = new Map(factors.flatMap(f => (f.faces ?? [f.child.name]).map(n => [n, f.vars])));
+      const found = new Set(), todo = [...wanted];
       while (todo.length) {
         const name = todo.pop();
         if (!found.has(name)) {
@@ -587,9 +655,14 @@ const Engine = (() => {
       const env = this.env(values);
       const {factors: free, policies} = this.decided(env);
       let factors = free.map(f => (f.child.name in done ? this.one(f.child.name, env, done[f.child.name]) : f));
+      if (this.people) {
+        const mine = this.people.faces.filter(n => n in done);
+        factors = factors.map(f => (f.faces ? this.people.without(f, mine) : f));
+        factors.push(...mine.map(n => this.one(n, env, done[n])));
+      }
       if (wanted) {
         const need = this.above([...wanted, ...Object.keys(see)], factors);
-        factors = factors.filter(f => need.has(f.child.name));
+        factors = factors.filter(f => (f.faces ?? [f.child.name]).some(n => need.has(n)));
       }
       const weight = {};
       for (const [name, state] of Object.entries(see)) weight[name] = this.one(name, env, state).table;
@@ -601,20 +674,21 @@ const Engine = (() => {
         this.plans.set(key, plan);
         if (this.plans.size > KEPT) this.plans.delete(this.plans.keys().next().value);
       }
-      const tables = factors.map(f => f.table);
+      const tables = factors.map(f => f.table), place = factors.findIndex(f => f.faces);
       const total = w => {
         const slots = forward(plan, tables, w);
         return [plan.left.reduce((p, f) => p * slots[f.slot][0], 1), slots];
       };
-      return {env, policies, plan, weight, total};
+      return {env, policies, plan, weight, total, place, factors};
     }
 
     // Everything that the page shows at a setting.
     all(values, see, done) {
       const found = this.sums(values, see, done, null);
       const [evidence, slots] = found.total(found.weight);
-      const slopes = backward(found.plan, slots, found.weight), marginals = {};
+      const slopes = backward(found.plan, slots, found.weight).found, marginals = {};
       for (const name of this.nodes.keys()) {
+        if (!slopes[name]) continue;
         const w = found.weight[name];
         const joint = Array.from(slopes[name], (p, i) => (w ? p * w[i] : p));
         marginals[name] = joint.map(p => (evidence > 0 ? p / evidence : NaN));
@@ -638,12 +712,56 @@ const Engine = (() => {
         const own = this.one(name, found.env, state).table;
         both[name] = both[name] ? both[name].map((w, i) => w * own[i]) : own;
       }
-      const joint = found.total(both)[0];
+      const [joint, slots] = found.total(both);
       const none = Object.keys(given).length === 0;
       if (!none && !(evidence > 0)) return {p: NaN, evidence: 0, value: NaN, policies: found.policies};
       const p = none ? joint : joint / evidence, scale = question.scale;
       return {p, evidence: none ? 1 : evidence, policies: found.policies,
               value: scale ? scale.low + (scale.high - scale.low) * p : p};
+    }
+
+    // P(target, evidence | faces) and P(evidence | faces), for every joint state of the faces.
+    byFaces(values, question, see = {}, done = {}) {
+      const given = this.given(question, see), wanted = question.wanted, people = this.people;
+      const found = this.sums(values, given, done, [...Object.keys(wanted), ...people.faces]);
+      const both = {...found.weight};
+      for (const [name, state] of Object.entries(wanted)) {
+        const own = this.one(name, found.env, state).table;
+        both[name] = both[name] ? both[name].map((w, i) => w * own[i]) : own;
+      }
+      const left = people.left(people.faces.filter(n => n in done));
+      const of = weight => {
+        const [total, slots] = found.total(weight);
+        if (found.place < 0) return left.map(() => total);
+        const slope = backward(found.plan, slots, weight).slope[found.place];
+        return left.map(i => slope[i]);
+      };
+      return {joint: of(both), evidence: Object.keys(given).length ? of(found.weight) : left.map(() => 1)};
+    }
+
+    // Between what shares of people are above a level, and the share by the middles of the cells.
+    // A person is above it where sum_f law(f) (joint(f) - level evidence(f)) > 0; of a cell the least
+    // and the largest such sum decide, over all laws in it.
+    sharesAbove({joint, evidence}, level) {
+      const gain = joint.map((p, i) => p - level * evidence[i]);
+      const order = gain.map((_, i) => i).sort((a, b) => gain[b] - gain[a]), rest = this.payload.people.rest;
+      let low = 0, high = rest[1], under = 0, others = rest[1], mine = 0, all = 0;
+      for (const c of this.people.cells) {
+        if (this.people.most(c, gain, order, -1) > HAIR) low += c.low;
+        else others += c.high;
+        if (this.people.most(c, gain, order, 1) >= -HAIR) high += c.high;
+        else under += c.low;
+        const middle = (c.low + c.high) / 2;
+        mine += c.law.reduce((sum, p, i) => sum + p * gain[i], 0) > HAIR ? middle : 0;
+        all += middle;
+      }
+      return {low: low ? low / (low + others) : 0, high: high / (high + under || 1), share: mine / all};
+    }
+
+    // How far the mean over people may be from the library's: of chances, as a bound.
+    error(evidence) {
+      const own = this.payload.people.error;
+      return evidence >= 1 ? own : evidence > own ? Math.min(1, own / (evidence - own)) : 1;
     }
   }
 

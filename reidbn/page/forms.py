@@ -56,6 +56,8 @@ class Forms:
     settings: Mapping[str, float]
     subject: Mapping[str, Array]
     frozen: dict[str, str] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
+    """Nodes whose tables the page does not hold: what people bring."""
     stops: dict[str, list[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -259,7 +261,7 @@ class Forms:
     def _choose_stops(self) -> None:
         """Stops for the parameters of tables that bend in a way nobody has proven."""
         for name in self.attack.all_nodes:
-            if name in self.attack.decisions:
+            if name in self.attack.decisions or name in self.apart:
                 continue
             for part in self.parts(name):
                 if has_formula(part.cpd) and self._has_formula(part):

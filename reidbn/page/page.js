@@ -75,7 +75,7 @@
     try {
       const all = model.all(state.set, model.given(q, state.see), state.do);
       const own = model.ask(state.set, q, state.see, state.do);
-      return {...all, ...own, mean: held.people ? People.mean(state) : null};
+      return {...all, ...own, error: held.people ? model.error(own.evidence) : 0};
     } catch (problem) {
       if (!(problem instanceof Refused)) throw problem;
       return {refused: say(problem.key, problem.said)};
@@ -172,7 +172,9 @@
     const known = [...q.known.filter((_, i) => !(Object.values(q.by)[i] in now.see)),
       ...Object.entries(now.see).map(([node, state]) => say("is", {node, state}))];
     const done = Object.entries(now.do).map(([node, state]) => say("is", {node, state}));
-    return say(q.scale ? "sentence_mean" : "sentence", {asked: q.asked, p: shownValue(result.value, q)})
+    const error = q.scale ? result.error * (q.scale.high - q.scale.low) : result.error;
+    const key = held.people ? "sentence_people" : q.scale ? "sentence_mean" : "sentence";
+    return say(key, {asked: q.asked, p: shownValue(result.value, q), error: q.scale ? short(error) : percent(error), people: held.people ? about() : ""})
       + (known.length ? say("given", {known: listed(known)}) : "")
       + (done.length ? say("done", {done: listed(done)}) : "") + ".";
   }
@@ -180,13 +182,15 @@
   function showAnswer(result, old) {
     const q = question(), good = !result.refused && !Number.isNaN(result.p);
     parts.choose.value = String(now.question);
-    parts.number.replaceChildren(good ? shownValue(result.value, q) : "—",
-      ...(good && !q.scale ? [make("small", {text: oneIn(result.p)})] : []));
+    const rough = good && held.people && !q.scale && result.error >= result.p;
+    parts.number.replaceChildren(rough ? say("up_to", {p: percent(Math.min(1, result.p + result.error))}) : good ? shownValue(result.value, q) : "—",
+      ...(good && !q.scale && !rough ? [make("small", {text: oneIn(result.p)})] : []));
     parts.sentence.textContent = hiding ? say("predict_help", {asked: q.asked})
       : result.refused ? result.refused : good ? inWords(result) : words.no_evidence;
     const notes = [];
     if (good && q.story) notes.push(`${q.story.replace(/\.$/, "")}.`);
     if (good && Object.keys(seen()).length) notes.push(say("chance_of_evidence", {p: percent(result.evidence)}));
+    if (held.people && held.people.scenario) notes.push(say("scenario", {title: held.people.scenario}));
     if (held.example && !held.people) notes.push(words.person);
     parts.note.textContent = hiding ? "" : notes.join(" ");
     const was = old && !old.refused && !Number.isNaN(old.p) ? old : null;
@@ -228,7 +232,7 @@
         cx: (i % across + 0.5) * step, cy: (Math.floor(i / across) + 0.5) * step, r: step * 0.36,
         class: i < on ? "on" : null}));
     }
-    const text = p > 0 && on === 0 ? say("people_few", {n: whole(count)}) : say("people_of", {k: whole(on), n: whole(count)});
+    const text = p > 0 && on === 0 ? say("people_few", {n: whole(count)}) : say(held.people ? "people_mean" : "people_of", {k: whole(on), n: whole(count)});
     parts.dots.setAttribute("aria-label", text);
     parts.dotsSaid.textContent = text;
   }
@@ -279,6 +283,7 @@
   const shownCards = new Map();
 
   function click(node, state) {
+    if (mode === "do" && locked.has(node)) return told(words.locked);
     const mine = mode === "see" ? now.see : now.do, other = mode === "see" ? now.do : now.see;
     if (mine[node] === state) delete mine[node];
     else mine[node] = state;
@@ -376,7 +381,9 @@
     });
     const own = {card, made, mark, uses, rows: [], many: null};
     shownCards.set(card.name, own);
-    if (card.members.length) {
+    if (hides(card.members[0] ?? card.name)) {
+      made.append(make("p", {class: "rule", text: words.each}));
+    } else if (card.members.length) {
       own.rows = card.members.map(m => stateButton(m, "yes", m));
     } else if (card.kind !== "utility") {
       const states = model.nodes.get(card.name).states;
@@ -532,7 +539,7 @@
       met.add(x);
       try {
         const set = {...now.set, [p.name]: x};
-        const result = held.people ? People.mean({...now, set}) : model.ask(set, q, now.see, now.do);
+        const result = model.ask(set, q, now.see, now.do);
         const decided = Object.values(result.policies ?? {}).map(c => c.policy.join()).join(";");
         if (!Number.isNaN(result.value)) points.push([toPlace(p, x) / last(p), result.value, decided]);
       } catch (problem) {
@@ -673,7 +680,7 @@
         const x = Math.min(p.high, Math.max(p.low, Number(value)));
         state.set[key] = p.stops ? p.stops[toPlace(p, x)] : p.whole ? Math.round(x) : x;
       }
-      if (kind === "see" || kind === "do") if (model.nodes.has(key) && !model.nodes.get(key).helper) state[kind][key] = value;
+      if (kind === "see" || kind === "do") if (model.nodes.has(key) && !model.nodes.get(key).helper && !hides(key) && !(kind === "do" && locked.has(key))) state[kind][key] = value;
     }
     if (allowed(state.set)) state.set = model.start();
     for (const kind of ["see", "do"]) {
@@ -702,7 +709,60 @@
 
   // -- people ---------------------------------------------------------------------------------------------------------
 
-  const People = {mean: () => null};
+  const counted = held.people ? held.people.cells.reduce((n, c) => n + (c.low + c.high) / 2, 0) : 0;
+  const about = () => whole(Math.round(counted / 10) * 10);
+  const inside = new Set(held.people ? held.people.inside : []), faces = new Set(held.people ? held.people.faces : []);
+  const hides = name => inside.has(name) && !faces.has(name);
+  const locked = new Set(held.people ? held.people.locked : []);
+  const LEVELS = 120;
+  let level = 0.09;
+
+  function buildPeople() {
+    if (!held.people) return;
+    const p = held.people;
+    parts.chart = drawIn("svg", {class: "chart secret", viewBox: "0 0 720 250", role: "img"});
+    parts.level = make("input", {id: "level", type: "range", min: 0, max: 1, step: "any", oninput: e => { level = +(e.target.value ** 2).toPrecision(3); showPeople(); }});
+    parts.levelSaid = make("p", {class: "sentence secret"});
+    $("people").hidden = false;
+    $("people").append(make("h2", {id: "people-title", text: say("people", {people: about()})}),
+      make("p", {class: "help", text: say("people_help", {cells: p.cells.length, least: p.least, error: short(p.error)})}),
+      parts.chart, make("div", {class: "row"}, make("label", {for: "level", text: words.threshold}), parts.level,
+        ...[0.05, 0.09, 0.33].map(x => make("button", {text: String(x), onclick: () => { level = x; showPeople(); }}))),
+      parts.levelSaid);
+  }
+
+  // Shares of people above thresholds: [threshold, {low, high, share}].
+  function above(state) {
+    try {
+      const cells = model.byFaces(state.set, held.questions[state.question], state.see, state.do);
+      return Array.from({length: LEVELS + 1}, (_, i) => (i / LEVELS) ** 2).map(t => [t, model.sharesAbove(cells, t)]).concat([[level, model.sharesAbove(cells, level)]]);
+    } catch (problem) {
+      if (!(problem instanceof Refused)) throw problem;
+      return null;
+    }
+  }
+
+  function showPeople() {
+    if (!held.people) return;
+    const points = question().scale ? null : above(now), old = {...(before ?? fresh()), question: now.question};
+    const was = JSON.stringify([old.set, old.see, old.do]) === JSON.stringify([now.set, now.see, now.do]) ? null : above(old);
+    parts.chart.replaceChildren();
+    parts.level.value = Math.sqrt(level);
+    parts.levelSaid.textContent = "";
+    if (!points) return;
+    const mine = points.pop()[1], x = t => 46 + 660 * Math.sqrt(t), y = share => 214 - 200 * share;
+    const line = (list, key) => list.map(([t, s]) => `${x(t).toFixed(1)} ${y(s[key]).toFixed(1)}`).join("L");
+    const label = (at, down, text, anchor = "middle") => make("text", {svg: 1, x: at, y: down, "text-anchor": anchor, text});
+    for (const share of [0, 0.5, 1]) parts.chart.append(drawIn("path", {class: "axis", d: `M46 ${y(share)}H706`, opacity: share ? 0.25 : 1}), label(40, y(share) + 4, `${100 * share} %`, "end"));
+    for (const t of [0, 0.01, 0.05, 0.1, 0.2, 0.33, 0.5, 1]) parts.chart.append(label(x(t), 232, String(t)));
+    parts.chart.append(label(376, 248, words.threshold));
+    parts.chart.append(drawIn("path", {class: "band", d: `M${line(points, "low")}L${line([...points].reverse(), "high")}z`}));
+    if (was) { was.pop(); parts.chart.append(drawIn("path", {class: "was", d: `M${line(was, "share")}`})); }
+    parts.chart.append(drawIn("path", {class: "edge", d: `M${line(points, "share")}`}), drawIn("path", {class: "limit", d: `M${x(level)} 14V214`}));
+    const text = say("above_said", {level: short(level), share: percent(mine.share), low: percent(mine.low), high: percent(mine.high)});
+    parts.levelSaid.textContent = text;
+    parts.chart.setAttribute("aria-label", text);
+  }
 
   // -- all of it --------------------------------------------------------------------------------------------------------
 
@@ -719,6 +779,7 @@
     showGraph(result, same ? null : old);
     showSliders();
     showDecisions(result);
+    showPeople();
     parts.yaml.value = yaml();
     try { history.replaceState(null, "", `#${link()}`); } catch { /* a frame without an address */ }
     return result;
@@ -727,6 +788,7 @@
   buildAnswer();
   buildGraph();
   buildSliders();
+  buildPeople();
   buildStands();
   buildOwn();
   now = follow(location.hash);

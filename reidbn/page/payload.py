@@ -18,7 +18,9 @@ from reidbn.inference.lowering import Lowering, check_settings, parameter_values
 from reidbn.inference.query import Query, read_query, refuse_nothing
 from reidbn.page.closed import Json, TableCells, closed, finite, term_of
 from reidbn.page.forms import Forms, states_of
+from reidbn.page.people import Behind
 
+PEOPLES = "it is part of what is worked out for every person of the table"
 MOST_STEPS = 4_000_000  # products of one pass over the network: what a page does without a wait
 FORMAT = 1
 
@@ -33,15 +35,26 @@ class Start:
     subject: Mapping[str, Any] | None
 
 
-def payload(attack: Attack, target: Any, start: Start) -> dict[str, Json]:
-    """All that a page has to know to answer for itself."""
+def payload(
+    attack: Attack, target: Any, start: Start, people: Behind | None = None
+) -> dict[str, Json]:
+    """All that a page has to know to answer for itself, or for the people behind it."""
     own = attack
-    attack, asked = _questions(attack, target)
+    attack, asked = _questions(attack, target, people)
     check_settings(attack, start.set)
-    subject = subject_values(attack, start.subject)
-    if any(len(v) > 1 for v in subject.values()):
-        raise UsageError("a page is about one person of the model's columns, or a table of people")
-    forms = Forms(attack, dict(start.set), subject)
+    if people is None:
+        subject = subject_values(attack, start.subject)
+        if any(len(v) > 1 for v in subject.values()):
+            raise UsageError(
+                "a page is about one person of the model's columns; of the people of a table, "
+                "assess them and write the page of that"
+            )
+        forms = Forms(attack, dict(start.set), subject)
+    else:
+        stays = dict.fromkeys(people.frontier.parameters, PEOPLES)
+        forms = Forms(
+            attack, dict(start.set), {}, frozen=stays, apart=frozenset(people.frontier.inside)
+        )
     tables = [entry for name in attack.all_nodes for entry in _tables(forms, name)]
     found: dict[str, Json] = {
         "format": FORMAT,
@@ -66,16 +79,20 @@ def payload(attack: Attack, target: Any, start: Start) -> dict[str, Json]:
             for s in sources(own)
         ],
         "example": bool(own.subject),
+        "people": None if people is None else people.to_dict(),
     }
-    _refuse_slow(forms)
+    _refuse_slow(forms, people)
     return found
 
 
 # -- questions -----------------------------------------------------------------------------------
 
 
-def _questions(attack: Attack, target: Any) -> tuple[Attack, list[Json]]:
-    """The questions, what was asked first; events and means become nodes."""
+def _questions(attack: Attack, target: Any, people: Behind | None) -> tuple[Attack, list[Json]]:
+    """The questions, what was asked first; events and means become nodes.
+
+    Of people only those are kept that the page's frontier can answer.
+    """
     wanted: list[tuple[str, Any, Mapping[str, Any], str]] = []
     if target is not None and not (isinstance(target, str) and target in attack.questions):
         wanted.append(("", target, {}, ""))
@@ -93,16 +110,29 @@ def _questions(attack: Attack, target: Any) -> tuple[Attack, list[Json]]:
     plain = attack.replace(questions=())  # a node may have a question's name
     found = []
     for name, what, given, story in wanted:
-        plain, query = read_query(plain, what, given)
+        after, query = read_query(plain, what, given)
         refuse_nothing(query)
         if query.is_distribution:
             if not name:
                 raise UsageError("a page asks for a state or a mean: name one, such as node=yes")
             continue
+        if people is not None and not _is_answered(after, query, people):
+            if not name:
+                raise UsageError(f"{what}: a page of people has summed out what that asks about")
+            continue
+        plain = after
         found.append(_question(name, query, story))
     if not found:
         raise UsageError(f"{attack.name}: none of its questions asks for a state or a mean")
     return plain, found
+
+
+def _is_answered(attack: Attack, query: Query, people: Behind) -> bool:
+    """Whether a question needs nothing of people but their faces."""
+    frontier = people.frontier
+    hidden = {*frontier.inside} - {*frontier.faces}
+    named = attack.above([*query.targets, *query.given], cut=frontier.faces)
+    return named.isdisjoint(hidden)
 
 
 def _target(question: Question) -> Any:
@@ -166,7 +196,7 @@ def _node(own: Attack, attack: Attack, name: str) -> Json:
 
 
 def _tables(forms: Forms, name: str) -> list[Json]:
-    if name in forms.attack.decisions:
+    if name in forms.attack.decisions or name in forms.apart:
         return []
     found = []
     for part in forms.parts(name):
@@ -231,7 +261,7 @@ def _start(attack: Attack, start: Start) -> Json:
 # -- what it costs ---------------------------------------------------------------------------------
 
 
-def _refuse_slow(forms: Forms) -> None:
+def _refuse_slow(forms: Forms, people: Behind | None) -> None:
     """Refuse a network that a page cannot sum over without a wait."""
     attack = forms.attack
     at = {p: attack.parameters[p].range[1] for p in attack.structural if p not in forms.frozen}
@@ -239,7 +269,7 @@ def _refuse_slow(forms: Forms) -> None:
     sizes = {name: float(lowering.variables[name].size) for name in attack.all_nodes}
     scopes = []
     for name in attack.all_nodes:
-        if name in attack.decisions:
+        if name in attack.decisions or name in forms.apart:
             continue
         for part in forms.parts(name):
             sizes.setdefault(part.variable.name, float(part.variable.size))
@@ -249,6 +279,8 @@ def _refuse_slow(forms: Forms) -> None:
             scopes.append(names)
     for decision in attack.decisions:
         scopes.append({decision, *attack.parent_nodes(attack.nodes[decision])})
+    if people is not None:
+        scopes.append({*people.frontier.faces})
     steps = _summing(scopes, sizes)
     if steps > MOST_STEPS:
         raise TooLarge(

@@ -13,12 +13,15 @@ from typing import Any
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.cards import Card, cards, edges
+from reidbn.attack.parts import parse_given, parse_states
+from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import load_attack
 from reidbn.limits import MOST_DRAWN
 from reidbn.page.closed import Json
 from reidbn.page.payload import Start, payload
+from reidbn.page.people import behind
 from reidbn.release.writing import write_text
 from reidbn.report.drawing import laid_out, wrapped
 
@@ -45,13 +48,33 @@ def page(
     and `do`; `subject` is what a table says of one person, else the model's example.
     """
     attack = load_attack(attack)
+    place = _place(path)
+    values = {name: _number(name, value) for name, value in (set or {}).items()}
+    known = parse_given({} if given is None else given)
+    start = Start(values, known, parse_states({} if do is None else do), subject)
+    held = payload(attack, question, start)
+    return write_text(written(attack, held), place)
+
+
+@typed
+def page_of_people(result: Assessment, path: str | Path) -> Path:
+    """Write an assessment as a page in which anybody moves the attack, its people behind it.
+
+    The people stand in it as rounded cells that may leave the house (people.py): their mean chance
+    and how many are above a threshold follow every slider, each with how far off it may be.
+    """
+    place = _place(path)
+    people = behind(result)
+    case = people.case
+    start = Start(dict(case.settings), dict(case.laid), dict(case.query.do), None)
+    held = payload(case.attack, None, start, people)
+    return write_text(written(case.attack, held), place)
+
+
+def _place(path: str | Path) -> Path:
     place = Path(path)
     if place.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{place.name}: a page is an .html file")
-    values = {name: _number(name, value) for name, value in (set or {}).items()}
-    start = Start(values, dict(given or {}), dict(do or {}), subject)
-    held = payload(attack, question, start)
-    write_text(written(attack, held), place)
     return place
 
 

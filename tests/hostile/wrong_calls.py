@@ -56,7 +56,7 @@ WRONG = {
 }
 
 
-def frame(n=80, seed=3):
+def frame(n=120, seed=3):
     rng = np.random.default_rng(seed)
     return pd.DataFrame({
         "who": [f"p{i}" for i in range(n)],
@@ -331,7 +331,8 @@ METHODS = {
         "most_at_risk": {"count": 3, "measure": "overall"}, "risk": {"measure": "overall"},
         "population_uncertainty": {"level": 0.9}, "shares_above": {"thresholds": [0.1]},
         "summary": {"threshold": 0.09, "release": None}, "whatif_case": {"measure": "overall"},
-        "to_html": {"path": "a.html"}, "to_json": {"path": "a.json", "threshold": 0.09},
+        "page": {"path": "p.html"}, "to_html": {"path": "a.html"},
+        "to_json": {"path": "a.json", "threshold": 0.09},
         "to_markdown": {"path": "a.md"}, "to_parquet": {"path": "a.parquet", "source": None},
         "to_restricted": {"path": "r.csv", "measure": "overall"},
         "compare_with": {"after": "same"}, "explain": {"person": 3, "measure": "overall"},
@@ -382,7 +383,8 @@ METHODS = {
         "page": {"path": "p.html", "question": "risk", "set": {"alike": 4}, "given": {},
                  "do": {"listed": "yes"}, "subject": None},
         "with_values": {"values": {"p_listed": 0.2}, "beyond_range": False},
-        "with_node": {}, "to_pgmpy": {"set": {}, "subject": None, "beyond_range": False},
+        "with_node": {}, "frontier": {},
+        "to_pgmpy": {"set": {}, "subject": None, "beyond_range": False},
     },
 }  # fmt: skip
 RESULTS = ("Assessment", "Disclosure", "Leak", "Uniqueness", "Suda", "Candidates")

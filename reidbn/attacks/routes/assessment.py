@@ -447,6 +447,7 @@ class Assessment(Result):
         """Raise where the cross-check fails."""
         self.crosscheck.raise_on_failure()
 
+    page = late("reidbn.page.sheet:page_of_people")
     to_html = late("reidbn.report.assessment_report:write_html")
     to_markdown = late("reidbn.report.assessment_report:write_markdown")
     to_json = late("reidbn.report.assessment_report:write_json")

@@ -1,0 +1,199 @@
+"""The people behind a page: rounded cells of what a table says of each, and how far off they are.
+
+A table reaches the rest of an attack through the joint law of the frontier's faces, a few numbers a
+person, and nothing that the page moves changes these.  With the law of everybody's cell known,
+
+    mean risk = sum_f mean law(f) P(event | f)                                            (1)
+
+is exact at every slider, for what is seen and what is done.  A person is counted in a cell of a
+grid that no data decide on; its edges below a tenth are those of the class sizes that counts are
+told at (release/counts.py).  Cells of fewer than ten are one rest, the others are told as counts
+that leave the house, and each stands for the middle of its cell.  This holds at every setting:
+
+    |mean by the page - mean| <= 1/2 sum_f |page's mean law - mean law|(f)                (2)
+
+(2) is printed, rounded up to the next rung of a ladder.  A person is above a level t where
+
+    sum_f law(f) (P(event, evidence | f) - t P(evidence | f)) > 0                         (3)
+
+and the least and the largest such sum over all laws in a cell say whether all, or any, in it are;
+shares above thresholds come with all that this, the tens and the rest leave open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.attack.frontier import Frontier
+from reidbn.errors import TooLarge, UsageError
+from reidbn.inference.answers import joint
+from reidbn.inference.query import Query
+from reidbn.page.closed import Json
+from reidbn.release.counts import BASE, Tens, told
+from reidbn.report.telling import FEWEST, Telling
+
+if TYPE_CHECKING:
+    from reidbn.attacks.routes.assessment import Assessment
+    from reidbn.inference.asked import Asked
+
+Array = NDArray[np.float64]
+MOST_FACES = 64  # joint states of the faces
+MOST_CELLS = 400
+MOST_NUMBERS = 1 << 26  # people x subsets
+CLASSES = (999, 499, 199, 99, 49, 19, 9)
+"""Class sizes up to which people are counted: the grid has an edge after each."""
+GRIDS = (24, 16, 12, 8, 6, 4)  # parts into which the rest of 0 to 1 is cut, the finest first
+KEPT = 0.97  # of people in cells of ten or more, from which on a grid is fine enough
+LEAST_KEPT = 0.8
+_RUNGS = (0.001, 0.0015, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15,
+          0.2, 0.3, 0.5, 1.0)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Behind:
+    """The people of an assessment as a page has them."""
+
+    case: Asked
+    scenario: str
+    frontier: Frontier
+    counts: tuple[Tens, ...]
+    rest: Tens
+    laws: Array
+    """The joint law of the faces in each cell."""
+    places: NDArray[np.intp]
+    """Between which edges of the grid each number of such a law lies."""
+    edges: Array
+    error: float
+    """(2), rounded up."""
+
+    @property
+    def mean(self) -> Array:
+        """The mean law by the cells."""
+        weights = np.array([(c.low + c.high) / 2 for c in self.counts])
+        return np.asarray(weights @ self.laws / weights.sum())
+
+    def to_dict(self) -> Json:
+        """What the page holds of them."""
+        attack, faces = self.case.attack, self.frontier.faces
+        locked = {n for n in faces if any(n in attack.above([o]) for o in faces if o != n)}
+        return {
+            "scenario": self.scenario,
+            "faces": [*faces],
+            "inside": [*self.frontier.inside],
+            "locked": sorted(locked),
+            "cells": [
+                {"low": int(c.low), "high": int(c.high), "law": law, "at": at}
+                for c, law, at in zip(
+                    self.counts, self.laws.tolist(), self.places.tolist(), strict=True
+                )
+            ],
+            "edges": self.edges.tolist(),
+            "rest": [int(self.rest.low), int(self.rest.high)],
+            "error": self.error,
+            "least": BASE,
+        }
+
+
+def behind(result: Assessment) -> Behind:
+    """The people of an assessment, as rounded cells of their frontier's law."""
+    result.refuse_part("a page")
+    case = result.whatif_case()
+    attack = case.attack
+    if attack.decisions:
+        raise UsageError(
+            f"{attack.name}: its attacker decides anew for every person, which a page of people "
+            f"cannot show; a page of the model alone, attack.page(path), shows it for one"
+        )
+    frontier = attack.frontier()
+    if not frontier.faces:
+        raise UsageError(f"{attack.name}: nothing that a table says reaches its questions")
+    if len(result) < FEWEST:
+        raise UsageError(
+            f"a page shows {FEWEST} people or more, and here are fewer: fewer are told nothing of"
+        )
+    if result.classes.rows * result.classes.subsets > MOST_NUMBERS:
+        raise TooLarge(
+            "a page of so many people and subsets would take too long; assess a sample of the "
+            "table, or join attributes that are learnt together"
+        )
+    laws = _laws(case, frontier)
+    grid = next((g for g in GRIDS if _kept(laws, g) >= KEPT), GRIDS[-1])
+    if _kept(laws, grid) < LEAST_KEPT:
+        raise UsageError(
+            f"too many people of this table are unlike all others in what the attack makes of "
+            f"them: fewer than {LEAST_KEPT:.0%} stand in cells of {BASE} or more. Know attributes "
+            f"together, or leave some out"
+        )
+    scenario = result.inputs.scenario
+    return _told(case, scenario.title or scenario.name, frontier, laws, grid)
+
+
+def _laws(case: Asked, frontier: Frontier) -> Array:
+    """The joint law of the faces for everybody: people x joint states."""
+    attack = case.attack
+    sizes = {n: float(case.base(n)) for n in attack.structural}
+    states = int(np.prod([attack.variable(n, sizes).size for n in frontier.faces]))
+    if states > MOST_FACES:
+        raise TooLarge(
+            f"{attack.name}: what a table says reaches the rest through {states} joint states of "
+            f"{', '.join(frontier.faces)}, and a page holds {MOST_FACES}"
+        )
+    for name in (*case.laid, *case.query.do):
+        if name in frontier.inside:
+            raise UsageError(
+                f"{name} is given or done, and is part of what is worked out for every person: a "
+                f"page of people cannot take it back. Assess without it"
+            )
+    query = Query(frontier.faces, {}, {}, {})
+    found = joint(attack, query, case.settings, case.subject, alone=True)[:, 0]
+    return np.asarray(case.each(found.reshape(len(found), -1)))
+
+
+def _edges(grid: int) -> Array:
+    """Edges of the grid: of class sizes, then evenly."""
+    low = [1 / (size + 0.5) for size in CLASSES]
+    return np.array([0.0, *low[:-1], *np.linspace(low[-1], 1.0, grid + 1)])
+
+
+def _placed(laws: Array, grid: int) -> NDArray[np.intp]:
+    edges = _edges(grid)
+    return np.clip(np.searchsorted(edges, laws + 1e-12, side="right") - 1, 0, len(edges) - 2)
+
+
+def _kept(laws: Array, grid: int) -> float:
+    """The share of people in cells of ten or more."""
+    _, counts = np.unique(_placed(laws, grid), axis=0, return_counts=True)
+    return float(counts[counts >= BASE].sum() / counts.sum())
+
+
+def _told(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int) -> Behind:
+    cells, counts = np.unique(_placed(laws, grid), axis=0, return_counts=True)
+    large = counts >= BASE
+    cells, counts, few = cells[large], counts[large], int(counts[~large].sum())
+    if len(counts) > MOST_CELLS:
+        raise TooLarge(f"the table's people stand in {len(counts)} cells: more than a page holds")
+    order = np.lexsort(cells.T)
+    cells, counts = cells[order], counts[order]
+    parts = [*map(int, counts), *([few] if few >= BASE else [])]
+    chain: list[Any] = Telling().in_chain(parts)
+    outward = tuple(c if isinstance(c, Tens) else told(c) for c in chain)
+    edges = _edges(grid)
+    low, high = edges[cells], edges[cells + 1]
+    middle = np.where(cells == 0, high / 3, (low + high) / 2)
+    middle = np.round(middle / middle.sum(axis=1, keepdims=True), 6)
+    middle[np.arange(len(middle)), middle.argmax(axis=1)] += 1 - middle.sum(axis=1)
+    rest = outward[len(counts)] if few >= BASE else Tens(0, BASE - 1)
+    found = Behind(
+        case, scenario, frontier, outward[: len(counts)], rest, middle, cells, edges, 0.0
+    )
+    off = 0.5 * float(np.abs(found.mean - laws.mean(axis=0)).sum())
+    return replace(found, error=_up(off))
+
+
+def _up(error: float) -> float:
+    """The next rung of a ladder: what is told of an error."""
+    return next(rung for rung in _RUNGS if rung >= error)

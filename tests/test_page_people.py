@@ -1,0 +1,258 @@
+"""People behind a page: what it says of them lies within what it prints, and tells of nobody.
+
+The bounds are no statistics: they hold at every setting, so no false alarm is allowed for.
+"""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scripts import needs_browser, needs_scripts, run
+
+import reidbn as rb
+from reidbn.attack import Attack, Node, SubjectColumn
+from reidbn.cpds import OneOver
+
+LEVELS = (0.01, 0.05, 0.09, 0.2, 0.33, 0.5)
+ASKED = """
+const told = jobs.map(({payload, cases}) => {
+  const model = new Engine.Model(payload);
+  return cases.map(c => {
+    const question = payload.questions[c.question];
+    const answer = model.ask(c.set, question, c.see, c.do);
+    if (Number.isNaN(answer.p)) return null;
+    const faces = model.byFaces(c.set, question, c.see, c.do);
+    return {p: answer.p, error: model.error(answer.evidence),
+            above: c.levels.map(level => model.sharesAbove(faces, level))};
+  });
+});
+"""
+
+
+def table(rows, seed):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "age": rng.integers(20, 20 + rows // 40, rows), "sex": rng.integers(0, 2, rows),
+        "race": rng.choice(6, rows, p=[0.5, 0.2, 0.1, 0.1, 0.06, 0.04]),
+    })  # fmt: skip
+
+
+def assessed(frame, known=None, attack="adversary-routes", **more):
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex", "race"])
+    return rb.assess(attack, people, known=known, population=200_000, **more)
+
+
+def held_of(result, folder):
+    text = result.page(folder / "people.html").read_text()
+    assert len(text.encode()) < 300_000
+    return json.loads(re.search(r'id="held">(.*?)</script>', text)[1])
+
+
+def random_case(rng, held):
+    faces, locked = held["people"]["faces"], held["people"]["locked"]
+    outside = [n["name"] for n in held["nodes"]
+               if n["name"] not in held["people"]["inside"] and not n["helper"]]  # fmt: skip
+    drawn = [str(n) for n in rng.permutation([*faces, *outside])]
+    cuts = rng.choice([0, 0, 1, 2]), rng.choice([0, 1, 2])
+    done = [n for n in drawn[3 : 3 + cuts[1]] if n not in locked]
+    pick = lambda names: {n: str(rng.choice(["no", "yes"])) for n in names}  # noqa: E731
+    values = {p["name"]: p["value"] if p["frozen"] is not None
+              else float(rng.uniform(p["low"], p["high"])) for p in held["parameters"]}  # fmt: skip
+    levels = [*LEVELS, float(rng.random())]
+    return {"question": int(rng.integers(len(held["questions"]))), "set": values,
+            "see": pick(drawn[: cuts[0]]), "do": pick(done), "levels": levels}  # fmt: skip
+
+
+def library(result, held, case):
+    """P(target, evidence) and P(evidence) of everybody."""
+    question = result.attack.questions[held["questions"][case["question"]]["name"]]
+    asked = rb.Asked(result.attack.replace(questions=()), _query(result, question, case),
+                     subject=result.subject_table.columns)  # fmt: skip
+    found = asked.evaluate({n: np.array([v]) for n, v in case["set"].items()})
+    own = result.subject_table.of_person
+    evidence = np.ones_like(found.numerator) if found.evidence is None else found.evidence
+    return (np.broadcast_to(v, (own.max() + 1, 1))[own, 0] for v in (found.numerator, evidence))
+
+
+def _query(result, question, case):
+    whole = rb.ask(
+        result.attack.replace(questions=()), question.target, do=case["do"],
+        subject={n: np.asarray(v)[:1] for n, v in result.subject_table.columns.items()},
+    ).query  # fmt: skip
+    return type(whole)(whole.targets, whole.wanted, case["see"], whole.do)
+
+
+def check(results, cases, folder, seed):
+    rng = np.random.default_rng(seed)
+    jobs = []
+    for result in results:
+        held = held_of(result, folder)
+        drawn = [random_case(rng, held) for _ in range(cases)]
+        jobs.append({"payload": held, "cases": drawn})
+    compared, worst = 0, 0.0
+    for result, job, told in zip(results, jobs, run(ASKED, jobs, folder / "run"), strict=True):
+        for case, found in zip(job["cases"], told, strict=True):
+            top, bottom = library(result, job["payload"], case)
+            if found is None or bottom.sum() == 0:
+                continue
+            off = abs(found["p"] - top.sum() / bottom.sum())
+            assert off <= found["error"] + 1e-12, (case, found, off)
+            worst, compared = max(worst, off / found["error"]), compared + 1
+            possible = bottom > 0
+            own = np.where(possible, top / np.where(possible, bottom, 1), 0)
+            for level, above in zip(case["levels"], found["above"], strict=True):
+                share = float((own > level + 1e-9).mean())
+                assert above["low"] - 1e-12 <= share <= above["high"] + 1e-12, (case, level, above)
+    return compared, worst
+
+
+KNOWN = (None, {"age": 0.6, "sex": 0.9, "race": 0.4}, "each attribute")
+
+
+def several(seeds, rows):
+    results = []
+    for seed in seeds:
+        known = KNOWN[seed % len(KNOWN)]
+        known = 0.5 if isinstance(known, str) else known
+        if isinstance(known, float):
+            known = dict.fromkeys(("age", "sex", "race"), known)
+        results.append(assessed(table(rows[seed % len(rows)], seed), known))
+    return results
+
+
+@needs_scripts
+def test_means_and_shares_lie_within_what_is_printed(tmp_path):
+    compared, worst = check(several(range(2), (500, 1_200)), 14, tmp_path, seed=1)
+    assert compared > 15
+    assert worst > 0.02  # the bound is not there for nothing
+
+
+@pytest.mark.slow
+@needs_scripts
+def test_the_bounds_hold_in_a_thousand_draws(tmp_path):
+    results = several(range(12), (400, 900, 3_000))
+    compared, worst = check(results, 90, tmp_path, seed=2)
+    assert compared > 700
+    assert worst <= 1
+
+
+def test_a_page_tells_of_cells_in_tens_and_of_nobody(tmp_path):
+    """Pages of tables one person apart say of each cell the same, or another whole ten."""
+    frame = table(600, seed=5)
+    pages = [held_of(assessed(part, KNOWN[1]), tmp_path)["people"]
+             for part in (frame, frame.drop(index=17))]  # fmt: skip
+    for page in pages:
+        for c in (*page["cells"], dict(zip(("low", "high"), page["rest"], strict=True))):
+            assert c["high"] - c["low"] in (9, 18)
+            assert (c["low"] % 10, c["high"] % 10) in ((0, 9), (1, 9))
+        assert page["cells"][0]["low"] % 10 == 0
+    one, other = ({tuple(c["at"]): c["law"] for c in page["cells"]} for page in pages)
+    assert all(one[at] == other[at] for at in one.keys() & other.keys())  # laws are the grid's own
+
+
+def test_no_number_of_a_page_is_an_exact_count(tmp_path):
+    result = assessed(table(900, seed=5), KNOWN[1])
+    text = (result.page(tmp_path / "p.html")).read_text()
+    held = held_of(result, tmp_path)
+    assert "900" not in json.dumps(held["people"])
+    assert not re.search(r"\b\d*[1-9]\b people", re.sub(r"<script.*", "", text, flags=re.DOTALL))
+    assert held["people"]["error"] in (0.001, 0.0015, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015,
+                                       0.02, 0.03, 0.05, 0.07, 0.1)  # fmt: skip
+
+
+def test_the_frontier_of_shipped_models():
+    routes = rb.load("adversary-routes").frontier()
+    assert routes.faces == ("unique_in_table", "unique_in_population", "right_guess")
+    assert routes.columns == ("class_size", "p_unique")
+    assert set(routes.inside) == {*routes.faces, "knows_birth", "knows_sex", "knows_race",
+                                  "knows_state"}  # fmt: skip
+    assert routes.parameters == ()
+    assert rb.load("breakfast").frontier().faces == ()
+    assert rb.load("leak-partial").frontier().parameters == ("records", "leaked")
+
+
+def test_the_frontier_screens_people_off():
+    """Given the faces, a person's table says nothing more of what is outside."""
+    rng = np.random.default_rng(3)
+    for name in ("adversary-routes", "surname", "marketer", "sweeney-voter"):
+        attack = rb.load(name)
+        front, people = attack.frontier(), []
+        for _ in range(2):
+            sizes = {n: np.sort(rng.integers(1, 9, np.shape(v)))[..., ::-1] if np.ndim(v) else v
+                     for n, v in attack.example.items()}  # fmt: skip
+            chances = {n: rng.random(np.shape(v)) for n, v in attack.example.items()
+                       if attack.subject[n].unit == "probability"}  # fmt: skip
+            people.append(sizes | chances)
+        outside = [n for n in attack.all_nodes if n not in front.inside][-1]
+        for _ in range(4):
+            seen = {n: str(rng.choice(["no", "yes"])) for n in front.faces}
+            try:
+                told = [float(rb.ask(attack, {outside: "yes"}, given=seen, subject=person))
+                        for person in people]  # fmt: skip
+            except rb.ImpossibleEvidence:
+                continue
+            assert abs(told[0] - told[1]) < 1e-12, name
+
+
+def test_what_a_page_of_people_cannot_show_is_refused(tmp_path):
+    place = tmp_path / "p.html"
+    with pytest.raises(rb.UsageError, match="100 people or more"):
+        assessed(table(80, seed=1)).page(place)
+    with pytest.raises(rb.UsageError, match="decides anew for every person"):
+        assessed(table(200, seed=1), attack="insider-decides").page(place)
+    given = assessed(table(400, seed=1), KNOWN[1], given={"knows_age": "yes"})
+    with pytest.raises(rb.UsageError, match="Assess without it"):
+        given.page(place)
+    assert not place.exists()
+
+
+def test_the_shell_puts_people_behind_a_page(shell, tmp_path):
+    table(600, seed=4).to_csv(tmp_path / "t.csv", index=False)
+    path, model = tmp_path / "p.html", "adversary-routes"
+    code, said = shell("page", model, "--assess", str(tmp_path / "t.csv"), "--qi", "age,sex,race",
+                       "--population", "90000", "-o", str(path))  # fmt: skip
+    assert code == 0
+    assert said.strip().endswith("p.html")
+    assert '"people":{"scenario"' in path.read_text()
+    for wrong, why in (
+        (["--assess", "synthetic:200"], "--assess needs --qi"),
+        (["--qi", "age"], "add --assess TABLE"),
+        (["risk", "--assess", "synthetic:200", "--qi", "age"], "leave QUESTION out"),
+    ):
+        code, said = shell("page", model, *wrong, "-o", str(tmp_path / "n.html"))
+        assert code == 2
+        assert why in said
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_page_of_people_in_use(tmp_path):
+    from test_page_alive import USED, looked
+
+    path = assessed(table(900, seed=5), KNOWN[1]).page(tmp_path / "page.html")
+    body = """
+      told.push(said(), paper.querySelector("#people .sentence").textContent);
+      press("0.33"); told.push(paper.querySelector("#people .sentence").textContent);
+      press("Do"); state("unique_in_table = yes").click(); told.push(said());
+      told.push(paper.querySelectorAll("#graph .group button.state").length);
+    """
+    text = json.dumps(path.read_text())
+    safe = re.sub("[<>&]", lambda m: f"\\u{ord(m[0]):04x}", text)
+    (tmp_path / "use.html").write_text(USED.format(width=1200, page=safe, body=body))
+    first, above, more, done, members = looked(tmp_path / "use.html", tmp_path)
+    assert re.search(r"mean chance of [\d.]+ % over about [\d,]+0 people, at most", first)
+    assert above.startswith("Above 0.09: ")
+    assert more.startswith("Above 0.33: ")
+    assert "when unique_in_table = yes is brought about" in done
+    assert members == 0
+
+
+def test_an_attack_that_a_table_says_nothing_to_has_no_frontier():
+    attack = Attack(
+        "sizes", subject=[SubjectColumn("size", unit="records")], example={"size": 3},
+        nodes=[Node("guess", ("no", "yes"), OneOver("@size"))],
+    )  # fmt: skip
+    assert attack.frontier().inside == ("guess",)
+    assert attack.frontier().faces == ()
