@@ -43,7 +43,7 @@ def page(
 ) -> Path:
     """Write an attack as a page in which anybody moves it: one HTML file, nothing fetched.
 
-    It has the graph with its chances, a slider for every parameter, the answer to each question of
+    The .html file at `path` has the graph with its chances, a slider for every parameter, the answer to each question of
     the attack (`question` first), and what every number stands on.  It starts from `set`, `given`
     and `do`; `subject` is what a table says of one person, else the model's example.
     """
@@ -58,7 +58,7 @@ def page(
 
 @typed
 def page_of_people(result: Assessment, path: str | Path) -> Path:
-    """Write an assessment as a page in which anybody moves the attack, its people behind it.
+    """Write a page, the .html file at `path`, in which anybody moves the attack of these people.
 
     The people stand in it as rounded cells that may leave the house (people.py): their mean chance
     and how many are above a threshold follow every slider, each with how far off it may be.
