@@ -25,6 +25,8 @@
     return `${(100 * p).toFixed(p < 0.01 ? 2 : 1)} %`;
   }
 
+  // What only rounding keeps from certain is certain.
+  const settled = p => (p > 1 - 4e-15 ? 1 : p);
   const brief = p => (p > 0 && p < 0.001 ? "<0.1 %" : percent(p));
 
   function oneIn(p) {
@@ -187,7 +189,7 @@
       ...(good && !q.scale && !rough ? [make("small", {text: oneIn(result.p)})] : []));
     parts.sentence.textContent = hiding ? say("predict_help", {asked: q.asked})
       : result.refused ? result.refused : good ? inWords(result) : words.no_evidence;
-    const notes = [];
+    const notes = [...held.cut];
     if (good && q.story) notes.push(`${q.story.replace(/\.$/, "")}.`);
     if (good && Object.keys(seen()).length) notes.push(say("chance_of_evidence", {p: percent(result.evidence)}));
     if (held.people && held.people.scenario) notes.push(say("scenario", {title: held.people.scenario}));
@@ -357,7 +359,7 @@
   }
 
   function fit(how) {
-    const room = how === "print" ? 700 : parts.space.clientWidth - 4, list = how !== "print" && window.innerWidth < 700;
+    const room = how === "print" ? 900 : parts.space.clientWidth - 4, list = how !== "print" && window.innerWidth < 700;
     parts.space.classList.toggle("list", list);
     const scale = Math.min(1, Math.max(how === "print" ? 0.3 : 0.62, room / drawn.width));
     parts.plane.style.transform = list ? "" : `scale(${scale})`;
@@ -418,7 +420,7 @@
       }
       for (const r of own.rows) {
         const at = (from, state) => (from && !from.refused && from.marginals[r.node] ? from.marginals[r.node][from.states[r.node].indexOf(state)] : NaN);
-        const p = at(result, r.state), was = at(old, r.state);
+        const p = settled(at(result, r.state)), was = at(old, r.state);
         r.bar.style.width = Number.isNaN(p) ? "0" : `${100 * p}%`;
         r.p.textContent = Number.isNaN(p) ? "—" : brief(p);
         r.ghost.hidden = Number.isNaN(was) || Math.abs(was - p) < 5e-4;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from reidbn.attack.cards import sources
 from reidbn.attack.parts import PROBABILITY, Question
 from reidbn.cpds.protocol import Part, Variable
 from reidbn.errors import TooLarge, UsageError
+from reidbn.inference.answers import joint
+from reidbn.inference.cut import MOST, can_cut, cut_off, in_words
 from reidbn.inference.deciding import order_of
 from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
 from reidbn.inference.query import Query, read_query, refuse_nothing
@@ -21,6 +24,7 @@ from reidbn.page.forms import Forms, states_of
 from reidbn.page.people import Behind
 
 PEOPLES = "it is part of what is worked out for every person of the table"
+MOST_CORNERS = 4  # parameters whose ends are tried together
 MOST_STEPS = 4_000_000  # products of one pass over the network: what a page does without a wait
 FORMAT = 1
 
@@ -52,6 +56,7 @@ def payload(
         forms = Forms(attack, dict(start.set), subject)
     else:
         stays = dict.fromkeys(people.frontier.parameters, PEOPLES)
+        subject = {}
         forms = Forms(
             attack, dict(start.set), {}, frozen=stays, apart=frozenset(people.frontier.inside)
         )
@@ -79,6 +84,7 @@ def payload(
             for s in sources(own)
         ],
         "example": bool(own.subject),
+        "cut": _cut(own, forms, subject),
         "people": None if people is None else people.to_dict(),
     }
     _refuse_slow(forms, people)
@@ -256,6 +262,27 @@ def _start(attack: Attack, start: Start) -> Json:
         if state not in states:
             raise UsageError(f'{name} has no state "{state}"; it has {", ".join(states[:6])}')
     return {"see": dict(start.given), "do": dict(start.do)}
+
+
+def _cut(attack: Attack, forms: Forms, subject: Mapping[str, Any]) -> list[str]:
+    """What is cut off of counts anywhere that the sliders go, before anything is seen."""
+    found: dict[str, float] = {}
+    for name in can_cut(attack, (n for n in attack.all_nodes if n not in forms.apart)):
+        query = Query((name,), {}, {}, {})
+        cpds = [attack.all_nodes[n].cpd for n in attack.above([name])]
+        behind = {ref[1:] for cpd in cpds for ref in attack.behind(cpd) if ref.startswith("$")}
+        moving = [p for p in attack.parameters if p in behind and p not in forms.frozen]
+        ends = [(forms.start(p), *attack.parameters[p].range) for p in moving[:MOST_CORNERS]]
+        for values in product(*ends):
+            at = {**forms.settings, **dict(zip(moving, values, strict=False))}
+            cut = cut_off(attack, [name], query, at, subject, _alone)
+            found[name] = max([found.get(name, 0.0), *(c.share for c in cut.values())])
+    large = {name: share for name, share in found.items() if share > MOST}
+    return [f"{words}." for words in in_words(attack, large, " where the sliders go")]
+
+
+def _alone(attack: Attack, query: Query, settings: Any, columns: Mapping[str, Any]) -> Any:
+    return joint(attack, query, settings, columns, validate=False, alone=True)
 
 
 # -- what it costs ---------------------------------------------------------------------------------

@@ -43,9 +43,10 @@ def page(
 ) -> Path:
     """Write an attack as a page in which anybody moves it: one HTML file, nothing fetched.
 
-    The .html file at `path` has the graph with its chances, a slider for every parameter, the answer to each question of
-    the attack (`question` first), and what every number stands on.  It starts from `set`, `given`
-    and `do`; `subject` is what a table says of one person, else the model's example.
+    The .html file at `path` has the graph with its chances, a slider for every parameter, the
+    answer to each question of the attack (`question` first), and what every number stands on.  It
+    starts from `set`, `given` and `do`; `subject` is what a table says of one person, else the
+    model's example.
     """
     attack = load_attack(attack)
     place = _place(path)
