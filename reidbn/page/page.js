@@ -361,7 +361,8 @@
   function fit(how) {
     const room = how === "print" ? 900 : parts.space.clientWidth - 4, list = how !== "print" && window.innerWidth < 700;
     parts.space.classList.toggle("list", list);
-    const scale = Math.min(1, Math.max(how === "print" ? 0.3 : 0.62, room / drawn.width));
+    const sheet = Math.max(260, 850 - 24 * held.parameters.length - 19 * held.stands_on.length - (held.people ? 230 : 0));
+    const scale = how === "print" ? Math.min(1, room / drawn.width, sheet / drawn.height) : Math.min(1, Math.max(0.62, room / drawn.width));
     parts.plane.style.transform = list ? "" : `scale(${scale})`;
     parts.plane.style.marginLeft = list ? "" : `${Math.max(0, (room - drawn.width * scale) / 2)}px`;
     parts.space.style.height = list ? "" : `${drawn.height * scale + 8}px`;
@@ -470,10 +471,11 @@
       const name = make("label", {for: id, text: p.name});
       const made = make("div", {class: "slider"});
       if (p.assumed) name.append(make("span", {class: "chip", text: words.assumption}));
+      const printed = make("span", {class: "printed"});
       const typed = make("input", {type: "number", step: "any", min: p.low, max: p.high, "aria-label": say("value_of", {name: p.name}), onchange: e => moved(p, Number(e.target.value))});
-      made.append(make("div", {class: "top"}, name, make("span", {class: "typed"}, typed, unit)));
+      made.append(make("div", {class: "top"}, name, make("span", {class: "typed"}, typed, printed, unit)));
       if (p.story) made.append(make("p", {class: "tells", text: p.story}));
-      const own = {p, typed, range: null};
+      const own = {p, typed, printed, range: null};
       if (p.frozen !== null) {
         typed.disabled = true;
         made.append(make("p", {class: "stuck", text: say("frozen", {reason: p.frozen})}));
@@ -515,8 +517,9 @@
   }
 
   function showSliders() {
-    for (const {p, typed, range} of shownSliders.values()) {
+    for (const {p, typed, printed, range} of shownSliders.values()) {
       const x = now.set[p.name];
+      printed.textContent = short(x);
       if (document.activeElement !== typed || typed.disabled) typed.value = String(x);
       if (range) {
         range.value = toPlace(p, x);
