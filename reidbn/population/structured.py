@@ -7,7 +7,9 @@ people exchangeable, the population's uniques are estimated by
 
     U = sum q_i / pi                                                                         (1)
 
-The interval has three parts.  Layer: the posterior of its parameters.  Sampling: which people
+The interval has three parts.  Layer: the posterior of its parameters, of two thirds of the draws as
+they are and of a third without the errors e of single rows, of which a rare few would stay unique
+however common the rest is.  Sampling: which people
 happened to be drawn; a unique row of the table is one of Gamma(1) such, and of these the table has
 a share pi, so the population's other uniques are Poisson with mean sum Gamma_i q_i (1-pi)/pi, and
 half a person more that the table has nobody like.  Structure: a log-normal factor with
@@ -253,18 +255,18 @@ class StructuredFit(Uniqueness):
     def _rates(self, spread: tuple[float, float] = SPREAD, *, draws: int = _DRAWS) -> Floats:
         """Drawn P(F = 1 | f = 1) by knot: the layer's posterior, times the structure's factor.
 
-        Structures err alike in strata of one table, and their factors are drawn alike.  Where most
-        people have a value of their own on a column, a third of the draws takes such values for
-        alike likely, so that they run out, and a third says what class sizes alone say, whose
-        values never run out: the table cannot tell.
+        Structures err alike in strata of one table, and their factors are drawn alike.  A third of
+        the draws takes rows of one share for alike likely, so that rare ones may have run out: of
+        few attributes they have, and the layer's e keeps some.  Where most people have a value of
+        their own on a column, another third says what class sizes alone say, whose values never run
+        out: such a table cannot tell.
         """
         alike, own = np.random.default_rng(self.seed), np.random.default_rng([self.seed, 1])
         factor = np.exp(self._structure(spread) * alike.standard_normal(draws))
         point = own.choice(len(self.layer.weight), size=draws, p=self.layer.weight)
-        rates = self._by_point[point]
+        rates, third = self._by_point[point], draws // 3
+        rates[:third] = self.layer.all_alike(self._knots, self.population)[point[:third]]
         if self.key is not None:
-            third = draws // 3
-            rates[:third] = self.layer.all_alike(self._knots, self.population)[point[:third]]
             node = own.choice(len(self.key.weight), size=third, p=self.key.weight)
             theta, alpha = self.key.theta[node], self.key.alpha[node]
             stay = stays_unique(self.n, self.population, theta=theta, alpha=alpha)
