@@ -94,6 +94,17 @@ def test_every_result_says_it_and_counts_nobody(kind):
     assert result.kind == "Assessment" or "rb.assess" in lines[-1]
 
 
+def test_a_sparse_table_is_told_what_can_be_asked_of_it():
+    sparse = rb.read_sparse(
+        {"who": [f"p{i}" for i in range(12)], "a": ["yes", "no"] * 6, "b": ["no", "yes", None] * 4},
+        subject_id="who",
+    )  # fmt: skip
+    text = said(rb.assess("linkage", sparse))
+    assert "rb.linkage" in text
+    assert "rb.suda" not in text
+    assert "not to know" not in text
+
+
 def test_one_person_more_changes_nothing():
     both = [rb.leak.assess(people().take(range(n)), leaked=50) for n in (200, 201, 209)]
     assert len({said(one) for one in both}) == 1

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from reidbn.attack.coverage import coverage
 from reidbn.attack.scenariofile import scenarios, told_name
 from reidbn.attack.threats import FRAMEWORKS
+from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.register import register
 from reidbn.microdata.table import People
@@ -168,8 +169,9 @@ def _used(result: Any) -> list[str]:
 def _not_asked(result: Result) -> Iterator[str]:
     """What else can be asked of the same table."""
     table = result.table
-    held = {"table"} if isinstance(table, People) else {"sparse"}
-    if isinstance(table, People) and table.sensitive:
+    is_table = isinstance(table, People) and not isinstance(table, SparsePeople)
+    held = {"table"} if is_table else {"sparse"}
+    if is_table and table is not None and table.sensitive:
         held.add("secret")
     others = [f"{k.asks} ({k.verb})" for name, k in KINDS.items()
               if name != result.kind and (k.of in held or name == "Assessment")]  # fmt: skip

@@ -40,7 +40,7 @@ from reidbn.inference.query import Query
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.release.seal import sealed, unsealed
 from reidbn.release.writing import write_text
-from reidbn.written import counted, tiny
+from reidbn.written import agree, counted, tiny
 
 KIND = "everybody's risk, explained; restricted"
 MOST_WRITTEN = 100_000  # distinct people in a file
@@ -87,22 +87,16 @@ class PersonExplained:
 
     def in_words(self) -> str:
         """One paragraph with the numbers."""
+        higher = f"{counted(self.higher, 'person')} {agree(self.higher, 'has', 'have')}"
         parts = [
-            f"{self._who()}: {self._what()} {_chance(self.risk)}; {self.asked}. The mean of "
-            f"{counted(self.people, 'person')} is {tiny(self.mean)}, and "
-            f"{counted(self.higher, 'person')} "
-            f"{'has' if self.higher == 1 else 'have'} a higher one.",
+            f"Person {self.person}: {_plain(self.measure)} risk {_chance(self.risk)}; {self.asked}. "
+            f"The mean of {counted(self.people, 'person')} is {tiny(self.mean)}, and "
+            f"{higher if self.higher else 'nobody has'} a higher one.",
             *self._routes_in_words(),
             *self._facts_in_words(),
             *self._protections_in_words(),
         ]
         return " ".join(parts)
-
-    def _who(self) -> str:
-        return f"Person {self.person}"
-
-    def _what(self) -> str:
-        return f"{self.measure.replace('_', ' ')} risk"
 
     def _routes_in_words(self) -> list[str]:
         if not self.routes:
