@@ -39,6 +39,9 @@ check: lint test notebooks-check wheel  ## everything that CI runs
 lessons:  ## open copies of the lessons in a notebook server (lessons/)
 	@python3 bootstrap.py lessons
 
+docs: setup  ## the documentation as pages that open from disk (site/); strict about links
+	@$(BIN)/python docs/build.py
+
 class: setup  ## what a class of ninety minutes needs, for a USB stick (class/; docs/class.md)
 	@mkdir -p class
 	@$(BIN)/reidbn page breakfast -o class/breakfast.html
@@ -75,4 +78,4 @@ sbom: setup  ## what the installed product is made of, as CycloneDX (sbom.json)
 clean:  ## remove what the tools made
 	rm -rf .venv .venv-lowest .venv-newest dist build demo sbom.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test lowest newest format lint hostile wheel check lessons class notebooks notebooks-check golden schema bench lock sbom clean
+.PHONY: help setup demo test lowest newest format lint hostile wheel check lessons class docs notebooks notebooks-check golden schema bench lock sbom clean

@@ -40,12 +40,12 @@ print(
 )
 
 # %% [markdown]
-# With the age it is another matter. (How many exactly is an exercise.) The picture has for every
-# subset of the three columns how many people are in a class of one.
+# With the age it is another matter. For one column, and for every two: how many classes there are,
+# and how many people are in a class of one. (All three together are an exercise.)
 
 # %%
 table = rb.subsets(people)
-table.round(4)
+table[table["size"] < 3].round(4)
 
 # %% [markdown]
 # ## Coarser: one way to larger classes
