@@ -89,7 +89,7 @@ class PersonExplained:
         """One paragraph with the numbers."""
         higher = f"{counted(self.higher, 'person')} {agree(self.higher, 'has', 'have')}"
         parts = [
-            f"Person {self.person}: {_plain(self.measure)} risk {_chance(self.risk)}; "
+            f"Person {self.person}: {self.measure.replace('_', ' ')} risk {_chance(self.risk)}; "
             f"{self.asked}. The mean of {counted(self.people, 'person')} is {tiny(self.mean)}, and "
             f"{higher if self.higher else 'nobody has'} a higher one.",
             *self._routes_in_words(),
