@@ -30,6 +30,11 @@ BEFORE = [(0.8, 0.7, 0.9, 0.8, 1.0), (0.8, 0.6, 0.8, 0.4, 1.0), (1.0, 0.3, 0.95,
 FRESH = [(0.9, 0.5, 0.85, 0.7, 1.0), (0.7, 0.9, 0.75, 0.9, 2.0), (0.5, 0.6, 0.95, 0.5, 0.0),
          (1.0, 0.4, 0.7, 1.0, 3.0)]  # fmt: skip
 
+BEFORE_THAT = """The model as it was first, in which whom one record does not find may well be found from
+any other, was run on the same settings with the seeds 101 to 103: relatives found were predicted
+above the interval in six settings of eight (3.71 for 2.67 at most), 40 of 80 bins were inside.  It
+was mended on the seeds 201 and 202; the seeds above had not been looked at before."""
+
 
 def first_records(setting, seed):
     """Of one made-up table, a row per first record: what was predicted and what happened."""
@@ -112,7 +117,7 @@ def main():
             lines.append("| " + " | ".join(line) + " |")
             print(lines[-1], flush=True)
         lines.append("")
-    RESULTS.write_text("\n".join(lines))
+    RESULTS.write_text("\n".join([*lines, BEFORE_THAT, ""]))
 
 
 if __name__ == "__main__":
