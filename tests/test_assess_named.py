@@ -107,13 +107,14 @@ def test_people_who_are_suppressed_leave_with_their_chances(frame, ladders):
     assert any("suppressed" in note for note in kept.notes)
 
 
-def test_what_the_call_says_about_each_person_stays_with_them_when_others_are_suppressed():
+def test_what_the_call_says_of_uniqueness_is_not_carried_into_another_release_or_population():
     table = rb.People.from_codes([[0, 0], [1, 1], [0, 0], [2, 0]], ["age", "sex"])
     p = np.array([[0.1], [0.2], [0.3], [0.4]])
     result = rb.assess("journalist", table, population=50,
                        subject={"p_unique": np.tile(p, (1, 2))})  # fmt: skip
-    held = rb.what_if(result, suppress=2)
-    assert held.inputs.subject["p_unique"][:, 0].tolist() == [0.1, 0.3]
+    for change in ({"suppress": 2}, {"population": 90}):
+        with pytest.raises(UsageError, match=r"leave p_unique out|leave it out of subject="):
+            rb.what_if(result, **change)
 
 
 def test_parts_of_a_coarser_table_remember_the_values_that_were_read(frame, ladders):

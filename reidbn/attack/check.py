@@ -422,10 +422,18 @@ def _function_arguments(
             yield Problem((*where, "name"), message)
 
 
+def _reads_unknown(cpd: CPD) -> bool:
+    if isinstance(cpd, Mixture):
+        return any(_reads_unknown(c) for c in cpd.components if isinstance(c, CPD))
+    return isinstance(cpd, Function) and cpd.callable is None
+
+
 def _unused(facts: _Facts) -> Iterator[Problem]:
     attack = facts.attack
     cpds: list[CPD] = [n.cpd for n in facts.nodes.values() if isinstance(n.cpd, CPD)]
     cpds += [utility.payoffs for utility in attack.utilities.values()]
+    if any(_reads_unknown(cpd) for cpd in cpds):
+        return  # a function that is not there may read anything
     used = {ref.lstrip("$@") for cpd in cpds for ref in cpd.references()} | {*attack.structural}
     if facts.sound_numbers:
         used |= {ref.lstrip("$@") for name in attack.numbers for ref in attack.derived.behind(name)}

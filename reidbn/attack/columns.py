@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,14 @@ from numpy.typing import NDArray
 from reidbn.attack.parts import PROBABILITY, SubjectColumn
 from reidbn.cpds.logic import Mixture
 from reidbn.cpds.protocol import CPD
-from reidbn.errors import Problem, did_you_mean
+from reidbn.errors import DataError, Problem, did_you_mean
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
 
 SHARES = 1e-9  # that shares of all states may be from 1
 _PEOPLE = ("records", "people", "patients", "persons", "individuals")
+KNOWS = "knows_"  # a member knows_age tells whether age is known
 _SIZES = ("of", "class_size")  # fields of CPDs that hold the size of a class
 
 
@@ -76,6 +78,53 @@ def shaped(value: Any, wanted: tuple[int, ...], rows: bool = False) -> NDArray[A
     return found.reshape(*lead, *wanted) if flat else None
 
 
+def named_order(attack: Attack, column: SubjectColumn, value: Any) -> Any:
+    """Values whose columns are named (a frame's, or a series of one subject), in the model's order.
+
+    Bare values, and columns numbered 0, 1, 2, ..., stand in that order already.
+    """
+    names = getattr(value, "columns", None)
+    if names is None and len(column_shape(attack, column)) == 1 and np.ndim(value) == 1:
+        names = getattr(value, "index", None)
+    if names is None or callable(names) or [*names] == [*range(len(names))]:
+        return value
+    said, wanted = [str(n) for n in names], _names(attack, column)
+    plain = [name.replace(KNOWS, "") for name in wanted]
+    if {*plain} == {*said}:  # knows_age is what is known of age
+        wanted = plain
+    if len(wanted) > 1 and len(said) == len(wanted) and {*said} == {*wanted}:
+        return np.asarray(value)[..., [said.index(name) for name in wanted]]
+    if not wanted:
+        if len(said) == 1:
+            return np.asarray(value).reshape(-1)
+        raise DataError(f"subject column {column.name}: {describe_shape(attack, column)}")
+    fit = sum(name in wanted for name in said)
+    raise DataError(
+        f"subject column {column.name}: {fit} of its {len(said)} named columns fit; name them "
+        f"{', '.join(wanted[:8])}{', ...' if len(wanted) > 8 else ''}, each once and in any order, "
+        f"or give the values in that order and without names (.to_numpy())"
+    )
+
+
+def _names(attack: Attack, column: SubjectColumn) -> list[str]:
+    """What each of one subject's values is called; empty where there is one value."""
+    if column.each and not column.axes:
+        return [*attack.groups[column.each].members]
+    return [", ".join(one) for one in product(*(_called(attack, n) for n in
+                                                (*column.axes, *column.last)))
+            if one]  # fmt: skip
+
+
+def _called(attack: Attack, name: str) -> list[str]:
+    if name in attack.groups:
+        members = attack.groups[name].members
+        return [_subset(i, members) for i in range(1 << len(members))]
+    node = attack.nodes.get(name)
+    if node is None:
+        return ["no", "yes"]
+    return [*node.states_at({p: attack.parameters[p].value for p in node.structural})]
+
+
 def is_share(column: SubjectColumn) -> bool:
     """Whether a column over a node holds shares, and not counts."""
     return column.unit in ("", PROBABILITY)
@@ -91,8 +140,15 @@ def holds_class_sizes(attack: Attack, column: SubjectColumn) -> bool:
     """True for a column with the number of people who match, per subset of what is known."""
     if column.over or not any(name in attack.groups for name in column.axes):
         return False
-    return column.unit.strip().lower() in _PEOPLE or any(
-        _is_size(node.cpd, f"@{column.name}") for node in attack.nodes.values()
+    return counts_people(attack, column)
+
+
+def counts_people(attack: Attack, column: SubjectColumn) -> bool:
+    """True for a column that counts people, in whatever shape: another table has other numbers."""
+    return (
+        column.unit.strip().lower() in _PEOPLE
+        or (column.over is not None and not is_share(column))
+        or any(_is_size(node.cpd, f"@{column.name}") for node in attack.nodes.values())
     )
 
 

@@ -17,8 +17,8 @@ from reidbn.errors import UsageError
 
 # The commands that read a model, by name.
 COMMANDS = (
-    "ask", "assess", "check", "compare", "crosscheck", "decide", "derivatives", "draw", "export",
-    "learn", "show", "sobol", "solve", "sweep", "tornado", "uncertainty",
+    "ask", "assess", "check", "compare", "coverage", "crosscheck", "decide", "derivatives", "draw",
+    "export", "learn", "show", "sobol", "solve", "sweep", "tornado", "uncertainty",
 )  # fmt: skip
 
 

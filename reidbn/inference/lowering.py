@@ -16,6 +16,7 @@ from reidbn.attack.columns import (
     grown,
     holds_class_sizes,
     is_share,
+    named_order,
     shaped,
     stray_share,
 )
@@ -133,17 +134,18 @@ def subject_values(attack: Attack, subject: Mapping[str, Any] | None) -> dict[st
             f"{attack.name} needs subject data: {', '.join(missing)} "
             f"(subject={{...}}, or an example block in the model file)"
         )
-    values = {name: _column(attack, name, value) for name, value in subject.items()}
+    values = {name: subject_column(attack, name, value) for name, value in subject.items()}
     lengths = {len(v) for v in values.values()} - {1}
     if len(lengths) > 1:
         raise UsageError(f"subject columns of different lengths: {sorted(lengths)}")
     return values
 
 
-def _column(attack: Attack, name: str, value: Any) -> Array:
+def subject_column(attack: Attack, name: str, value: Any) -> Array:
+    """One subject column, checked, with one row per subject; named values in the model's order."""
     column = attack.subject[name]
     wanted = column_shape(attack, column)
-    array = np.asarray(value)
+    array = np.asarray(named_order(attack, column, value))
     if array.dtype.kind not in "fiub":
         raise DataError(f"subject column {name}: expected numbers")
     one = shaped(array, wanted)

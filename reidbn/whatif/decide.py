@@ -7,9 +7,9 @@ decision is worked out anew at every setting; nothing is read off between them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 
 from reidbn.aside import asides
 from reidbn.attack.attack import Attack
+from reidbn.attack.scenario import Scenario
+from reidbn.attack.scenariofile import load_scenario
+from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.changes import what_if
 from reidbn.calls import typed
 from reidbn.cpds.decides import Decides, holds_back
 from reidbn.cpds.protocol import Array, Ref
@@ -64,6 +68,8 @@ class Decision:
     options: Mapping[str, Array] = field(repr=False)
     """P(option) of each subject, decision by decision."""
     notes: tuple[str, ...] = ()
+    again: Callable[[Scenario], Decision] | None = field(default=None, repr=False)
+    """The same of the assessment that it is of, under another scenario."""
 
     # -- numbers ---------------------------------------------------------------------------
 
@@ -273,6 +279,10 @@ class Decision:
             hint = did_you_mean(odd[0], known) if odd else "one way at a time"
             raise UsageError(f'control "{name}": {", ".join(odd or rest)}; {hint}')
         thing = rest.get("scenario", rest)
+        if "scenario" in rest and self.again is not None:
+            scenario = load_scenario(thing)
+            if scenario.knows is not None:  # what is known changes with the people's classes
+                return float(cost), self.again(scenario)
         return float(cost), decided(change(thing, name).on(self.case))
 
     # -- as text and data --------------------------------------------------------------------
@@ -344,6 +354,24 @@ def decide(
     >>> d.method, d.attacks
     ('exact', 0.0)
     """
+    how = partial(_decide, target=target, set=set, subject=subject, temperature=temperature,
+                  beyond_range=beyond_range)  # fmt: skip
+    found = how(what)
+    if isinstance(what, Assessment):
+        found = replace(found, again=partial(_of_scenario, what, how))
+    return found
+
+
+def _of_scenario(
+    result: Assessment, how: Callable[[Assessment], Decision], scenario: Scenario
+) -> Decision:
+    return how(what_if(result, scenario=scenario))
+
+
+def _decide(
+    what: Attack | str | BringsCase, *, target: Target | None, set: Mapping[str, Any] | None,
+    subject: Mapping[str, Any] | None, temperature: Ref | None, beyond_range: bool,
+) -> Decision:  # fmt: skip
     case = case_of(what, target, set=set, subject=subject, beyond_range=beyond_range)
     if temperature is not None:
         warm = [replace(n, cpd=Decides(temperature), source=n.source or "set in the call")

@@ -40,6 +40,10 @@ MOST_WHOLE = 1 << 17  # ... and one of so many, as long as one contraction takes
 PEAKS = 8  # peaks, and as many dips, that a scan with gaps climbs
 REBUILDS = 65  # a size of a state list rebuilds the network, so fewer
 Over = Mapping[str, Range | None] | Sequence[str] | str | None
+NEARER = 6  # times that it is tried ten times closer, where it strays between its points by ...
+SMOOTH = 1e-9  # ... more than this share of the largest answer
+POLICY_KEPT = "the attacker's policy kept"
+POLICY_JUMPS = "the attacker decides otherwise close by"
 LOCAL = 8  # degree of the local fit behind a finite difference
 
 
@@ -108,15 +112,33 @@ def _per_step(case: Asked, name: str) -> tuple[Array, str]:
 
 
 def _local(case: Asked, name: str) -> tuple[Array, str]:
-    """The slope of a polynomial through points close to the base value."""
+    """The slope of a polynomial through points close to the base value.
+
+    So close that it goes through other points between them, too: that no jump or kink is among
+    them, where an attacker decides otherwise.
+    """
     base, (first, last) = case.base(name), wide(case, name)
     reach = 1e-2 * (max(abs(base), 1e-3 * (last - first)) or 1.0)
-    (low, high), _ = allowed_range(case, name, (base - reach, base + reach))
-    if low == high:
-        raise UsageError(f"{name}={base:g} has no neighbour to compare with")
-    series = coefficients(case.answers({name: nodes(LOCAL, low, high)}))
-    t = np.array([(2 * base - low - high) / (high - low)])
-    return value(t, derivative(series))[:, 0] * 2 / (high - low), DIFFERENCE
+    for _ in range(NEARER):
+        (low, high), _notes = allowed_range(case, name, (base - reach, base + reach))
+        if low == high:
+            raise UsageError(f"{name}={base:g} has no neighbour to compare with")
+        at = nodes(LOCAL, low, high)
+        between = np.append((at[1:] + at[:-1]) / 2, base)
+        values = case.answers({name: np.concatenate([at, between])})
+        series = coefficients(values[:, : len(at)])
+        t = (2 * between - low - high) / (high - low)
+        off = np.abs(value(t, series) - values[:, len(at) :]).max()
+        is_whole = off <= SMOOTH * np.abs(values).max()
+        if is_whole:
+            break
+        reach /= 10
+    method = DIFFERENCE
+    if case.is_decided(name):
+        method += f", {POLICY_KEPT if is_whole else POLICY_JUMPS}"
+    elif not is_whole:
+        method += ", over a jump or a kink"
+    return value(t[-1:], derivative(series))[:, 0] * 2 / (high - low), method
 
 
 @dataclass(frozen=True)

@@ -94,14 +94,25 @@ def people_columns_of(given: Any, people: People) -> dict[str, Any]:
             )
         ordered = in_their_order(people, values, f"subject: {name}")
         try:
-            found[name] = np.atleast_1d(np.asarray(ordered, dtype=np.float64))
+            numbers = np.atleast_1d(np.asarray(ordered, dtype=np.float64))
         except (TypeError, ValueError):
             raise UsageError(
                 f"subject: {name} needs numbers, one (or one row) per person"
             ) from None
-        if not np.isfinite(found[name]).all():
+        if not np.isfinite(numbers).all():
             raise UsageError(f"subject: {name} has a value that is not a finite number")
+        found[name] = _as_named(values, numbers)
     return found
+
+
+def _as_named(values: Any, numbers: NDArray[np.float64]) -> Any:
+    """Numbers with the names of their columns, which say whose each is, where they have any."""
+    names = getattr(values, "columns", None)
+    if names is None or callable(names) or numbers.ndim != 2:
+        return numbers
+    import pandas as pd
+
+    return pd.DataFrame(numbers, columns=[*names])
 
 
 def whole_number(given: Any, argument: str, *, least: int) -> int:

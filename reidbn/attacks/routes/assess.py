@@ -62,6 +62,7 @@ from reidbn.attacks.routes.speaking import DEFAULT_MODEL, subset_population
 from reidbn.attacks.routes.subject_data import (
     CLASS_SIZE,
     SubjectTable,
+    given_columns,
     on_population,
     subject_table,
     with_records,
@@ -301,6 +302,8 @@ def run(inputs: Inputs) -> Assessment:
         unknown=inputs.unknown,
     )
     attack, own, groups, notes = _attached(base, groups, filled, inputs, told, facts, whole=whole)
+    subject = given_columns(attack, len(inputs.people), inputs.subject)
+    inputs = replace(inputs, subject=subject)
     seen = groups.seen(cells)
     classes = subset_classes(seen, groups.columns, inputs.individuals, counts=counts)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)

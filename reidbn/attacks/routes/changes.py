@@ -25,6 +25,7 @@ from reidbn.attacks.routes.arguments import (
 )
 from reidbn.attacks.routes.assess import check_population, chosen_scenario, run
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
+from reidbn.attacks.routes.subject_data import providers, stands_on_the_table
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.generalise import left_out, released_at
@@ -105,6 +106,8 @@ def what_if(
         people = released_at(
             people, mapping_of(generalise, "generalise", '{"age": 1}'), hierarchies=named
         )
+    if people is not inputs.people or suppress is not None:
+        people = _as_given(inputs, people)
     subject = inputs.subject
     if suppress is not None:
         if inputs.individuals is not None:
@@ -128,7 +131,8 @@ def what_if(
         unknown=inputs.unknown if unknown is None else names_of(unknown, "unknown"),
         beyond_range=inputs.beyond_range or beyond_range,
     )
-    return run(changed)
+    _refuse_other_population(inputs, changed)
+    return _of_the_same_columns(result, run(changed))
 
 
 def released(
@@ -142,8 +146,63 @@ def released(
     people = left_out(
         released_at(inputs.people, levels, hierarchies=dict(hierarchies)), ~np.asarray(kept)
     )
+    people = _as_given(inputs, people)
     subject = {name: np.asarray(values)[kept] for name, values in inputs.subject.items()}
     return run(replace(inputs, people=people, subject=subject, population=_left(inputs, people)))
+
+
+def _as_given(inputs: Inputs, people: People) -> People:
+    """The people of another release, with a note on what the call said of each of them.
+
+    What it said of how many are alike is not so any more, and is refused.
+    """
+    for name in inputs.subject:
+        if stands_on_the_table(inputs.attack, name):
+            instead = (
+                f"leave {name} out of subject=, and the table fills it anew"
+                if name in providers()
+                else "assess the released table with numbers of its own"
+            )
+            raise UsageError(
+                f"{name} was given in the call (subject=) and counts people of the table as it "
+                f"was; another release has other numbers: {instead}"
+            )
+    said = tuple(f"{name} was given in the call, and is taken to hold of the release, too"
+                 for name in inputs.subject)  # fmt: skip
+    return replace(people, notes=tuple(dict.fromkeys((*people.notes, *said)))) if said else people
+
+
+def _refuse_other_population(before: Inputs, after: Inputs) -> None:
+    asked = (before.population, before.population_model)
+    if asked == (after.population, after.population_model):
+        return
+    for name in before.subject:
+        known = providers().get(name)
+        if known is not None and known.needs_population:
+            raise UsageError(
+                f"{name} was given in the call (subject=) and is of one population; leave it out "
+                f"of subject=, and the model fills it for any"
+            )
+
+
+def _of_the_same_columns(before: Assessment, after: Assessment) -> Assessment:
+    """What was given for each of what may be known does not hold where that is something else."""
+    for name in after.inputs.subject:
+        column = after.attack.subject[name]
+        for group in (g for g in after.attack.groups if g in (*column.axes, column.each)):
+            was, now = (_known_of(r, group) for r in (before, after))
+            if was != now:
+                raise UsageError(
+                    f"{name} was given in the call (subject=) for {', '.join(was[0])}, and what "
+                    f"may be known is something else now: make a new assessment, with its numbers"
+                )
+    return after
+
+
+def _known_of(result: Assessment, group: str) -> tuple[tuple[str, ...], Any, Any]:
+    groups = result.attack.groups
+    members = groups[group].members if group in groups else ()
+    return members, result.groups.columns, dict(result.groups.bands)
 
 
 def _left(inputs: Inputs, people: People) -> float | None:

@@ -29,12 +29,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.columns import column_shape, counts_people, describe_shape, named_order, shaped
 from reidbn.attack.parts import Group
 from reidbn.attacks.family.columns import FAMILY
 from reidbn.attacks.linkage.columns import COLUMNS
 from reidbn.attacks.routes.counts import MEMORY, SubsetClasses
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
+from reidbn.inference.lowering import subject_column
 
 Rows = NDArray[np.intp]
 CLASS_SIZE, P_UNIQUE, RECORDS = "class_size", "p_unique", "records"
@@ -140,7 +142,7 @@ def refuse_unprovided(
         if name in given:
             continue
         if name not in known:
-            raise _unknown(attack, name)
+            raise not_given(attack, name)
         if known[name].needs_population and told.population is None:
             raise UsageError(
                 f"{attack.name} asks who is unique in the population: give population=N, the "
@@ -153,7 +155,7 @@ def refuse_unprovided(
             )
 
 
-def _unknown(attack: Attack, name: str) -> DataError:
+def not_given(attack: Attack, name: str) -> DataError:
     if name in COLUMNS:
         return DataError(
             f'{attack.name} needs the subject column "{name}", which a sparse table provides: read '
@@ -332,6 +334,33 @@ def _check_given(attack: Attack, people: int, given: Mapping[str, Any]) -> None:
                 f'subject column "{name}" has {len(np.atleast_1d(values)):,} rows for '
                 f"{people:,} people; give one per person, in record order"
             )
+
+
+def stands_on_the_table(attack: Attack, name: str) -> bool:
+    """Whether a column tells of the other people of a table, so that a release changes it."""
+    own = (*providers(), *COLUMNS, *FAMILY)
+    return name in own or counts_people(attack, attack.subject[name])
+
+
+def given_columns(attack: Attack, people: int, given: Mapping[str, Any]) -> dict[str, Array]:
+    """The columns of the call, checked: a row for every person, named values in the model's order.
+
+    `attack` has the members that the table has.
+    """
+    found = {}
+    for name, values in given.items():
+        if name in attack.subject and len(np.atleast_1d(np.asarray(values))) == people:
+            many = np.asarray(named_order(attack, attack.subject[name], values))
+            wanted = column_shape(attack, attack.subject[name])
+            if people > 1 and shaped(many, wanted, rows=True) is None:
+                raise DataError(
+                    f'subject column "{name}" has shape {many.shape} for {people:,} people; '
+                    f"{describe_shape(attack, attack.subject[name])}, for each of them"
+                )
+            values = subject_column(attack, name, many)
+        found[name] = np.asarray(values, dtype=float)
+    _check_given(attack, people, found)
+    return found
 
 
 def _distinct(

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.columns import KNOWS
 from reidbn.attack.parts import Group
 from reidbn.attack.scenario import Known, Knows, Scenario
 from reidbn.attacks.routes.assessment import Array, Assessment, Inputs
-from reidbn.attacks.routes.subject_data import CLASS_SIZE
+from reidbn.attacks.routes.subject_data import CLASS_SIZE, given_columns, not_given
 from reidbn.errors import UsageError
 from reidbn.inference import exact
 from reidbn.inference.lowering import Lowering
@@ -25,7 +26,6 @@ from reidbn.inference.sampling import forward
 from reidbn.microdata.placing import Groups
 
 AS_TOLD = Scenario("as-told", title="What the model itself tells of how attributes are learnt")
-KNOWS = "knows_"
 
 
 def told_group(attack: Attack) -> Group | None:
@@ -93,9 +93,14 @@ def attach_told(
 
 def _chances(attack: Attack, members: tuple[str, ...], inputs: Inputs) -> list[Array]:
     """P(known) of every member: for everybody, or for each where columns of the call lead to it."""
-    columns = {name: np.asarray(v, dtype=float) for name, v in inputs.subject.items()}
+    columns = given_columns(attack, len(inputs.people), inputs.subject)
     found = []
     for member in members:
+        read = {ref for n in attack.upstream([member])
+                for ref in attack.behind(attack.all_nodes[n].cpd)}  # fmt: skip
+        for name in attack.subject:
+            if f"@{name}" in read and name not in columns:
+                raise not_given(attack, name)
         lowering = Lowering(attack, inputs.set, nodes=attack.upstream([member]))
         network = lowering.network(columns).do(_done(attack.upstream([member]), inputs))
         found.append(exact.joint(network, [member], {})[:, 0, 1])
