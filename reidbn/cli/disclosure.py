@@ -278,9 +278,7 @@ def _single(found: dict[str, Disclosure], option: str) -> Disclosure:
     return d
 
 
-def _coarse_options(
-    people: People, d: Disclosure, question: dict[str, Any], option: str
-) -> dict[str, Any]:
+def _coarse_options(d: Disclosure, question: dict[str, Any], option: str) -> dict[str, Any]:
     """What every search for categories is asked with: what the rest of the answer was."""
     for name in ("tolerance", "within"):
         if question[name]:
@@ -299,7 +297,7 @@ def _generalise(
     from reidbn.attacks.secrets.generalise import best_generalisation, equal_width_search
 
     d = _single(found, "--generalise")
-    options = _coarse_options(people, d, question, "--generalise")
+    options = _coarse_options(d, question, "--generalise")
     ranges = _ranges(people, question["ranges"])
     if column in (ranges or {}):
         raise UsageError(f"--generalise and --range both cut {column}; choose one")
@@ -418,7 +416,7 @@ def _several(
     if not question["together"]:
         return {}
     d = _single(found, "--together")
-    options = _coarse_options(people, d, question, "--together")
+    options = _coarse_options(d, question, "--together")
     for name in ("ranges", "values", "individuals", "empty"):
         if question[name]:
             option = {"ranges": "range", "values": "sensitive-value"}.get(name, name)

@@ -78,7 +78,7 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
     proposed = rb.microdata.propose_hierarchies(people) if options["auto"] else {}
     for name, ladder in proposed.items():
         click.echo(f"proposed for {name}: {steps_of(people, name, ladder)}", err=True)
-    asked = _asked(people, options) | {"hierarchies": proposed}
+    asked = _asked(options) | {"hierarchies": proposed}
     plan = rb.recommend(people, target=list(options["target"]), **asked)
     if as_json:
         print_json(about(people) | plan.to_dict())
@@ -122,7 +122,7 @@ def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:
         plan.plot(options["plot"])
 
 
-def _asked(people: People, options: dict[str, Any]) -> dict[str, Any]:
+def _asked(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of rb.recommend."""
     from reidbn.plans.targets import targets_of
 

@@ -318,7 +318,7 @@ def run(inputs: Inputs) -> Assessment:
     table = subject_table(attack, classes, population, asked, given, filled)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     notes += _means(attack)
-    attack, questions = _questions(attack, inputs, scenario)
+    attack, questions = _questions(attack, inputs)
     for measure, query in list(questions.items()):
         if inputs.method == "simulation" and query.given and measure != OVERALL:
             del questions[measure]
@@ -502,9 +502,7 @@ def _summed(
     return {} if found is None else found
 
 
-def _questions(
-    attack: Attack, inputs: Inputs, scenario: Scenario
-) -> tuple[Attack, dict[str, Query]]:
+def _questions(attack: Attack, inputs: Inputs) -> tuple[Attack, dict[str, Query]]:
     """The attack's named questions, the main one last and under the name "overall".
 
     Soft evidence adds its report nodes to the attack, which no other question sees.

@@ -36,7 +36,6 @@ from reidbn.attacks.routes.assessment import OVERALL, Assessment
 from reidbn.attacks.routes.blocks import risks
 from reidbn.attacks.routes.counts import SubsetClasses
 from reidbn.attacks.routes.placing import WITH_GROUP
-from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.subject_data import CLASS_SIZE, P_UNIQUE, SubjectTable
 from reidbn.attacks.routes.summed import (
     Array,
@@ -64,7 +63,6 @@ def shapley_values(
     query: Query,
     settings: Mapping[str, float],
     classes: SubsetClasses,
-    population: SubsetPopulation | None,
     table: SubjectTable,
 ) -> tuple[Array, Array] | None:
     """Each group's Shapley value, subject x group, and the risk where nothing is known.
@@ -257,7 +255,7 @@ def _at_once(result: Assessment, measure: str) -> Drivers | None:
     counts = result.subject_table.counts.astype(float)
     found = shapley_values(
         result.attack, result.questions[measure], result.inputs.set, result.classes,
-        result.population, result.subject_table,
+        result.subject_table,
     )  # fmt: skip
     if found is None:
         return None

@@ -60,7 +60,7 @@ class Histories:
     def __post_init__(self) -> None:
         self.known = tuple(range(len(self.cardinalities)))
         self.secret = len(self.cardinalities)
-        kind, kinds = _kinds_of_sets(self.owner, self.value, self.values, len(self.codes))
+        kind, kinds = _kinds_of_sets(self.owner, self.value, len(self.codes))
         table = np.column_stack([self.codes, kind.astype(np.int32)])
         self.cells = distinct_rows(table, (*self.cardinalities, kinds))
         own = self.cells.of_record
@@ -228,7 +228,7 @@ class Histories:
         return found
 
 
-def _kinds_of_sets(owner: Ints, value: Ints, values: int, persons: int) -> tuple[Ints, int]:
+def _kinds_of_sets(owner: Ints, value: Ints, persons: int) -> tuple[Ints, int]:
     """Persons with the same set of values have the same number."""
     lengths = np.bincount(owner, minlength=persons)
     starts = np.cumsum(lengths) - lengths

@@ -117,7 +117,7 @@ class _Reader:
         self.variables[name] = tuple(states)
 
     def _probability(self, line: int) -> None:
-        child, parents = self._header(line)
+        child, parents = self._header()
         if child in self.found:
             raise self._error(line, f"{child} has a second probability block")
         shape = [len(self._of(p, line)) for p in parents]
@@ -142,7 +142,7 @@ class _Reader:
         states = self.variables[child]
         self.found[child] = PlainNode(child, states, tuple(parents), table)
 
-    def _header(self, line: int) -> tuple[str, list[str]]:
+    def _header(self) -> tuple[str, list[str]]:
         self._expect("(")
         inside = self._until(")")
         self._expect("{")
