@@ -119,6 +119,8 @@ def test_the_json_holds_the_numbers_of_the_report(result, tmp_path):
         (numbers["spread"]["overall"]["q50"], np.sort(result.risk())[349:350]),
     ):
         assert row["at_least"] <= values.mean() <= row["at_most"] < row["at_least"] + 0.6
+    assert {(row["value"], row["at_least"]) for row in numbers["attributes"]} == {(None, None)}
+    assert all(row["at_most"] > 0 for row in numbers["attributes"])
     counts = [c for row in numbers["people_above"].values() for c in row.values()]
     assert all(c is None or c % 10 == 0 for c in counts)
     assert result.inputs.people.fingerprint not in (tmp_path / "report.json").read_text()

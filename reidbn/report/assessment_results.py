@@ -19,10 +19,10 @@ from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import SURE, how_sure, set_outside
 from reidbn.report.options import information_lost
-from reidbn.report.page import Section, Shown
+from reidbn.report.page import Section, Shown, how_told
 from reidbn.report.style import titled
 from reidbn.report.summary import Summary, told_left_out
-from reidbn.report.telling import NOT_TOLD, Telling, how_told, in_words
+from reidbn.report.telling import NOT_TOLD, Telling, in_words
 from reidbn.report.thresholds import Judged, Rule, changes, judge, written_alike
 from reidbn.report.words import per_cent
 from reidbn.whatif.curve import one_at_a_time

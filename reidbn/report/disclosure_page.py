@@ -24,8 +24,18 @@ from reidbn.errors import UsageError
 from reidbn.release.counts import BASE, Tens, down, told
 from reidbn.release.writing import write_text
 from reidbn.report import disclosure_figures as figures
-from reidbn.report.page import PLAIN, SAFE, Section, Sheet, Shown, html, in_numbers, left_aside
-from reidbn.report.telling import FEWEST, Telling, how_told
+from reidbn.report.page import (
+    PLAIN,
+    SAFE,
+    Section,
+    Sheet,
+    Shown,
+    how_told,
+    html,
+    in_numbers,
+    left_aside,
+)
+from reidbn.report.telling import FEWEST, Telling
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from reidbn.release.counts import BASE, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
-from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling, how_told
+from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling
 from reidbn.report.unseen import not_looked_at
 
 if TYPE_CHECKING:
@@ -211,6 +211,22 @@ def stands_on(result: Result, telling: Telling) -> Section:
         bullets=[*asked, *of, *(f"{r[:1].upper()}{r[1:]}." for r in told),
                  f"reidbn {reidbn.__version__}."],
     )  # fmt: skip
+
+
+def how_told(telling: Telling) -> str:
+    """How the numbers about people are told."""
+    if telling.custodian:
+        return "The custodian's own copy: every number is exact. It may not leave the house."
+    return (
+        f"Counts are told in tens, rounded down: 20 is 20 to 29, and under {BASE} is 0 to "
+        f"{BASE - 1}. Between two levels stands the difference of two such counts, so that 20 is "
+        f"11 to 29 there; where classes of people could be worked out from two counts, one is told "
+        f"as from so many to so many. Shares, curves, quantiles, means and maxima are worked out "
+        f"from these counts alone: a mean is told as from the least to the most that they leave, "
+        f"in steps of {BASE} / people, and of a maximum a level that fewer than {BASE} people "
+        f"exceed. "
+        f"The custodian's own copy has the exact numbers."
+    )
 
 
 def numbers_of(

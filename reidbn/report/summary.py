@@ -191,10 +191,13 @@ class Summary:
         }  # fmt: skip
 
     def _attributes(self, telling: Telling) -> list[dict[str, Any]]:
+        """What each adds; outwards at most, since parts of a whole told finer tell more of it."""
         found = []
         for label, values in self.contributions:
-            told = telling.rough(values)
-            found.append({"group": label, "contribution": told, "method": self.drivers.method})
+            most = telling.rough(values)
+            value = most if telling.custodian else None
+            adds = told_number(value, (value, most), "probability")
+            found.append({"group": label, **adds, "method": self.drivers.method})
         return found
 
     @cached_property

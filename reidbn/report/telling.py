@@ -557,7 +557,9 @@ def _between(low: float, high: float) -> str:
     return f"below {high:,.10g}" if low == 0 else f"{low:,.10g} to {high:,.10g}"
 
 
-def told_number(value: float | None, ends: tuple[float, float] | None, unit: str) -> dict[str, Any]:
+def told_number(
+    value: float | None, ends: tuple[float | None, float | None] | None, unit: str
+) -> dict[str, Any]:
     """A number as every JSON has it: itself, where it is told, and both its ends."""
     low, high = ends or (None, None)
     return {"value": value, "at_least": low, "at_most": high, "unit": unit}
@@ -582,19 +584,3 @@ def in_words(count: int | list[int] | None) -> str:
     if isinstance(count, list):
         return f"{count[0]:,} to {count[1]:,}"
     return UNDER if count is None else f"{count:,}"
-
-
-def how_told(telling: Telling) -> str:
-    """How the numbers about people are told."""
-    if telling.custodian:
-        return "The custodian's own copy: every number is exact. It may not leave the house."
-    return (
-        f"Counts are told in tens, rounded down: 20 is 20 to 29, and under {BASE} is 0 to "
-        f"{BASE - 1}. Between two levels stands the difference of two such counts, so that 20 is "
-        f"11 to 29 there; where classes of people could be worked out from two counts, one is told "
-        f"as from so many to so many. Shares, curves, quantiles, means and maxima are worked out "
-        f"from these counts alone: a mean is told as from the least to the most that they leave, "
-        f"in steps of {BASE} / people, and of a maximum a level that fewer than {BASE} people "
-        f"exceed. "
-        f"The custodian's own copy has the exact numbers."
-    )
