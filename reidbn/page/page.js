@@ -520,7 +520,7 @@
     for (const {p, typed, printed, range} of shownSliders.values()) {
       const x = now.set[p.name];
       printed.textContent = short(x);
-      if (document.activeElement !== typed || typed.disabled) typed.value = String(x);
+      typed.value = String(x);
       if (range) {
         range.value = toPlace(p, x);
         range.setAttribute("aria-valuetext", `${short(x)}${p.chance ? "" : ` ${p.unit}`}`);
