@@ -37,6 +37,7 @@ from reidbn.release.counts import BASE, Tens, told
 from reidbn.report.telling import FEWEST, Telling
 
 if TYPE_CHECKING:
+    from reidbn.attack.attack import Attack
     from reidbn.attacks.routes.assessment import Assessment
     from reidbn.inference.asked import Asked
 
@@ -101,6 +102,8 @@ class Behind:
 def behind(result: Assessment) -> Behind:
     """The people of an assessment, as rounded cells of their frontier's law."""
     result.refuse_part("a page")
+    if result.inputs.method != "exact":
+        raise UsageError('a page is worked out exactly: assess with method="exact"')
     case = result.whatif_case()
     attack = case.attack
     if attack.decisions:
@@ -108,7 +111,8 @@ def behind(result: Assessment) -> Behind:
             f"{attack.name}: its attacker decides anew for every person, which a page of people "
             f"cannot show; a page of the model alone, attack.page(path), shows it for one"
         )
-    frontier = attack.frontier()
+    _refuse_what_was_counted(result)
+    frontier = _plain(attack).frontier()
     if not frontier.faces:
         raise UsageError(f"{attack.name}: nothing that a table says reaches its questions")
     if len(result) < FEWEST:
@@ -130,6 +134,25 @@ def behind(result: Assessment) -> Behind:
         )
     scenario = result.inputs.scenario
     return _told(case, scenario.title or scenario.name, frontier, laws, grid)
+
+
+def _refuse_what_was_counted(result: Assessment) -> None:
+    """Parameters that were read off the table would tell exact counts of it."""
+    own, said = result.inputs.attack.parameters, {*result.inputs.set, *result.inputs.scenario.set}
+    for name, p in result.attack.parameters.items():
+        if name in own and name not in said and own[name] != p:
+            raise UsageError(
+                f"{result.attack.name}: {name} was counted in the table, and a page would tell it "
+                f"exactly; set={{...}} says a number of your own"
+            )
+
+
+def _plain(attack: Attack) -> Attack:
+    """The attack without questions that name members of a group, but for what it is about."""
+    members = {m for g in attack.groups.values() for m in g.members}
+    own = attack.main_question
+    kept = [q for q in attack.questions.values() if q == own or members.isdisjoint(q.names)]
+    return attack.replace(questions=kept)
 
 
 def _laws(case: Asked, frontier: Frontier) -> Array:
