@@ -37,7 +37,8 @@ def writers():
     return {
         "a.html": assessed.report, "a.md": assessed.report, "a.json": assessed.report,
         "own.html": lambda p: assessed.report(p, custodian=True), "a.svg": assessed.plot,
-        "a.parquet": assessed.to_parquet, "r.csv": assessed.to_restricted,
+        "a.parquet": assessed.to_parquet, "e.json": assessed.to_explained,
+        "r.csv": assessed.to_restricted,
         "r.parquet": assessed.to_restricted, "d.html": found["Disclosure"].report,
         "l.json": found["Leak"].report, "m.yaml": rb.load("breakfast").save,
         "n.bif": lambda p: rb.export("breakfast", p), "n.xdsl": lambda p: rb.export("breakfast", p),
