@@ -383,3 +383,24 @@ def test_missing_cells_and_weights_are_told(people):
     weighted = rb.read_table(frame, quasi_identifiers=QI, weights="weight")
     notes = assessed(weighted).summary().notes
     assert any("survey weights are not used: structured was asked for" in n for n in notes)
+
+
+def test_many_people_are_told_what_each_of_them_is_told():
+    """Of columns known as one: all rows walked together, and a few asked for by themselves."""
+    rng = np.random.default_rng(12)
+    mood = rng.integers(0, 4, 600)
+    codes = np.column_stack([(mood * j + rng.integers(0, 5 + 3 * j, 600)) for j in range(4)])
+    codes = np.column_stack([np.unique(c, return_inverse=True)[1] for c in codes.T])
+    people = rb.People.from_codes(codes, list("abcd"))
+    asked = rb.assess("adversary-routes", people, scenario="worst-case", population=30_000,
+                      population_model="structured")  # fmt: skip
+    found = asked.population
+    rows = np.arange(found.classes.rows)
+    every, few = found.match(rows), found.match(rows[:7])
+    assert every.shape == (len(rows), 2)
+    np.testing.assert_allclose(few, every[:7], rtol=1e-6)
+    np.testing.assert_allclose(found.unique_of(rows[-5:]), found.unique_of(rows)[-5:], rtol=1e-6)
+    assert (np.diff(every, axis=1) >= 0).all()
+    ends = found.moved(-1.0).match(rows)
+    assert (ends <= every + 1e-6).all()
+    assert (ends < every).any()

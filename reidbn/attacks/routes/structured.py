@@ -195,11 +195,13 @@ class StructuredPopulation(SubsetPopulation):
             return by.population._some(by.rows[rows], which, by.kept)
         subsets = np.arange(self.classes.subsets) if kept is None else kept
         if self.can_sum and MANY * len(rows) >= self.classes.rows:
-            every = np.empty((self.classes.rows, len(subsets)))
-            for block, places in self._walk():
-                told = self._each(np.arange(self.classes.rows)[block], places)
-                every[block] = told[which][subsets].T
-            return every[rows]
+            if len(subsets) * MANY > self.classes.subsets:
+                return self._walked(which, subsets)[rows]
+            walked: dict[tuple[int, bytes], Array] = self.__dict__.setdefault("_some_walked", {})
+            key = which, subsets.tobytes()
+            if key not in walked:
+                walked[key] = self._walked(which, subsets)
+            return walked[key][rows]
         out = np.empty((len(rows), len(subsets)))
         step = max(SIDE_BY_SIDE, CELLS // self.classes.subsets)
         for start in range(0, len(rows), step):
@@ -207,6 +209,13 @@ class StructuredPopulation(SubsetPopulation):
             places = self.said.places(self.classes.sizes_of(some))
             out[start : start + step] = self._each(some, places)[which][subsets].T
         return out
+
+    def _walked(self, which: int, subsets: Ints) -> Array:
+        every = np.empty((self.classes.rows, len(subsets)))
+        for block, places in self._walk():
+            told = self._each(np.arange(self.classes.rows)[block], places)
+            every[block] = told[which][subsets].T
+        return every
 
     def moved(self, deviations: float) -> StructuredPopulation:
         """At one end of what layers and structures leave open."""
