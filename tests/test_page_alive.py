@@ -227,3 +227,18 @@ def test_a_page_is_readable_at_every_width_and_axe_is_content(model, width, tmp_
     assert found["wide"] <= 0
     assert found["fetched"] == []
     assert found["faults"] == []
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_member_of_a_group_is_known_not_known_and_left_open_in_turn(tmp_path):
+    body = """
+      for (let i = 0; i < 3; i++) {
+        state("known: knows_sex").click();
+        told.push(at.reidbn.state().see.knows_sex ?? null, at.reidbn.found().p);
+      }
+    """
+    yes, p_yes, no, p_no, free, p = use("adversary-routes", body, tmp_path)
+    assert (yes, no, free) == ("yes", "no", None)
+    for told, given in ((p_yes, {"knows_sex": "yes"}), (p_no, {"knows_sex": "no"}), (p, {})):
+        assert abs(told - float(rb.ask("adversary-routes", given=given))) < 1e-12

@@ -13,7 +13,7 @@ from scripts import answered, needs_scripts
 
 import reidbn as rb
 from reidbn.attack import Attack, Node, Parameter, Question
-from reidbn.cpds import Function
+from reidbn.cpds import Function, Poisson
 from reidbn.page import Start, payload
 
 pytestmark = needs_scripts
@@ -172,6 +172,18 @@ def test_what_cannot_move_says_why():
             assert p["frozen"] is None or (len(p["frozen"]) > 20 if low < high else not p["frozen"])
     budget = moves(held_of(rb.load("budget")), "budget")
     assert "the page has no formula for its kind, geometric" in budget["frozen"]
+
+
+def test_a_page_says_what_is_cut_off_where_its_sliders_go():
+    attack = Attack(
+        "counts",
+        parameters=[Parameter("rate", 0.2, 0.1, 4.0, "tries")],
+        nodes=[Node("tries", "0..5", Poisson("$rate"))],
+        questions=[Question("risk", "tries>=1")],
+    )
+    (said,) = held_of(attack)["cut"]
+    assert said.startswith("tries: 0.21 of what can be where the sliders go lies beyond its last")
+    assert held_of(rb.load("breakfast"))["cut"] == []
 
 
 def test_a_page_that_would_be_slow_is_refused_with_a_remedy():

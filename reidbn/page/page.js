@@ -293,9 +293,13 @@
     update();
   }
 
-  function stateButton(node, state, label) {
+  // A member of a group has one bar: known, not known, and left open in turn.
+  const turn = node => click(node, (mode === "see" ? now.see : now.do)[node] === "yes" ? "no" : "yes");
+  const turned = node => ((mode === "see" ? now.see : now.do)[node] === "no" ? click(node, "no") : turn(node));
+
+  function stateButton(node, state, label, act = () => click(node, state)) {
     const bar = make("i", {class: state === "no" ? "no" : null}), ghost = make("b"), p = make("span", {class: "p"});
-    const button = make("button", {class: "state", type: "button", "aria-pressed": "false", onclick: () => click(node, state)},
+    const button = make("button", {class: "state", type: "button", "aria-pressed": "false", onclick: act},
       make("span", {text: label, title: label}), make("span", {class: "bar"}, bar, ghost), p);
     bar.classList.add("secret"); ghost.classList.add("secret"); p.classList.add("secret");
     return {node, state, label, bar, ghost, p, button};
@@ -387,7 +391,7 @@
     if (hides(card.members[0] ?? card.name)) {
       made.append(make("p", {class: "rule", text: words.each}));
     } else if (card.members.length) {
-      own.rows = card.members.map(m => stateButton(m, "yes", m));
+      own.rows = card.members.map(m => stateButton(m, "yes", m, () => turned(m)));
     } else if (card.kind !== "utility") {
       const states = model.nodes.get(card.name).states;
       if (Array.isArray(states) && states.length <= 8) own.rows = states.map(s => stateButton(card.name, s, s));
@@ -427,7 +431,7 @@
         r.ghost.hidden = Number.isNaN(was) || Math.abs(was - p) < 5e-4;
         r.ghost.style.left = `calc(${100 * was}% - 1px)`;
         const mine = known[r.node] ?? now.do[r.node];
-        r.button.setAttribute("aria-pressed", String(mine === r.state));
+        r.button.setAttribute("aria-pressed", String(own.card.members.length ? mine !== undefined : mine === r.state));
         r.button.setAttribute("aria-label", `${own.card.name === r.node ? "" : `${own.card.name}: `}${say("is", {node: r.node, state: r.state})}, ${r.p.textContent}`);
         if (own.card.members.length) r.button.firstChild.textContent = mine === "no" ? `${r.label} (no)` : r.label;
       }
