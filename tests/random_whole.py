@@ -380,7 +380,7 @@ def varied(rng: np.random.Generator, file: dict[str, Any]) -> tuple[dict[str, An
         if "[" in name or "measured" in json.dumps(spec) or rng.random() < 0.7:
             continue
         own.setdefault("nodes", {})[name] = spec
-        if name in text or "*" in text:
+        if name in text or "*" in text or len(base["nodes"]) == 1:
             states = {k: spec[k] for k in ("states", "source") if k in spec}
             base["nodes"][name] = {**states, "cpd": {"kind": "uniform"}}
         else:
