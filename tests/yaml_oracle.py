@@ -21,6 +21,7 @@ from tests.yaml_written import lets_in, written_out
 
 World = dict[str, str]
 ONE, ZERO = Fraction(1), Fraction(0)
+TIED = Fraction(1, 10**12)  # of what is added up: so near to the best is as good as the best
 
 
 def exactly(number: Any) -> Fraction:
@@ -385,12 +386,13 @@ class Model:
                 digits.prec = 40
                 top = max(worth.values())
                 gaps = {o: (w - top) / chance / heat for o, w in worth.items()}
-                soft = {
-                    o: Fraction((Decimal(g.numerator) / g.denominator).exp())
-                    for o, g in gaps.items()
-                }
+                soft = {o: Fraction((Decimal(g.numerator) / g.denominator).exp())
+                        for o, g in gaps.items()}  # fmt: skip
             return {o: w / sum(soft.values()) for o, w in soft.items()}
-        best = [o for o in worth if worth[o] == max(worth.values())]
+        most = sum((max(abs(self.cell(r["value"], {})) for r in u["rows"])
+                    for u in self.file["utilities"].values()), ZERO)  # fmt: skip
+        near = max(worth.values()) - TIED * most * self._reached(seen)  # as the engine: as good
+        best = [o for o in worth if worth[o] >= near]
         return {"yes" if "yes" in best else best[0]: ONE}
 
     def _cut(self, known: World) -> World:
@@ -407,19 +409,17 @@ class Model:
 
     def _worth(self, known: World, decision: str) -> Fraction:
         """What all utilities come to, times the probability of what is seen."""
-        total, utilities = ZERO, self.file["utilities"].values()
-        names = [n for u in utilities for n in u["of"]]
+        total = ZERO
+        names = [n for u in self.file["utilities"].values() for n in u["of"]]
         done = self._cut(known)
         for world, p in self.worlds(self.upstream([*names, *known], done), done, known):
             total += p * self._paid(world)
         return total
 
     def _paid(self, world: World) -> Fraction:
-        total = ZERO
-        for u in self.file["utilities"].values():
-            row = next(r for r in u["rows"] if self.fits(r.get("when", {}), world))
-            total += self.cell(row["value"], world)
-        return total
+        each = self.file["utilities"].values()
+        rows = (next(r for r in u["rows"] if self.fits(r.get("when", {}), world)) for u in each)
+        return sum((self.cell(row["value"], world) for row in rows), ZERO)
 
     def policies(self) -> Iterator[dict[Any, Any]]:
         """Every policy that there is: an option for each decision and all that may be seen."""
@@ -554,11 +554,9 @@ class Model:
         yield from go(0, ONE)
 
     def ask(
-        self,
-        target: Mapping[str, str],
-        given: Mapping[str, Any] | None = None,
+        self, target: Mapping[str, str], given: Mapping[str, Any] | None = None,
         do: Mapping[str, str] | None = None,
-    ) -> tuple[Fraction, Fraction]:
+    ) -> tuple[Fraction, Fraction]:  # fmt: skip
         """P(target and given | do) and P(given | do); soft evidence is a mapping of chances."""
         given, do = given or {}, do or {}
         order = self.upstream([*target, *given], do)
