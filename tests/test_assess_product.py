@@ -24,6 +24,7 @@ COLUMNS = {
     "voter-registration": ["age", "sex", "state", "race", "ethnicity"],
     "voter-registration-by-group": ["age", "sex", "state", "race"],
     "social-media": ["sex", "race", "ethnicity", "state", "income"],
+    "motivated-intruder": ["age", "sex", "state", "race"],
     "who-is-attacking": ["age", "sex", "state", "education", "marital", "birth_country"],
 }
 PROVIDED = {"class_size", "p_unique", "records"}
