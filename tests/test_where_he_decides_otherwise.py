@@ -1,6 +1,7 @@
 """What is said where an attacker changes his mind: ends of intervals, errors, slopes."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -119,3 +120,93 @@ def test_a_parameter_that_only_a_function_reads_is_not_unused(tmp_path):
     found = [str(problem) for problem in rb.check(tmp_path / "fn.yaml")]
     assert len(found) == 1
     assert "no function is registered" in found[0]
+
+
+def legendre(cuts, density):
+    """Gauss-Legendre points and weights of a law between break points."""
+    x, w = np.polynomial.legendre.leggauss(40)
+    ends = sorted({*cuts})
+    at = [((a + b) / 2 + (b - a) / 2 * x, (b - a) / 2 * w)
+          for a, b in pairwise(ends)]  # fmt: skip
+    points = np.concatenate([a for a, _ in at])
+    return points, np.concatenate([b for _, b in at]) * density(points)
+
+
+def right_of_small(hits=0, trials=0):
+    """Mean and sd of the answer, p, w and q after attempts, cut where he begins to go: w p = 15."""
+    from scipy.stats import beta
+
+    total = np.zeros(9)
+    for w, share in zip(*legendre([0, 15, 16, 18, 22, 30, 50, 100], lambda x: 0 * x + 0.01),
+                        strict=True):  # fmt: skip
+        edge = min(15 / w, 1)
+        p, of_p = legendre([0, edge, 1], beta(2, 3).pdf)
+        q, of_q = legendre([0, 0.4, 0.5, 0.6, 0.7, 0.8, edge, 1], beta(30.5, 20.5).pdf)
+        p = p[:, None]
+        goes = 0.5 * (q * (q >= edge) + p * (p >= edge))
+        seen = of_p[:, None] * of_q * share * goes**hits * (1 - goes) ** (trials - hits)
+        total += [(seen * x).sum() for x in (np.ones(1), goes, goes**2, p, p**2, w, w**2, q, q**2)]
+    means = total / total[0]
+    names = ("answer", "p", "w", "q")
+    return {n: (means[2 * i + 1], np.sqrt(means[2 * i + 2] - means[2 * i + 1] ** 2))
+            for i, n in enumerate(names)}  # fmt: skip
+
+
+def off(found, right):
+    """How far a mean and an sd are off, in sds."""
+    return max(abs(found[0] - right[0]), abs(found[1] - right[1])) / right[1]
+
+
+def test_what_is_said_of_the_error_is_no_less_than_the_error_where_he_decides():
+    # Errors are stated at 99.9 %; the points are the same at every run.
+    attack, right = small(), right_of_small()["answer"]
+    told = rb.whatif.uncertainty(attack, "risk", draws=2_000)
+    assert off((told.mean, told.sd), right) <= told.error <= 3e-3
+    split = rb.whatif.sobol(attack, "risk")
+    assert off((split.mean, split.sd), right) <= split.error <= 0.01
+    below = told.quantiles[0.25]
+    assert below.low <= 0.2316 <= below.high  # of a million draws of the closed form
+
+
+@pytest.mark.parametrize("hits", [0, 4])
+def test_what_attempts_teach_is_within_its_error_where_he_decides(hits):
+    right = right_of_small(hits, 20)
+    found = rb.learn(small(), [{"target": "risk", "hits": hits, "trials": 20}])
+    worst = max(off((found[n].mean, found[n].sd), right[n]) for n in ("p", "w", "q"))
+    assert worst <= found.error <= 0.01
+
+
+def test_one_parameter_alone_jumps_too():
+    w = (np.arange(200_000) + 0.5) / 2_000
+    answers = 0.5 * (0.3 * (w >= 50) + 30.5 / 51 * (w * 30.5 / 51 >= 15))
+    base = float(rb.ask(small(w=60.0), "risk"))  # q stands at its mean
+    assert base == pytest.approx(0.5 * (0.3 + 30.5 / 51))
+    told = rb.whatif.uncertainty(small(), "risk", over="w", draws=100)
+    assert off((told.mean, told.sd), (answers.mean(), answers.std())) <= told.error + 1e-4
+
+
+def test_the_lesser_of_two_numbers_is_within_its_error():
+    attack = rb.attack.loads("""
+schema_version: 1
+name: kink
+title: kink
+story: kink
+sources: [me]
+parameters:
+  p: {value: 0.3, range: [0, 1], prior: {kind: beta, a: 2, b: 3}, source: assumption}
+  r: {value: 0.5, range: [0, 1], prior: {kind: uniform}, source: assumption}
+numbers: {m: {is: "min(p, r)", source: assumption}}
+nodes: {b: {cpd: {kind: probability, p: $m}}}
+questions: {two: {target: b=yes}}
+""")
+    p, of_p = legendre([0, 1], lambda x: 12 * x * (1 - x) ** 2)
+    mean, square = (of_p * (p - p**2 / 2)).sum(), (of_p * (p**2 - 2 * p**3 / 3)).sum()
+    right = mean, np.sqrt(square - mean**2)
+    for told in (rb.whatif.uncertainty(attack, "two", draws=100), rb.whatif.sobol(attack, "two")):
+        assert off((told.mean, told.sd), right) <= told.error <= 0.01
+
+
+def test_draws_are_as_many_as_a_model_allows_where_no_number_is_given():
+    told = rb.whatif.uncertainty("insider-decides", "risk", over=["p_audit", "worth", "fine"])
+    assert 1_000 <= told.samples <= 100_000
+    assert "scattered points, error at most" in str(told)

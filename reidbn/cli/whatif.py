@@ -224,7 +224,11 @@ def sobol(asked: Call, over: tuple[str, ...], plot: str | None) -> None:
 @asks
 @_over
 @option_once(
-    "--draws", "--samples", default=100_000, show_default=True, help="Draws for the quantiles."
+    "--draws",
+    "--samples",
+    type=int,
+    metavar="N",
+    help="Draws for the quantiles; 100,000, or fewer of a large model.",
 )
 @_seed
 @_threshold

@@ -33,6 +33,15 @@ from reidbn.theory.pooling import gauss_beta
 from reidbn.whatif.cases import What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.priors import measure, prior_text
+from reidbn.whatif.scattered import LEVEL as SURE
+from reidbn.whatif.scattered import (
+    SCATTERED,
+    ScatteredPoints,
+    at_most,
+    error_in_sds,
+    is_rough,
+    moments,
+)
 from reidbn.whatif.sensitivity import Over, spans
 from reidbn.whatif.sobol import Grid, held, with_ranges
 
@@ -143,6 +152,8 @@ class Learned:
     def __str__(self) -> str:
         exact = self.method == "exact"
         how = "exact" if exact else f"{self.method}, measured error {self.error:.1g} sd"
+        if self.method == SCATTERED:
+            how = f"{self.method}, error at most {at_most(self.error)} sd at {100 * SURE:g} %"
         lines = [f"{self.name}: learnt from {len(self.tests)} test(s) ({how})"]
         for t in self.tests:
             before, after = t.before * t.trials, t.after * t.trials
@@ -194,6 +205,8 @@ def learn(
     ]
     names = _names(cases, attempts, over, priors)
     varied = with_ranges(cases[0], names, priors)
+    if any(is_rough(c, varied) for c in cases):
+        return _Scattering(varied, attempts, cases).learned(cases[0])
     free = [[n for n in varied if n not in a.set] for a in attempts]
     grids = [Grid(c, {n: varied[n] for n in own}) for c, own in zip(cases, free, strict=True)]
     work = _Weighing(varied, attempts, grids)
@@ -245,6 +258,8 @@ def _names(
 
 class _Weighing:
     """The priors on Gauss points, weighed with what was seen."""
+
+    how = "quadrature"
 
     def __init__(
         self, varied: Mapping[str, Parameter], attempts: Sequence[Attempts], grids: Sequence[Grid]
@@ -303,14 +318,17 @@ class _Weighing:
             with np.errstate(divide="ignore"):
                 logs = logs + self._along(i, np.log(weights))
         top = float(logs.max())
-        if top == -np.inf:
-            seen = "; ".join(a.words for a in self.attempts)
-            raise UsageError(f"what was seen cannot be under these priors ({seen}): widen them")
+        self._refuse_impossible(top)
         weights = np.exp(logs - top)
         self.total = float(weights.sum())
         self.log_evidence = top + float(np.log(self.total))
         self.posterior = weights / self.total
         self.top = top
+
+    def _refuse_impossible(self, top: float) -> None:
+        if top == -np.inf:
+            seen = "; ".join(a.words for a in self.attempts)
+            raise UsageError(f"what was seen cannot be under these priors ({seen}): widen them")
 
     def _along(self, i: int, values: Array) -> Array:
         shape = [1] * len(self.names)
@@ -328,13 +346,16 @@ class _Weighing:
 
     def log_likelihood(self, points: Mapping[str, Array]) -> Array:
         """The log of equation (1)."""
+        nothing = np.zeros([len(points[n]) for n in self.names])
+        return nothing + self._of_rates([self.rate(j, points) for j in range(len(self.attempts))])
+
+    def _of_rates(self, rates: Sequence[Array]) -> Array:
         from scipy.special import xlog1py, xlogy
 
-        total = np.zeros([len(points[n]) for n in self.names])
-        for j, seen in enumerate(self.attempts):
-            p = self.rate(j, points)
+        total: Array = np.zeros(1)
+        for seen, p in zip(self.attempts, rates, strict=True):
             total = total + xlogy(seen.hits, p) + xlog1py(seen.trials - seen.hits, -p)
-        return np.asarray(total)
+        return total
 
     def marginal(self, i: int) -> Array:
         others = tuple(j for j in range(len(self.names)) if j != i)
@@ -353,7 +374,7 @@ class _Weighing:
             name=case.attack.name,
             tests=tuple(self._expected(j) for j in range(len(self.attempts))),
             parameters=tuple(updates),
-            method="exact" if self.is_exact else "quadrature",
+            method="exact" if self.is_exact else self.how,
             error=self.error,
             settings=self.posterior.size,
             log_evidence=self.log_evidence,
@@ -433,6 +454,67 @@ class _Weighing:
             old, value=update.mean, low=known.low, high=known.high, prior=prior, evidence=None,
             source=f"{old.source}; brought up to date by {seen}",
         )  # fmt: skip
+
+
+class _Scattering(_Weighing):
+    """The priors at scattered points, weighed with what was seen: where answers jump or bend."""
+
+    how = SCATTERED
+
+    def __init__(
+        self, varied: Mapping[str, Parameter], attempts: Sequence[Attempts], cases: Sequence[Asked]
+    ) -> None:
+        self.varied, self.attempts = dict(varied), attempts
+        self.names = [n for n in varied if any(c.matters(n) for c in cases)]
+        self.is_exact = False
+        scattered = ScatteredPoints(cases, varied)
+        self.at = scattered.at
+        self.rates = [
+            scattered.mean_answers(c, [n for n in self.names if n not in a.set])
+            for c, a in zip(cases, attempts, strict=True)
+        ]
+        laws = {n: scattered.measures[n] for n in self.names}
+        self.points = {n: law.points for n, law in laws.items()}
+        self.prior = [law.weights / law.weights.sum() for law in laws.values()]
+        logs = self._of_rates(self.rates)
+        self.top = float(logs.max())
+        self._refuse_impossible(self.top)
+        self.posterior = np.exp(logs - self.top)
+        self.log_evidence = self.top + float(np.log(self.posterior.mean()))
+        self.error = error_in_sds(moments(self.at[n], self.posterior) for n in self.names)
+        if not self.error <= COARSE:
+            raise TooLarge(
+                f"what was seen leaves too little of the priors ({len(self.names)} parameters) to "
+                f"be told closer than within {self.error:.1g} sd: give them narrower priors, or "
+                f"name fewer in over="
+            )
+
+    def _moments(self, i: int) -> tuple[float, float]:
+        mean, sd = moments(self.at[self.names[i]], self.posterior)
+        return mean.value, sd.value
+
+    def _interval(self, i: int, mean: float, sd: float) -> tuple[float, float]:
+        at, weights = self.at[self.names[i]].ravel(), self.posterior.ravel()
+        order = np.argsort(at)
+        mass = np.cumsum(weights[order])
+        tail = (1 - LEVEL) / 2
+        low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, at[order])
+        return float(low), float(high)
+
+    def _expected(self, j: int) -> SeenTest:
+        seen, rates = self.attempts[j], self.rates[j]
+        after = float((self.posterior * rates).sum() / self.posterior.sum())
+        return SeenTest(seen.words, seen.hits, seen.trials, float(rates.mean()), after)
+
+    def _correlation(self) -> float:
+        if len(self.names) < 2:
+            return 0.0
+        found = np.cov([self.at[n].ravel() for n in self.names], aweights=self.posterior.ravel())
+        sds = np.sqrt(np.diag(found))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            apart = np.abs(found / np.outer(sds, sds))
+        np.fill_diagonal(apart, 0.0)
+        return float(np.nanmax(apart))
 
 
 def _mean_and_sd(x: Array, weights: Array) -> tuple[float, float]:

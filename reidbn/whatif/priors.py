@@ -96,7 +96,10 @@ class PriorMeasure:
 
     def draw(self, rng: np.random.Generator, count: int) -> Array:
         """Independent draws from the prior."""
-        u = rng.random(count)
+        return self.at(rng.random(count))
+
+    def at(self, u: Array) -> Array:
+        """The prior's quantiles: where these shares of it lie below."""
         if self.is_listed:
             return self.points[np.searchsorted(np.cumsum(self.weights)[:-1], u, side="right")]
         drawn = self.prior.quantile(u, self.low, self.high)
@@ -420,6 +423,22 @@ def make_axis(case: Asked, name: str, measure: PriorMeasure) -> Axis:
     cutter = _Cutter(case, name, measure)
     cut = tuple(_pieces(cutter, measure))
     return Axis(name, measure, cut, is_exact=False, looked_at=cutter.looked_at)
+
+
+def even_axis(name: str, measure: PriorMeasure, count: int) -> Axis:
+    """About so many cells of equal shares of the prior, in each of which the answer is one number.
+
+    Where edges run slantwise across the axes, nothing finer along one of them helps.
+    """
+    at = measure.at((np.arange(count) + 0.5) / count)
+    points, shares = np.unique(at, return_counts=True)
+    between = (points[1:] + points[:-1]) / 2
+    ends = [measure.low, *between.tolist(), measure.high]
+    pieces = tuple(
+        Piece(low, high, np.array([x]), np.array([x]), np.array([w / count]))
+        for low, high, x, w in zip(ends, ends[1:], points.tolist(), shares.tolist(), strict=False)
+    )
+    return Axis(name, measure, pieces, is_exact=False)
 
 
 def _pieces(cutter: _Cutter, measure: PriorMeasure) -> list[Piece]:

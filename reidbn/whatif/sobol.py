@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -26,7 +26,6 @@ import numpy as np
 
 from reidbn.aside import asides
 from reidbn.attack.evidence import Belief
-from reidbn.attack.limits import with_numbers
 from reidbn.attack.parts import Parameter
 from reidbn.attack.prior import Prior
 from reidbn.calls import refuse_outside, typed
@@ -34,8 +33,20 @@ from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.network import Array, as_probability, strays
 from reidbn.late import late
+from reidbn.whatif.boxes import check_box
 from reidbn.whatif.cases import Target, What, case_of
-from reidbn.whatif.priors import Axis, cut_to, make_axis, measure, prior_text
+from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.whatif.priors import (
+    LISTED,
+    Axis,
+    PriorMeasure,
+    cut_to,
+    even_axis,
+    make_axis,
+    measure,
+    prior_text,
+)
+from reidbn.whatif.scattered import ScatteredPoints, at_most, error_in_sds, is_rough, moments
 from reidbn.whatif.sensitivity import Over, spans
 
 if TYPE_CHECKING:
@@ -46,8 +57,11 @@ CHECKS = 24  # random settings at which the interpolated answer is compared with
 ROUNDING = 1e-11  # an exact answer differs by no more than this at a random setting
 MOST_CELLS = 1 << 18  # settings of the full grid
 MOST_KEPT = 1 << 27  # answers of all distinct people on the full grid
-MOST_TOGETHER = 12  # parameters of one table: their ranges have 2^12 corners to check
 MOST_FINE = 1 << 20  # cells of the finer grid on which ratios are taken
+MOST_EVEN = 1 << 12  # cells of one axis of an answer with slanting edges ...
+FEWEST = 8  # ... and how many it has at least
+LESS = 3  # sixteenths of them that the other grid has less
+SAFETY = 3.0  # what two grids differ by is so many times smaller than their error, at most
 MOST_NODES = 24  # per parameter
 SEED = 20250101
 
@@ -67,6 +81,7 @@ class Spread:
     error: float
     settings: int
     notes: tuple[str, ...] = ()
+    is_rough: bool = False
 
     @property
     def variance(self) -> float:
@@ -90,12 +105,18 @@ class Spread:
 class Grid:
     """The answers on the full product of the axes' points, and all that follows from them."""
 
-    def __init__(self, case: Asked, priors: Mapping[str, Parameter]) -> None:
+    def __init__(self, case: Asked, priors: Mapping[str, Parameter], *, less: int = 0) -> None:
         self.case = case
         self.priors = dict(priors)
         measures = {n: measure(p) for n, p in priors.items()}
-        _check_box(case, {n: (m.low, m.high) for n, m in measures.items()})
-        self.axes = [make_axis(case, n, m) for n, m in measures.items() if case.matters(n)]
+        check_box(case, {n: (m.low, m.high) for n, m in measures.items()})
+        self.is_rough = is_rough(case, measures)
+        measures = {n: m for n, m in measures.items() if case.matters(n)}
+        self.axes = (
+            _even_axes(case, measures, less)
+            if self.is_rough
+            else [make_axis(case, n, m) for n, m in measures.items()]
+        )
         self.shape = tuple(len(a.points) for a in self.axes)
         if prod(self.shape) > MOST_CELLS:
             sizes = ", ".join(f"{a.name} {len(a.points)}" for a in self.axes)
@@ -145,11 +166,34 @@ class Grid:
             coarse = [a.coarser() for a in axes]
             _, other = decompose(self._mean_at_nodes(coarse), [a.weights for a in coarse])
             error = _relative(parts, other)
-        if not self.is_exact:
+        if self.is_rough:
+            mean, parts, error = self._at_points(parts)
+        elif not self.is_exact:
             sd = float(np.sqrt(max(parts.sum() - parts.flat[0], 0.0)))
             off = max(self.distance, sum(a.doubt for a in self.axes))
             error = max(error, off / sd if sd > 0 else off)
-        return Spread(self.names, mean, parts, self.is_exact, error, prod(self.shape), self.notes)
+        return Spread(
+            self.names, mean, parts, self.is_exact, error, prod(self.shape), self.notes,
+            self.is_rough,
+        )  # fmt: skip
+
+    def _at_points(self, parts: Array) -> tuple[float, Array, float]:
+        """The mean, the parts and their error where edges run across the grid.
+
+        Mean and sd are those of scattered points; the shares are the grid's, and as far off as they
+        are from those of a grid that is not as fine, and more.
+        """
+        points = ScatteredPoints([self.case], self.priors)
+        mean, sd = moments(points.mean_answers(self.case, self.names))
+        error, size = error_in_sds([(mean, sd)]), float(parts.sum() - parts.flat[0])
+        if size <= 0 or sd.value <= 0:
+            return mean.value, parts, error
+        other = Grid(self.case, self.priors, less=LESS)
+        axes = other._resolved_axes()
+        unlike = decompose(other._mean_at_nodes(axes), [a.weights for a in axes])[1]
+        shares, others = parts / size, unlike / float(unlike.sum() - unlike.flat[0])
+        apart = float(np.abs(shares - others).ravel()[1:].max())
+        return mean.value, shares * sd.value**2, max(SAFETY * apart, error)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -264,6 +308,26 @@ class Grid:
         return float(np.abs(self.at(draws) - true).max())
 
 
+def _even_axes(case: Asked, measures: Mapping[str, PriorMeasure], less: int) -> list[Axis]:
+    """Axes of an answer with slanting edges: as many cells on each as the grid can have."""
+    axes: dict[str, Axis | None] = {}
+    for name, known in measures.items():
+        degree = None if takes_whole_numbers(case, name) else case.degree(name)
+        few = known.is_listed and len(known.points) <= LISTED
+        axes[name] = make_axis(case, name, known) if few or degree is not None else None
+    taken = prod(len(a.points) for a in axes.values() if a is not None)
+    many = sum(a is None for a in axes.values())
+    count = min(MOST_EVEN, int((MOST_CELLS / taken) ** (1 / max(many, 1)) + 1e-9))
+    if count < FEWEST:
+        raise TooLarge(
+            f"{many} parameters have a part in where {case.attack.name} jumps or bends: a grid has "
+            f"place for {count} values of each; vary fewer parameters (over=[names]), or ask "
+            f"rb.whatif.uncertainty, which needs no grid"
+        )
+    count -= less * count // 16
+    return [even_axis(n, measures[n], count) if a is None else a for n, a in axes.items()]
+
+
 def decompose(values: Array, weights: Sequence[Array]) -> tuple[float, Array]:
     """The mean of values on a product grid, and the variance part of every set of axes.
 
@@ -316,71 +380,6 @@ def _blocks(count: int, step: int) -> Iterator[slice]:
 
 
 # -- what may vary -------------------------------------------------------------------------
-
-
-def _check_box(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
-    """Parameters that share a table must leave it a table at every corner of their ranges."""
-    _check_conditions(case, box)
-    _check_numbers(case, box)
-    together = {tuple(n for n in box if node in case.holders([n])) for node in case.holders([*box])}
-    for names in sorted(together):
-        if len(names) > MOST_TOGETHER:
-            raise TooLarge(
-                f"{case.attack.name}: {len(names)} parameters share one table; vary at most "
-                f"{MOST_TOGETHER} of them together: over=[names]"
-            )
-        corners = np.array(list(product(*(box[n] for n in names)))).T
-        at_once = not any(case.is_structural(n) for n in names)
-        if at_once and case.refusal(dict(zip(names, corners, strict=True)), names) is None:
-            continue
-        for corner in corners.T:
-            changes = dict(zip(names, corner.tolist(), strict=True))
-            problem = case.refusal(changes, names)
-            if problem is not None:
-                where = ", ".join(f"{n}={v:g}" for n, v in changes.items())
-                raise _narrow(case, names, f"no answer is ({where}): {problem}", box)
-
-
-def _check_conditions(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
-    """Independent priors cannot honour a condition that some corner of their ranges breaks."""
-    for condition in case.attack.conditions:
-        names = condition.stands_on(case.attack, case.settings)
-        ends = [box.get(n, (case.base(n), case.base(n))) for n in names]
-        for corner in product(*ends):
-            values = dict(zip(names, corner, strict=True))
-            known = with_numbers(
-                case.attack, {n: case.base(n) for n in (*case.parameters, *case.settings)} | values
-            )
-            if not condition.holds(known):
-                where = ", ".join(f"{n}={v:g}" for n, v in values.items())
-                raise _narrow(case, names, f"{condition} does not hold ({where})", box)
-        if not condition.is_proved(case.attack, case.settings, dict(zip(names, ends, strict=True))):
-            said = f"{condition} cannot be shown to hold everywhere between its corners"
-            raise _narrow(case, names, said, box)
-
-
-def _check_numbers(case: Asked, box: Mapping[str, tuple[float, float]]) -> None:
-    """Derived numbers have to keep their ranges everywhere in the box."""
-    for name in case.unproved({n: ends for n, ends in box.items() if case.matters(n)}):
-        reads = [r[1:] for r in case.attack.derived.behind(name) if r[1:] in box]
-        formula = case.attack.numbers[name].formula
-        said = f"{name} = {formula} cannot be shown to keep its range"
-        raise _narrow(case, reads or [name], said, box)
-
-
-def _narrow(
-    case: Asked, names: Sequence[str], problem: str, box: Mapping[str, tuple[float, float]]
-) -> UsageError:
-    """Ranges that cannot be drawn from independently, and how to write narrower ones.
-
-    What is not named is held at its value, so what varies beside them is named too.
-    """
-    said = f"{case.attack.name}: the ranges of {', '.join(names)} meet where {problem}. Narrow them"
-    rest = [n for n in box if n not in names and case.matters(n)]
-    spans = [*(f'"{n}": (low, high)' for n in names), *(f'"{n}": None' for n in rest)]
-    keeps = ", where None keeps what varies as it does" if rest else ""
-    shell = " ".join([*(f"--over {n}=LOW:HIGH" for n in names), *(f"--over {n}" for n in rest)])
-    return UsageError(f"{said}: over={{{', '.join(spans)}}}{keeps}", in_shell=f"{said}: {shell}")
 
 
 def held(case: Asked, varied: Mapping[str, Parameter]) -> tuple[str, ...]:
@@ -516,6 +515,8 @@ class Sobol:
         how = (
             self.method
             if self.method == "exact"
+            else f"{self.method}, error at most {at_most(self.error)} sd"
+            if self.spread.is_rough
             else f"{self.method}, measured error {self.error:.1g} sd"
         )
         lines = [f"{self.attack}: {self.question}: mean {self.mean:.6g}, sd {self.sd:.6g} ({how})"]

@@ -10,16 +10,29 @@ import numpy as np
 
 from reidbn.above import is_above
 from reidbn.aside import asides
+from reidbn.attack.parts import Parameter
 from reidbn.attack.prior import Prior
 from reidbn.attacks.routes.arguments import probabilities_of
 from reidbn.calls import refuse_outside, renamed, typed
 from reidbn.errors import TooLarge, UsageError
-from reidbn.inference.asked import MOST_NUMBERS, Asking
+from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.counted import counted_nodes
 from reidbn.inference.network import Array
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, outside
 from reidbn.whatif.priors import NO_PRIOR, prior_text
+from reidbn.whatif.scattered import LEVEL as SURE
+from reidbn.whatif.scattered import (
+    SCATTERED,
+    ScatteredPoints,
+    asked_at,
+    at_most,
+    each_at,
+    error_in_sds,
+    is_rough,
+    moments,
+    numbers_of,
+)
 from reidbn.whatif.sensitivity import Over, spans
 from reidbn.whatif.sobol import Grid, held, with_ranges
 
@@ -30,6 +43,7 @@ if TYPE_CHECKING:
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
 MOST_WORK = 1 << 32  # draws x grid cells x subjects
+DRAWS, FEWEST = 100_000, 1_000  # where no number is given
 LEVEL = 0.95  # of the intervals for Monte-Carlo error
 
 
@@ -46,8 +60,10 @@ class SampledNumber:
 class Uncertainty:
     """The distribution of the answer under independent priors.
 
-    Mean and standard deviation come from quadrature (exact when `method` says so); quantiles and
-    shares above thresholds from `samples` seeded draws, with their Monte-Carlo intervals.
+    Mean and standard deviation come from quadrature (exact when `method` says so), or, where an
+    attacker decides or a number is the lesser of two, from scattered points, with the error that is
+    left in sds; quantiles and shares above thresholds from `samples` seeded draws, with their
+    Monte-Carlo intervals.
     `priors` holds every prior in words; `filled_in` names the parameters that had none, and were
     taken as uniform over their ranges.
     """
@@ -90,6 +106,8 @@ class Uncertainty:
         head = f"{self.attack}: {self.question}"
         exact = self.method == "exact"
         how = self.method if exact else f"{self.method}, measured error {self.error:.1g} sd"
+        if self.method == SCATTERED:
+            how = f"{self.method}, error at most {at_most(self.error)} sd at {100 * SURE:g} %"
         lines = [f"{head}: mean {self.mean:.6g}, sd {self.sd:.6g} ({how})"]
         for q, e in self.quantiles.items():
             lines.append(f"  {100 * q:g} % quantile {e.value:.5g} ({e.low:.5g} to {e.high:.5g})")
@@ -114,7 +132,7 @@ def uncertainty(
     *,
     over: Over = None,
     priors: Mapping[str, Prior] | None = None,
-    draws: int = 100_000,
+    draws: int | None = None,
     seed: int = 0,
     quantiles: Iterable[float] = QUANTILES,
     thresholds: Iterable[float] = THRESHOLDS,
@@ -126,8 +144,8 @@ def uncertainty(
 
     `what` is an attack, a name or file of one, or a result; `target` is the event, by default the
     attack's own question. `over` names the parameters that vary, or gives them ranges. So many
-    `draws` from `seed` give the `quantiles` and the chances of an answer above each of the
-    `thresholds`.
+    `draws` (without, 100,000, or fewer of a large model) from `seed` give the `quantiles` and the
+    chances of an answer above each of the `thresholds`.
 
     >>> u = uncertainty("adversary-routes", "risk", draws=1000)
     >>> round(u.mean, 4), u.method
@@ -136,10 +154,10 @@ def uncertainty(
     case = case_of(what, target, means=True, **asked)
     scale = case.query.scale
     varied = with_ranges(case, spans(case, over), priors)
-    grid = Grid(case.as_mean(), varied)
-    spread = grid.spread()
-    drawn = np.sort(_mean_draws(grid, draws, seed))
-    mean, sd = spread.mean, spread.sd
+    check_samples(1 if draws is None else draws, seed)
+    found = _of_grid(case, varied, draws, seed) or _of_points(case, varied, draws, seed)
+    drawn, mean, sd = np.sort(found.drawn), found.mean, found.sd
+    draws = len(drawn)
     if scale is not None:  # the share of a range, in the units of that range
         drawn, mean, sd = scale.value(drawn), scale.value(mean), sd * scale.width
         thresholds = () if thresholds is THRESHOLDS else thresholds
@@ -150,8 +168,8 @@ def uncertainty(
         question=case.query.describe(),
         mean=mean,
         sd=sd,
-        method="exact" if spread.is_exact else "quadrature",
-        error=spread.error,
+        method=found.method,
+        error=found.error,
         quantiles={float(q): estimated_quantile(drawn, q) for q in quantiles},
         above={float(t): share_above(drawn, t) for t in thresholds},
         samples=draws,
@@ -162,7 +180,7 @@ def uncertainty(
         filled_in=tuple(name for name, p in varied.items() if p.prior is None),
         notes=(
             *(note for n, p in varied.items() for note in outside(n, case.base(n), *p.range)),
-            *spread.notes,
+            *found.notes,
             *held(case, varied),
             *asides(),
             *(
@@ -173,9 +191,62 @@ def uncertainty(
     )
 
 
+@dataclass(frozen=True)
+class _Spread:
+    """Mean, sd and draws of the mean answer over subjects."""
+
+    mean: float
+    sd: float
+    method: str
+    error: float
+    drawn: Array
+    notes: tuple[str, ...] = ()
+
+
+def _of_grid(
+    case: Asked, varied: Mapping[str, Parameter], draws: int | None, seed: int
+) -> _Spread | None:
+    """From a quadrature; None where edges run across it, or where it would be too large."""
+    if is_rough(case, varied):
+        return None
+    try:
+        grid = Grid(case.as_mean(), varied)
+    except TooLarge:
+        return None
+    spread = grid.spread()
+    draws = _most(draws, grid.numerator.size)
+    method = "exact" if spread.is_exact else "quadrature"
+    drawn = _mean_draws(grid, draws, seed)
+    return _Spread(spread.mean, spread.sd, method, spread.error, drawn, spread.notes)
+
+
+def _of_points(
+    case: Asked, varied: Mapping[str, Parameter], draws: int | None, seed: int
+) -> _Spread:
+    """From the engine's own answers at scattered points, and at the draws."""
+    points = ScatteredPoints([case.as_mean()], varied)
+    both = moments(points.mean_answers(case, varied))
+    work = numbers_of(case)
+    draws = _most(draws, work, min(DRAWS, points.count))
+    if draws * work > MOST_WORK:
+        raise TooLarge(
+            f"{draws:,} draws of answers of {work:,} numbers each are too many; take "
+            f"draws={max(1, MOST_WORK // work):,}, or vary fewer parameters"
+        )
+    rng = np.random.default_rng(seed)
+    at = {name: known.draw(rng, draws) for name, known in points.measures.items()}
+    error = error_in_sds([both])
+    return _Spread(both[0].value, both[1].value, SCATTERED, error,
+                  asked_at(case.as_mean(), at, draws))  # fmt: skip
+
+
+def _most(draws: int | None, numbers: int, most: int = DRAWS) -> int:
+    """The draws that were asked for; else as many as a model of that size allows."""
+    return max(FEWEST, min(most, MOST_WORK // 16 // numbers)) if draws is None else draws
+
+
 def _mean_draws(grid: Grid, samples: int, seed: int) -> Array:
     """The mean answer over subjects at seeded draws of the priors."""
-    check_samples(samples, seed)
     cells = grid.numerator.size
     if samples * cells > MOST_WORK:
         raise TooLarge(
@@ -249,17 +320,24 @@ def subject_uncertainty(
 
     check_samples(draws, seed)
     case = case_of(what, target, **asked)
-    grid = Grid(case, with_ranges(case, spans(case, over), priors))
-    mean, sd = grid.moments()
-    drawn = grid.draws(np.random.default_rng(seed), draws)
+    varied = with_ranges(case, spans(case, over), priors)
     shares = np.array(list(quantiles), dtype=float)
     for share in shares.tolist():
         refuse_outside("a quantile", share, least=0, most=1)
-    step = max(1, MOST_NUMBERS // draws)
-    parts = [
-        np.quantile(grid.at(drawn, slice(i, i + step)), shares, axis=1, method="inverted_cdf")
-        for i in range(0, len(grid.numerator), step)
-    ]
+    if is_rough(case, varied):
+        found = each_at(case, varied, draws, seed)
+        mean, sd, method = found.mean(axis=1), found.std(axis=1), SCATTERED
+        parts, draws = [np.quantile(found, shares, axis=1, method="inverted_cdf")], found.shape[1]
+    else:
+        grid = Grid(case, varied)
+        mean, sd = grid.moments()
+        method = "exact" if grid.is_exact else "quadrature"
+        drawn = grid.draws(np.random.default_rng(seed), draws)
+        step = max(1, MOST_NUMBERS // draws)
+        parts = [
+            np.quantile(grid.at(drawn, slice(i, i + step)), shares, axis=1, method="inverted_cdf")
+            for i in range(0, len(grid.numerator), step)
+        ]
     table: dict[str, Any] = {
         "subject": case.names(len(mean)),
         "mean": case.each(mean),
@@ -268,5 +346,5 @@ def subject_uncertainty(
     values = case.each(np.concatenate(parts, axis=1).T)
     table |= {f"q{100 * q:g}": row for q, row in zip(shares, values.T, strict=True)}
     out = pd.DataFrame(table)
-    out.attrs.update(samples=draws, seed=seed, method="exact" if grid.is_exact else "quadrature")
+    out.attrs.update(samples=draws, seed=seed, method=method)
     return out

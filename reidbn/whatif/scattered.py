@@ -1,0 +1,200 @@
+"""An answer that jumps or bends, asked at points scattered over the priors of its parameters.
+
+Where an attacker decides, or a number is the lesser of two, the answer has edges that run slantwise
+through the space of the parameters.  A grid that was cut along its axes does not see them, and what
+it measured of its own error was too small.  Here the engine itself is asked, at Sobol's points that
+were scrambled REPEATS times anew: every repeat estimates without bias, and how far the repeats are
+apart says how far off their mean may be (Student's t, LEVEL).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context
+
+import numpy as np
+
+from reidbn.attack.parts import Parameter
+from reidbn.cpds.function import Function
+from reidbn.errors import TooLarge
+from reidbn.inference.asked import MOST_NUMBERS, Asked
+from reidbn.inference.lowering import STEPS, cells, parts
+from reidbn.inference.network import Array
+from reidbn.whatif.boxes import check_box
+from reidbn.whatif.priors import PriorMeasure, measure
+
+REPEATS = 16
+LEVEL = 0.999  # of what is said of an error
+MOST = 13  # log2 of the points of a repeat, ...
+LEAST = 6
+WORK = 1 << 27  # ... in all of which so many numbers are made
+MOST_KEPT = 1 << 27  # answers of people who are told one by one
+SCATTERED = "scattered points"
+SEED = 20250103
+
+
+def is_rough(case: Asked, names: Iterable[str]) -> bool:
+    """Whether the answer may jump or bend somewhere along these parameters.
+
+    Of a Python function that does not say so nothing is known: along one parameter an axis that is
+    cut finds out (priors.py), along several none does.
+    """
+    names = [*names]
+    return any(_bends(case, n) for n in names) or sum(_in_code(case, n) for n in names) > 1
+
+
+def _bends(case: Asked, name: str) -> bool:
+    """Whether the answer may jump or bend along a parameter."""
+    if not case.matters(name):
+        return False
+    if case.jumps(name):
+        return True
+    read = {ref.removeprefix("$") for n in case.relevant
+            for ref in case.attack.behind(case.attack.all_nodes[n].cpd)}  # fmt: skip
+    derived = case.attack.derived
+    for number in read & {*derived.order} - {*case.settings}:
+        if f"${name}" in derived.behind(number) and any(
+            t.op in ("min", "max") for t in derived.terms[number].walk()
+        ):
+            return True
+    return False
+
+
+def _in_code(case: Asked, name: str) -> bool:
+    cpds = [case.attack.all_nodes[holder].cpd for holder in case.holders([name])]
+    return case.degree(name) is None and any(isinstance(c, Function) for c in cpds)
+
+
+@dataclass(frozen=True)
+class WithError:
+    """A number, and what it is off by at most, at LEVEL."""
+
+    value: float
+    error: float
+
+
+def estimate(pooled: float, repeats: Array) -> WithError:
+    """A number found from all points, with its error from what each repeat found alone."""
+    from scipy.stats import t
+
+    count = len(repeats)
+    reach = float(t.ppf((1 + LEVEL) / 2, count - 1)) / np.sqrt(count)
+    off = abs(pooled - float(repeats.mean()))  # a ratio's bias shows here
+    return WithError(pooled, float(reach * repeats.std(ddof=1)) + off)
+
+
+def at_most(error: float) -> str:
+    """An error with one digit, never below it.
+
+    >>> at_most(0.00123), at_most(0.0)
+    ('0.002', '0')
+    """
+    return f"{float(Context(prec=1, rounding=ROUND_CEILING).create_decimal(repr(error))):g}"
+
+
+class ScatteredPoints:
+    """An array REPEATS x points for every parameter that matters to one of the cases."""
+
+    def __init__(
+        self,
+        cases: Iterable[Asked],
+        priors: Mapping[str, Parameter],
+        *,
+        draws: int | None = None,
+        seed: int = SEED,
+    ) -> None:
+        from scipy.stats import qmc
+
+        cases = list(cases)
+        self.measures: dict[str, PriorMeasure] = {
+            n: measure(p) for n, p in priors.items() if any(c.matters(n) for c in cases)
+        }
+        names = [*self.measures]
+        for case in cases:
+            check_box(case, {n: (m.low, m.high) for n, m in self.measures.items()})
+        work = max(1, sum(numbers_of(case) for case in cases))
+        self.repeats, self.log2 = REPEATS, MOST
+        while self.log2 > LEAST and REPEATS * work << self.log2 > WORK:
+            self.log2 -= 1
+        if draws is not None:  # of people one by one: one repeat, and as many as were asked for
+            self.repeats, self.log2 = 1, max(0, int(np.ceil(np.log2(draws))))
+        at: dict[str, list[Array]] = {n: [] for n in names}
+        for repeat in range(self.repeats):
+            rng = np.random.default_rng([seed, repeat])
+            u = qmc.Sobol(len(names), seed=rng).random_base2(self.log2)
+            u = np.clip(u, 2.0**-53, 1 - 2.0**-53)
+            for i, (name, known) in enumerate(self.measures.items()):
+                at[name].append(known.at(u[:, i]))
+        self.at = {n: np.array(parts) for n, parts in at.items()}
+
+    @property
+    def count(self) -> int:
+        return self.repeats << self.log2
+
+    def mean_answers(self, case: Asked, names: Iterable[str]) -> Array:
+        """The mean answer over subjects at every point: REPEATS x points."""
+        flat = {n: self.at[n].reshape(-1) for n in names if n in self.at}
+        found = asked_at(case.as_mean(), flat, self.count)
+        return found.reshape(self.repeats, -1)
+
+
+def numbers_of(case: Asked) -> int:
+    """About how many numbers one setting takes: the largest table, for every subject."""
+    attack = case.attack
+    sizes = {n: case.base(n) for n in attack.structural}
+    most = 1
+    for name in case.relevant | (attack.behind_decisions if case.decides else set()):
+        family = {n: attack.variable(n, sizes) for n in (name, *attack.all_nodes[name].parents)}
+        group = attack.group_of(name)
+        around = 1 << len(group.members) if group else 1
+        most = max(most, around, *(cells(step) for step in parts(attack, name, family, STEPS)))
+    return most * replace(case, averaged=False).subjects
+
+
+def asked_at(case: Asked, points: Mapping[str, Array], count: int) -> Array:
+    """The engine's own mean answers at points, some at a time."""
+    out = np.empty(count)
+    weights = np.ones(case.subjects) if case.weights is None else case.weights
+    step = max(1, MOST_NUMBERS // case.subjects)
+    for start in range(0, count, step):
+        part = {n: v[start : start + step] for n, v in points.items()}
+        found = case.answers(part)
+        out[start : start + step] = np.average(found, axis=0, weights=weights)
+    return out
+
+
+def each_at(case: Asked, priors: Mapping[str, Parameter], draws: int, seed: int) -> Array:
+    """The engine's own answers of every subject: subjects x points, at least so many."""
+    points = ScatteredPoints([case], priors, draws=draws, seed=seed)
+    if case.subjects * points.count > MOST_KEPT:
+        raise TooLarge(
+            f"{points.count:,} settings of {case.subjects:,} distinct people are too many: take "
+            f"draws={max(1, MOST_KEPT // case.subjects // 2):,}, or some of the people"
+        )
+    return case.answers({n: v[0] for n, v in points.at.items()})
+
+
+def moments(values: Array, weights: Array | None = None) -> tuple[WithError, WithError]:
+    """Mean and sd of numbers, REPEATS x points, with their errors; weighed, if need be."""
+    held = np.ones_like(values) if weights is None else weights
+
+    def both(x: Array, w: Array) -> tuple[float, float]:
+        total = float(w.sum())
+        mean = float((w * x).sum()) / total
+        return mean, float(np.sqrt((w * (x - mean) ** 2).sum() / total))
+
+    heard = [both(x, w) for x, w in zip(values, held, strict=True) if w.sum() > 0]
+    pooled, each = both(values, held), np.array(heard)
+    if len(each) < len(values):
+        return WithError(pooled[0], np.inf), WithError(pooled[1], np.inf)
+    return estimate(pooled[0], each[:, 0]), estimate(pooled[1], each[:, 1])
+
+
+def error_in_sds(of: Iterable[tuple[WithError, WithError]]) -> float:
+    """The largest error of means and sds, in sds."""
+    worst = 0.0
+    for mean, sd in of:
+        off = max(mean.error, sd.error)
+        worst = max(worst, off / sd.value if sd.value > 0 else off)
+    return worst
