@@ -1,12 +1,19 @@
 """Where the real tables are, and a clear word when they are not there."""
 
 import os
+from functools import partialmethod
+from inspect import signature
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import settings
 
 from reidbn.cli import main
+
+if "mix_stderr" in signature(CliRunner).parameters:  # click 8.1: errors apart only where asked
+    CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)
+    Result.output = property(lambda found: found.stdout + found.stderr)
 
 settings.register_profile("reidbn", deadline=None)  # a busy machine is no fault of the product
 settings.load_profile("reidbn")

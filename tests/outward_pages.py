@@ -76,13 +76,16 @@ class Pages:
         if promise[0] < promise[1]:
             self.cells.append(Cell(page, name, row, *promise))
 
-    def chain(self, page, name, cumulative, first=None):
-        """Sets that lie in each other, each told from so many to so many; marks told or between."""
+    def chain(self, page, name, cumulative, first=None, promise=(0, MARK)):
+        """Sets that lie in each other, each told from so many to so many; marks told or between.
+
+        promise: what the mark of the first leaves.
+        """
         before, low_before = first, 0
         for i, (row, (low, high)) in enumerate(cumulative):
             self.know(row, low, high)
             if high <= MARK:
-                self.mark(page, f"{name} {i}", row)
+                self.mark(page, f"{name} {i}", row, (0, MARK) if i else promise)
             if before is not None:
                 between = minus(row, before)
                 self.know(between, 0, np.inf)
@@ -349,11 +352,12 @@ def read_disclosure(me, markdown, numbers):
             me.know(row, *told)
             if told[1] <= MARK:
                 me.mark("disclosure", name, row, can)
-    _ppp(me, markdown, n_low, sure, everybody, measures)
+    _ppp(me, markdown, n_low, sure, everybody, measures, can)
     _by_value(me, markdown, everybody, sure)
 
 
-def _ppp(me, markdown, n_low, sure, everybody, measures):
+def _ppp(me, markdown, n_low, sure, everybody, measures, can):
+    """Who is sure is alone or in a class of one value: where no class is small, not few."""
     chains = {}
     spread = rows_of(markdown, "People by PPP")
     out = rows_of(markdown, "PPP of s with one auxiliary unknown, all others known")
@@ -363,7 +367,8 @@ def _ppp(me, markdown, n_low, sure, everybody, measures):
             me.know(minus(sets[0], sure), 0, 0)
         chains[name] = sets
         me.chain("disclosure", f"PPP {name}",
-                 list(zip([*sets, everybody], _banded(me, bands, n_low), strict=True)))  # fmt: skip
+                 list(zip([*sets, everybody], _banded(me, bands, n_low), strict=True)),
+                 promise=can)  # fmt: skip
         for row in sets:
             me.know(minus(everybody, row), 0, np.inf)
     least = chains.pop("least over subsets")
@@ -378,7 +383,7 @@ def _ppp(me, markdown, n_low, sure, everybody, measures):
     kept = found[1] if found else "at least 0"  # everybody has one value: nothing is counted
     if kept.startswith("all but"):
         me.know(least[0], 0, MARK)
-        me.mark("disclosure", "broken", least[0])
+        me.mark("disclosure", "broken", least[0], can)
     else:
         me.know(minus(everybody, least[0]), *counted(kept))
     edges = [0, 0.2, 0.4, 0.6, 0.8, 1]

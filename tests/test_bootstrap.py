@@ -141,3 +141,19 @@ def test_a_set_up_that_fails_says_at_which_command_and_is_tried_again(stubbed, c
 def test_the_exit_code_is_that_of_what_ran(stubbed):
     bootstrap, _ = stubbed(failing="pytest")
     assert bootstrap.main(["test"]) == 1
+
+
+def test_a_place_that_cannot_be_set_up_is_told_apart_from_tests_that_fail(copy):
+    before = "import subprocess\nsubprocess.run = lambda *a, **k: subprocess.CompletedProcess(a, 1)"
+    for words in (("lowest",), ("newest", "edges")):
+        done = run(copy, *words, before=before)
+        assert done.returncode == 3
+        assert f".venv-{words[0]} could not be set up" in done.stderr
+    assert run(copy, "lowest", "all").returncode == run(copy, "setup", "edges").returncode == 2
+
+
+def test_every_test_of_the_edges_is_there():
+    spec = importlib.util.spec_from_file_location("bootstrap", BOOTSTRAP)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert all((ROOT / f"tests/test_{edge}.py").exists() for edge in module.EDGES)

@@ -80,3 +80,21 @@ def test_an_integer_programme_makes_no_more_of_any_page_or_all_than_its_marks_sa
     counts = main(2, first, report=lambda line, **_: said.append(line))
     assert sum(found[1] for found in counts.values()) > 50
     assert sum(found[2] for found in counts.values()) == 0, said
+
+
+def test_every_page_says_against_whom_it_promises_nothing():
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(60, seed=1), quasi_identifiers=["age", "sex"],
+        sensitive=["race"],
+    )  # fmt: skip
+    for result in (
+        rb.disclosure(people, "race"),
+        rb.leak.assess(people, leaked=9),
+        rb.suda(people),
+    ):
+        for custodian in (False, True):
+            page = result._sheet(custodian=custodian)
+            said = " ".join(
+                str(line) for s in page.sections for line in (*s.text, *s.bullets)
+            )  # fmt: skip
+            assert ("does not promise anything against them" in said) != custodian

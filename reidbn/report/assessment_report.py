@@ -35,14 +35,10 @@ from reidbn.report.page import (
     write_as,
 )
 from reidbn.report.summary import Summary, summarise, told_check
-from reidbn.report.telling import OWN_COPY, Telling
+from reidbn.report.telling import ONE_TABLE, OWN_COPY, Telling
 from reidbn.report.thresholds import PRESETS, Choice
 
 NOT_STATED = "not stated"
-ONE_TABLE = (
-    "Somebody who has reports of two tables that differ by a few people, or who knows everybody "
-    "but one person, may work out more: this report does not promise anything against them."
-)
 _CONTEXT = (
     ("recipient", "Who receives the data"),
     ("purpose", "What they will use them for"),

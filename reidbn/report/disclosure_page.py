@@ -35,7 +35,7 @@ from reidbn.report.page import (
     in_numbers,
     left_aside,
 )
-from reidbn.report.telling import FEWEST, Telling
+from reidbn.report.telling import FEWEST, ONE_TABLE, Telling
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -423,7 +423,11 @@ def _limits(d: Disclosure, said: Telling) -> list[str]:
         "Nothing here says whether anybody can be singled out in the population.",
         *(f"{note}." for note in said.notes(d.notes)),
         how_told(said),
-        *([] if said.custodian else [f"Values that fewer than {BASE} people have are not named."]),
+        *(
+            []
+            if said.custodian
+            else [f"Values that fewer than {BASE} people have are not named.", ONE_TABLE]
+        ),
     ]
 
 

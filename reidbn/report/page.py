@@ -22,7 +22,7 @@ from reidbn.release.counts import BASE, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
-from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling
+from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, ONE_TABLE, OWN_COPY, Telling
 from reidbn.report.unseen import not_looked_at
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def stands_on(result: Result, telling: Telling) -> Section:
     told = telling.notes(result.remarks())
     return Section(
         "What these numbers stand on",
-        text=[how_told(telling)],
+        text=[how_told(telling), *([] if telling.custodian else [ONE_TABLE])],
         bullets=[*asked, *of, *(f"{r[:1].upper()}{r[1:]}." for r in told),
                  f"reidbn {reidbn.__version__}."],
     )  # fmt: skip

@@ -87,7 +87,7 @@ MOST_WORLDS = 3_000
 def written(data):
     """The content as YAML again, whatever it is."""
     text = io.StringIO()
-    YAML(typ="safe").dump(data, text)
+    YAML(typ="safe", pure=True).dump(data, text)
     return text.getvalue()
 
 
@@ -100,7 +100,7 @@ def model_files():
 
 def plain(text):
     """The content of a YAML file in Python's own types."""
-    return YAML(typ="safe").load(text)
+    return YAML(typ="safe", pure=True).load(text)
 
 
 def models(rng, _):

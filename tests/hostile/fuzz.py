@@ -65,6 +65,8 @@ def outcome(family, seed, folder):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            # What a library announces about another one is not ours.
+            warnings.filterwarnings("ignore", category=DeprecationWarning, module="matplotlib")
             warnings.simplefilter("ignore", rb.errors.ReidbnWarning)
             FAMILIES[family][1](rng, folder)
     except rb.ReidbnError:

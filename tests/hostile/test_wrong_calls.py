@@ -25,6 +25,8 @@ def fate(call, arguments):
     """Our own error or None; anything else goes through, a foreign warning too."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        # What a library announces about another one is not ours.
+        warnings.filterwarnings("ignore", category=DeprecationWarning, module="matplotlib")
         warnings.simplefilter("ignore", rb.errors.ReidbnWarning)
         try:
             call(**arguments)
