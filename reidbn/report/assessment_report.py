@@ -35,8 +35,9 @@ from reidbn.report.page import (
     write_as,
 )
 from reidbn.report.summary import Summary, summarise, told_check
-from reidbn.report.telling import ONE_TABLE, OWN_COPY, Telling
+from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import PRESETS, Choice
+from reidbn.report.unseen import ONE_TABLE
 
 NOT_STATED = "not stated"
 _CONTEXT = (

@@ -35,7 +35,8 @@ from reidbn.report.page import (
     in_numbers,
     left_aside,
 )
-from reidbn.report.telling import FEWEST, ONE_TABLE, Telling
+from reidbn.report.telling import FEWEST, Telling
+from reidbn.report.unseen import ONE_TABLE
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:

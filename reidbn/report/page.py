@@ -22,8 +22,8 @@ from reidbn.release.counts import BASE, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
-from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, ONE_TABLE, OWN_COPY, Telling
-from reidbn.report.unseen import not_looked_at
+from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling
+from reidbn.report.unseen import ONE_TABLE, not_looked_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

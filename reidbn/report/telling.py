@@ -58,10 +58,6 @@ OWN_COPY = (
     "The custodian's own copy, with exact counts and values; a report that leaves the house rounds "
     "them."
 )
-ONE_TABLE = (
-    "Somebody who has reports of two tables that differ by a few people, or who knows everybody "
-    "but one person, may work out more: this report does not promise anything against them."
-)
 Array = NDArray[np.float64]
 LEVELS = tuple(
     sorted({*(float(f"{m}e-{e}") for e in range(1, 10) for m in (1, 2, 5)), 0.09, 0.33, 1.0})

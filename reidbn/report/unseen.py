@@ -24,6 +24,10 @@ from reidbn.report.telling import Telling
 if TYPE_CHECKING:
     from reidbn.result import Result
 
+ONE_TABLE = (
+    "Somebody who has reports of two tables that differ by a few people, or who knows everybody "
+    "but one person, may work out more: this report does not promise anything against them."
+)
 LINDDUN = FRAMEWORKS["linddun"][1]
 
 
