@@ -5,9 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from scipy.stats import poisson
 
 import reidbn as rb
+from reidbn.cli import reidbn as shell
 from reidbn.errors import ReidbnWarning
 
 FILE = """
@@ -161,3 +163,39 @@ nodes:
     assert any("beyond its last state" in note for note in found.groups.notes)
     with pytest.warns(ReidbnWarning, match="nearly all of what can be at m=30"):
         rb.sweep(found, {"m": [2.0, 30.0]})
+
+
+def test_a_limit_is_not_called_kept_where_what_is_cut_off_may_be_above(tmp_path):
+    path = tmp_path / "cut.yaml"
+    path.write_text(FILE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        risk = float(rb.ask(ATTACK, "risk"))
+        for limit, code in ((risk + BEYOND / 2, 1), (risk + 2 * BEYOND, 0)):
+            asked = ["ask", str(path), "risk", "--fail-above", repr(limit)]
+            done = CliRunner().invoke(shell, asked, standalone_mode=False)
+            assert done.return_value == code, done.output
+            assert ("with what is cut off" in done.output) == bool(code)
+
+
+def test_an_assessment_is_judged_with_what_is_cut_off_too(tmp_path):
+    model = FILE.replace("nodes:", """
+subject: {class_size: {per: known, unit: records}}
+groups: {known: {members: {age: 0.9}, source: assumption}}
+nodes:
+  guess: {parents: [known], cpd: {kind: one-over, of: "@class_size"}}
+  named: {parents: [found, guess], cpd: {kind: and}}""").replace(
+        "risk: {target: found=yes}", "risk: {target: named=yes}")  # fmt: skip
+    (tmp_path / "cut.yaml").write_text(model)
+    pd.DataFrame({"age": [1, 2, 2, 3]}).to_csv(tmp_path / "t.csv", index=False)
+    people = rb.read_table(tmp_path / "t.csv", quasi_identifiers=["age"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        highest = rb.assess(tmp_path / "cut.yaml", people, known=["age"]).risk().max()
+        asked = ["assess", str(tmp_path / "t.csv"), "--attack", str(tmp_path / "cut.yaml"), "--qi",
+                 "age", "--known", "age", "--check-draws", "1000"]  # fmt: skip
+        for part, code in ((0.5, 1), (2, 0)):
+            limit = repr(float(highest + part * BEYOND))
+            done = CliRunner().invoke(shell, [*asked, "--fail-above", limit], standalone_mode=False)
+            assert done.return_value == code, done.output
+            assert "with what is cut off of the states" in done.output

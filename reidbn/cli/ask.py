@@ -60,7 +60,20 @@ def ask(
         print_json(_as_data(answer))
     else:
         _show(answer, quiet=asked.quiet)
-    return int(fail_above is not None and is_above(_highest(answer), fail_above))
+    return int(fail_above is not None and _is_high(answer, fail_above))
+
+
+def _is_high(answer: Answer | Expectation, limit: float) -> bool:
+    """Whether an answer is above a limit, or may be with what is cut off of its states."""
+    highest, cut = _highest(answer), sum(answer.cut.values())
+    if not is_above(highest, limit) and is_above(highest + cut, limit):
+        click.echo(
+            f"--fail-above {limit:g}: the answer is under it, and with what is cut off (at most "
+            f"{cut:.2g}) it may be above: the command ends with exit code 1. Let the states run "
+            f"further.",
+            err=True,
+        )
+    return bool(is_above(highest + cut, limit))
 
 
 def _explain(attack: Attack, asked: Call) -> int:

@@ -163,12 +163,28 @@ def _gate(result: Any, limit: float, *, as_json: bool) -> dict[str, Any]:
     """Who exceeds `--fail-above`, which is on everybody's overall risk, whatever the rule says."""
     from reidbn.report.words import people as people_of
 
-    count = int(is_above(result.risk(), limit).sum())
+    cut = _cut_off(result)
+    count = int(is_above(result.risk() + cut, limit).sum())
     who = (
         f"{people_of(count, len(result))} {agree(count, 'has', 'have')}" if count else "nobody has"
     )
-    told = say_gate(limit, f"{who} an overall risk above it", exceeded=count > 0, as_json=as_json)
+    also = f", with what is cut off of the states (at most {cut:.2g})" if cut else ""
+    told = say_gate(
+        limit, f"{who} an overall risk above it{also}", exceeded=count > 0, as_json=as_json
+    )
     return told | {"people_above": count}
+
+
+def _cut_off(result: Any) -> float:
+    """How much of a risk may lie beyond the states of what it stands on, at most."""
+    import warnings
+
+    from reidbn.inference.answers import tell
+
+    case = result.whatif_case()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is said beside the assessment
+        return sum(tell(case.attack, case.query, case.settings, case.subject).values())
 
 
 _OF_EVERYBODY = (
