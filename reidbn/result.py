@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,6 +135,8 @@ class Result:
 
     question: Any = None
     """What was asked, in words."""
+    by_classes: ClassVar[bool] = True
+    """Whether its numbers follow from classes of people, and are told by these outwards."""
 
     @property
     def asked_of(self) -> People | Sparse | None:

@@ -318,3 +318,13 @@ def test_the_largest_leak_keeps_everybodys_risk_where_classes_are_mixed(run):
         assert (code, "of everybody's own risk" in err) == (2, True)
     with pytest.raises(rb.UsageError, match="is about one target"):
         rb.leak.largest_leak({5: 2}, threshold=0.1, targets=2, question="each")
+
+
+@pytest.mark.parametrize("dropped", [
+    ("--unknown", "town"), ("--without", "a"), ("--column", "b=c"), ("--hierarchy", "age=bands:9"),
+    ("--level", "age=1"), ("--subject-id", "id"), ("--missing", "drop"), ("--qi", "age"),
+    ("--question", "any"),
+])  # fmt: skip
+def test_an_option_of_what_is_not_there_is_refused_and_not_dropped(run, dropped):
+    code, _, err = run(*ALONE, *dropped, "--fail-above", 0.6)
+    assert (code, f"{dropped[0]} needs" in err) == (2, True)

@@ -5,6 +5,7 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -455,3 +456,30 @@ def test_bad_options_say_what_would_be_right(table, extra, says):
     done = run(path, "--qi", "age,job", *extra)
     assert isinstance(done.exception, UsageError)
     assert says in str(done.exception)
+
+
+@pytest.mark.parametrize("more", [["--categories", "4"], ["--smallest", "5"],
+                                  ["--order", "age=1,2"], ["--equal-width", "paper"]])  # fmt: skip
+def test_an_option_of_categories_without_any_asked_for_is_refused(more, capsys):
+    from reidbn.cli import main
+
+    with pytest.raises(SystemExit):
+        main(["disclosure", "synthetic:60", "--qi", "sex", "--sensitive", "diagnosis", *more])
+    assert f"{more[0]} needs --generalise or --together" in capsys.readouterr().err
+
+
+def test_every_column_in_turn_beside_knowledge_of_some_drops_no_secret(tmp_path, capsys):
+    from reidbn.cli import main
+
+    rows = [(a, s, "hiv" if a == 0 else "flu") for a in range(4) for s in "mf" for _ in range(3)]
+    table = pd.DataFrame(rows, columns=["age", "sex", "dx"])
+    table.to_csv(path := tmp_path / "t.csv", index=False)
+    asked = ["disclosure", str(path), "--qi", "age,sex", "--sensitive", "dx", "--all"]
+    for known in (["--known", "age,sex"], ["--known", "age=1,sex=.5"], ["--unknown", "sex"]):
+        with pytest.raises(SystemExit) as ended:
+            main([*asked, *known, "--fail-above", ".6"])
+        assert ended.value.code == 2
+        assert "leave --all out and name each secret" in capsys.readouterr().err
+    people = rb.read_table(table, quasi_identifiers=["age", "sex"], sensitive=["dx"])
+    with pytest.raises(rb.UsageError, match=r"dx, which would not be asked about: columns="):
+        rb.secrets.disclosure_all(people, known=["age", "sex"])

@@ -19,6 +19,7 @@ from reidbn.cli._options import (
     listing,
     number,
     print_table,
+    refuse_without,
 )
 from reidbn.cli._results import REPORTS
 from reidbn.errors import UsageError
@@ -52,8 +53,13 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--target-risk", is_flag=True,
                  help="What the risk of one target in the smallest class can turn out as."),
 )  # fmt: skip
-_OF_A_TABLE = ("sensitive", "sensitive_known", "homogeneity", "known", "knowledge", "scenario")
-_OF_A_CLASS = ("alike", "histories")
+_OF_A_TABLE = (
+    "sensitive", "sensitive_known", "homogeneity", "known", "knowledge", "scenario", "unknown",
+    "column", "without", "qi", "subject_id", "missing", "missing_values", "history", "hierarchy",
+    "level", "tidy", "delimiter", "allow_direct",
+)  # fmt: skip
+_OF_A_CLASS = ("alike", "histories", "class_size")
+_DESIGNS = ("smallest_k", "largest_leak", "k_curve")
 _SECRET = {
     "disclosed": "disclosed",
     "believed": "believed",
@@ -134,11 +140,11 @@ def read_sizes(text: str, option: str) -> list[int]:
 
 def refuse_misplaced(people: People | None, options: dict[str, Any]) -> None:
     """No option is dropped silently."""
-    wrong = _OF_A_CLASS if people is not None else _OF_A_TABLE
-    for name in wrong:
-        if options[name] not in (None, "", (), False):
-            needs = "--records with --class-size" if people is not None else "a TABLE"
-            raise UsageError(f"--{name.replace('_', '-')} needs {needs}")
+    needs = "--records with --class-size" if people is not None else "a TABLE"
+    for name in _OF_A_CLASS if people is not None else _OF_A_TABLE:
+        refuse_without(name, needs, is_there=False)
+    designs = any(_is_asked(name, options) for name in _DESIGNS)
+    refuse_without("question", "--largest-leak, --smallest-k or --k-curve", is_there=designs)
     if people is None and options["seen"] is not None and not options["histories"]:
         raise UsageError("--seen needs a TABLE, or --histories with --records")
     if options["histories"] and (options["records"] is None or options["seen"] is None):
@@ -167,7 +173,7 @@ _HEARS = ("secret", "shared")
 _GATES = {
     "fail_above": (*_READINGS["many"], "known_in_leak"),
     **dict.fromkeys(
-        ("smallest_k", "largest_leak", "k_curve"),
+        _DESIGNS,
         (
             *_KNOWN,
             *(n for r in ("secret", "shared", "parts") for n in _READINGS[r]),

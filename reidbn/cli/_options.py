@@ -470,3 +470,10 @@ def print_table(columns: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> None
     if not console.is_terminal:
         console = Console(width=200)
     console.print(table)
+
+
+def refuse_without(name: str, needs: str, *, is_there: bool) -> None:
+    """An option that was typed and would be dropped, since what it is about is not there."""
+    source = click.get_current_context().get_parameter_source(name)
+    if source is click.core.ParameterSource.COMMANDLINE and not is_there:
+        raise UsageError(f"--{name.replace('_', '-')} needs {needs}")

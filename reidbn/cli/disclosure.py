@@ -22,6 +22,7 @@ from reidbn.cli._options import (
     print_json,
     print_table,
     read_pairs,
+    refuse_without,
     say_gate,
 )
 from reidbn.cli._remedies import in_shell
@@ -104,6 +105,9 @@ def disclosure(
     """
     limits = {"fail_above": fail_above, "fail_above_share": fail_above_share}
     _refuse_of_some(question["individuals"], limits)
+    for name in ("categories", "smallest", "order", "equal_width"):
+        refuse_without(name, "--generalise or --together", is_there=bool(
+            question["generalise"] or question["together"]))  # fmt: skip
     found = _ask(people, question)
     coarse = [
         _generalise(people, c, found, question) for c in columns_listed(question["generalise"])

@@ -136,7 +136,7 @@ def _cell(text: str) -> str:
 def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     """How a result is told: outwards what follows from classes of people is counted by class."""
     table = result.table
-    if custodian or not isinstance(table, People):  # a table has somebody in it
+    if custodian or not result.by_classes or not isinstance(table, People):  # nor an empty one
         return Telling(custodian=custodian)
     written = table.as_written()
     known = getattr(result, "known", None)

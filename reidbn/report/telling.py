@@ -144,9 +144,9 @@ class Telling:
         is told from so many to so many is the least, there may be nine people more of all.
 
         >>> Telling().share(Tens(20, 39), 37), Telling().share(Tens(24, 39), 37, rest=True)
-        ('51.3 % to 100 %', '80 % to 100 %')
+        ('51.2 % to 100 %', '80 % to 100 %')
         >>> Telling().share(400, 4000), Telling().share(3, 4000), Telling().share(4000, 4000)
-        ('10 %', 'below 0.25 %', 'above 99.8 %')
+        ('10 %', 'below 0.25 %', 'above 99.7 %')
         """
         if not isinstance(count, Tens):
             if self.custodian:
@@ -157,6 +157,8 @@ class Telling:
             return "-"
         if not rest and not count.is_ten:
             ends = count.low / (down(total) + BASE - 1), ends[1]
+        if not count.is_ten or _all_but_few(count, total):
+            ends = outwards(*ends)
         low, high = (f"{100 * end:.3g} %" for end in ends)
         if count.is_few:
             return f"below {high}"

@@ -161,7 +161,7 @@ def disclosure_all(
 ) -> DisclosureAll:
     """Every variable in turn as the secret, the other columns as auxiliaries, in one walk.
 
-    The columns are those of `columns`, or those that `known` speaks of, or all; chances that
+    The columns are those of `columns`, or all, and then `known` speaks of all; chances that
     `known` (or `knowledge`) gives weigh what is known of the others.
     `ranges` and `tolerance` blur a column where it is known, not where it is the secret.
 
@@ -234,7 +234,16 @@ def _every(
     said = weighed if known is None else known
     what = None if said is None else read_knowledge(people, said)
     if columns is None and known is not None and what is not None:
-        columns = what.used
+        silent = [name for name in people.columns if name not in what.used]
+        if silent:
+            asked = f"columns={[*what.used]}" if len(what.used) > 1 else "columns=[...]"
+            raise UsageError(
+                f"every variable in turn is a secret, and known= says nothing of "
+                f"{', '.join(silent)}, which would not be asked about: {asked} asks about some, "
+                f"rb.disclosure about one secret",
+                in_shell=f"--all asks about every column in turn, and what is known says nothing "
+                f"of {', '.join(silent)}: leave --all out and name each secret with --sensitive",
+            )
     names = list(people.columns if columns is None else people.names(columns))
     if what is not None:
         for column in what.used:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,11 +49,12 @@ class Disclosure(Result):
 
     Arrays have one entry per individual, in record order.  With a_i the known values and s_i the
     own secret, peers = #{a_i}, NPP = peers - #{s_i, a_i}, PPP = NPP / peers: the share of peers
-    with another secret, which is how often a guess *drawn* from the peers is wrong (`best_guess` is
-    the guesser who does better).  `full` means all auxiliaries known, `min` the least over all
-    subsets of them.  Where people have several records, s_i is the most widely shared of their
-    values.
+    with another secret, how often a guess *drawn* from the peers is wrong (`best_guess` does
+    better).  `full` means all auxiliaries known, `min` the least over all subsets of them.  Where
+    people have several records, s_i is the most widely shared of their values.
     """
+
+    by_classes: ClassVar[bool] = False
 
     table: People
     secret: str
@@ -323,10 +324,7 @@ class Disclosure(Result):
 
     @property
     def chosen(self) -> bool:
-        """Whether these people, or those they were drawn from, were picked: others are not so.
-
-        What is true of a person's peers on average is then not true of them.
-        """
+        """Whether these people, or those they were drawn from, were picked: peers are not so."""
         return self.rows is not None and (self.drawn_from or 0) < len(self.table)
 
     @typed
