@@ -31,8 +31,9 @@ MENU = {
                 "docs/record-network.md"],
     "Models": ["docs/model-files.md", "docs/models.md", "docs/what-if.md", "docs/decide.md",
                "docs/pictures-and-exchange.md"],
-    "How we know": ["docs/truth-check.md", "docs/reproduction-xia.md", "ARCHITECTURE.md",
-                    "REFERENCES.md", "CHANGELOG.md"],
+    "How we know": ["docs/truth-check.md", "docs/reproduction-xia.md",
+                    "docs/reproduction-popat.md", "ARCHITECTURE.md", "REFERENCES.md",
+                    "CHANGELOG.md"],
 }  # fmt: skip
 STYLE = """
 body { margin: 0; font: 16px/1.55 system-ui, sans-serif; color: #222; background: #fff;

@@ -441,7 +441,7 @@ def test_a_scenario_is_named_in_the_shell(table):
         (["--sensitive", "diagnosis", "--knowledge", "age=often"], "not a number"),
         (["--sensitive", "diagnosis", "--tolerance", "job=1"], "holds text"),
         (["--all", "--within", "1"], "one secret"),
-        (["--all", "--known", "age"], "at least two columns"),
+        (["--all", "--known", "age"], "says nothing of job"),
         (["--sensitive", "diagnosis", "--p", "ema"], "singling out"),
         (
             ["--sensitive", "diagnosis", "--scenario", "worst-case", "--knowledge", "age=1"],

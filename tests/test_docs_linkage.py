@@ -8,7 +8,9 @@ import pytest
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-@pytest.mark.parametrize("name", ["linkage", "families", "reproduction-popat"])
+@pytest.mark.parametrize(
+    "name", ["linkage", pytest.param("families", marks=pytest.mark.wide), "reproduction-popat"]
+)
 def test_every_example_of_the_page_is_true(name):
     page = doctest.testfile(
         str(DOCS / f"{name}.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE

@@ -72,6 +72,7 @@ def test_another_question_of_the_same_table_is_not_answered_with_the_first_ones_
     assert len({*texts}) == len(asked)
 
 
+@pytest.mark.wide
 def test_tables_one_to_nine_people_apart_print_the_same_bytes(tmp_path):
     first, ledger = rows(260), tmp_path / "releases.json"
     before = assessed(first)

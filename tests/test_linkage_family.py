@@ -89,6 +89,7 @@ def made():
     return families, kin, first, r
 
 
+@pytest.mark.wide
 def test_what_is_predicted_of_the_person_happens_and_relatives_follow(made):
     """False alarm below 4e-6 for the person; who is reached is looked up in the truth here."""
     families, kin, first, r = made
@@ -115,6 +116,7 @@ def test_what_is_predicted_of_the_person_happens_and_relatives_follow(made):
     assert "father" in str(found)
 
 
+@pytest.mark.wide
 def test_each_person_has_the_chances_of_both_parts(made):
     _families, kin, first, r = made
     people = r.inputs.people
@@ -136,6 +138,7 @@ def _claims_of(kin):
     return [(i, found[found["start"] == i]) for i in range(len(kin))]
 
 
+@pytest.mark.wide
 def test_what_cannot_be_acted_out_of_families_is_refused(made):
     families, kin, _first, r = made
     fatherless = families.truth.assign(father=-1)

@@ -50,6 +50,7 @@ def asked_at_its_ends(attack, parameter, target, ask, **how):
     return len({x for piece in found.under for x in piece} - {found.low, found.high})
 
 
+@pytest.mark.wide
 def test_every_end_that_is_said_to_keep_the_target_keeps_it_when_asked():
     rng, ends = np.random.default_rng(20251122), 0
 
@@ -206,6 +207,7 @@ questions: {two: {target: b=yes}}
         assert off((told.mean, told.sd), right) <= told.error <= 0.01
 
 
+@pytest.mark.wide
 def test_draws_are_as_many_as_a_model_allows_where_no_number_is_given():
     told = rb.whatif.uncertainty("insider-decides", "risk", over=["p_audit", "worth", "fine"])
     assert 1_000 <= told.samples <= 100_000

@@ -22,6 +22,7 @@ from reidbn.inference.asked import MOST_NUMBERS, Asked
 from reidbn.inference.lowering import STEPS, cells, parts
 from reidbn.inference.network import Array
 from reidbn.whatif.boxes import check_box
+from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.priors import PriorMeasure, measure
 
 REPEATS = 16
@@ -38,7 +39,7 @@ def is_rough(case: Asked, names: Iterable[str]) -> bool:
     """Whether the answer may jump or bend somewhere along these parameters.
 
     Of a Python function that does not say so nothing is known: along one parameter an axis that is
-    cut finds out (priors.py), along several none does.
+    cut finds out (priors.py), along several none does.  Whole numbers are taken one by one.
     """
     names = [*names]
     return any(_bends(case, n) for n in names) or sum(_in_code(case, n) for n in names) > 1
@@ -62,6 +63,8 @@ def _bends(case: Asked, name: str) -> bool:
 
 
 def _in_code(case: Asked, name: str) -> bool:
+    if takes_whole_numbers(case, name):
+        return False
     cpds = [case.attack.all_nodes[holder].cpd for holder in case.holders([name])]
     return case.degree(name) is None and any(isinstance(c, Function) for c in cpds)
 
