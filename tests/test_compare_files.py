@@ -208,3 +208,14 @@ def test_two_arrays_of_chances_are_two_questions():
             one.compare(ask({"age": own[0].copy(), "sex": 0.5}))
         digest = one.made_from["of_each_person"]
         assert digest not in json.dumps(one._numbers())
+
+
+def test_two_results_of_a_leak_are_compared_by_the_door_that_compares_attacks():
+    people = rb.read_table(PEOPLE, quasi_identifiers=["age", "sex"])
+    few, many = (rb.leak.assess(people, leaked=n) for n in (20, 60))
+    with pytest.warns(ReidbnWarning, match="another question"):
+        told = rb.compare(few, many)
+    with pytest.warns(ReidbnWarning, match="another question"):
+        assert told.equals(few.compare(many))
+    with pytest.raises(UsageError):
+        rb.compare(few, rb.suda(people))

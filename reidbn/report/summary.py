@@ -144,7 +144,9 @@ class Summary:
             **numbers_of(result, telling=telling),
             "spread": {
                 name: {
-                    key: told_number(ends[1], ends, m.unit)
+                    key: told_number(
+                        ends[1] if ends[0] == ends[1] or key[0] != "q" else None, ends, m.unit
+                    )
                     for key, ends in self._spread(name, telling).items()
                 }
                 for name, m in result.measures.items()

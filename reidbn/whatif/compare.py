@@ -16,6 +16,7 @@ from reidbn.errors import UsageError
 from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
 from reidbn.inference.query import Query
+from reidbn.result import Result
 from reidbn.whatif.cases import Target, What, brings_case, case_of, change
 from reidbn.whatif.summaries import quantile, summary
 
@@ -110,7 +111,8 @@ def compare(
 
     `before` and `after` are scenarios or changes such as {"set": {"p_c": 0.2}, "do": {...}}; {} or
     None stands for the attack as it is.  Two results that bring their own cases are compared as
-    they are, compare(result, other); a result with a method `compare_with` does it its own way.
+    they are, compare(result, other); a result with a method `compare_with` does it its own way,
+    and results of a leak, a disclosure and so on are told side by side, as result.compare does.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
     `target` is the event asked about; of several people a `statistic` is compared: mean, median,
@@ -122,6 +124,8 @@ def compare(
     """
     if hasattr(what, "compare_with") and brings_case(target):
         return what.compare_with(target)
+    if isinstance(what, Result) and isinstance(target, Result) and not brings_case(what):
+        return what.compare(target)
     if brings_case(what) and brings_case(target):
         first, second = case_of(what), case_of(target)  # type: ignore[arg-type]
         names = _name(what, "before"), _name(target, "after")
