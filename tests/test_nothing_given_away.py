@@ -452,3 +452,16 @@ def test_what_a_told_mean_lies_between_holds_it_at_every_size(n):
         for rest in (False, True):
             low, high = OUT.mean_ends(yes, rest=rest)
             assert low <= yes.mean() <= high
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_interval_of_a_mean_holds_what_is_told_of_the_mean(seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, [6, 5, 4], (150, 3))
+    people = rb.People.from_codes(codes, ["a", "b", "c"])
+    result = rb.assess("adversary-routes", people, known="worst-case", population=3_000)
+    found = result.summary().told(OUT)
+    for name, ends in found["how_sure"].items():
+        mean = found["measures"][name]
+        assert ends["low"] <= mean["at_least"]
+        assert mean["at_most"] <= ends["high"]

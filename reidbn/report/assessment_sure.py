@@ -78,17 +78,17 @@ def _by_weights(result: Assessment) -> bool:
 def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any]]:
     """Per measure that stands on the population: the interval of its mean.
 
-    Outwards the least that the low end can be, and the most that the high end can.
+    Outwards the least that the low end or the mean can be, and the most that they can.
     """
     return {name: _ends(parts, telling) for name, parts in _sure(result).items()}
 
 
 def _ends(parts: dict[str, Array], telling: Telling) -> dict[str, float | None]:
-    low, high = (telling.mean_ends(parts[part]) for part in ("low", "high"))
-    return {
-        "low": None if low is None else low[0],
-        "high": None if high is None else high[1],
-    }
+    of = ("low", "high") if telling.custodian else ("low", "high", "mean")
+    told = [ends for ends in (telling.mean_ends(parts[part]) for part in of) if ends is not None]
+    if len(told) < len(of):
+        return {"low": None, "high": None}
+    return {"low": min(low for low, _ in told), "high": max(high for _, high in told)}
 
 
 def sure_in_words(result: Assessment, telling: Telling) -> dict[str, dict[str, str]]:
