@@ -93,7 +93,7 @@ def test_shipped_models_answer_in_the_page_as_in_the_library(tmp_path):
 @pytest.mark.slow
 def test_shipped_models_at_two_hundred_settings(tmp_path):
     models, without = shipped()
-    assert {*without} == {"family-cascade"}
+    assert {*without} == {"family-cascade", "linkage-family"}  # too many cases to sum over
     counts = compare(models, 200, tmp_path, seed=4)
     assert counts["answers"] > 3_000
 
