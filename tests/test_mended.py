@@ -238,7 +238,7 @@ def test_what_each_attribute_adds_is_read_off_one_pass_over_the_subsets(known, m
     result = rb.assess("adversary-routes", patients(300), known=known, population=40_000)
     for measure in ("overall", "journalist", "prosecutor"):
         with monkeypatch.context() as at_once:
-            at_once.setattr(inside(drivers), "_worth", refuse)
+            at_once.setattr(inside(drivers), "worth", refuse)
             quick = drivers(result, measure)
         with monkeypatch.context() as by_sets:
             by_sets.setattr(inside(drivers), "shapley_values", lambda *_: None)
