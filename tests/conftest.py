@@ -27,16 +27,18 @@ def third(cases):
     return [pytest.param(*case, marks=[slow] * (i % 3 > 0)) for i, case in enumerate(cases)]
 
 
-# Files with many long cases of one kind: every third is tried by default, CI tries them all.
+# Files with many long cases of one kind: every fourth is tried by default, CI tries them all.
 WIDE = {
-    "test_assess_kept.py", "test_assess_named.py", "test_assess_product.py", "test_cli_results.py",
-    "test_compare_files.py", "test_compared.py", "test_crosscheck.py", "test_disclosure_page.py",
-    "test_drawing.py", "test_editor.py", "test_evidence.py", "test_explained.py",
-    "test_interchange.py", "test_leak_bounds.py", "test_leak_truth.py", "test_ledger.py",
-    "test_library.py", "test_linkage_model.py", "test_modelfile.py", "test_modelfile_errors.py",
-    "test_modelfile_fuzz.py", "test_nothing_given_away.py", "test_numbers_of_the_call.py",
-    "test_population_coherence.py", "test_population_intervals.py", "test_recommend.py",
-    "test_result.py", "test_reuse.py", "test_rules.py", "test_scenario.py", "test_sensitivity.py",
+    "test_assess_kept.py", "test_assess_named.py", "test_assess_product.py", "test_cascade.py",
+    "test_cli_results.py", "test_columns.py", "test_compare_files.py", "test_compared.py",
+    "test_crosscheck.py", "test_disclosure_page.py", "test_drawing.py", "test_editor.py",
+    "test_every_measure_is_checked.py", "test_evidence.py", "test_explained.py",
+    "test_families.py", "test_interchange.py", "test_leak_bounds.py", "test_leak_truth.py",
+    "test_ledger.py", "test_library.py", "test_linkage_model.py", "test_modelfile.py",
+    "test_modelfile_errors.py", "test_modelfile_fuzz.py", "test_nothing_given_away.py",
+    "test_numbers_of_the_call.py", "test_plates.py", "test_population_coherence.py",
+    "test_population_intervals.py", "test_recommend.py", "test_result.py", "test_reuse.py",
+    "test_rules.py", "test_scenario.py", "test_second_oracle.py", "test_sensitivity.py",
     "test_similar_sizes.py", "test_structured_subsets.py", "test_subsets.py", "test_summed.py",
     "test_targets.py", "test_targets_number.py", "test_unseen.py", "test_values_of_ones_own.py",
     "test_where_he_decides_otherwise.py", "test_wrong_types.py",
@@ -46,7 +48,7 @@ WIDE = {
 def pytest_collection_modifyitems(items):
     cases = [item for item in items if item.path.name in WIDE and "[" in item.nodeid]
     for i, item in enumerate(cases):
-        if i % 3:
+        if i % 4:
             item.add_marker(pytest.mark.wide)
 
 

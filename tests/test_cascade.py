@@ -154,6 +154,7 @@ def made():
     return families, kin, rb.assess("family-cascade", kin, scenario="families", individuals=25)
 
 
+@pytest.mark.wide
 def test_the_contract_runs_as_written(made):
     _, _, f = made
     mean = rb.expect(f, "exposed")
@@ -167,6 +168,7 @@ def test_the_contract_runs_as_written(made):
     assert any("virtual relatives" in note for note in f.remarks())
 
 
+@pytest.mark.wide
 def test_chances_of_matches_need_no_truth_and_happen(made):
     """Fathers and mothers who are in the table: predicted by virtual relatives; level 1e-4."""
     families = rb.datasets.synthetic_families(130, seed=11)

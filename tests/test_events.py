@@ -87,6 +87,7 @@ def check(attack, event, given, total, evidence, words):
     return "event"
 
 
+@pytest.mark.wide
 @pytest.mark.filterwarnings("ignore:.* counts as it")  # of random files
 def test_random_events_and_means_are_what_enumeration_says():
     seen = compare_files(25, seed=20261122)

@@ -58,6 +58,7 @@ def test_a_sketch_counts_the_people_between_two_tables_while_they_are_few(seed):
     assert marks(first).apart(marks(far)) in (None, max(less, more + 60))
 
 
+@pytest.mark.wide
 def test_another_question_of_the_same_table_is_not_answered_with_the_first_ones_numbers(tmp_path):
     """What was set, given or done was no part of what the ledger took the question to be."""
     first = assessed(rows(260))
@@ -100,6 +101,7 @@ def test_tables_one_to_nine_people_apart_print_the_same_bytes(tmp_path):
     assert len(json.loads(ledger.read_text())["releases"]) == 3
 
 
+@pytest.mark.wide
 def test_a_table_that_fails_does_not_print_the_green_of_its_neighbour(tmp_path):
     green = [("20", "f", "Elbheim")] * 40 + [("21", "m", "Altdorf")] * 40
     ledger = tmp_path / "releases.json"

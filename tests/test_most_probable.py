@@ -14,6 +14,7 @@ from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference import best_case, entries_of, enumeration, lower, most_probable
 
 
+@pytest.mark.wide
 @settings(max_examples=150, deadline=None)
 @given(attack=random_attacks(), data=st.data())
 def test_it_is_as_probable_as_the_best_case_of_all(attack, data):

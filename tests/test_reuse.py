@@ -68,6 +68,7 @@ def test_a_variant_that_says_nothing_is_the_model(name):
     assert rb.loads(text) == variant
 
 
+@pytest.mark.wide
 @pytest.mark.filterwarnings("ignore:.* counts as it")  # of random files
 def test_random_models_answer_as_parts_as_they_do_alone(tmp_path):
     rng = np.random.default_rng(20261122)

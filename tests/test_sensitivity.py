@@ -107,6 +107,7 @@ def test_lowest_and_highest_are_those_of_a_fine_grid_or_beyond(question):
         assert float(top(x) / bottom(x)) == pytest.approx(what, abs=1e-12)
 
 
+@pytest.mark.wide
 @QUICK
 @given(tied_questions(), st.integers(1, 39))
 def test_crossings_are_the_roots_and_cut_the_range_rightly(question, step):

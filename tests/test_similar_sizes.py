@@ -44,6 +44,7 @@ def random_questions(seed, number):
         yield sizes, int(rng.integers(1, D)), int(rng.integers(1, min(8, D))), rng.random() < 0.5
 
 
+@pytest.mark.wide
 def test_on_random_tables_the_distance_of_the_two_laws_is_within_the_bound():
     nearest = 0.0
     for sizes, leaked, n, removed in random_questions(20251122, 50):
