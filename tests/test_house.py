@@ -274,3 +274,15 @@ def test_nothing_pulls_torch():
 
 def test_the_lock_names_no_address():
     assert "://" not in (ROOT / "requirements.lock").read_text()
+
+
+def test_only_files_with_a_purpose_stand_in_the_package():
+    """Whatever lies in the folder ships in the wheel: an editor's copy would, too."""
+    known = {".py", ".html", ".js", ".css", ".json", ".yaml"}
+    strays = {
+        str(path.relative_to(ROOT))
+        for path in PACKAGE.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+        if path.suffix not in known and path.name != "py.typed"
+    }
+    assert strays == set()
