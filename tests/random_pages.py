@@ -8,6 +8,7 @@ import reidbn as rb
 from reidbn.attack import Attack, Group, GroupRow, Node, Number, Parameter, Question, SubjectColumn
 from reidbn.cpds import (
     REST,
+    AtMost,
     Binomial,
     Count,
     Function,
@@ -19,6 +20,7 @@ from reidbn.cpds import (
     OneOver,
     Poisson,
     Probability,
+    RestOfLeak,
     Row,
     Rows,
     Share,
@@ -69,6 +71,12 @@ def random_attack(rng):
             Mixture((_chance(rng), REST), (Binomial(3, "$p_0"), Binomial(2, "$p_1"))),
         ][rng.integers(3)]),
         Node("hit_at", "0..3", Geometric("$p_1", budget=2)),
+        Node("tried_at", "0..$alike", Geometric(p=None, among="$records") if rng.random() < 0.5
+             else Geometric(_chance(rng))),
+        Node("done_by", "0..3", AtMost("tried_at", 2) if size < 3 else AtMost("tries", "$leaked"),
+             ("tried_at",) if size < 3 else ("tries",)),
+        Node("others_leaked", "0..3", RestOfLeak("$records", "$leaked", 3, ("$alike",),
+             ("leaked_class",)), ("leaked_class",)),
     ]  # fmt: skip
     binary = ["in_leak", "picked", "guess", "alone", "by_function", "knows_0", "knows_1"]
     for i in range(int(rng.integers(2, 5))):
@@ -93,7 +101,7 @@ def random_attack(rng):
             Parameter("rate", 1.0, 0.0, 3.0, "per person"),
         ],
         numbers=[Number("twice", "1 - (1 - p_0) ^ 2 * max(p_1, 0.5)", "probability")],
-        where=["leaked <= records", "alike <= records"],
+        where=["leaked <= records", "alike + 3 <= records"],
         subject=[SubjectColumn("size", per="known", unit="records")],
         groups=[Group("known", members, (GroupRow(known),), source="assumption")],
         nodes=nodes,
@@ -102,6 +110,8 @@ def random_attack(rng):
             Question("risk", f"{top}=yes"),
             Question("either", f"{top}=yes or picked=yes"),
             Question("mean", expect="total"),
+            Question("others", expect="others_leaked"),
+            Question("late", "tried_at>=1 and done_by>=1"),
             Question("many", "leaked_class>=2", {"in_leak": "yes"}),
             Question("soft", f"{top}=yes", {"alone": {"yes": 0.9, "no": 0.2}}),
         ],

@@ -13,7 +13,8 @@ import reidbn as rb
 
 NODE = shutil.which("node")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-ENGINE = Path(rb.__file__).with_name("page") / "engine.js"
+_PAGE = Path(rb.__file__).with_name("page")
+ENGINE = "".join((_PAGE / name).read_text() for name in ("kinds.js", "engine.js"))
 needs_scripts = pytest.mark.skipif(
     not (NODE or CHROMIUM), reason="neither Node.js nor Chromium is here to run the page's engine"
 )
@@ -48,7 +49,7 @@ def run(body: str, data, folder: Path):
     if NODE:
         (folder / "jobs.json").write_text(text)
         script = (
-            f"const {{Engine, Refused}} = require({json.dumps(str(ENGINE))});\n"
+            f"{ENGINE}\n"
             f'const jobs = JSON.parse(require("fs").readFileSync("{folder}/jobs.json"));\n'
             f'{body}\nrequire("fs").writeFileSync("{folder}/told.json", JSON.stringify(told));'
         )
@@ -58,7 +59,7 @@ def run(body: str, data, folder: Path):
     safe = re.sub("[<>&]", lambda m: f"\\u{ord(m[0]):04x}", text)
     (folder / "run.html").write_text(
         '<!doctype html><meta charset="utf-8"><pre id="found"></pre>'
-        f"<script>{ENGINE.read_text()}</script><script>const jobs = {safe};\n{body}\n"
+        f"<script>{ENGINE}</script><script>const jobs = {safe};\n{body}\n"
         'document.getElementById("found").textContent = JSON.stringify(told);</script>'
     )
     return looked(folder / "run.html", folder, patience=())  # its clock is the real one

@@ -12,7 +12,7 @@ from random_pages import library, linear, random_attack, random_case, step
 from scripts import answered, needs_scripts
 
 import reidbn as rb
-from reidbn.attack import Attack, Node, Parameter, Question
+from reidbn.attack import Attack, Node, Number, Parameter, Question
 from reidbn.cpds import Function, Poisson
 from reidbn.page import Start, payload
 
@@ -170,8 +170,42 @@ def test_what_cannot_move_says_why():
         for p in held_of(attack)["parameters"]:
             low, high = attack.parameters[p["name"]].range
             assert p["frozen"] is None or (len(p["frozen"]) > 20 if low < high else not p["frozen"])
-    budget = moves(held_of(rb.load("budget")), "budget")
-    assert "the page has no formula for its kind, geometric" in budget["frozen"]
+    stays = moves(held_of(sized_by_what_has_no_formula()), "most")
+    assert "the page has no formula for its kind, max" in stays["frozen"]
+
+
+def sized_by_what_has_no_formula():
+    return Attack(
+        "most", parameters=[Parameter("most", 3, 1, 5, "people")],
+        nodes=[Node("some", "0..$most", rb.cpd.Uniform()),
+               Node("any", "0..$most", rb.cpd.Max(), ("some",))],
+        questions=[Question("risk", "any>=1")],
+    )  # fmt: skip
+
+
+def test_every_number_of_the_shipped_models_moves(tmp_path):
+    """Structures, targets, leaks beside leaks, attempts: by formulas, and as the library does."""
+    names = ("budget", "leak-homogeneous", "leak-targets", "structured-population")
+    attacks = [*map(rb.load, names)]
+    for attack in attacks:
+        assert all(not p["frozen"] and not p["stops"] for p in held_of(attack)["parameters"])
+    assert compare(attacks, 5, tmp_path, seed=6)["answers"] > 12
+
+
+def test_a_part_of_a_record_is_refused_by_both(tmp_path):
+    attack = Attack(
+        "half", parameters=[Parameter("records", 9, 8, 12, "records")],
+        numbers=[Number("leaked", "records / 3", "records", low=0, high=5, source="assumption")],
+        nodes=[Node("in_it", "0..2", rb.cpd.HypergeometricLeak("$records", "$leaked", 2),
+                    source="assumption")],
+        questions=[Question("risk", "in_it>=1")],
+    )  # fmt: skip
+    cases = [{"question": 0, "set": {"records": n}, "see": {}, "do": {}} for n in (9, 10)]
+    ((whole, part),) = answered([{"payload": held_of(attack), "cases": cases}], tmp_path)
+    assert abs(whole["value"] - float(rb.ask(attack))) < CLOSE
+    assert part == {"refused": "not_whole"}
+    with pytest.raises(rb.ReidbnError, match="whole number"):
+        rb.ask(attack, set={"records": 10})
 
 
 def test_a_page_says_what_is_cut_off_where_its_sliders_go():

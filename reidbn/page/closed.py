@@ -1,4 +1,4 @@
-"""Kinds of tables that the page works out by formulas of its own, as engine.js has them.
+"""Kinds of tables that the page works out by formulas of its own, as kinds.js has them.
 
 A formula is exported as its kind and its cells; a cell is a number, a parameter or derived number,
 the number of a parent's state, or what a table says of one person (numbers, by states of parents).
@@ -21,7 +21,9 @@ from reidbn.cpds.logic import NoisyAnd, NoisyOr
 from reidbn.cpds.match import OneOver, Probability, Share, Uniform, Unique
 from reidbn.cpds.protocol import CPD, Array, Part, Ref
 from reidbn.cpds.rows import REST, Rows
-from reidbn.cpds.trials import EXACT, Binomial
+from reidbn.cpds.structured import StructuredMatch, StructuredUniqueness
+from reidbn.cpds.targets import RestOfLeak, TargetClass, TargetClassLeaked
+from reidbn.cpds.trials import EXACT, AtMost, Binomial, Geometric, Poisson
 from reidbn.errors import UsageError
 
 Json = Any
@@ -146,6 +148,57 @@ def _event(cpd: Any, cells: TableCells) -> dict[str, Json]:
     return {"how": cpd.how, "tests": [[list(t) for t in each] for each in tests]}
 
 
+def _cells(cells: TableCells, **refs: Ref | None) -> dict[str, Json]:
+    return {name: None if ref is None else cells.of(ref) for name, ref in refs.items()}
+
+
+def _geometric(cpd: Any, cells: TableCells) -> dict[str, Json]:
+    return _cells(cells, p=cpd.p, among=cpd.among, budget=cpd.budget)
+
+
+def _rest_of_leak(cpd: Any, cells: TableCells) -> dict[str, Json]:
+    return {
+        **_cells(cells, records=cpd.records, leaked=cpd.leaked, size=cpd.class_size),
+        "others": [cells.of(ref) for ref in cpd.other_sizes],
+        "leaks": [cells.place(name) for name in cpd.other_leaked],
+    }
+
+
+def _target_class(cpd: Any, cells: TableCells) -> dict[str, Json]:
+    return {
+        "sizes": [*cpd.sizes],
+        "counts": [cells.of(ref) for ref in cpd.counts],
+        "earlier": [cells.place(name) for name in cpd.earlier],
+    }
+
+
+def _target_class_leaked(cpd: Any, cells: TableCells) -> dict[str, Json]:
+    found = {**_target_class(cpd, cells), "leaked": cells.of(cpd.leaked)}
+    return found | {"classes": [cells.place(name) for name in cpd.classes]}
+
+
+def _structured(cpd: Any, cells: TableCells) -> dict[str, Json]:
+    shares = []
+    for name, by_class in cpd.shares.items():
+        group = bit = None
+        if name in cpd.known:
+            member = cpd.known[name]
+            group, bit = next((i, p.members.index(member)) for i, p in enumerate(cells.part.parents)
+                              if member in p.members)  # fmt: skip
+        by = [_shares(by_class[of], cells) for of in cpd.classes]
+        shares.append({"at": cells.place(name), "group": group, "bit": bit, "by": by})
+    numbers = _cells(cells, size=cpd.class_size, records=cpd.records, population=cpd.population,
+                     times=cpd.times, power=cpd.power)  # fmt: skip
+    return {**numbers, "classes": _shares(cpd.classes, cells), "shares": shares}
+
+
+def _shares(told: Mapping[str, Ref], cells: TableCells) -> list[Json]:
+    found = [[name, _cell(ref, cells)] for name, ref in told.items()]
+    if any(isinstance(cell, dict) and "p" not in cell for _, cell in found):
+        raise NoFormula("its shares differ from person to person")
+    return found
+
+
 _KINDS: dict[type[CPD], Callable[[Any, TableCells], dict[str, Json]]] = {
     Probability: lambda cpd, cells: {"p": cells.of(cpd.p), "only": _only_if(cpd, cells)},
     OneOver: lambda cpd, cells: {"of": cells.of(cpd.of), "only": _only_if(cpd, cells)},
@@ -164,6 +217,14 @@ _KINDS: dict[type[CPD], Callable[[Any, TableCells], dict[str, Json]]] = {
     Rows: _rows,
     Payoffs: _rows,
     Binomial: _binomial,
+    Geometric: _geometric,
+    Poisson: lambda cpd, cells: {"mean": cells.of(cpd.mean)},
+    AtMost: lambda cpd, cells: _cells(cells, of=cpd.of, most=cpd.most),
+    RestOfLeak: _rest_of_leak,
+    TargetClass: _target_class,
+    TargetClassLeaked: _target_class_leaked,
+    StructuredUniqueness: _structured,
+    StructuredMatch: _structured,
     Event: _event,
     ShareOfRange: lambda cpd, cells: {"low": cpd.low, "high": cpd.high},
 }  # fmt: skip

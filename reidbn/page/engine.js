@@ -1,195 +1,9 @@
-"use strict";
-// The attack of a page, answered in the page: exact sums over a small network.
+// The attack of a page, answered in the page: exact sums over a small network; kinds.js before it.
 // payload.py writes what `Engine` reads; tests/test_page_engine.py holds both to the library.
-
-// What the model does not allow at some values; the words are in words.json.
-class Refused extends Error {
-  constructor(key, said = {}) {
-    super(key);
-    this.key = key;
-    this.said = said;
-  }
-}
 
 const Engine = (() => {
   const HAIR = 1e-12, MASS = 1e-11, KEPT = 12;
-
-  // -- formulas of derived numbers ----------------------------------------------------------------
-
-  const anyOf = (p, n) =>
-    p >= 0 && p < 1 ? -Math.expm1(n * Math.log1p(-p)) : 1 - Math.pow(1 - p, n);
-  const OPERATIONS = {
-    "+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b,
-    "^": Math.pow, neg: a => -a, exp: Math.exp, log: Math.log, any: anyOf,
-    min: (...all) => Math.min(...all), max: (...all) => Math.max(...all),
-  };
-  const SIGNS = {
-    "<=": (a, b) => a <= b, "<": (a, b) => a < b, ">=": (a, b) => a >= b, ">": (a, b) => a > b,
-  };
-
-  function value(term, leaf) {
-    if (typeof term === "number") return term;
-    if (!Array.isArray(term)) return leaf(term);
-    return OPERATIONS[term[0]](...term.slice(1).map(part => value(part, leaf)));
-  }
-
-  // A value within its range; a hair of rounding over an end is taken back.
-  function within(name, found, [low, high]) {
-    const ends = [low, high].filter(end => end !== null).map(Math.abs);
-    const reach = HAIR * Math.max(1, ...ends);
-    if (!Number.isFinite(found)) throw new Refused("no_value", {name});
-    if ((low !== null && found < low - reach) || (high !== null && found > high + reach)) {
-      throw new Refused("outside", {
-        name, found: shown(found), low: low === null ? "−∞" : shown(low),
-        high: high === null ? "∞" : shown(high),
-      });
-    }
-    if (low !== null && found < low) return low;
-    return high !== null && found > high ? high : found;
-  }
-
-  const shown = x => String(+x.toPrecision(6));
-
-  // -- variables ----------------------------------------------------------------------------------
-
-  const isNumeral = text => text.trim() !== "" && Number.isFinite(Number(text));
-
-  function numbersOf(states) {
-    if (states.every(s => s === "yes" || s === "no")) return states.map(s => +(s === "yes"));
-    if (states.every(isNumeral)) return states.map(Number);
-    return states.map((_, i) => i);
-  }
-
-  // -- tables by a formula --------------------------------------------------------------------------
-
-  // P(h leaked) for h = 0..longest: started at the mode, continued both ways, normalised.
-  function leakedPmf(D, L, k, longest) {
-    const low = Math.max(0, L + k - D), high = Math.min(k, L);
-    const mode = Math.min(Math.max(Math.floor((k + 1) * (L + 1) / (D + 2)), low), high);
-    const found = new Array(longest + 1).fill(0);
-    found[mode] = 1;
-    for (let h = mode; h < high; h++) {
-      found[h + 1] = found[h] * ((k - h) * (L - h)) / ((h + 1) * (D - k - L + h + 1));
-    }
-    for (let h = mode - 1; h >= low; h--) {
-      found[h] = found[h + 1] * ((h + 1) * (D - k - L + h + 1)) / ((k - h) * (L - h));
-    }
-    const total = found.reduce((a, b) => a + b, 0);
-    return found.map(w => w / total);
-  }
-
-  function binomial(n, p, size) {
-    const found = new Array(size).fill(0);
-    let chosen = 1;
-    for (let k = 0; k <= n; k++) {
-      found[k] = chosen * Math.pow(p, k) * Math.pow(1 - p, n - k);
-      chosen = n < 50 ? Math.round(chosen * (n - k) / (k + 1)) : chosen * (n - k) / (k + 1);
-    }
-    return found;
-  }
-
-  function allFail(p, times) {
-    if (times === 0) return [1, 0];
-    return [Math.pow(1 - p, times), times * Math.log1p(-p)];
-  }
-
-  function passes(parent, state, [sign, limit]) {
-    if (sign === "=") return parent.states[state] === limit;
-    if (sign === "!=") return parent.states[state] !== limit;
-    return SIGNS[sign](parent.numbers[state], Number(limit));
-  }
-
-  const COMPARED = /^\s*(>=|<=|<|>)\s*(-?\d+(?:\.\d+)?)\s*$/;
-
-  function meant(word, parent, state) {
-    if (parent.states[state] === word) return true;
-    const compared = COMPARED.exec(word);
-    if (!compared || parent.states.includes(word) || !parent.isNumeric) return false;
-    return SIGNS[compared[1]](Number(parent.states[state]), Number(compared[2]));
-  }
-
-  const yesNo = (child, yes, no) => child.states.map(s => (s === "yes" ? yes : no));
-  const yesOf = (child, yes) => yesNo(child, yes, 1 - yes);
-  const ifAll = (only, at, p) => (only.every(i => at.parents[i].numbers[at.state[i]] === 1) ? p : 0);
-
-  // Each gives P(state) of a child at one configuration of its parents.
-  const FORMULAS = {
-    probability: (f, at) => yesOf(at.child, ifAll(f.only, at, at.of(f.p))),
-    "one-over": (f, at) => {
-      const size = at.of(f.of);
-      return yesOf(at.child, ifAll(f.only, at, size >= 1 ? 1 / Math.max(size, 1) : 0));
-    },
-    unique: (f, at) => yesOf(at.child, at.of(f.of) === 1 ? at.of(f.stays) : 0),
-    share: (f, at) => {
-      const part = at.of(f.part), whole = at.of(f.whole);
-      if (f.free && !(part >= 0 && part <= whole)) {
-        throw new Refused("part", {name: at.child.name});
-      }
-      return yesOf(at.child, Math.min(Math.max(whole > 0 ? part / whole : 0, 0), 1));
-    },
-    uniform: (f, at) => at.child.states.map(() => 1 / at.child.states.length),
-    "hypergeometric-leak": (f, at) => {
-      const D = at.of(f.records), L = at.of(f.leaked), k = at.of(f.size);
-      const longest = at.child.states.length - 1;
-      if (!(L >= 0 && L <= D && k >= 0 && k <= D)) {
-        throw new Refused("too_many", {name: at.child.name});
-      }
-      if (Math.min(k, L) > longest) {
-        throw new Refused("no_state", {name: at.child.name, state: shown(k)});
-      }
-      return leakedPmf(D, L, k, longest);
-    },
-    "noisy-or": (f, at) => noisy(f, at, (i, n) => n, (any, none) => yesNo(at.child, any, none)),
-    "noisy-and": (f, at) =>
-      noisy(f, at, (i, n) => at.parents[i].inputs - n, (any, none) => yesNo(at.child, none, any)),
-    rows: (f, at) => {
-      const row = fitting(f, at);
-      const cells = Array.isArray(row.p) ? row.p : at.child.states.map(s => row.p[s] ?? 0);
-      if (cells.length !== at.child.states.length) {
-        throw new Refused("rows", {name: at.child.name});
-      }
-      const known = cells.map(cell => (cell === "rest" ? 0 : at.of(cell)));
-      const left = 1 - known.reduce((a, b) => a + b, 0);
-      return known.map((p, i) => (cells[i] === "rest" ? left : p));
-    },
-    payoffs: (f, at) => [at.of(fitting(f, at).p[0])],
-    binomial: (f, at) => {
-      const n = at.of(f.n);
-      if (!(n >= 0 && Number.isInteger(n) && n < at.child.states.length)) {
-        throw new Refused("no_state", {name: at.child.name, state: shown(n)});
-      }
-      return binomial(n, at.of(f.p), at.child.states.length);
-    },
-    event: (f, at) => {
-      const fits = f.tests.map((tests, i) => {
-        const held = tests.map(test => passes(at.parents[i], at.state[i], test));
-        return f.how === "any" ? held.some(x => x) : held.every(x => x);
-      });
-      return yesOf(at.child, +(f.how === "any" ? fits.some(x => x) : fits.every(x => x)));
-    },
-    "share-of-range": (f, at) => {
-      const n = at.parents[0].numbers[at.state[0]];
-      if (n < f.low || n > f.high) throw new Refused("no_state", {name: at.parents[0].name, state: shown(n)});
-      return yesOf(at.child, f.high > f.low ? (n - f.low) / (f.high - f.low) : 0);
-    },
-  };
-
-  function noisy(f, at, counts, told) {
-    let [none, log] = allFail(at.of(f.leak), 1);
-    at.parents.forEach((parent, i) => {
-      const [failing, more] = allFail(at.of(f.weights[i]), counts(i, parent.numbers[at.state[i]]));
-      none *= failing;
-      log += more;
-    });
-    return told(-Math.expm1(log), none);
-  }
-
-  function fitting(f, at) {
-    const found = f.rows.find(row => row.when.every(
-      (words, i) => words === null || words.some(w => meant(w, at.parents[i], at.state[i]))));
-    if (!found) throw new Refused("rows", {name: at.child.name});
-    return found;
-  }
+  const {FORMULAS, SIGNS, value, within, isNumeral, numbersOf} = Kinds;
 
   // -- tables between points, and at stops ------------------------------------------------------------
 
@@ -515,7 +329,7 @@ const Engine = (() => {
         if (cell.c) return cell.c[cell.x.reduce((at, i, j) => at * cell.s[j] + state[i], 0)];
         return within(child.name, value(cell.t, leaf), cell.in);
       };
-      const at = {child, parents, state, of: leaf};
+      const at = {child, parents, state, of: leaf, kept: new Map()};
       for (let n = 0; n < cells; n++) {
         found.set(FORMULAS[form.kind](form, at), n * child.size);
         for (let d = parents.length - 1; d >= 0; d--) {
@@ -765,7 +579,5 @@ const Engine = (() => {
     }
   }
 
-  return {Model, Refused, value, leakedPmf, binomial};
+  return {Model};
 })();
-
-if (typeof module !== "undefined") module.exports = {Engine, Refused};

@@ -2,7 +2,7 @@
 
 A table is one of
 
-    a formula      closed.py, and the same in engine.js: any value, other numbers of states too
+    a formula      closed.py, and the same in kinds.js: any value, other numbers of states too
     a polynomial   of proven degree in what it holds: tables at as many points as that needs
     stops          whatever bends in a way nobody has proven, a step say: the parameter moves only
                    from stop to stop, and at each of them the table is the library's own

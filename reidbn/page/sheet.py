@@ -25,6 +25,7 @@ from reidbn.page.people import behind
 from reidbn.release.writing import write_text
 from reidbn.report.drawing import laid_out, wrapped
 
+SCRIPTS = ("kinds.js", "engine.js", "page.js")
 LARGEST = 300_000  # bytes of a page
 _WIDTH, _PAD = 212.0, 12.0
 _NAME, _LINE, _ROW, _BARS, _MOST_ROWS = 19.0, 15.5, 21.0, 92.0, 8
@@ -91,7 +92,7 @@ def written(attack: Attack, held: dict[str, Json]) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     held = {**held, "drawn": _drawn(attack, held), "words": json.loads(_own("words.json"))}
-    css, js = _own("page.css"), _own("engine.js") + _own("page.js")
+    css, js = _own("page.css"), "".join(map(_own, SCRIPTS))
     policy = (
         f"default-src 'none'; script-src '{_hash(js)}'; style-src '{_hash(css)}'; "
         f"base-uri 'none'; form-action 'none'"
