@@ -1,9 +1,7 @@
 """Attackers who decide, against every policy there is, and what each of them means for people."""
 
-import doctest
 from itertools import product
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -468,13 +466,6 @@ def test_an_assessment_of_deciders_is_reported_checked_and_varied(people, tmp_pa
     found = rb.decide(voter)
     np.testing.assert_allclose(found.people["risk"], voter.people["overall"], rtol=0, atol=1e-15)
     assert all(b.method.startswith("scan") for b in rb.tornado(result, over=["fine"]).bars)
-
-
-def test_the_page_says_what_is_so():
-    page = Path(__file__).parent.parent / "docs" / "decide.md"
-    found = doctest.testfile(str(page), module_relative=False)
-    assert found.failed == 0
-    assert found.attempted > 4
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
-"""The page about disclosure: its examples run, and its numbers are what comes out."""
+"""The page about disclosure: its numbers are what comes out."""
 
-import doctest
 import re
 from pathlib import Path
 
@@ -22,12 +21,6 @@ def told(pattern):
     found = re.search(pattern, re.sub(r"\s+", " ", PAGE.read_text()))
     assert found, pattern
     return [float(number) for number in found.groups()]
-
-
-def test_every_example_of_the_page_is_true():
-    page = doctest.testfile(str(PAGE), module_relative=False)
-    assert page.attempted >= 7
-    assert page.failed == 0
 
 
 def test_the_shares_for_blurred_knowledge_are_as_told(cervical):

