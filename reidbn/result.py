@@ -165,15 +165,35 @@ class Result:
     @property
     def made_from(self) -> dict[str, Any]:
         """Whom it was asked of, and how, beside the question."""
-        people, each = self.asked_of, self._of_each()
+        people = self.asked_of
         found: dict[str, Any] = {} if people is None else {
             "table_fingerprint": people.fingerprint, "people": len(people),
         }  # fmt: skip
-        return found | ({"of_each_person": digest(*each)} if each else {})
+        return found | self._made_with()
+
+    def _made_with(self) -> dict[str, Any]:
+        """What the question does not tell: how the table is released, whom of it was asked about,
+        what was said of each person, and further settings; only what was said at all.
+        """
+        each, rows = self._of_each(), self._asked_about()
+        found = {} if self.asked_of is None else self.asked_of.as_released
+        found |= {"of_each_person": digest(*each)} if each else {}
+        if rows is not None:
+            found |= {"individuals": len(rows), "rows_fingerprint": digest(rows)}
+        settings = self._settings()
+        return found | ({"settings": settings} if settings else {})
 
     def _of_each(self) -> tuple[Any, ...]:
         """What was said of each person that the question does not tell, such as own chances."""
         return ()
+
+    def _asked_about(self) -> NDArray[np.int64] | None:
+        """The rows of those who were asked about; None for everybody."""
+        return None
+
+    def _settings(self) -> dict[str, Any]:
+        """What was asked for by name and changes the numbers, where the question is silent."""
+        return {}
 
     @property
     def kind(self) -> str:
@@ -241,12 +261,10 @@ class Result:
         if other.about != self.about:
             raise UsageError(other_events(self.about, other.about))
         apart = differing(self.to_dict(), other.to_dict())
-        if asked := [line for what, line in apart.items() if what not in OF_WHOM]:
-            warnings.warn(
-                f"the two answer different questions: {'; '.join(asked)}",
-                ReidbnWarning,
-                stacklevel=2,
-            )
+        if said := {what: line for what, line in apart.items() if what not in OF_WHOM}:
+            asked = any(not what.startswith(_OF_RELEASE) for what in said)
+            how = "answer different questions" if asked else "are of different releases"
+            warnings.warn(f"the two {how}: {'; '.join(said.values())}", ReidbnWarning, stacklevel=2)
         names = list(dict.fromkeys([*self.measures, *other.measures]))
         values = [[r.measures[n].value if n in r.measures else None for n in names]
                   for r in (self, other)]  # fmt: skip
@@ -305,7 +323,8 @@ def other_events(first: str, second: str) -> str:
     )
 
 
-OF_WHOM = ("table", "people", "individuals")
+OF_WHOM = ("table", "people")
+_OF_RELEASE = ("suppressed", "weights", "hierarchies", "features", "level of ")
 
 
 def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
@@ -328,13 +347,19 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
             n for n in {**values, **others} if kind != "parameters" or (n in values and n in others)
         ]
         for name in both:
-            found |= _apart(f"{word}{name}", values.get(name), others.get(name))
+            least = 0 if kind == "levels" else None
+            found |= _apart(f"{word}{name}", values.get(name, least), others.get(name, least))
     if one.get("table") != two.get("table"):
         read = {made.get("original_fingerprint") for made in (first, second)}
         one_table = len(read) == 1 and None not in read
         found["table"] = "the table as it is released" if one_table else "another table"
-    if first.get("of_each_person") != second.get("of_each_person"):
-        found["of each person"] = "the chances that are each person's own"
+    found |= {
+        name: words for name, (mark, words) in MARKS.items() if first.get(mark) != second.get(mark)
+    }
+    if any(what.startswith("level of ") for what in found):
+        found.pop("hierarchies", None)  # one of the two has none
+    gone = [made.get("suppressed", 0) for made in (first, second)]
+    found |= _apart("suppressed", *("under 10" if few is None else few for few in gone))
     for key in sorted(({*first} & {*second}) - _NAMED):
         found |= _apart(key.replace("_", " "), first[key], second[key])
     found |= _apart("release", one.get("release"), two.get("release"))
@@ -344,10 +369,20 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-_SAID = {"parameters": "", "given": "given ", "do": "do ", "columns": "column "}
+_SAID = {"parameters": "", "given": "given ", "do": "do ", "columns": "column ",
+         "levels": "level of ", "settings": ""}  # fmt: skip
+MARKS = {
+    "of each person": ("of_each_person", "the chances that are each person's own"),
+    "hierarchies": ("hierarchies_fingerprint", "the hierarchies by which columns are made coarse"),
+    "weights": ("weights_fingerprint", "the survey weights"),
+    "rows": ("rows_fingerprint", "the individuals who were asked about"),
+    "outside": ("outside_fingerprint", "the attacker's own list"),
+}
+"""Digests, by what they are of."""
 _NAMED = {
-    *_SAID, "attack", "scenario", "seed", "of_each_person", "attack_fingerprint",
-    "model_fingerprint", "scenario_fingerprint", "table_fingerprint", "original_fingerprint",
+    *_SAID, *(mark for mark, _ in MARKS.values()), "attack", "scenario", "seed", "suppressed",
+    "attack_fingerprint", "model_fingerprint", "scenario_fingerprint", "table_fingerprint",
+    "original_fingerprint",
 }  # fmt: skip
 
 

@@ -1,7 +1,10 @@
 """reidbn compare of two result files: numbers side by side, and nothing that is not comparable."""
 
 import json
+import re
 import warnings
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -219,3 +222,81 @@ def test_two_results_of_a_leak_are_compared_by_the_door_that_compares_attacks():
         assert told.equals(few.compare(many))
     with pytest.raises(UsageError):
         rb.compare(few, rb.suda(people))
+
+
+def _table(weights=None):
+    found = rb.read_table(PEOPLE, quasi_identifiers=["age", "sex"], sensitive=["diagnosis"])
+    return found if weights is None else replace(found, weights=np.asarray(weights, dtype=float))
+
+
+def _pairs():
+    """Two results that differ in one thing, and how that is named."""
+    leak = lambda people: rb.leak.assess(people, leaked=20)  # noqa: E731
+    coarse = lambda width: _table().generalise(  # noqa: E731
+        {"age": 1}, hierarchies={"age": rb.microdata.Bands(width)}
+    )
+    fit = lambda **how: rb.population.fit(_table(), population=9_000, **how)  # noqa: E731
+    drawn = lambda seed: rb.disclosure(_table(), "diagnosis", individuals=150, seed=seed)  # noqa: E731
+    some = lambda seed: rb.assess("prosecutor", _table(), individuals=9, seed=seed)  # noqa: E731
+    link = lambda **how: rb.linkage(  # noqa: E731
+        rb.read_sparse(
+            {"a": [1, 1, 2], "b": [5, 6, 6], "c": [7, 8, None]},
+            features={n: np.array(v, dtype=object) for n, v in {
+                "feature": ["a", "b", "c"], "kind": ["number"] * 3, "together": ["x", "x", None],
+            }.items()},
+        ), facts=[1], **how,
+    )  # fmt: skip
+    families = cache(lambda: rb.datasets.synthetic_families(12, seed=1))
+    kin = lambda jitter: rb.neighbourhood(  # noqa: E731
+        rb.read_kin(rb.read_sparse(families().table, features=families().features), jitter=jitter)
+    )
+    heavy, light = np.full(300, 2.0), np.arange(1, 301)
+    return {
+        "levels": lambda: (leak(_table()), leak(coarse(5)), "level of age: 0 -> 1"),
+        "hierarchies": lambda: (leak(coarse(5)), leak(coarse(7)), "the hierarchies by which"),
+        "suppressed": lambda: (leak(_table()), leak(_table().suppress(2)), "suppressed: 0 -> "),
+        "weights": lambda: (leak(_table(heavy)), leak(_table(light)), "the survey weights"),
+        "seed": lambda: (drawn(1), drawn(2), "the individuals who were asked about"),
+        "assessed": lambda: (some(1), some(2), "the individuals who were asked about"),
+        "variant": lambda: (fit(model="log-linear"), fit(model="log-linear", variant="default"),
+                    "variant: nothing -> default"),
+        "population": lambda: (fit(), rb.population.fit(_table(), population=9_999),
+                       "population: 9,000 -> 9,999"),
+        "outside": lambda: (rb.candidates(_table(), _table()),
+                    rb.candidates(_table(), _table().take(range(99))), "the attacker's own list"),
+        "together": lambda: (link(), link(facts_together=True), "facts_together: False -> True"),
+        "sampled": lambda: (rb.suda(_table()), rb.suda(_table(), sampling_fraction=0.1),
+                    "sampling_fraction: nothing -> 0.1"),
+        "jitter": lambda: (kin(1.0), kin(3.0), "jitter: 1 -> 3"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ["levels", "hierarchies", "suppressed", "weights", "seed",
+                                  "assessed", "variant", "population", "outside", "together",
+                                  "sampled", "jitter"])  # fmt: skip
+def test_what_two_results_differ_in_is_named_in_python_and_in_the_shell(what, tmp_path):
+    one, two, words = _pairs()[what]()
+    with pytest.warns(ReidbnWarning, match=re.escape(words)):
+        one.compare(two)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        one.compare(one)
+    for name, result in (("a", one), ("b", two)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(result.to_dict(), default=float))
+    assert words in run("compare", tmp_path / "a.json", tmp_path / "b.json").stdout
+    for mark in [name for name in one.made_from if name.endswith("_fingerprint")]:
+        if mark.partition("_")[0] not in ("attack", "model", "scenario"):
+            assert one.made_from[mark] not in json.dumps(one._every_measure(), default=float), mark
+
+
+def test_a_ledger_tells_no_counts_of_two_samples_of_one_table(tmp_path):
+    people = _table()
+    first = rb.disclosure(people, "diagnosis", individuals=150, seed=1)
+    first.report(tmp_path / "a.md", ledger=tmp_path / "ledger")
+    again = rb.disclosure(people, "diagnosis", individuals=150, seed=1)
+    again.report(tmp_path / "again.md", ledger=tmp_path / "ledger")
+    assert (tmp_path / "a.md").read_text() == (tmp_path / "again.md").read_text()
+    for other in (rb.disclosure(people, "diagnosis", individuals=150, seed=2),
+                  rb.disclosure(people, "diagnosis")):  # fmt: skip
+        with pytest.raises(UsageError, match="of this very table other individuals"):
+            other.report(tmp_path / "b.md", ledger=tmp_path / "ledger")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 
@@ -166,7 +167,9 @@ def test_a_result_has_a_row_for_each_person_in_record_order(result):
 
 def test_a_result_is_compared_with_one_of_its_kind(result):
     other = made(result.kind, 2)
-    frame = result.compare(other)
+    own = pytest.warns(rb.errors.ReidbnWarning, match="the attacker's own list")
+    with own if result.kind == "Candidates" else nullcontext():
+        frame = result.compare(other)
     assert frame.loc[:, "difference"].equals(frame["other"] - frame["this"])
     assert (frame["difference"] != 0).any()
     stranger = made("Leak" if result.kind != "Leak" else "Suda")

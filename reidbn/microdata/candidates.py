@@ -215,6 +215,9 @@ class Candidates(Result):
     def _of_each(self) -> tuple[Any, ...]:
         return () if self.known is None else self.known.of_each
 
+    def _made_with(self) -> dict[str, Any]:
+        return {**super()._made_with(), "outside_fingerprint": self.external.fingerprint}
+
     @property
     def table(self) -> People:
         """The released people."""

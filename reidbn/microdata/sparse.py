@@ -130,6 +130,11 @@ class Sparse:
             digest.update(repr(labels.tolist()).encode())
         return digest.hexdigest()[:16]
 
+    @property
+    def as_released(self) -> dict[str, Any]:
+        """How many features are released."""
+        return {"features": len(self.schema)}
+
     # -- naming features ---------------------------------------------------------------------------
 
     def named(self, what: str | Sequence[str]) -> Ints:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, factorial, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,7 @@ class Suda(Result):
     owners: Ints
     masks: Ints
     """One entry per MSU: whose it is (in record order), and the mask of its columns."""
+    sampling_fraction: float | None = None
 
     @property
     def question(self) -> str:
@@ -90,6 +91,10 @@ class Suda(Result):
             f"sets of at most {self.most} of {', '.join(self.columns)} on which somebody is alone, "
             f"and on no part of them; scores by {self.score_by}"
         )
+
+    def _settings(self) -> dict[str, Any]:
+        asked = self.sampling_fraction
+        return {} if asked is None else {"sampling_fraction": asked}
 
     @property
     def total(self) -> int:
@@ -253,6 +258,7 @@ def suda(
         shares,
         whose[order],
         masks[order],
+        sampling_fraction,
     )
 
 

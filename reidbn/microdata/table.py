@@ -319,6 +319,20 @@ class People:
         return self if self.before is None else self.before
 
     @property
+    def as_released(self) -> dict[str, Any]:
+        """What was done to the table that was read; digests where values could be told."""
+        found: dict[str, Any] = {"original_fingerprint": self.whole.as_read.fingerprint}
+        if coarse := [column for column in self.schema if column.level]:
+            ladders = repr([column.hierarchy for column in coarse])
+            found["levels"] = {column.name: column.level for column in coarse}
+            found["hierarchies_fingerprint"] = hashlib.sha256(ladders.encode()).hexdigest()
+        if self.before is not None:
+            found["suppressed"] = len(self.before) - len(self)
+        if self.weights is not None:
+            found["weights_fingerprint"] = hashlib.sha256(self.weights.tobytes()).hexdigest()
+        return found
+
+    @property
     def rows_of_whole(self) -> Ints:
         """The row of each person in `whole`."""
         if self.before is None:

@@ -191,7 +191,13 @@ def fit(
         people, columns, sizes=sizes, counts=counts, population=population,
         approximation=approximation,
     )  # fmt: skip
-    return fit_sample(sample, model, **options)
+    return fit_sample(replace(sample, settings=_said(options, approximation)), model, **options)
+
+
+def _said(options: Mapping[str, Any], approximation: str | None) -> dict[str, str]:
+    """What was asked of the model, in words."""
+    said = {"approximation": approximation, **options}
+    return {name: str(value) for name, value in said.items() if value is not None}
 
 
 def fit_sample(sample: Sample, model: str, **options: Any) -> Uniqueness:
@@ -245,4 +251,5 @@ def _by_stratum(
         population=int(sum(part.population for part in parts.values())),
         approximation=approximation,
     )  # fmt: skip
-    return StratifiedFit(replace(whole, notes=()), strata, parts)
+    settings = {**_said(options, approximation), "strata": strata}
+    return StratifiedFit(replace(whole, notes=(), settings=settings), strata, parts)

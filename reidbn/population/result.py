@@ -169,6 +169,12 @@ class Uniqueness(Result, ABC):
         """The people it was asked of; None where class sizes were given in place of them."""
         return self.sample.asked
 
+    def _made_with(self) -> dict[str, Any]:
+        return {**super()._made_with(), "population": self.population}
+
+    def _settings(self) -> dict[str, Any]:
+        return dict(self.sample.settings)
+
     def remarks(self) -> tuple[str, ...]:
         """The warnings."""
         return self.warnings

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -44,6 +44,8 @@ class Sample:
     notes: tuple[str, ...] = ()
     asked: People | None = None
     """The table as it was given; `people` are those of it who part into classes."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The options of the model, as they were given."""
 
     def __post_init__(self) -> None:
         if self.n > self.N:

@@ -273,8 +273,8 @@ def made_from(result: Result, telling: Telling) -> dict[str, Any]:
         found["population"] = telling.population(found["population"], len(table), is_whole=is_whole)
     if not telling.custodian:
         found = {name: value for name, value in found.items() if name not in OF_PERSONS}
-        if "people" in found:
-            found["people"] = telling.count(int(found["people"]))
+        told = {"people", "suppressed", "individuals"} & {*found}
+        found |= {n: telling.count(int(found[n])) for n in told if found[n] is not None}
     return found
 
 
@@ -327,7 +327,7 @@ def _made_from(result: Result, command: list[str] | None, *, custodian: bool) ->
     """What a seal keeps; of the table nothing, but in the custodian's own copy."""
     import reidbn
 
-    hidden = () if custodian else (*OF_PERSONS, *OF_THE_TABLE)
+    hidden = () if custodian else (*OF_PERSONS, *OF_THE_TABLE, "individuals")
     about = {k: v for k, v in result.made_from.items()
              if k not in hidden and not isinstance(v, dict | list)}  # fmt: skip
     found = {"result": result.kind, "about": result.about, "reidbn": reidbn.__version__, **about}

@@ -85,6 +85,13 @@ class Neighbourhood(Result):
             f"{self.in_release:g}; an illness is told with {self.kin.completeness:g}"
         )
 
+    def _asked_about(self) -> Ints:
+        return self.starts
+
+    def _settings(self) -> dict[str, Any]:
+        """The channel by which records tell, as far as the question is silent of it."""
+        return {name: getattr(self.kin, name) for name in ("false_reports", "jitter", "years")}
+
     @property
     def about(self) -> str:
         """The event: relatives are named."""

@@ -87,6 +87,11 @@ class SparsePeople(People):
         effort = self.effort
         return f"{self.sparse.fingerprint}-{effort.node_budget}-{effort.draws}-{effort.seed}"
 
+    @property
+    def as_released(self) -> dict[str, Any]:
+        """As the sparse table is, and what was read."""
+        return {"original_fingerprint": self.as_read.fingerprint, **self.sparse.as_released}
+
     def released(self, sparse: Sparse) -> SparsePeople:
         """The same people in another release: fewer features, or coarser ones."""
         return replace(self, sparse=sparse, original=self.as_read, made={})

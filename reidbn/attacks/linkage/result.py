@@ -59,6 +59,19 @@ class Linkage(Result):
         c = self.curves
         return tuple(v for v in (c.allowed, c.weights, c.chances) if v is not None)
 
+    def _asked_about(self) -> NDArray[np.int64] | None:
+        return self.individuals
+
+    def _settings(self) -> dict[str, Any]:
+        """How facts are matched and taken together, and how curves are found."""
+        c = self.curves
+        by = {name: getattr(c.agreement, name) for name in ("tolerance", "years")}
+        drawn = {} if self.exact.all() else {"draws": c.draws, "seed of the draws": c.seed}
+        together = len(c.agreement.facts) < len(c.agreement.fact_of)
+        return {
+            "facts_together": together, **(by if c.agreement.match == "tolerance" else {}), **drawn,
+        }  # fmt: skip
+
     @property
     def question(self) -> str:
         """What is known, how it is matched, and when the attacker succeeds."""

@@ -572,7 +572,7 @@ def _provenance(inputs: Inputs, attack: Attack) -> dict[str, Any]:
         "scenario": inputs.scenario.name,
         "scenario_fingerprint": inputs.scenario.fingerprint,
         "table_fingerprint": inputs.people.fingerprint,
-        "original_fingerprint": inputs.people.as_read.fingerprint,
+        "original_fingerprint": inputs.people.whole.as_read.fingerprint,
         "people": len(inputs.people),
         "individuals": None if inputs.individuals is None else len(inputs.individuals),
         "population": inputs.population,

@@ -34,7 +34,7 @@ from reidbn.microdata.placing import Groups
 from reidbn.microdata.subset_table import binomial_interval
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
-from reidbn.result import Measure, Result, by_person, digest, mean_of
+from reidbn.result import Measure, Result, by_person, mean_of
 from reidbn.theory.agreement import probability_interval
 from reidbn.written import agree, counted
 
@@ -189,9 +189,14 @@ class Assessment(Result):
 
     @property
     def made_from(self) -> dict[str, Any]:
-        """Its provenance, with the columns that the call brought."""
-        own = [np.asarray(values) for values in self.inputs.subject.values()]
-        return {**self.provenance, **({"of_each_person": digest(*own)} if own else {})}
+        """Its provenance, with what was said of each person and of the release."""
+        return {**self.provenance, **self._made_with()}
+
+    def _of_each(self) -> tuple[Any, ...]:
+        return tuple(np.asarray(values) for values in self.inputs.subject.values())
+
+    def _asked_about(self) -> NDArray[np.int64] | None:
+        return self.inputs.individuals
 
     def _people(self) -> pd.DataFrame:
         """One column per measure; of people counted as cells a row per cell."""

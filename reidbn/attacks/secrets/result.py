@@ -87,6 +87,9 @@ class Disclosure(Result):
     def _of_each(self) -> tuple[Any, ...]:
         return () if self.profile is None else (self.chances, self.profile)
 
+    def _asked_about(self) -> Ints | None:
+        return self.rows
+
     @property
     def known(self) -> tuple[str, ...]:
         """The auxiliaries: what may be known."""
@@ -582,17 +585,14 @@ class Disclosure(Result):
     _sections = late("reidbn.report.disclosure_page:sections")
 
     def __repr__(self) -> str:
+        mean = 0.0 if self.chances is None else self.breach_probability.mean()
+        breach = "" if self.chances is None else f", breach probability {mean:.3g} in the scenario"
         return (
             f"Disclosure({self.secret!r} given {len(self.known)} auxiliaries, {len(self)} people: "
             f"{self.share_upward():.1%} upward at p={self.p:g}, "
-            f"{self.share_downward():.1%} downward at q={self.q:g}{self._breach}; {self.status})"
+            f"{self.share_downward():.1%} downward at q={self.q:g}{breach}; {self.status})"
         )
 
-    @property
-    def _breach(self) -> str:
-        if self.chances is None:
-            return ""
-        return f", breach probability {self.breach_probability.mean():.3g} in the scenario"
 
 
 NUMERIC = ("ppp_full", "ppp_min", "npp_full", "posterior_full", "posterior_max", "prior")
