@@ -594,5 +594,4 @@ class Disclosure(Result):
         )
 
 
-
 NUMERIC = ("ppp_full", "ppp_min", "npp_full", "posterior_full", "posterior_max", "prior")
