@@ -1,5 +1,6 @@
 """The exact curve: brute force = fact by fact = recursion, in rationals; drawing agrees."""
 
+import sys
 from fractions import Fraction
 from itertools import pairwise
 from math import comb
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidbn.theory import (
+    best_scores,
     chance_of_faces,
     count_faces,
     drawn_orders,
@@ -18,6 +20,7 @@ from reidbn.theory import (
     intervals,
     left_over,
     maximal,
+    packed,
     union_bound,
 )
 
@@ -33,7 +36,7 @@ def curve(sets, size, deepest=None, budget=10**6):
     found = count_faces(
         as_words(sets, size), size, deepest=size if deepest is None else deepest, budget=budget
     )
-    return None if found is None else [found.unique(k) for k in range((deepest or size) + 1)]
+    return [found.unique(k) for k in range((deepest or size) + 1)]
 
 
 @given(families())
@@ -91,17 +94,54 @@ def test_more_facts_and_fewer_people_never_hurt_the_attacker(family):
         assert fails <= bound
 
 
-def test_beyond_the_budget_nothing_is_said():
+def test_the_budget_ends_with_a_number_of_facts_and_what_is_told_stands():
     rng = np.random.default_rng(5)
-    sets = [set(np.flatnonzero(rng.random(24) < 0.5).tolist()) for _ in range(60)]
-    words = as_words(sets, 24)
+    words = as_words([set(np.flatnonzero(rng.random(24) < 0.5).tolist()) for _ in range(60)], 24)
     whole = count_faces(words, 24, deepest=24, budget=10**7)
-    assert count_faces(words, 24, deepest=24, budget=whole.nodes) is not None
-    assert count_faces(words, 24, deepest=24, budget=whole.nodes - 1) is None
-    assert chance_of_faces(words, np.full(24, 0.5), budget=10) is None
+    assert len(whole.counts) == 25
+    reached = []
+    for budget in range(0, whole.nodes + 1, 7):
+        some = count_faces(words, 24, deepest=24, budget=budget)
+        assert some.nodes <= budget
+        assert some.counts == whole.counts[: len(some.counts)]
+        reached.append(len(some.counts) - 1)
+    assert reached[0] == 0
+    assert reached == sorted(reached)
+    assert len({*reached}) > 3
+    assert len(count_faces(words, 24, deepest=24, budget=whole.nodes - 1).counts) < 25
     few = count_faces(words, 24, deepest=3, budget=10**7)
     assert few.counts == whole.counts[:4]
     assert few.nodes < whole.nodes
+    assert chance_of_faces(words, np.full(24, 0.5), budget=10) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_family_after_another_is_the_same_as_whole_levels(seed, monkeypatch):
+    """Compiled where numba is there, as Python where not: the same numbers, the same budget."""
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        size, many = int(rng.integers(1, 100)), int(rng.integers(0, 40))
+        agreed = rng.random((many, size)) < rng.uniform(0.05, 6 / size)
+        words = maximal(as_words([np.flatnonzero(row).tolist() for row in agreed], size))
+        how = {"deepest": int(rng.integers(0, 9)), "budget": int(rng.integers(0, 50))}
+        found = []
+        for compiled in (False, True):
+            monkeypatch.setattr(sys.modules[count_faces.__module__], "COMPILED", compiled)
+            found.append(count_faces(words, size, sifted=True, **how))
+        assert found[0].counts == found[1].counts
+        assert found[0].nodes == found[1].nodes
+
+
+def test_who_agrees_on_most_counted_for_64_people_at_once():
+    rng = np.random.default_rng(8)
+    fits = rng.random((30, 150)) < 0.2
+    fits[:, 7] = False
+    orders = drawn_orders(rng, 30, 26, 40)
+    best, many = best_scores(packed(fits), orders)
+    scores = np.cumsum(fits[orders], axis=1)
+    assert (best == scores.max(axis=2)).all()
+    alike = (scores == scores.max(axis=2, keepdims=True)).sum(axis=2)
+    assert (many == alike)[best > 0].all()
 
 
 def test_the_largest_sets_alone_matter():

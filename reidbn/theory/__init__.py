@@ -34,7 +34,7 @@ __getattr__ = face(
         "realised": "Realised",
         "region": "Nodes Region posterior posteriors",
         "similar_sizes": "Levelled level_steps levelled",
-        "singled_out": "drawn_orders failures_by_union left_over",
+        "singled_out": "best_scores drawn_orders failures_by_union left_over",
         "species": "CLASSES classes_in_population solve_snb zayatz",
         "structure": "Distinct LatentClasses by_classes by_forest determined forest "
         "latent_classes together",

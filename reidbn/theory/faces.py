@@ -18,6 +18,10 @@ together with `chosen`, counted with a sign where two or three sets are left, by
 exclusion.  Leaves add up to all f_k at once, in whole numbers, and to the chance of a random set of
 facts where facts are known independently.
 
+The recursion goes level by level, all families that have so many facts chosen at once: a family
+that is not split adds one to f_k at its own level k, so that f_0 .. f_k are whole once the levels
+before k are.  What the budget ends is the level, and the numbers up to it stand.
+
 Sets are words of 64 bits: fact j is bit j % 64 of word j // 64.
 """
 
@@ -26,16 +30,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from math import comb
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.theory.walk import COMPILED, walk
+
 Words: TypeAlias = NDArray[np.uint64]
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 _CHUNK = 100_000  # sets of several families at once
+_MOST_SETS = 1 << 25  # of one level that are held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +57,19 @@ class Leaves:
 
 @dataclass(eq=False)
 class Budget:
-    """How many nodes the recursion may still visit, and how many it has."""
+    """How many families the recursion may split, how many it has, and where it came to."""
 
     most: int
     nodes: int = 0
-
-    @property
-    def is_spent(self) -> bool:
-        return self.nodes > self.most
+    level: int = 0
+    """The level up to which faces are counted."""
+    unsplit: int = 0
+    """The families of that level, each of them one face of so many facts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Faces:
-    """The numbers of faces f_0 .. f_deepest, whole numbers, and the nodes that were visited."""
+    """Numbers of faces f_0, f_1, .. as far as they were counted, and the families split for it."""
 
     size: int
     counts: tuple[int, ...]
@@ -82,50 +90,72 @@ def maximal(sets: Words) -> Words:
     if not len(sets):
         return sets
     sets = np.unique(sets, axis=0)
-    sets = sets[np.argsort(-_sizes(sets), kind="stable")]
+    sizes = _sizes(sets)
+    order = np.argsort(-sizes, kind="stable")
+    sets, sizes = sets[order], sizes[order]
+    larger = np.searchsorted(-sizes, -sizes)  # only a larger set has another inside
     kept = np.ones(len(sets), dtype=bool)
-    step = max(1, (1 << 22) // len(sets))
+    step = max(1, (1 << 18) // len(sets))
     for start in range(0, len(sets), step):
         some = sets[start : start + step]
-        inside = np.ones((len(some), len(sets)), dtype=bool)
-        for word in range(sets.shape[1]):
-            inside &= (some[:, None, word] & ~sets[None, :, word]) == 0
-        inside[np.arange(len(some)), start + np.arange(len(some))] = False
+        beside = sets[: larger[min(start + step, len(sets)) - 1]]
+        inside = (some[:, None, 0] & ~beside[None, :, 0]) == 0
+        for word in range(1, sets.shape[1]):
+            inside &= (some[:, None, word] & ~beside[None, :, word]) == 0
+        inside &= sizes[: len(beside)] > sizes[start : start + step, None]
         kept[start : start + step] = ~inside.any(axis=1)
     return np.ascontiguousarray(sets[kept])
 
 
 def count_faces(
     sets: Words, size: int, *, deepest: int, budget: int, sifted: bool = False
-) -> Faces | None:
-    """The faces of up to `deepest` of the `size` facts inside some set; None beyond the budget.
+) -> Faces:
+    """The faces of up to `deepest` of the `size` facts inside some set, as far as the budget goes.
 
-    `sifted` says that the sets are maximal already, the largest first.
+    `sifted` says that the sets are maximal already, the largest first.  The same numbers, with or
+    without numba.
 
     >>> count_faces(np.array([[0b011], [0b110]], dtype=np.uint64), 3, deepest=3, budget=9).counts
     (1, 3, 2, 0)
     """
     deepest = min(deepest, size)
-    totals = np.zeros((deepest + 1, size + 1), dtype=object)
-    left = Budget(budget)
     largest = sets if sifted else maximal(sets)
-    for leaves in split(largest, deepest=deepest, budget=left):
-        depth, free = _sizes(leaves.chosen), _sizes(leaves.free)
-        at = depth * (size + 1) + free
-        found = np.zeros(totals.size, dtype=np.int64)
-        np.add.at(found, at, leaves.sign)
-        totals += found.reshape(totals.shape)
-    if left.is_spent:
-        return None
+    left = Budget(budget)
+    if COMPILED:
+        totals = _compiled(largest, size, deepest, left)
+    else:
+        totals = np.zeros((deepest + 2, size + 1), dtype=np.int64)
+        for leaves in split(largest, deepest=deepest, budget=left):
+            depth, free = _sizes(leaves.chosen), _sizes(leaves.free)
+            found = np.bincount(depth * (size + 1) + free, leaves.sign, minlength=totals.size)
+            totals += found.astype(np.int64).reshape(totals.shape)  # small whole numbers: exact
+    totals[left.level, 0] += left.unsplit
     counts = [
         sum(
             int(totals[d, a]) * comb(a, k - d)
             for d in range(k + 1)
             for a in np.flatnonzero(totals[d]).tolist()
         )
-        for k in range(deepest + 1)
+        for k in range(left.level + 1)
     ]
     return Faces(size, tuple(counts), left.nodes)
+
+
+def _compiled(sets: Words, size: int, deepest: int, left: Budget) -> Ints:
+    """The same one by one: to the end, or else to each level in turn until the budget ends."""
+    totals: Ints = np.zeros((deepest + 2, size + 1), dtype=np.int64)
+    if not len(sets):
+        left.level = deepest
+        return totals
+    left.unsplit = 1
+    for stop in (deepest, *range(1, deepest)):
+        found, nodes, unsplit = walk(sets, size, stop, left.most)
+        fits = nodes <= left.most
+        if fits:
+            totals, left.nodes, left.level, left.unsplit = found, int(nodes), stop, int(unsplit)
+        if fits == (stop == deepest):
+            break
+    return totals
 
 
 def chance_of_faces(sets: Words, chances: Floats, *, budget: int) -> tuple[float, int] | None:
@@ -149,7 +179,7 @@ def chance_of_faces(sets: Words, chances: Floats, *, budget: int) -> tuple[float
         outside = (~(chosen | free)) @ missed
         weight = np.where(chosen, taken, 0.0).sum(axis=1) + outside
         total += float((leaves.sign * np.exp(weight)).sum())
-    return None if left.is_spent else (min(max(total, 0.0), 1.0), left.nodes)
+    return None if left.unsplit else (min(max(total, 0.0), 1.0), left.nodes)
 
 
 def union_bound(sizes: Ints, counts: Ints, facts: int, k: int) -> Fraction:
@@ -170,10 +200,12 @@ class _Families:
     sets: Words
     chosen: Words
     """Per family."""
-    depth: int
 
     def parts(self) -> Iterator[_Families]:
         """The same in pieces of whole families."""
+        if len(self.sets) <= _CHUNK:
+            yield self
+            return
         ends = np.searchsorted(self.family, np.arange(len(self.chosen)), side="right")
         start = first = 0
         while first < len(self.chosen):
@@ -181,33 +213,34 @@ class _Families:
             last = max(last, first + 1)
             end = int(ends[last - 1])
             yield _Families(
-                self.family[start:end] - first, self.sets[start:end], self.chosen[first:last],
-                self.depth,
-            )  # fmt: skip
+                self.family[start:end] - first, self.sets[start:end], self.chosen[first:last]
+            )
             start, first = end, last
 
 
 def split(sets: Words, *, deepest: int, budget: Budget) -> Iterator[Leaves]:
-    """The leaves of all subsets of up to `deepest` facts of some set; stops beyond the budget."""
-    if not len(sets):
-        return
-    root = _Families(
-        np.zeros(len(sets), dtype=np.int64), sets, np.zeros((1, sets.shape[1]), np.uint64), 0
-    )
-    waiting = [root]
-    while waiting:
-        here = waiting.pop()
-        budget.nodes += len(here.chosen)
-        if budget.is_spent:
+    """The leaves of all subsets of up to `deepest` facts of some set, level by level."""
+    budget.level = deepest
+    level = [_Families(np.zeros(len(sets), dtype=np.int64), sets, np.zeros_like(sets[:1]))]
+    for depth in range(deepest + 1):
+        families = sum(len(part.chosen) for part in level)
+        many = sum(len(part.sets) for part in level)
+        if depth == deepest or budget.nodes + families > budget.most or many > _MOST_SETS:
+            budget.level, budget.unsplit = depth, families
             return
-        below, leaves = _step(here, deepest)
-        yield from leaves
-        if below is not None:
-            waiting.extend(below.parts())
+        if not families:
+            return
+        budget.nodes += families
+        below: list[_Families] = []
+        for part in level:
+            children, leaves = _step(part)
+            yield from leaves
+            below.extend(children)
+        level = [part for together in below for part in together.parts()]
 
 
-def _step(here: _Families, deepest: int) -> tuple[_Families | None, list[Leaves]]:
-    """One step of the recursion in several families at once: what is below them, and leaves."""
+def _step(here: _Families) -> tuple[list[_Families], list[Leaves]]:
+    """Several families of a level split at once: what is below them, and leaves."""
     families = len(here.chosen)
     size = _sizes(here.sets)
     starts = np.searchsorted(here.family, np.arange(families))
@@ -215,60 +248,58 @@ def _step(here: _Families, deepest: int) -> tuple[_Families | None, list[Leaves]
     best = np.maximum.reduceat(size * many + np.arange(many), starts) % many
     pivot = here.sets[best]
     leaves = [Leaves(here.chosen, pivot, np.ones(families, dtype=np.int64))]
-    if here.depth == deepest:
-        return None, leaves
     rest = here.sets & ~pivot[here.family]
-    alive = rest.any(axis=1)
-    left = np.bincount(here.family[alive], minlength=families)
-    few = left[here.family] <= 2
-    leaves += _few(here, alive & few, left, pivot)
-    alive &= ~few
-    if not alive.any():
-        return None, leaves
-    return _below(here, np.flatnonzero(alive), rest[alive]), leaves
+    alive = np.flatnonzero(rest.any(axis=1))
+    if not alive.size:
+        return [], leaves
+    of, sets, chosen, many_in = _below(here, alive, rest[alive])
+    for few in (1, 2, 3):
+        some = np.flatnonzero(many_in[of] == few)
+        if some.size:  # sets of a family stand side by side
+            leaves += _signed(chosen[of[some[::few]]], [sets[some[i::few]] for i in range(few)])
+    more = many_in[of] > 3
+    if not more.any():
+        return [], leaves
+    large = np.flatnonzero(many_in > 3)
+    number = np.cumsum(many_in > 3) - 1
+    return [_Families(number[of[more]], sets[more], chosen[large])], leaves
 
 
-def _few(here: _Families, some: NDArray[np.bool_], left: Ints, pivot: Words) -> list[Leaves]:
-    """Families of which one or two sets are left beside the pivot: inclusion and exclusion."""
+def _signed(chosen: Words, sets: list[Words]) -> list[Leaves]:
+    """Families of one, two or three sets: inclusion and exclusion."""
     found = []
-    one = np.flatnonzero(some & (left[here.family] == 1))
-    if one.size:
-        of, b = here.family[one], here.sets[one]
-        found += [_signed(here, of, b, 1), _signed(here, of, b & pivot[of], -1)]
-    two = np.flatnonzero(some & (left[here.family] == 2))
-    if two.size:  # sets of a family stand side by side
-        of, b, c = here.family[two[::2]], here.sets[two[::2]], here.sets[two[1::2]]
-        a = pivot[of]
-        found += [_signed(here, of, part, 1) for part in (b, c, a & b & c)]
-        found += [_signed(here, of, part, -1) for part in (a & b, a & c, b & c)]
+    for many in range(1, len(sets) + 1):
+        sign = np.full(len(chosen), 1 if many % 2 else -1, dtype=np.int64)
+        for some in combinations(sets, many):
+            found.append(Leaves(chosen, np.bitwise_and.reduce(some), sign))
     return found
 
 
-def _signed(here: _Families, of: Ints, free: Words, sign: int) -> Leaves:
-    return Leaves(here.chosen[of], free, np.full(of.size, sign, dtype=np.int64))
+def _below(here: _Families, alive: Ints, rest: Words) -> tuple[Ints, Words, Words, Ints]:
+    """Equation (2): a family for each fact outside the pivot, rare facts first.
 
-
-def _below(here: _Families, alive: Ints, rest: Words) -> _Families:
-    """Equation (2): a family for each fact outside the pivot, rare facts first."""
+    Whose each set is, the sets, what is chosen of each family, and how many sets it has.
+    """
     width = rest.shape[1] * 64
-    entry, fact = np.nonzero(unpacked(rest))
+    entry, fact = np.divmod(np.flatnonzero(unpacked(rest)), width)
     key = here.family[alive][entry] * width + fact
-    present, inverse, degree = np.unique(key, return_inverse=True, return_counts=True)
-    family = present // width
+    degrees = np.bincount(key, minlength=len(here.chosen) * width)
+    present = np.flatnonzero(degrees)
+    family, degree = present // width, degrees[present]
     order = np.lexsort((present, degree, family))
-    place = np.empty(order.size, dtype=np.int64)
-    place[order] = np.arange(order.size)
-    family, fact_of = family[order], present[order] % width
+    place = np.empty(len(degrees), dtype=np.int32)
+    place[present[order]] = np.arange(order.size, dtype=np.int32)
+    family, fact_of, degree = family[order], present[order] % width, degree[order]
     bit = np.zeros((order.size, rest.shape[1]), dtype=np.uint64)
     bit[np.arange(order.size), fact_of >> 6] = np.uint64(1) << (fact_of & 63).astype(np.uint64)
     passed = np.cumsum(bit, axis=0, dtype=np.uint64)  # no carry: each fact stands once a family
     first = np.searchsorted(family, family)
     passed -= passed[first] - bit[first]
-    child = place[inverse]
+    child = place[key]
     by_child = np.argsort(child, kind="stable")
-    child = child[by_child]
+    child = child[by_child].astype(np.int64)
     sets = here.sets[alive[entry[by_child]]] & ~passed[child]
-    return _Families(child, sets, here.chosen[family] | bit, here.depth + 1)
+    return child, sets, here.chosen[family] | bit, degree
 
 
 def _sizes(sets: Words) -> Ints:

@@ -49,6 +49,36 @@ def left_over(sets: Words, orders: Ints) -> Ints:
     return found
 
 
+def best_scores(sets: Words, orders: Ints) -> tuple[Ints, Ints]:
+    """The most that anybody agrees on of the first 1, 2, .. facts of each order; how many do.
+
+    Scores are added up for 64 people at once, one word for each binary digit.  Where nobody agrees
+    on anything (0), how many says nothing.
+
+    >>> best_scores(np.array([[0b011], [0b110]], dtype=np.uint64), np.array([[0, 1]]))[0].tolist()
+    [[1, 2]]
+    """
+    draws, most = orders.shape
+    digits = np.zeros((most.bit_length(), draws, sets.shape[1]), dtype=np.uint64)
+    best = np.zeros((draws, most), dtype=np.int64)
+    many = np.zeros((draws, most), dtype=np.int64)
+    for place in range(most):
+        carry = sets[orders[:, place]]
+        here = digits[: (place + 1).bit_length()]
+        for digit in here:
+            carried = digit & carry
+            digit ^= carry
+            carry = carried
+        among = np.full_like(here[0], ~np.uint64(0))
+        for power in reversed(range(len(here))):
+            some = here[power] & among
+            found = some.any(axis=1)
+            np.copyto(among, some, where=found[:, None])
+            best[:, place] |= found.astype(np.int64) << power
+        many[:, place] = np.bitwise_count(among).sum(axis=1, dtype=np.int64)
+    return best, many
+
+
 def failures_by_union(
     agree: Words, size: int, k: int, *, draws: int, rng: np.random.Generator
 ) -> tuple[int, Fraction]:

@@ -28,12 +28,12 @@ from reidbn.attack.scenariofile import load_scenario, scenarios
 from reidbn.attacks.linkage.curves import Curves, support_of
 from reidbn.attacks.routes.arguments import mapping_of, whole_number
 from reidbn.errors import UsageError
-from reidbn.microdata.agree import agreement, members
+from reidbn.microdata.agree import agreement
 from reidbn.microdata.columns import Column
 from reidbn.microdata.sparse import Sparse
 from reidbn.microdata.table import People
 from reidbn.progress import progress
-from reidbn.theory.singled_out import drawn_orders
+from reidbn.theory.singled_out import best_scores, drawn_orders
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -275,28 +275,21 @@ def _columns(curves: Curves, people: int, who: Ints, wanted: Sequence[str]) -> d
         facts, sets = curves.agreement.sets(person, curves.allowed)
         found[HELD][person] = facts.size
         if facts.size and {STRANGER, STRANGER_FITS} & {*wanted}:
-            one, fits = _strangers(curves, person, members(sets, people))
+            one, fits = _strangers(curves, person, sets)
             found[STRANGER][person, 1:], found[STRANGER_FITS][person, 1:] = one, fits
     found["exact"] = exact[who]
     return found
 
 
-def _strangers(curves: Curves, person: int, fits: NDArray[np.bool_]) -> tuple[Array, Array]:
+def _strangers(curves: Curves, person: int, sets: NDArray[np.uint64]) -> tuple[Array, Array]:
     """How often one of the others alone (or a line-up) fits best, and how often it fits all."""
     rng = np.random.default_rng((curves.seed, person, 1))
     draws, most = min(curves.draws, STRANGERS), curves.ks[-1]
-    orders = drawn_orders(rng, len(fits), most, draws)
-    one = np.zeros(orders.shape[1])
-    whole = np.zeros(orders.shape[1])
-    k = np.arange(1, orders.shape[1] + 1)
-    for order in orders:
-        scores = np.cumsum(fits[order], axis=0, dtype=np.uint8)
-        best = scores.max(axis=1)
-        alone = (scores == best[:, None]).sum(axis=1) <= curves.lineup
-        one += alone & (best > 0)
-        whole += alone & (best == k)
-    last = np.minimum(np.arange(most), orders.shape[1] - 1)
-    return one[last] / draws, whole[last] / draws
+    best, alike = best_scores(sets, drawn_orders(rng, len(sets), most, draws))
+    alone = (alike <= curves.lineup) & (best > 0)
+    whole = alone & (best == np.arange(1, best.shape[1] + 1))
+    last = np.minimum(np.arange(most), best.shape[1] - 1)
+    return alone.sum(axis=0)[last] / draws, whole.sum(axis=0)[last] / draws
 
 
 def _notes(

@@ -1,14 +1,15 @@
 """One person's curve: the chance that k of their facts single them out, for every k asked.
 
-Exact by counting faces (theory/faces.py) within a budget of nodes; beyond it exact for up to four
-facts where the budget allows, else drawn, with the Clopper-Pearson interval of each cell.  More
-facts than a person has are all that they have.
+Exact by counting faces (theory/faces.py) as far as a budget of nodes goes, few facts first; beyond
+it between bounds that are sure where failures are rarer than one in a million, else drawn, with the
+Clopper-Pearson interval of each cell.  More facts than a person has are all that they have.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import comb
 from typing import Literal
 
 import numpy as np
@@ -33,8 +34,7 @@ Words = NDArray[np.uint64]
 Rule = Literal["best", "threshold", "lineup", "guess", "separated", "eccentricity"]
 RULES = ("best", "threshold", "lineup", "guess", "separated", "eccentricity")
 ORDERS = ("random", "rarest", "greedy", "optimal")
-_FEW = 4  # facts up to which a curve beyond the budget is counted
-_GROWS = 2  # times as many nodes for one fact more, at least, until nearly all are visited
+_HARDLY = Fraction(1, 10**6)  # of failures on average, below which bounds say enough
 _RARE = Fraction(1, 5)  # of failures on average, up to which they are drawn where they lie
 
 
@@ -102,7 +102,10 @@ class Curves:
         largest = np.empty((0, 1), dtype=np.uint64)
         if counted and self.node_budget:
             largest = maximal(patterns(sets, self.agreement.people, person)[0])
-            found, nodes = self._counted(largest, size)
+            found = count_faces(
+                largest, size, deepest=max(self.ks), budget=self.node_budget, sifted=True
+            )
+            nodes = found.nodes
         cells = _sure(np.zeros(len(self.ks)))
         drawn = []
         for i, k in enumerate(self.ks):
@@ -115,43 +118,37 @@ class Curves:
             self._draw(cells, drawn, (facts, sets), largest, person, rng)
         return PersonCurve(cells.success, cells.low, cells.high, cells.exact, nodes)
 
-    def _counted(self, largest: Words, size: int) -> tuple[Faces | None, int]:
-        """The faces of as many facts as the budget allows, from few facts on; and all nodes."""
-        best, nodes, most = None, 0, max(self.ks)
-        for deepest in dict.fromkeys(min(depth, most) for depth in (*range(2, _FEW + 1), most)):
-            if best is not None and best.nodes * _GROWS > self.node_budget:
-                break  # counting one fact more would hardly be done in time
-            found = count_faces(
-                largest, size, deepest=deepest, budget=self.node_budget, sifted=True
-            )
-            nodes += self.node_budget if found is None else found.nodes
-            if found is None:
-                break
-            best = found
-        return best, nodes
-
     def _draw(
         self, cells: PersonCurve, places: list[int], known: tuple[Ints, Words],
         largest: Words, person: int, rng: np.random.Generator,
     ) -> None:  # fmt: skip
-        """Fill cells by drawing: from random orders, or where failures lie if these are rare."""
+        """Fill cells: from random orders, or where failures lie if these are rare."""
         facts, sets = known
-        orders = self._orders(facts, rng)
-        hits = self._outcomes(facts, sets, orders, person, rng).sum(axis=0)
-        low, high = intervals(hits, self.draws)
         sizes, many = np.unique(np.bitwise_count(largest).sum(axis=1), return_counts=True)
+        left = []
         for i in places:
             k = min(self.ks[i], facts.size)
             whole = k == facts.size and self.rule != "guess"  # one way to know all: no chance
             cells.exact[i] = whole
-            if not whole and len(largest) and union_bound(sizes, many, facts.size, k) < _RARE:
+            bound = union_bound(sizes, many, facts.size, k) if len(largest) else Fraction(1)
+            if whole or bound >= _RARE:
+                left.append(i)
+            elif bound < _HARDLY:  # what is told is what the largest set alone forbids
+                least = Fraction(comb(int(sizes[-1]), k), comb(facts.size, k))
+                cells.low[i] = float(1 - bound)
+                cells.success[i] = cells.high[i] = float(1 - least)
+            else:
                 cells.success[i], cells.low[i], cells.high[i] = _rare(
                     largest, facts.size, k, self.draws, rng
                 )
-                continue
-            cells.success[i] = hits[i] / self.draws
-            cells.low[i] = cells.success[i] if whole else low[i]
-            cells.high[i] = cells.success[i] if whole else high[i]
+        if not left:
+            return
+        hits = self._outcomes(facts, sets, self._orders(facts, rng), person, rng).sum(axis=0)[left]
+        low, high = intervals(hits, self.draws)
+        sure = cells.exact[left]
+        cells.success[left] = hits / self.draws
+        cells.low[left] = np.where(sure, cells.success[left], low)
+        cells.high[left] = np.where(sure, cells.success[left], high)
 
     def _orders(self, facts: Ints, rng: np.random.Generator) -> Ints:
         """Facts in the order in which they are learnt, one row a draw."""
@@ -225,7 +222,7 @@ class Curves:
         sure, nodes = 0, 0  # up to so many facts, none singles the person out
         for k in range(1, min(first - 1, max(self.ks), facts.size) + 1):
             found = count_faces(agree, facts.size, deepest=k, budget=self.node_budget)
-            if found is None:
+            if len(found.counts) <= k:
                 break
             nodes = max(nodes, found.nodes)
             if found.unique(k):
