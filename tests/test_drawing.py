@@ -15,6 +15,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 import reidbn as rb
+from reidbn.attack import cards, edges, folded
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -385,3 +386,55 @@ def test_small_and_large_chances_are_never_shown_as_impossible_or_certain():
         node = rb.Node("x", ("no", "yes"), rb.Probability(p), source="assumption")
         said = [text for text, _ in texts(rb.draw(rb.Attack("one", nodes=[node]), marginals=True))]
         assert said[said.index("yes") + 1] == shown
+
+
+# -- plates ------------------------------------------------------------------------------------
+
+
+def test_a_plate_is_drawn_once_and_every_node_is_in_it_once():
+    attack = rb.load("family-cascade")
+    drawing = rb.draw(attack)
+    once = folded(attack, cards(attack), edges(attack))
+    assert {*drawing.boxes} == {c.name for c in once.cards}
+    stands_for = [n for c in once.cards for n in ([node for _, node in c.each] or [c.name])]
+    assert sorted(stands_for) == sorted(attack.all_nodes)
+    links = {(once.names[e.start], once.names[e.end]) for e in edges(attack)}
+    assert {(e.start, e.end) for e in drawing.arrows} == links
+    assert drawing.width < 1_600
+    assert len(drawing.svg) < 100_000
+    assert "[relative] is each of sibling_1, sibling_2, father" in drawing.svg
+    assert len(rb.draw(attack, expanded=True).boxes) == len(attack.all_nodes)
+
+
+def test_what_leads_to_itself_is_drawn_one_by_one(tmp_path):
+    text = """
+schema_version: 1
+name: chain
+repeat: {day: 1..6, after: [1>2, 2>3, 3>4, 4>5, 5>6], hour: 1..24}
+parameters: {p: {value: 0.2, source: assumption}}
+nodes:
+  day_1: {cpd: {kind: probability, p: $p}}
+  "day_[after.to]": {parents: ["day_[after.from]"], cpd: {kind: noisy-or, weights: $p}}
+  "seen_[day]": {parents: ["day_[day]"], cpd: {kind: noisy-or, weights: $p}}
+  "at_[hour]": {cpd: {kind: probability, p: $p}}
+questions: {risk: {target: day_6=yes}}
+"""
+    attack = rb.loads(text)
+    assert {*rb.draw(attack).boxes} == {
+        *(f"day_{i}" for i in range(1, 7)),
+        "seen_[day]",
+        "at_[hour]",
+    }
+    plain = rb.loads(rb.dumps(attack, expanded=True))  # written by hand: nothing in it repeats
+    assert {*rb.draw(plain).boxes} == {*attack.all_nodes}
+
+
+def test_a_plate_shows_the_chance_of_each():
+    drawing = rb.draw("family-cascade", marginals=True, given={"found_mother": "yes"})
+    p = float(rb.ask("family-cascade", "in_mother=yes", given={"found_mother": "yes"}))
+    assert p == 1
+    texts = re.findall(r"<text[^>]*>([^<]*)", drawing.svg)
+    at = texts.index("in_[relative]")
+    assert "mother" in texts[at : at + 24]
+    assert "100 %" in texts[at : at + 24]
+    assert "found_mother seen: yes" in " ".join(texts)

@@ -32,6 +32,8 @@ class Card:
     numbers: tuple[str, ...]  # "p_m = 0.5" for every parameter that it uses
     members: tuple[str, ...] = ()
     kind: str = "chance"  # or "decision", or "utility"
+    each: tuple[tuple[str, str], ...] = ()
+    """Of a plate drawn once: the words that it stands for, and the nodes."""
 
     @property
     def is_group(self) -> bool:

@@ -39,7 +39,7 @@ def unfold(document: Document) -> tuple[Document, Inside, list[Problem]]:
     """The document with its plates written out; problems stand where the file has them."""
     if "repeat" not in document.data:
         return document, {}, []
-    plates, problems = _plates(document.data["repeat"])
+    plates, problems = listed(document.data["repeat"])
     if problems:
         return document, {}, problems
     work = _Unfolding(document, plates)
@@ -107,24 +107,25 @@ def _fits(pattern: str, name: str, inside: Inside) -> bool:
 # -- what repeats ---------------------------------------------------------------------------------
 
 
-def _plates(repeat: Any) -> tuple[dict[str, tuple[Element, ...]], list[Problem]]:
+def listed(repeat: Any) -> tuple[dict[str, tuple[Element, ...]], list[Problem]]:
+    """What each name under `repeat:` stands for."""
     if not isinstance(repeat, dict) or ("repeat" and not all(repeat)):
         form = "relative: [father, mother]"
         return {}, [Problem(("repeat",), f"needs a mapping of lists, such as {form}")]
     found: dict[str, tuple[Element, ...]] = {}
     problems: list[Problem] = []
-    for name, listed in repeat.items():
+    for name, told in repeat.items():
         where = ("repeat", name)
         if not re.fullmatch(r"[^\W\d]\w*", name):
             problems.append(Problem(where, "is no name: use letters, digits and _", at_key=True))
-        span = _SPAN.match(listed) if isinstance(listed, str) else None
+        span = _SPAN.match(told) if isinstance(told, str) else None
         if span:
-            listed = [str(i) for i in range(int(span[1]), min(int(span[2]), MOST) + 1)]
-        if not isinstance(listed, list) or not listed:
+            told = [str(i) for i in range(int(span[1]), min(int(span[2]), MOST) + 1)]
+        if not isinstance(told, list) or not told:
             problems.append(Problem(where, "needs a list of words, of pairs a>b, or a span 1..4"))
             continue
-        found[name] = tuple(_element(written(item)) for item in listed)
-        problems += _odd_elements(where, [*map(written, listed)], found[name])
+        found[name] = tuple(_element(written(item)) for item in told)
+        problems += _odd_elements(where, [*map(written, told)], found[name])
     return found, problems
 
 

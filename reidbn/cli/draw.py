@@ -20,13 +20,14 @@ from reidbn.cli._question import Call, asks
 @partial(asks, question=False)
 @click.option("--output", "-o", type=FILE, help=".svg, .png or .dot; default NAME.svg.")
 @click.option("--marginals", is_flag=True, help="Show every node's chances.")
-def draw(asked: Call, output: str | None, marginals: bool) -> None:
+@click.option("--expanded", is_flag=True, help="Draw every node of a plate, not each plate once.")
+def draw(asked: Call, output: str | None, marginals: bool, expanded: bool) -> None:
     """Draw ATTACK: its graph, parameters and where every number comes from."""
     import reidbn as rb
 
     model = rb.load(asked.attack)
     learnt = bool(asked.how["given"] or asked.how["do"])
-    drawing = rb.draw(model, marginals=marginals or learnt, **asked.how)
+    drawing = rb.draw(model, marginals=marginals or learnt, expanded=expanded, **asked.how)
     path = drawing.save(output or f"{model.name}.svg")
     if asked.as_json:
         size = {"width": drawing.width, "height": drawing.height}

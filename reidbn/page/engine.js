@@ -2,7 +2,9 @@
 // payload.py writes what `Engine` reads; tests/test_page_engine.py holds both to the library.
 
 const Engine = (() => {
-  const HAIR = 1e-12, MASS = 1e-11, KEPT = 12;
+  const HAIR = 1e-12, MASS = 1e-11, KEPT = 12, PLANS = 64;
+  const MOST = 1.6e7;  // products of one pass: evidence in many places can need more than a page has
+
   const {FORMULAS, SIGNS, value, within, isNumeral, numbersOf} = Kinds;
 
   // -- tables between points, and at stops ------------------------------------------------------------
@@ -56,21 +58,28 @@ const Engine = (() => {
     const left = scopes.map((vars, slot) => ({vars, slot}));
     const todo = new Set(scopes.flat().filter(v => !keep.has(v)));
     const steps = [];
-    let next = scopes.length;
+    let next = scopes.length, all = 0;
+    const cost = new Map(), weigh = name => {
+      const met = new Set();
+      for (const f of left) if (f.vars.includes(name)) for (const v of f.vars) met.add(v);
+      let found = 1;
+      for (const v of met) found *= sizes[v];
+      cost.set(name, found);
+    };
+    const names = [...todo].sort();
+    names.forEach(weigh);
     while (todo.size) {
       let best = null, cheapest = Infinity;
-      for (const name of [...todo].sort()) {
-        const met = new Set(left.filter(f => f.vars.includes(name)).flatMap(f => f.vars));
-        let cost = 1;
-        for (const v of met) cost *= sizes[v];
-        if (cost < cheapest) [best, cheapest] = [name, cost];
-      }
+      for (const name of names) if (todo.has(name) && cost.get(name) < cheapest) [best, cheapest] = [name, cost.get(name)];
       const taken = left.filter(f => f.vars.includes(best));
       const scope = [...new Set(taken.flatMap(f => f.vars))].filter(v => v !== best);
+      all += cheapest;
+      if (all > MOST) throw new Refused("too_much");
       steps.push({x: best, size: sizes[best], out: next, ...product(taken, [...scope, best], sizes)});
       for (const f of taken) left.splice(left.indexOf(f), 1);
       left.push({vars: scope, slot: next++});
       todo.delete(best);
+      scope.filter(v => todo.has(v)).forEach(weigh);
     }
     return {steps, left, slots: next};
   }
@@ -484,10 +493,16 @@ const Engine = (() => {
       const key = JSON.stringify([scopes, sizes]);
       let plan = this.plans.get(key);
       if (!plan) {
-        plan = planned(scopes, sizes, new Set());
+        try {
+          plan = planned(scopes, sizes, new Set());
+        } catch (problem) {
+          if (!(problem instanceof Refused)) throw problem;
+          plan = problem;
+        }
         this.plans.set(key, plan);
-        if (this.plans.size > KEPT) this.plans.delete(this.plans.keys().next().value);
+        if (this.plans.size > PLANS) this.plans.delete(this.plans.keys().next().value);
       }
+      if (plan instanceof Refused) throw plan;
       const tables = factors.map(f => f.table), place = factors.findIndex(f => f.faces);
       const total = w => {
         const slots = forward(plan, tables, w);
@@ -496,19 +511,29 @@ const Engine = (() => {
       return {env, policies, plan, weight, total, place, factors};
     }
 
-    // Everything that the page shows at a setting.
+    // Everything that the page shows at a setting; of a large network one last node after another.
     all(values, see, done) {
-      const found = this.sums(values, see, done, null);
-      const [evidence, slots] = found.total(found.weight);
-      const slopes = backward(found.plan, slots, found.weight).found, marginals = {};
-      for (const name of this.nodes.keys()) {
-        if (!slopes[name]) continue;
-        const w = found.weight[name];
-        const joint = Array.from(slopes[name], (p, i) => (w ? p * w[i] : p));
-        marginals[name] = joint.map(p => (evidence > 0 ? p / evidence : NaN));
+      const marginals = {};
+      let last = null;
+      const add = wanted => {
+        last = this.sums(values, see, done, wanted);
+        const [evidence, slots] = last.total(last.weight);
+        const slopes = backward(last.plan, slots, last.weight).found;
+        for (const name of this.nodes.keys()) {
+          if (!slopes[name] || marginals[name]) continue;
+          const w = last.weight[name];
+          const joint = Array.from(slopes[name], (p, i) => (w ? p * w[i] : p));
+          marginals[name] = joint.map(p => (evidence > 0 ? p / evidence : NaN));
+        }
+        return evidence;
+      };
+      const cover = this.payload.cover;
+      let evidence = cover ? NaN : add(null);
+      for (const name of cover ? [...cover, ...[...this.nodes.keys()].reverse()] : []) {
+        if (!marginals[name]) evidence = add([name]);
       }
-      const states = Object.fromEntries([...this.nodes.keys()].map(n => [n, this.states(n, found.env)]));
-      return {evidence, marginals, states, policies: found.policies, env: found.env};
+      const states = Object.fromEntries([...this.nodes.keys()].map(n => [n, this.states(n, last.env)]));
+      return {evidence, marginals, states, policies: last.policies, env: last.env};
     }
 
     // The evidence of a question with what is seen beside it: of one node the latter counts.

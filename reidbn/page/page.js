@@ -3,7 +3,7 @@
   const held = JSON.parse(document.getElementById("held").textContent);
   const words = held.words, model = new Engine.Model(held), drawn = held.drawn;
   const $ = id => document.getElementById(id);
-  const STEPS = 1000, POINTS = 33, SVG = "http://www.w3.org/2000/svg";
+  const STEPS = 1000, POINTS = 33, BROAD = 1050, SVG = "http://www.w3.org/2000/svg";
 
   // -- words and numbers ----------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@
     parts.warn = make("p", {class: "note warn"});
     parts.track = make("div", {class: "track secret", role: "img"});
     parts.scale = make("div", {class: "scale secret"});
-    parts.dots = drawIn("svg", {class: "dots", viewBox: "0 0 500 100", role: "img"});
+    parts.dots = drawIn("svg", {class: "dots", viewBox: "0 0 500 100", preserveAspectRatio: "xMinYMin", role: "img"});
     parts.dotsSaid = make("p", {class: "dots-said"});
     parts.guess = make("div", {class: "guess"});
     $("answer").append(
@@ -190,6 +190,7 @@
     parts.sentence.textContent = hiding ? say("predict_help", {asked: q.asked})
       : result.refused ? result.refused : good ? inWords(result) : words.no_evidence;
     const notes = [...held.cut];
+    if (held.left_out.length) notes.push(say("left_out", {names: listed(held.left_out), model: held.name}));
     if (good && q.story) notes.push(`${q.story.replace(/\.$/, "")}.`);
     if (good && Object.keys(seen()).length) notes.push(say("chance_of_evidence", {p: percent(result.evidence)}));
     if (held.people && held.people.scenario) notes.push(say("scenario", {title: held.people.scenario}));
@@ -343,7 +344,7 @@
     for (const card of drawn.cards) plane.append(buildCard(card));
     parts.plane = plane;
     parts.space = make("div", {class: "space"}, plane);
-    $("graph").append(make("h2", {id: "graph-title", text: words.graph}), make("p", {class: "help", text: words.graph_help}),
+    $("graph").append(make("h2", {id: "graph-title", text: words.graph}), make("p", {class: "help", text: [words.graph_help, drawn.said].join(" ")}),
       make("div", {class: "bench"}, modes, help, parts.clear), parts.space);
     fit();
     window.addEventListener("resize", fit);
@@ -373,7 +374,7 @@
   }
 
   function buildCard(card) {
-    const made = make("div", {class: `card ${card.members.length ? "group" : card.kind}`, role: "group", "aria-label": card.name, title: card.rule});
+    const made = make("div", {class: `card ${card.members.length ? "group" : card.each.length ? "plate" : card.kind}`, role: "group", "aria-label": card.name, title: card.rule});
     const [x, y, w, h] = card.box;
     Object.assign(made.style, {left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px`});
     const mark = make("span", {class: "mark"});
@@ -381,6 +382,7 @@
     if (card.after.length) made.append(make("p", {class: "after", text: say("after", {parents: card.after.join(", ")})}));
     if (card.story) made.append(make("p", {text: card.story}));
     if (card.rule) made.append(make("p", {class: "rule", text: card.rule}));
+    if (card.each.length) made.append(make("p", {class: "of", text: say("of_them", {n: card.each.length})}));
     const uses = card.numbers.map(name => {
       const line = make("p", {class: params.get(name)?.assumed ? "uses assumed" : "uses"});
       made.append(line);
@@ -392,6 +394,8 @@
       made.append(make("p", {class: "rule", text: words.each}));
     } else if (card.members.length) {
       own.rows = card.members.map(m => stateButton(m, "yes", m, () => turned(m)));
+    } else if (card.each.length) {
+      own.rows = card.each.map(([label, node]) => stateButton(node, "yes", label, () => turned(node)));
     } else if (card.kind !== "utility") {
       const states = model.nodes.get(card.name).states;
       if (Array.isArray(states) && states.length <= 8) own.rows = states.map(s => stateButton(card.name, s, s));
@@ -406,7 +410,9 @@
         made.append(own.many, own.most, own.pick);
       }
     }
-    own.rows.forEach(r => made.append(r.button));
+    const box = card.each.length > 8 ? make("div", {class: "rows"}) : made;
+    own.rows.forEach(r => box.append(r.button));
+    if (box !== made) made.append(box);
     return made;
   }
 
@@ -414,7 +420,8 @@
     const done = new Set(Object.keys(now.do)), known = seen();
     parts.clear.hidden = !Object.keys(now.see).length && !done.size;
     for (const own of shownCards.values()) {
-      const names = own.card.members.length ? own.card.members : [own.card.name];
+      const one = !own.card.members.length && !own.card.each.length;
+      const names = one ? [own.card.name] : [...own.card.members, ...own.card.each.map(e => e[1])];
       const set = names.filter(n => done.has(n)), saw = names.filter(n => n in known);
       own.made.classList.toggle("done", set.length > 0);
       own.made.classList.toggle("seen", !set.length && saw.length > 0);
@@ -431,9 +438,9 @@
         r.ghost.hidden = Number.isNaN(was) || Math.abs(was - p) < 5e-4;
         r.ghost.style.left = `calc(${100 * was}% - 1px)`;
         const mine = known[r.node] ?? now.do[r.node];
-        r.button.setAttribute("aria-pressed", String(own.card.members.length ? mine !== undefined : mine === r.state));
+        r.button.setAttribute("aria-pressed", String(one ? mine === r.state : mine !== undefined));
         r.button.setAttribute("aria-label", `${own.card.name === r.node ? "" : `${own.card.name}: `}${say("is", {node: r.node, state: r.state})}, ${r.p.textContent}`);
-        if (own.card.members.length) r.button.firstChild.textContent = mine === "no" ? `${r.label} (no)` : r.label;
+        if (!one) r.button.firstChild.textContent = mine === "no" ? `${r.label} (no)` : r.label;
       }
       if (own.many) showMany(own, result);
     }
@@ -794,6 +801,7 @@
     return result;
   }
 
+  document.querySelector("main").classList.toggle("broad", drawn.width > BROAD);
   buildAnswer();
   buildGraph();
   buildSliders();

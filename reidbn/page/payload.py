@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from reidbn.attack.attack import Attack
 from reidbn.attack.cards import sources
 from reidbn.attack.parts import PROBABILITY, Question
+from reidbn.attack.repeated import folded_sources
 from reidbn.cpds.protocol import Part, Variable
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import joint
@@ -60,6 +61,12 @@ def payload(
         forms = Forms(
             attack, dict(start.set), {}, frozen=stays, apart=frozenset(people.frontier.inside)
         )
+    cover, everything = _within_reach(forms, people), asked
+    if cover is not None:
+        attack, asked = _cut_down(attack, asked, cover)
+        forms = Forms(attack, dict(start.set), subject)
+    left_out = [q["name"] or q["asked"] for q in everything if q not in asked]
+    left_out += [n for n in own.all_nodes if n not in attack.all_nodes]
     tables = [entry for name in attack.all_nodes for entry in _tables(forms, name)]
     found: dict[str, Json] = {
         "format": FORMAT,
@@ -78,16 +85,17 @@ def payload(
         "decisions": _decisions(forms),
         "utilities": [_utility(forms, name) for name in attack.utilities],
         "questions": asked,
-        "start": _start(own, start),
+        "start": _start(own, attack, start),
         "stands_on": [
             {"name": s.name, "value": s.value, "source": s.source, "assumed": s.is_assumption}
-            for s in sources(own)
+            for s in folded_sources(own, sources(own))
         ],
         "example": bool(own.subject),
-        "cut": _cut(own, forms, subject),
+        "cut": _cut(own if cover is None else attack, forms, subject),
         "people": None if people is None else people.to_dict(),
+        "cover": cover,
+        "left_out": left_out,
     }
-    _refuse_slow(forms, people)
     return found
 
 
@@ -250,9 +258,9 @@ def _part(forms: Forms, name: str, parents: tuple[str, ...]) -> Part:
     return Part(own[name], tuple(own[p] for p in parents), forms.attack.nodes[name].cpd)
 
 
-def _start(attack: Attack, start: Start) -> Json:
+def _start(own: Attack, attack: Attack, start: Start) -> Json:
     for name, state in {**start.given, **start.do}.items():
-        if name not in attack.all_nodes or not isinstance(state, str):
+        if name not in own.all_nodes or name not in attack.all_nodes or not isinstance(state, str):
             raise UsageError(
                 f"{name}: a page starts from states of nodes; ask a question with that evidence"
             )
@@ -288,33 +296,88 @@ def _alone(attack: Attack, query: Query, settings: Any, columns: Mapping[str, An
 # -- what it costs ---------------------------------------------------------------------------------
 
 
-def _refuse_slow(forms: Forms, people: Behind | None) -> None:
-    """Refuse a network that a page cannot sum over without a wait."""
-    attack = forms.attack
-    at = {p: attack.parameters[p].range[1] for p in attack.structural if p not in forms.frozen}
-    lowering = Lowering(attack, {**forms.settings, **at}, validate=False, tables=False)
-    sizes = {name: float(lowering.variables[name].size) for name in attack.all_nodes}
-    scopes = []
-    for name in attack.all_nodes:
-        if name in attack.decisions or name in forms.apart:
-            continue
-        for part in forms.parts(name):
-            sizes.setdefault(part.variable.name, float(part.variable.size))
-            names = {part.variable.name}
-            for parent in part.parents:
-                names |= {*parent.members} or {parent.name}
-            scopes.append(names)
-    for decision in attack.decisions:
-        scopes.append({decision, *attack.parent_nodes(attack.nodes[decision])})
-    if people is not None:
-        scopes.append({*people.frontier.faces})
-    steps = _summing(scopes, sizes)
-    if steps > MOST_STEPS:
+@dataclass(frozen=True)
+class _Cost:
+    """What it costs to sum out the nodes above some."""
+
+    scopes: Mapping[str, list[set[str]]]  # of the tables of each node
+    sizes: Mapping[str, float]
+    also: tuple[set[str], ...]
+
+    @classmethod
+    def of(cls, forms: Forms, people: Behind | None) -> _Cost:
+        attack = forms.attack
+        at = {p: attack.parameters[p].range[1] for p in attack.structural if p not in forms.frozen}
+        lowering = Lowering(attack, {**forms.settings, **at}, validate=False, tables=False)
+        sizes = {name: float(lowering.variables[name].size) for name in attack.all_nodes}
+        scopes: dict[str, list[set[str]]] = {}
+        for name in attack.all_nodes:
+            if name in attack.decisions:
+                scopes[name] = [{name, *attack.parent_nodes(attack.nodes[name])}]
+            elif name not in forms.apart:
+                found = scopes.setdefault(name, [])
+                for part in forms.parts(name):
+                    sizes.setdefault(part.variable.name, float(part.variable.size))
+                    above = [{*p.members} or {p.name} for p in part.parents]
+                    found.append({part.variable.name}.union(*above))
+        return cls(scopes, sizes, ({*people.frontier.faces},) if people is not None else ())
+
+    def steps(self, names: Iterable[str]) -> float:
+        """Products of one pass over the tables of some nodes."""
+        own = [scope for name in names for scope in self.scopes.get(name, ())]
+        return _summing([*own, *self.also], self.sizes)
+
+
+def _within_reach(forms: Forms, people: Behind | None) -> list[str] | None:
+    """The last nodes of what a page can sum over, one after the other; None where all go at once.
+
+    Of a network that is too large at once every node may still be in reach with what is above it.
+    """
+    attack, cost = forms.attack, _Cost.of(forms, people)
+    steps = cost.steps(attack.all_nodes)
+    if steps <= MOST_STEPS:
+        return None
+    found: list[str] = []
+    total = 0.0
+    if not attack.decisions and people is None:
+        left = [*attack.all_nodes]
+        while ends := [n for n in left if n not in found and not _leads_on(attack, n, left)]:
+            own = cost.steps(attack.above([ends[0]]))
+            if own <= MOST_STEPS / 4:
+                found.append(ends[0])
+                total += own
+            else:
+                left.remove(ends[0])
+    if not found or total > MOST_STEPS:
         raise TooLarge(
             f"{attack.name}: a page would sum over {steps:,.0f} cases at every move of a slider, "
             f"and this stops at {MOST_STEPS:,}; make a page of a smaller model (fewer events that "
             f"lead to one, fewer members of a group, a narrower range of what sizes states)"
         )
+    return found
+
+
+def _leads_on(attack: Attack, name: str, left: list[str]) -> bool:
+    return any(name in attack.parent_nodes(attack.all_nodes[n]) for n in left)
+
+
+def _cut_down(attack: Attack, asked: list[Json], cover: list[str]) -> tuple[Attack, list[Json]]:
+    """The attack and its questions without what a page has no time to sum over."""
+    kept = attack.above(cover)
+    mine = [q for q in asked if kept.issuperset({*q["wanted"], *q["given"]})]
+    if not asked or asked[0] not in mine:
+        raise TooLarge(
+            f"{attack.name}: {asked[0]['asked']} needs more sums than a page has time for at every "
+            f"move of a slider; rb.ask and rb.sweep answer it, or ask for one of its parts"
+        )
+    return part_of(attack, kept), mine
+
+
+def part_of(attack: Attack, kept: set[str]) -> Attack:
+    """The attack with some of its nodes, and no question."""
+    nodes = [n for n in attack.nodes.values() if n.name in kept]
+    groups = [g for g in attack.groups.values() if kept.issuperset(g.members)]
+    return attack.replace(nodes=nodes, groups=groups, questions=())
 
 
 def _summing(scopes: list[set[str]], sizes: Mapping[str, float]) -> float:

@@ -14,20 +14,21 @@ from typing import Any
 from reidbn.attack.attack import Attack
 from reidbn.attack.cards import Card, cards, edges
 from reidbn.attack.parts import parse_given, parse_states
+from reidbn.attack.repeated import folded
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import load_attack
 from reidbn.limits import MOST_DRAWN
 from reidbn.page.closed import Json
-from reidbn.page.payload import Start, payload
+from reidbn.page.payload import Start, part_of, payload
 from reidbn.page.people import behind
 from reidbn.release.writing import write_text
 from reidbn.report.drawing import laid_out, wrapped
 
 SCRIPTS = ("kinds.js", "engine.js", "page.js")
 LARGEST = 300_000  # bytes of a page
-_WIDTH, _PAD = 212.0, 12.0
+_WIDTH, _BROAD, _PAD = 212.0, 250.0, 12.0
 _NAME, _LINE, _ROW, _BARS, _MOST_ROWS = 19.0, 15.5, 21.0, 92.0, 8
 
 
@@ -133,21 +134,27 @@ def _safe(held: Json) -> str:
 
 def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
     """Places of the cards and the arrows between them; the page draws the rest itself."""
-    shown, links = cards(attack), edges(attack)
+    if held["left_out"]:
+        attack = part_of(attack, {n["name"] for n in held["nodes"]})
+    drawn = folded(attack, cards(attack), edges(attack))
+    shown, links = drawn.cards, drawn.edges
     if len(shown) > MOST_DRAWN:
         raise TooLarge(
             f"{attack.name} has {len(shown):,} nodes, and a picture of more than {MOST_DRAWN} says "
             "nothing; make a page of a part of it"
         )
     sizes = {n["name"]: n["states"] for n in held["nodes"]}
-    boxes, routes = laid_out({c.name: _height(c, sizes) for c in shown}, _WIDTH, links)
+    wide = _BROAD if any(c.each for c in shown) else _WIDTH
+    boxes, routes = laid_out({c.name: _height(c, sizes, wide) for c in shown}, wide, links)
     width = max([b.x1 for b in boxes.values()] + [x for route in routes for x, _ in route])
     return {
         "width": round(width, 1),
         "height": round(max(b.y1 for b in boxes.values()), 1),
+        "said": drawn.said,
         "cards": [
             {"name": c.name, "story": c.story, "rule": c.rule, "kind": c.kind,
-             "members": [*c.members], "numbers": [n.partition(" = ")[0] for n in c.numbers],
+             "members": [*c.members], "each": [*c.each],
+             "numbers": [n.partition(" = ")[0] for n in c.numbers],
              "box": [round(x, 1) for x in boxes[c.name].bounds],
              "after": list(dict.fromkeys(e.start for e in links if e.end == c.name))}
             for c in shown
@@ -160,10 +167,11 @@ def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
     }  # fmt: skip
 
 
-def _height(card: Card, sizes: Mapping[str, Json]) -> float:
-    room = _WIDTH - 2 * _PAD - 4
-    lines = [len(wrapped(text, 12.2, room)) for text in (card.story, card.rule, *card.numbers)]
-    rows = len(card.members)
+def _height(card: Card, sizes: Mapping[str, Json], wide: float) -> float:
+    room = wide - 2 * _PAD - 4
+    said = "of them" * bool(card.each)
+    lines = [len(wrapped(t, 12.2, room)) for t in (card.story, card.rule, said, *card.numbers)]
+    rows = min(len(card.members) + len(card.each), max(len(card.members), _MOST_ROWS))
     if not rows and card.name in sizes:
         states = sizes[card.name]
         rows = len(states) if isinstance(states, list) else _MOST_ROWS + 1

@@ -34,6 +34,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.cards import Card, Edge, SourceLine, cards, edges, sources
 from reidbn.attack.modelfile import load
 from reidbn.attack.parts import parse_given, parse_states
+from reidbn.attack.repeated import Folded, Words, folded, folded_sources
 from reidbn.calls import typed
 from reidbn.cpds.protocol import YES
 from reidbn.errors import TooLarge, UsageError
@@ -130,11 +131,13 @@ def draw(
     marginals: bool = False,
     beyond_range: bool = False,
     numbers: Sequence[SourceLine] | None = None,
+    expanded: bool = False,
 ) -> Drawing:
     """Draw an attack, and write it to a .svg, .png or .dot file when a path is named.
 
     `marginals` shows every node's chances (given the evidence, for one subject at one setting);
-    `numbers` are listed under the picture instead of the attack's own.
+    `numbers` are listed under the picture instead of the attack's own.  What a file's plates stand
+    for is drawn once, with what it stands for; `expanded` draws every node.
 
     `attack` is one, or its name; `set` gives parameters values, `do` brings something about,
     `beyond_range` also takes values outside declared ranges.
@@ -148,9 +151,11 @@ def draw(
     known = parse_given({} if given is None else given)
     done = parse_states({} if do is None else do)
     chances: Chances = {}
-    if len(shown := cards(attack, values)) > MOST_DRAWN:
+    drawn = Folded(cards(attack, values), edges(attack), {}, Words({}, {}))
+    drawn = drawn if expanded else folded(attack, drawn.cards, drawn.edges)
+    if (many := len(drawn.cards)) > MOST_DRAWN:
         raise TooLarge(
-            f"{attack.name} has {len(shown):,} nodes, and a picture of more than {MOST_DRAWN} says "
+            f"{attack.name} has {many:,} nodes, and a picture of more than {MOST_DRAWN} says "
             "nothing; rb.export(attack, 'attack.dot') writes it for Graphviz"
         )
     if marginals:
@@ -161,8 +166,9 @@ def draw(
     marks = {n: f"seen: {state}" for n, state in known.items() if isinstance(state, str)}
     marks |= {n: f"set: {state}" for n, state in done.items()}
     listed = sources(attack, values) if numbers is None else list(numbers)
+    listed = listed if expanded else folded_sources(attack, listed)
     with _own_style():
-        drawing = _drawing(attack, shown, chances, marks, listed,
+        drawing = _drawing(attack, drawn, chances, marks, listed,
                            write_dot(attack, values))  # fmt: skip
     if path is not None:
         drawing.save(path)
@@ -184,9 +190,9 @@ def _chances(attack: Attack, question: Mapping[str, Any]) -> Chances:
 # -- the sheet -----------------------------------------------------------------------------
 
 
-def _drawing(attack: Attack, shown: list[Card], chances: Chances, marks: Mapping[str, str],
+def _drawing(attack: Attack, drawn: Folded, chances: Chances, marks: Mapping[str, str],
              listed: list[SourceLine], dot: str) -> Drawing:  # fmt: skip
-    sheet, links = _Sheet(), edges(attack)
+    sheet, shown, links = _Sheet(), drawn.cards, drawn.edges
     room = max(_width(card.name, 13, bold=True) for card in shown)
     room = min(max(room, _NARROW), _WIDE)
     panels = {card.name: _Panel(card, chances, marks, room) for card in shown}
@@ -198,6 +204,8 @@ def _drawing(attack: Attack, shown: list[Card], chances: Chances, marks: Mapping
     if attack.shelf:
         y = sheet.words(_MARGIN, y, f"Shelf: {attack.shelf}", wide, size=11.5, color=_QUIET)
     y = sheet.words(_MARGIN, y, attack.story, min(_STORY, wide), size=11.5, color=_QUIET)
+    if drawn.said:
+        y = sheet.words(_MARGIN, y + 4, drawn.said, min(_STORY, wide), size=11.5, style="italic")
     left, top = (width - across) / 2, y + 24
     boxes = {name: box.translated(left, top) for name, box in boxes.items()}
     arrows = {edge: [(x + left, y + top) for x, y in route]
@@ -315,19 +323,24 @@ class _Panel:
     """A card's words, and its chances as bars: its height is known before its place."""
 
     def __init__(self, card: Card, chances: Chances, marks: Mapping[str, str], room: float) -> None:
-        own = {n: marks[n] for n in (*card.members, card.name) if n in marks}
+        each = (node for _, node in card.each)
+        own = {n: marks[n] for n in (*card.members, *each, card.name) if n in marks}
         fill = _SEEN if own else _GROUP if card.is_group else "#ffffff"
         cut = any(mark.startswith("set:") for mark in own.values())
         self.look = (1, fill, _FRAME, 2.0 if own else 1.2, cut)
         self.room, self.bars = room, list(chances.get(card.name, ()))
+        self.each = len(card.each)
         self.said: list[tuple[str, dict[str, Any]]] = [
             (card.name, {"size": 13.0, "bold": True}),
             (card.story, {"size": 10.5, "color": _QUIET}),
             (card.rule, {"size": 10.5, "style": "italic"}),
+            (f"{len(card.each)} of them" * bool(card.each), {"size": 10.5, "bold": True}),
             *((n, {"color": _ASSUMED if n.endswith("(assumed)") else _INK}) for n in card.numbers),
             *((mark if n == card.name else f"{n} {mark}", {"color": _ASSUMED, "bold": True})
               for n, mark in own.items()),
         ]  # fmt: skip
+        if chances and card.each:
+            self._of_each([(label, chances[n]) for label, n in card.each])
         if chances:  # of a group one bar per member, with P(yes) only
             self.bars += [(m, dict(chances[m])[YES]) for m in card.members]
         else:
@@ -338,7 +351,19 @@ class _Panel:
         self.height = words + bars + 2 * _PAD - (1 if bars else 4)
         self.is_group, self.kind = card.is_group, card.kind
 
+    def _of_each(self, told: list[tuple[str, Sequence[tuple[str, float]]]]) -> None:
+        """Of a plate a bar for each, with P(yes); between what these lie, where there are many."""
+        yes = [(label, dict(states)[YES]) for label, states in told if YES in dict(states)]
+        if len(yes) <= _MOST_BARS:
+            self.bars += yes
+        else:
+            low, high = (percent(find(p for _, p in yes)) for find in (min, max))
+            self.said.append((f"yes: {low} to {high}" if low != high else f"yes: {low}", {}))
+
     def paint(self, sheet: _Sheet, at: Bbox) -> None:
+        for behind in (7.0, 3.5) if self.each else ():  # a stack of sheets
+            sheet.box(at.translated(behind, behind).bounds, 1 - behind / 10, *self.look[1:4],
+                      radius=8)  # fmt: skip
         if self.kind == "utility":  # a diamond, as wide as its words
             sheet.diamond(at, *self.look)
         else:
@@ -354,7 +379,8 @@ class _Panel:
             self._bars(sheet, x, y + 3)
 
     def _bars(self, sheet: _Sheet, x: float, y: float) -> None:
-        names = min(max(_width(state, 10) for state, _ in self.bars), self.room / 2) + 0.01
+        most = 0.62 if self.each else 0.5
+        names = min(max(_width(state, 10) for state, _ in self.bars), self.room * most) + 0.01
         track = self.room - names - 56
         for state, p in self.bars:
             shown = wrapped(state, 10, names)
