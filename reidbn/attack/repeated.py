@@ -22,14 +22,14 @@ FEW = 30  # cards that all find room beside each other
 
 
 @dataclass(frozen=True)
-class Words:
+class Repeats:
     """The words that repeat, by the name of what repeats; pairs apart."""
 
     lists: Mapping[str, tuple[str, ...]]
     pairs: Mapping[str, tuple[tuple[str, str], ...]]
 
     @classmethod
-    def of(cls, attack: Attack) -> Words:
+    def of(cls, attack: Attack) -> Repeats:
         """The words of a model file."""
         lists, pairs = {}, {}
         for name, elements in listed((attack.template or {}).get("repeat") or {})[0].items():
@@ -67,7 +67,7 @@ class Folded:
     cards: list[Card]
     edges: list[Edge]
     names: Mapping[str, str]
-    words: Words
+    words: Repeats
 
     @property
     def said(self) -> str:
@@ -82,7 +82,7 @@ class Folded:
 
 def folded(attack: Attack, shown: list[Card], links: list[Edge]) -> Folded:
     """Cards and arrows with every plate drawn once."""
-    words = Words.of(attack)
+    words = Repeats.of(attack)
     plates = _plates(attack, words, shown)
     plates = [plate for plate in plates if not _leads_on(plate, plates, shown, links)]
     names = {card.name: card.name for card in shown}
@@ -105,7 +105,7 @@ def folded(attack: Attack, shown: list[Card], links: list[Edge]) -> Folded:
 
 def folded_sources(attack: Attack, told: Iterable[SourceLine]) -> list[SourceLine]:
     """Lines of numbers that differ in words that repeat alone, as one."""
-    words = Words.of(attack)
+    words = Repeats.of(attack)
     groups: dict[Hashable, list[tuple[str, ...]]] = {}
     keys: list[Hashable] = []
     lines = [*told]
@@ -136,7 +136,7 @@ def _filled(gaps: str, labels: list[str]) -> str:
     return gaps
 
 
-def _plates(attack: Attack, words: Words, shown: list[Card]) -> list[list[Card]]:
+def _plates(attack: Attack, words: Repeats, shown: list[Card]) -> list[list[Card]]:
     pattern = words.pattern
     groups: dict[Hashable, list[Card]] = {}
     for card in shown if pattern is not None and len(shown) > FEW else ():
@@ -162,7 +162,7 @@ def _leads_on(plate: list[Card], plates: list[list[Card]], shown: list[Card],
     )
 
 
-def _card(plate: list[Card], words: Words, taken: set[str]) -> Card:
+def _card(plate: list[Card], words: Repeats, taken: set[str]) -> Card:
     pattern, first = words.pattern, plate[0]
     gaps = _masked(first.name, pattern)[0]
     found = [_masked(card.name, pattern)[1] for card in plate]

@@ -364,7 +364,7 @@
   }
 
   function fit(how) {
-    const room = how === "print" ? 900 : parts.space.clientWidth - 4, list = how !== "print" && window.innerWidth < 700;
+    const room = how === "print" ? 900 : parts.space.clientWidth - 18, list = how !== "print" && window.innerWidth < 700;
     parts.space.classList.toggle("list", list);
     const sheet = Math.max(260, 850 - 24 * held.parameters.length - 19 * held.stands_on.length - (held.people ? 230 : 0));
     const scale = how === "print" ? Math.min(1, room / drawn.width, sheet / drawn.height) : Math.min(1, Math.max(0.62, room / drawn.width));

@@ -34,7 +34,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.cards import Card, Edge, SourceLine, cards, edges, sources
 from reidbn.attack.modelfile import load
 from reidbn.attack.parts import parse_given, parse_states
-from reidbn.attack.repeated import Folded, Words, folded, folded_sources
+from reidbn.attack.repeated import Folded, Repeats, folded, folded_sources
 from reidbn.calls import typed
 from reidbn.cpds.protocol import YES
 from reidbn.errors import TooLarge, UsageError
@@ -151,7 +151,7 @@ def draw(
     known = parse_given({} if given is None else given)
     done = parse_states({} if do is None else do)
     chances: Chances = {}
-    drawn = Folded(cards(attack, values), edges(attack), {}, Words({}, {}))
+    drawn = Folded(cards(attack, values), edges(attack), {}, Repeats({}, {}))
     drawn = drawn if expanded else folded(attack, drawn.cards, drawn.edges)
     if (many := len(drawn.cards)) > MOST_DRAWN:
         raise TooLarge(
