@@ -171,6 +171,15 @@ class Result:
         }  # fmt: skip
         return found | self._made_with()
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What `to_dict` says of it beside its numbers."""
+        table, asked = self.asked_of, self.question
+        return {
+            "question": None if asked is None else str(asked), "provenance": self.made_from,
+            "table": None if table is None else table.fingerprint,
+        }  # fmt: skip
+
     def _made_with(self) -> dict[str, Any]:
         """What the question does not tell: how the table is released, whom of it was asked about,
         what was said of each person, and further settings; only what was said at all.
@@ -190,6 +199,10 @@ class Result:
     def _asked_about(self) -> NDArray[np.int64] | None:
         """The rows of those who were asked about; None for everybody."""
         return None
+
+    def _intervals(self, _telling: Any) -> dict[str, tuple[float, float]]:
+        """Of measures without an interval of their own: one that takes long, as it is told."""
+        return {}
 
     def _settings(self) -> dict[str, Any]:
         """What was asked for by name and changes the numbers, where the question is silent."""
@@ -260,7 +273,7 @@ class Result:
             )
         if other.about != self.about:
             raise UsageError(other_events(self.about, other.about))
-        apart = differing(self.to_dict(), other.to_dict())
+        apart = differing(self.identity, other.identity)
         if said := {what: line for what, line in apart.items() if what not in OF_WHOM}:
             asked = any(not what.startswith(_OF_RELEASE) for what in said)
             how = "answer different questions" if asked else "are of different releases"

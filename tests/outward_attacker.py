@@ -138,7 +138,7 @@ def read(markdown, numbers, html, most_extra=0, reader=None):
     _verdict(me, markdown, numbers, n_low, n_high, down)
     for level, row in numbers["people_above"].items():
         for route in ROUTES:
-            _above(me, row[route], float(level), route, down, n)
+            _above(me, row[route], float(level), route, n)
     _curves(me, html, n_low, n_high, down, n)
     for route in ROUTES:
         _mean(me, numbers["measures"][route], route, told, n_low, n_high, down)
@@ -209,15 +209,10 @@ def _of(me, text, last, n_low, n_high, down):
         me.cell(1, last, low, high, mark=mark)
 
 
-def _above(me, value, level, route, down, n):
+def _above(me, value, level, route, n):
     last = cutoff(level, route, n)
-    if isinstance(value, list):
-        me.cell(1, last, *value)
-    elif value is None:
-        me.cell(1, last, 0, MARK, mark=True)
-    else:
-        low, high, _ = counted(str(value), down)
-        me.cell(1, last, low, high)
+    low, high = value["at_least"], value["at_most"]
+    me.cell(1, last, low, high, mark=high <= MARK)
 
 
 def _curves(me, html, n_low, n_high, down, n):

@@ -88,7 +88,7 @@ def test_the_summary_of_cells_is_the_summary_of_people(frame):
     whole = rb.assess("adversary-routes", as_people(frame), **asked)
     one, other = (r.summary().to_dict() for r in (found, whole))
     for key in ("people", "people_above", "judged", "verdict", "other_rule", "passes", "rule",
-                "notes", "fits", "release", "threshold", "assumptions"):  # fmt: skip
+                "remarks", "fits", "release", "threshold", "assumptions"):  # fmt: skip
         assert one[key] == other[key], key
 
 

@@ -187,7 +187,7 @@ def test_the_shell_and_python_say_the_same_of_two_results(tmp_path, what):
         "population": "population: 10,000 -> 20,000",
         "p_m": "p_m: 0.1 -> 0.2",
         "known": "p_knows_age: 0.1 -> 0.2",
-        "chances": "what is known, though both scenarios are called known",
+        "chances": "the chances that are each person's own",
     }[what] in warned
     assert [f"  {line}" for line in warned] == lines[1 : 1 + len(warned)]
     assert {*rb.compare(*results).differs} <= {*warned}
@@ -200,6 +200,7 @@ def test_two_arrays_of_chances_are_two_questions():
         lambda known: rb.leak.assess(people, leaked=20, known=known),
         lambda known: rb.disclosure(people, "diagnosis", known=known),
         lambda known: rb.candidates(people, people, known=known),
+        lambda known: rb.assess("prosecutor", people, known=known),
     )
     for ask in asked:
         one, two = (ask({"age": p, "sex": 0.5}) for p in own)
@@ -210,7 +211,20 @@ def test_two_arrays_of_chances_are_two_questions():
             warnings.simplefilter("error")
             one.compare(ask({"age": own[0].copy(), "sex": 0.5}))
         digest = one.made_from["of_each_person"]
-        assert digest not in json.dumps(one._numbers())
+        outward = [json.dumps(r._every_measure()["provenance"]) for r in (one, two)]
+        assert outward[0] == outward[1]  # nothing by which somebody could confirm a guess
+        assert digest not in outward[0]
+
+
+def test_a_ledger_prints_nothing_again_for_other_chances_of_each_person(tmp_path):
+    people = rb.read_table({"age": [i // 20 for i in range(200)]}, quasi_identifiers=["age"])
+    own = [np.linspace(0.1, 0.9, 200), np.linspace(0.9, 0.1, 200)]
+    for name, chances in zip("ab", own, strict=True):
+        result = rb.assess("prosecutor", people, known={"age": chances})
+        result.keep_crosscheck(draws=2_000)
+        result.report(tmp_path / f"{name}.json", ledger=tmp_path / "ledger")
+        assert result.inputs.scenario.fingerprint not in (tmp_path / f"{name}.json").read_text()
+    assert len(json.loads((tmp_path / "ledger").read_text())["releases"]) == 2
 
 
 def test_two_results_of_a_leak_are_compared_by_the_door_that_compares_attacks():

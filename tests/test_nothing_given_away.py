@@ -241,7 +241,9 @@ def test_html_and_json_tell_rounded_numbers_only(result, tmp_path):
             assert told["value"] == (told["at_most"] if alike else None)
         assert values["all_but_a_few"]["value"] != exact["spread"][measure]["max"]["value"]
     for row in found["people_above"].values():
-        assert all(c is None or (c % 10 == 0 and c > 0) for c in row.values())
+        for told in row.values():
+            assert told["value"] is None or (told["value"] % 10 == 0 and told["value"] > 0)
+            assert told["at_least"] + 9 <= told["at_most"]
     # No number of the page is one person's risk: the highest of every measure, as it would print.
     text = re.sub(r"<[^>]+>", " ", html.read_text())
     for measure in result.measures:
@@ -465,3 +467,4 @@ def test_the_interval_of_a_mean_holds_what_is_told_of_the_mean(tmp_path):
         mean = found["measures"][name]
         assert ends["low"] <= mean["at_least"]
         assert mean["at_most"] <= ends["high"]
+        assert mean["interval"] == [ends["low"], ends["high"]]

@@ -107,7 +107,7 @@ def test_small_counts_do_not_leave_the_house(page):
     assert cells
 
 
-def test_the_json_holds_the_numbers_of_the_report(result, tmp_path):
+def test_the_json_holds_the_numbers_of_the_report(result, page, tmp_path):
     result.to_json(tmp_path / "report.json", threshold="ema")
     numbers = json.loads((tmp_path / "report.json").read_text())
     told = numbers["measures"]["overall"]
@@ -122,7 +122,17 @@ def test_the_json_holds_the_numbers_of_the_report(result, tmp_path):
     assert {(row["value"], row["at_least"]) for row in numbers["attributes"]} == {(None, None)}
     assert all(row["at_most"] > 0 for row in numbers["attributes"])
     counts = [c for row in numbers["people_above"].values() for c in row.values()]
-    assert all(c is None or c % 10 == 0 for c in counts)
+    assert all(c["value"] is None or c["value"] % 10 == 0 for c in counts)
+    for level, row in numbers["people_above"].items():
+        for name, told in row.items():
+            count = int((result.risk(name) > float(level) + 1e-9).sum())
+            assert told["at_least"] <= count <= told["at_most"]
+    assert numbers["judged"]["people_beyond"]["value"] == 700
+    assert "all but under 10 of 700 people" in numbers["verdict"]
+    assert numbers["how_sure"]
+    for name, ends in numbers["how_sure"].items():
+        assert numbers["measures"][name]["interval"] == [ends["low"], ends["high"]]
+        assert f"{ends['low']:.3g} to {ends['high']:.3g}" in page
     assert result.inputs.people.fingerprint not in (tmp_path / "report.json").read_text()
     result.to_json(tmp_path / "own.json", threshold="ema", custodian=True)
     own = json.loads((tmp_path / "own.json").read_text())

@@ -270,6 +270,37 @@ class Scenario:
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
+    def each(self) -> tuple[NDArray[np.float64], ...]:
+        """The numbers that are each person's own."""
+        return tuple(f.values for chance in self._chances for f in chance
+                     if isinstance(f, ByPerson))  # fmt: skip
+
+    @property
+    def _chances(self) -> tuple[Chance, ...]:
+        if self.knows is None:
+            return ()
+        listed = self.knows.parent
+        own = (listed.chance,) if isinstance(listed, Listed) else ()
+        return (*(item.chance for item in self.knows.known), *own)
+
+    @property
+    def told_fingerprint(self) -> str:
+        """That of the content without numbers of each person, which it would help to confirm."""
+        if self.knows is None or not self.each:
+            return self.fingerprint
+
+        def silent(part: Any) -> Any:
+            none = ByPerson(np.empty(0), None)
+            return replace(
+                part, chance=tuple(none if isinstance(f, ByPerson) else f for f in part.chance)
+            )
+
+        parent = self.knows.parent
+        parent = silent(parent) if isinstance(parent, Listed) else parent
+        knows = replace(self.knows, known=tuple(map(silent, self.knows.known)), parent=parent)
+        return replace(self, knows=knows).fingerprint
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """Names of what is known by assumption, and of parameters that are assumptions."""
         known = self.knows.known if self.knows else ()

@@ -83,6 +83,13 @@ def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any
     return {name: _ends(parts, telling) for name, parts in _sure(result).items()}
 
 
+def intervals(result: Assessment, telling: Telling) -> dict[str, tuple[float, float]]:
+    """The same as both ends, by measure; of those whose mean can be told."""
+    found = how_sure_of(result, telling)
+    return {name: (row["low"], row["high"]) for name, row in found.items()
+            if row["low"] is not None}  # fmt: skip
+
+
 def _ends(parts: dict[str, Array], telling: Telling) -> dict[str, float | None]:
     of = ("low", "high") if telling.custodian else ("low", "high", "mean")
     told = [ends for ends in (telling.mean_ends(parts[part]) for part in of) if ends is not None]
@@ -109,7 +116,8 @@ def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
     """Each measure that stands on the population, and both ends of it, for every person."""
     if not is_estimated(result) or _by_weights(result) or result.inputs.given:
         return {}
-    found = result.population_uncertainty()
+    kept = result.__dict__  # asked by each section of a page and by its JSON
+    found = kept.get("_sure") or kept.setdefault("_sure", result.population_uncertainty())
     return {
         str(name): {
             "mean": result.risk(name),

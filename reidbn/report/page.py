@@ -237,10 +237,10 @@ def numbers_of(
     What is not told is null; what is told by its two ends alone has them, and no value.
     """
     telling = telling or telling_of(result, custodian=custodian)
-    found = {}
+    found, sure = {}, result._intervals(telling)
     for name, m in result.measures.items():
         if telling.custodian or m.told != "withheld":
-            ends = telling.ends(m)
+            ends = telling.ends(m) if m.interval is not None else sure.get(name)
             key, words = telling.named(name, m)
             found[key] = {
                 **telling.number(m),

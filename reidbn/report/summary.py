@@ -165,8 +165,8 @@ class Summary:
                 "is_own": limit.is_own,
             },
             "judged": {
-                "people_beyond": telling.count(self.judged.told_beyond(telling)),
-                "unique": telling.count(telling.alike(self.judged.sizes, 1)),
+                "people_beyond": telling.count_number(self.judged.told_beyond(telling)),
+                "unique": telling.count_number(telling.alike(self.judged.sizes, 1)),
                 "mean": telling.number(mean_of(judged, "")),
                 telling.highest_key("highest"): telling.number(highest_of(judged, "")),
             },
@@ -187,7 +187,7 @@ class Summary:
         limit = self.rule.limit
         levels = THRESHOLDS if self.rule.on_classes else sorted({*THRESHOLDS, limit.value})
         return {
-            f"{t:g}": {m: telling.count(telling.above(self.result.risk(m), t))
+            f"{t:g}": {m: telling.count_number(telling.above(self.result.risk(m), t))
                        for m in self.result.measures}
             for t in levels
         }  # fmt: skip

@@ -84,6 +84,17 @@ class Telling:
             return count.low if count.is_ten else list(count)
         return count if self.custodian else self.count(told(count))
 
+    def count_number(self, count: int | Tens) -> dict[str, Any]:
+        """A count as every JSON has a number.
+
+        >>> Telling().count_number(2114)["at_most"], Telling().count_number(Tens(30, 59))["value"]
+        (2119, None)
+        """
+        if not isinstance(count, Tens) and self.custodian:
+            return told_number(int(count), (int(count),) * 2, "people")
+        ends = count if isinstance(count, Tens) else told(count)
+        return told_number((ends.low or None) if ends.is_ten else None, ends, "people")
+
     def counted(self, count: int | Tens) -> str:
         """The same in words.
 

@@ -193,7 +193,10 @@ class Assessment(Result):
         return {**self.provenance, **self._made_with()}
 
     def _of_each(self) -> tuple[Any, ...]:
-        return tuple(np.asarray(values) for values in self.inputs.subject.values())
+        own = tuple(np.asarray(values) for values in self.inputs.subject.values())
+        return (*own, *self.inputs.scenario.each)
+
+    _intervals = late("reidbn.report.assessment_sure:intervals")
 
     def _asked_about(self) -> NDArray[np.int64] | None:
         return self.inputs.individuals

@@ -313,7 +313,7 @@ class AssessmentsCompared:
     @cached_property
     def differs(self) -> tuple[str, ...]:
         """In what the two differ, beside the scenario."""
-        apart = differing(self.before.to_dict(), self.after.to_dict())
+        apart = differing(self.before.identity, self.after.identity)
         return tuple(line for what, line in apart.items() if what not in ("scenario", "known"))
 
     @property
