@@ -79,6 +79,7 @@ DOORS = {
         "reidbn.attacks.routes.readings:population_uncertainty",
         "reidbn.attacks.routes.readings:write_restricted",
         "reidbn.report.assessment_report:numbers",
+        "reidbn.report.assessment_sure:intervals",
         "reidbn.report.assessment_report:report",
         "reidbn.report.assessment_report:write_html",
         "reidbn.report.assessment_report:write_json",

@@ -13,6 +13,7 @@ import reidbn as rb
 from reidbn.attack import FactLookup, Known, Knows, Listed, Profile, Scenario
 from reidbn.cli import reidbn
 from reidbn.errors import ReidbnError, UsageError
+from reidbn.microdata import expectations, is_unique
 
 ROUTES = "adversary-routes"
 QI = ["age", "sex", "state"]
@@ -414,3 +415,25 @@ def test_columns_of_which_no_chance_is_said_are_known_in_a_knowledge_too():
     assert found.measures.keys() == named.measures.keys()
     assert found.question == named.question
     assert "expected_ppp" not in found.measures
+
+
+def test_columns_without_chances_mean_sure_knowledge_or_are_refused(people):
+    """In rb.subsets(per_person=True) they meant a chance of 1/2, and everywhere else that of 1."""
+    listed, sure = ["age", "sex"], {"age": 1, "sex": 1}
+    for known in (listed, rb.knowledge(people, listed)):
+        for ask in (
+            lambda k: rb.leak.risks(people, leaked=30, known=k),
+            lambda k: rb.candidates(people, people, known=k).risk,
+            lambda k: rb.disclosure(people, "diagnosis", known=k).ppp_full,
+            lambda k: rb.assess("prosecutor", people, known=k, unknown=["state"]).risk(),
+        ):
+            assert np.array_equal(ask(known), ask(sure))
+        for draws in (None, 5):
+            with pytest.raises(UsageError, match=r'known=\{"age": 1\}.*known=\{"age": 0.5\}'):
+                rb.subsets(people, per_person=True, known=known, draws=draws)
+        with pytest.raises(UsageError, match="named without chances"):
+            expectations(people, [is_unique], known=known)
+        assert len(rb.subsets(people, known=known)) == 3
+    half = dict.fromkeys(QI, 0.5)
+    default, said = (rb.subsets(people, per_person=True, known=k) for k in (None, half))
+    pd.testing.assert_frame_equal(default, said)

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 import reidbn as rb
-from reidbn.cli import reidbn
+from reidbn.cli import main, reidbn
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +98,16 @@ def test_a_page_about_few_people_is_written_in_sentences(tmp_path):
         secret.report(tmp_path / "d.md")
 
 
-def test_columns_known_without_chances_are_known_with_a_half_and_subsets_say_so(tmp_path):
+def test_columns_known_without_chances_are_refused_where_subsets_are_weighed(tmp_path, capsys):
+    """They were known with 1/2 there, and for sure to a leak."""
     table = tmp_path / "t.csv"
     table.write_text("age,sex\n1,m\n" + "2,m\n2,f\n" * 9)
     asked = ["subsets", str(table), "--qi", "age,sex", "--per-record", "--top", "0", "--known"]
-    bare, said = (CliRunner().invoke(reidbn, [*asked, known]).stdout for known in ("age", "age=1"))
-    assert "each column named is known with chance 1/2" in bare
-    assert "1/2" not in said
-    assert "identified by  1 known                   1 person\n" in bare
-    assert "DataFrame" not in bare
+    with pytest.raises(SystemExit, match="2"):
+        main([*asked, "age"])
+    refused = capsys.readouterr().err
+    assert "--known age=1" in refused
+    assert "--known age=0.5" in refused
+    said = CliRunner().invoke(reidbn, [*asked, "age=1"]).stdout
+    assert "identified by  1 known                   1 person\n" in said
+    assert "DataFrame" not in said

@@ -24,6 +24,7 @@ from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People, checked_people
+from reidbn.written import agree
 
 if TYPE_CHECKING:
     from reidbn.attack.scenario import Scenario
@@ -145,7 +146,8 @@ class Knowledge:
 
     def sure(self) -> Knowledge:
         """Every group is known for sure."""
-        return replace(self, probabilities=np.ones(self.groups), kinds=None, listed=None)
+        every = np.ones(self.groups)
+        return replace(self, probabilities=every, kinds=None, listed=None, stated=True)
 
     def without(self, column: str) -> Knowledge:
         """Nobody learns this column; a group of which nothing is left goes."""
@@ -267,6 +269,23 @@ def knowledge(
     never += [(name, (name,)) for name in unknown]
     about = people if table.ndim == 2 else None
     return Knowledge(names, owned, table, stated=stated, never=tuple(never), about=about)
+
+
+def weighed(people: People, known: Known | None) -> Knowledge:
+    """What is known, where subsets are weighed by its chances: by default 1/2 of each column.
+
+    Columns without chances are refused: what is named to a leak is known, and the default is not.
+    """
+    what = knowledge(people, known)
+    if known is None or what.stated or not what.groups:
+        return replace(what, stated=True)
+    first = what.names[0]
+    raise UsageError(
+        f"{', '.join(what.names)} {agree(what.groups, 'is', 'are')} named without chances, and a "
+        f"person's risk over all subsets is an average by these: say 1 where something is known "
+        f'for sure, as a leak takes it (known={{"{first}": 1}}), or 0.5 for an even chance '
+        f'(known={{"{first}": 0.5}}), which every column has where nothing is named at all'
+    )
 
 
 def is_scenario(known: Any, people: People) -> bool:

@@ -32,6 +32,7 @@ from reidbn.microdata.knowledge import (
     knowledge,
     overlaps,
     reading_order,
+    weighed,
 )
 from reidbn.microdata.lattice import (
     Array,
@@ -78,8 +79,9 @@ def subsets(
 
     `known` is what an attacker may know, however it is said (rb.knowledge): column names, {name:
     chance}, {name: (columns, chance)} or a scenario; by default each quasi-identifier is a group,
-    and where no chance is said it is 1/2.  `most` leaves out subsets of more groups; `draws`
-    takes so many subsets at random instead of visiting all, for estimates with 95 % intervals.
+    per person with chance 1/2 (columns named without chances are refused there).  `most` leaves out
+    subsets of more groups; `draws` takes so many subsets at random instead of visiting all, for
+    estimates with 95 % intervals.
 
     `people` is the table; `per_person` gives a row for each. `seed` is that of the draws;
     `progress` is called with the share done.
@@ -90,7 +92,7 @@ def subsets(
     >>> subsets(people, per_person=True)["mean_inverse"].round(4).tolist()
     [0.7083, 0.5833, 0.7083]
     """
-    what = knowledge(people, known)
+    what = weighed(people, known) if per_person else knowledge(people, known)
     people = what.seen(people)
     if draws is not None:
         if most is not None:
@@ -126,7 +128,7 @@ def expectations(
     >>> expectations(people, [is_unique])[0]
     array([0.5 , 0.25, 0.5 ])
     """
-    what = knowledge(people, known)
+    what = weighed(people, known)
     people = what.seen(people)
     refuse_many(what.groups)
     if not is_product(people, what):
@@ -323,11 +325,6 @@ def _notes(table: pd.DataFrame, people: People, what: Knowledge) -> Iterator[str
     if left:
         which = agree(len(left), "it", "them")
         yield f"no subset holds {', '.join(left)}: nobody is said to know {which}"
-    if left and not what.stated and "subset" not in table:  # columns were named, without chances
-        yield (
-            "no chances were said, so each column named is known with chance 1/2 (a leak takes it "
-            "for known): say one for each, such as 1"
-        )
     if not what.stated or "subset" not in table:
         return
     whose = "" if what.is_shared else " of a person, on average over these people"
