@@ -24,15 +24,17 @@ ROOT = HERE.parent
 FRONT = "README.md"
 # In the order of the menu: what it is for, then the files of docs/.
 MENU = {
-    "Start": ["README.md", "docs/lessons.md", "docs/class.md"],
+    "Start": ["README.md", "docs/tutorial.md", "docs/which-scenario.md", "docs/how-to.md",
+              "docs/limits.md", "docs/lessons.md", "docs/class.md"],
     "A table": ["docs/data.md", "docs/assessment.md", "docs/results.md", "docs/subsets.md",
                 "docs/population.md", "docs/recommend.md"],
     "Attacks": ["docs/leak.md", "docs/disclosure.md", "docs/linkage.md", "docs/families.md",
                 "docs/record-network.md"],
     "Models": ["docs/model-files.md", "docs/models.md", "docs/what-if.md", "docs/decide.md",
                "docs/pictures-and-exchange.md"],
-    "How we know": ["docs/truth-check.md", "docs/reproduction-xia.md",
-                    "docs/reproduction-popat.md", "ARCHITECTURE.md", "REFERENCES.md",
+    "How we know": ["docs/how-we-know.md", "docs/mathematics.md", "docs/truth-check.md",
+                    "docs/reproduction-xia.md", "docs/reproduction-popat.md",
+                    "docs/reproduction-small.md", "ARCHITECTURE.md", "REFERENCES.md",
                     "CHANGELOG.md"],
 }  # fmt: skip
 STYLE = """

@@ -14,7 +14,7 @@ import reidbn as rb
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-WIDE = {"families"}
+WIDE = {"families", "tutorial"}
 # A rule that was named and is not kept ends with 1.
 ENDS = {"assess": (0, 1), "leak": (0, 1), "disclosure": (0, 1)}
 

@@ -74,6 +74,7 @@ DOORS = {
     "attack/coverage.py": {"reidbn.report.coverage_figure:draw_coverage"},
     "attacks/routes/assessment.py": {
         "reidbn.attacks.routes.changes:compare_assessments",
+        "reidbn.attacks.routes.drivers:drivers",
         "reidbn.attacks.routes.explained:explain",
         "reidbn.attacks.routes.explained:write_explained",
         "reidbn.attacks.routes.readings:population_uncertainty",

@@ -480,6 +480,7 @@ class Assessment(Result):
         return write_frames(path, [self.subjects.reset_index(names="subject")])
 
     to_restricted = late("reidbn.attacks.routes.readings:write_restricted")
+    drivers = late("reidbn.attacks.routes.drivers:drivers")
     explain = late("reidbn.attacks.routes.explained:explain")
     to_explained = late("reidbn.attacks.routes.explained:write_explained")
 

@@ -45,6 +45,7 @@ from reidbn.attacks.routes.summed import (
     shape_by_person,
     summed,
 )
+from reidbn.calls import typed
 from reidbn.cpds.protocol import NO, YES
 from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.query import Query
@@ -200,13 +201,23 @@ class Drivers:
         table["method"] = self.method
         return table.sort_values("contribution", ascending=False, ignore_index=True)
 
+    def __str__(self) -> str:
+        rows = self.table()[["group", "contribution"]].itertuples(index=False)
+        lines = [f"What adds most to the mean {self.measure} risk ({self.method}):"]
+        return "\n".join(lines + [f"  {group:24}{adds:10.4g}" for group, adds in rows])
 
+    __repr__ = __str__
+
+
+@typed
 def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
     """How much each attribute group adds to the risk.
 
-    Groups that are known for sure are one member of the attack; here they are told apart where
+    `result` is the assessment; `measure` the risk that is taken apart.  Groups that are known for
+    sure are one member of the attack; here they are told apart where
     that leaves few enough subsets.
     """
+    result.risk(measure)  # refuses one that is not there
     if not result.attack.groups:
         raise UsageError(
             f"{result.attack.name} has no group of attributes, so what each of them adds cannot be "
