@@ -39,7 +39,8 @@ MENU = {
 }  # fmt: skip
 STYLE = """
 body { margin: 0; font: 16px/1.55 system-ui, sans-serif; color: #222; background: #fff;
-  display: grid; grid-template-columns: 15rem minmax(0, 46rem); gap: 2.5rem; padding: 0 1.2rem }
+  display: grid; grid-template-columns: 15rem minmax(0, 50rem); gap: 2.5rem; padding: 0 1.2rem }
+nav { grid-area: 1 / 1 } main { grid-area: 1 / 2 } .to-menu { display: none }
 nav { font-size: .88rem; padding: 1.6rem 0; position: sticky; top: 0; align-self: start;
   max-height: 100vh; overflow-y: auto; box-sizing: border-box }
 nav h2 { font-size: .8rem; color: #555; margin: 1rem 0 .2rem; font-weight: 600 }
@@ -52,8 +53,9 @@ pre { overflow-x: auto; background: #f3f5f7; padding: .7rem .9rem; font-size: .8
 code { font-size: .9em } .wide { overflow-x: auto } table { border-collapse: collapse;
   font-size: .88rem } th, td { text-align: left; vertical-align: top; padding: .25rem .8rem
   .25rem 0;   border-bottom: 1px solid #ddd; overflow-wrap: normal }
-@media (max-width: 52rem) { body { display: block } nav { position: static; max-height: none } }
-@media print { nav { display: none } body { display: block } }
+@media (max-width: 52rem) { body { display: block } nav { position: static; max-height: none }
+  .to-menu { display: inline-block; margin-top: 1rem } }
+@media print { nav, .to-menu { display: none } body { display: block } }
 """
 
 
@@ -83,7 +85,9 @@ class Site:
                     if key in child.attrs:
                         child.attrs[key] = self._link(name, str(child.attrs[key]))
         body = self.words.renderer.render(tokens, self.words.options, {})
-        body = body.replace("<table>", '<div class="wide"><table>')
+        body = body.replace("\n\n</code></pre>", "\n</code></pre>").replace(
+            "<table>", '<div class="wide"><table>'
+        )
         self.anchors[name] = slugs
         self.bodies[name] = title, body.replace("</table>", "</table></div>")
 
@@ -139,7 +143,8 @@ class Site:
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n"
-            f'<nav aria-label="Pages">{menu}</nav>\n<main>\n{body}</main></body></html>\n'
+            f'<main>\n<a class="to-menu" href="#pages">All pages</a>\n{body}</main>\n'
+            f'<nav id="pages" aria-label="Pages">{menu}</nav></body></html>\n'
         )
 
     def _item(self, name: str, other: str) -> str:
