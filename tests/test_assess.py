@@ -276,11 +276,11 @@ def test_matching_values_count_matches_and_the_approximation_is_noted():
             {
                 "population": 500,
                 "scenario": Scenario(
-                    "x", knows=Knows((Known("a", ("age", "sex")), Known("b", ("sex",))))
+                    "x", knows=Knows((Known("a", ("age", "sex"), (0.5,)), Known("b", ("sex",))))
                 ),
             },
-            ModelError,
-            'groups overlap: "sex" is in a and in b',
+            UsageError,
+            'groups overlap: "sex" is in more than one of a, b',
         ),
         ({"population": 500, "without": ["party"]}, UsageError, 'knows no "party"'),
         ({"population": 500, "columns": {"party": "race"}}, UsageError, 'no attribute "party"'),

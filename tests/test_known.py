@@ -437,3 +437,42 @@ def test_columns_without_chances_mean_sure_knowledge_or_are_refused(people):
     half = dict.fromkeys(QI, 0.5)
     default, said = (rb.subsets(people, per_person=True, known=k) for k in (None, half))
     pd.testing.assert_frame_equal(default, said)
+
+
+def test_groups_that_share_columns_mean_the_same_everywhere(people):
+    """A column of two groups is known when either is; assess alone refused such groups."""
+    known = {"sex": 0.25, "home": (["sex", "state"], 0.5), "age": 0.3}
+    told = [(("sex",), 0.25), (("sex", "state"), 0.5), (("age",), 0.3)]
+    half = Knows(tuple(Known(n, c, (p,)) for n, (c, p) in zip(known, told, strict=True)))
+    mean = np.zeros(len(people))
+    for draw in product((0, 1), repeat=3):
+        columns = sorted({c for bit, (own, _) in zip(draw, told, strict=True) for c in own if bit})
+        weight = np.prod([p if bit else 1 - p for bit, (_, p) in zip(draw, told, strict=True)])
+        mean += weight / (people.class_sizes(columns) if columns else len(people))
+    cells = rb.contingency(FRAME, QI)
+    for asked in (known, Scenario("half", knows=half)):
+        for found in (
+            rb.subsets(people, per_person=True, known=asked)["mean_inverse"],
+            rb.leak.risks(people, leaked=len(people), known=asked),
+            rb.candidates(people, people, known=asked).risk,
+            2 * rb.assess("marketer", people, known=asked).risk(),  # tries half the time
+        ):
+            assert np.asarray(found) == pytest.approx(mean, abs=1e-13)
+        assert 2 * rb.assess("marketer", cells, known=asked).risk().mean() == pytest.approx(
+            mean.mean(), abs=1e-13
+        )
+    r = rb.assess("marketer", people, known=known)
+    r.check(draws=20_000)
+    assert r.explain(3)
+    sure = {"sex": 1, "home": (["sex", "state"], 1), "age": 1}
+    assert np.array_equal(
+        rb.assess("marketer", people, known=sure).risk(), rb.assess("marketer", people).risk()
+    )
+    plan = rb.recommend(
+        people, attack="marketer", known=known, target={"overall": "mean <= 0.12"},
+        hierarchies={"age": rb.microdata.Bands(10, 20)}, keep=["sex", "state"],
+    )  # fmt: skip
+    again = rb.assess("marketer", plan.apply(), known=known).risk().mean()
+    assert again <= 0.12 < r.risk().mean()
+    with pytest.raises(UsageError, match='groups overlap: "sex" is in more than one of'):
+        rb.assess(ROUTES, people, known=known, population=10_000)

@@ -83,6 +83,12 @@ class Groups:
     def columns(self) -> tuple[tuple[str, ...], ...]:
         return tuple(p.columns for p in self.placed)
 
+    def columns_in(self, mask: int) -> list[str]:
+        """The columns that a subset of the groups makes known, each once."""
+        return list(dict.fromkeys(
+            c for j, p in enumerate(self.placed) if mask >> j & 1 for c in p.columns
+        ))  # fmt: skip
+
 
 def place(
     knows: Knows,
@@ -109,7 +115,6 @@ def place(
     bands: dict[str, float] = {}
     known = _with_every_column(knows, people, unknown)
     known = tuple(_banded(k, known, people, unknown, bands, notes) for k in known)
-    _refuse_overlap(known)
     kept = [k for k in known if _has_columns(k, people, notes)]
     missed = tuple(k for k in known if k not in kept)
     parent, parent_p = knows.parent, None
@@ -210,18 +215,6 @@ def _with_every_column(knows: Knows, people: People, unknown: Sequence[str]) -> 
     named = {c for k in knows.known for c in k.columns} | {*unknown}
     rest = (c for c in people.quasi_identifiers if c not in named)
     return (*knows.known, *(Known(c, (c,), source="worst case: known for sure") for c in rest))
-
-
-def _refuse_overlap(known: Sequence[Known]) -> None:
-    owner: dict[str, str] = {}
-    for item in known:
-        for column in item.columns:
-            if column in owner:
-                raise ModelError(
-                    f'groups overlap: "{column}" is in {owner[column]} and in {item.name}; '
-                    f"put it in one of them, or join the two"
-                )
-            owner[column] = item.name
 
 
 def _has_columns(item: Known, people: People, notes: list[str]) -> bool:
@@ -431,7 +424,7 @@ def _joined(placed: Sequence[Placed]) -> tuple[Placed, ...]:
     one = Placed(
         EVERYTHING_SURE,
         " + ".join(p.label for p in sure),
-        tuple(c for p in sure for c in p.columns),
+        tuple(dict.fromkeys(c for p in sure for c in p.columns)),
         np.ones_like(sure[0].p),
         "; ".join(dict.fromkeys(p.source for p in sure)),
     )

@@ -307,7 +307,7 @@ def _alike(result: Assessment, places: NDArray[np.intp]) -> NDArray[np.int64] | 
     if not result.attack.groups or not result.groups.placed:
         return None
     seen = result.groups.seen(result.table)
-    sizes = seen.class_sizes([name for names in result.groups.columns for name in names])
+    sizes = seen.class_sizes(result.groups.columns_in(-1))
     rows = result.inputs.individuals
     return np.asarray(sizes[places if rows is None else rows[places]])
 

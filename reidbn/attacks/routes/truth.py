@@ -97,7 +97,7 @@ def act_out(result: Assessment, *, draws: int = 20_000, seed: int = 0) -> ActedO
     people = result.groups.seen(result.inputs.people)
     right = unique = 0
     for mask in progress(np.unique(masks).tolist(), "acting the attack out"):
-        columns = [c for j, g in enumerate(result.groups.columns) if mask >> j & 1 for c in g]
+        columns = result.groups.columns_in(mask)
         targets = who[masks == mask]
         guessed, sizes = _guess(people.class_ids(columns)[0], targets, rng)
         right += int((guessed == targets).sum())
@@ -277,7 +277,7 @@ def truth_check(
     masks = draw_known(result, who, rng)
     happened = {route: np.zeros(draws, dtype=bool) for route in ROUTES}
     for mask in progress(np.unique(masks).tolist(), "acting the attack out"):
-        columns = [c for j, g in enumerate(result.groups.columns) if mask >> j & 1 for c in g]
+        columns = result.groups.columns_in(mask)
         ids, count = population.class_ids(columns)
         in_population = np.bincount(ids, minlength=count)
         in_table = np.bincount(ids[rows], minlength=count)
