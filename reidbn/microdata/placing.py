@@ -83,6 +83,18 @@ class Groups:
     def columns(self) -> tuple[tuple[str, ...], ...]:
         return tuple(p.columns for p in self.placed)
 
+    def refuse_overlap(self) -> None:
+        """Raise where a column is in two groups: population models take them as parts."""
+        every = [column for columns in self.columns for column in columns]
+        twice = next((column for column in every if every.count(column) > 1), None)
+        if twice is not None:
+            names = ", ".join(p.label for p in self.placed)
+            raise UsageError(
+                f'groups overlap: "{twice}" is in more than one of {names}, and who is alike in '
+                f"the population is estimated for groups that do not: put it in one of them, or "
+                f"join the two; without population= what is asked of the table alone is exact"
+            )
+
     def columns_in(self, mask: int) -> list[str]:
         """The columns that a subset of the groups makes known, each once."""
         return list(dict.fromkeys(

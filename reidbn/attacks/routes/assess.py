@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -440,15 +439,7 @@ def _population(
 ) -> SubsetPopulation:
     """The population model, of the table as it was before anybody was left out of it."""
     assert inputs.population is not None  # noqa: S101 - the caller looked
-    every = [column for columns in groups.columns for column in columns]
-    twice = [column for column, number in Counter(every).items() if number > 1]
-    if twice:
-        names = ", ".join(p.label for p in groups.placed)
-        raise UsageError(
-            f'groups overlap: "{twice[0]}" is in more than one of {names}, and who '
-            f"is alike in the population is estimated for groups that do not: put it in one of "
-            f"them, or join the two; without population= what is asked of the table alone is exact"
-        )
+    groups.refuse_overlap()
     who = inputs.individuals
     if inputs.people.before is not None:
         who = inputs.people.rows_of_whole if who is None else inputs.people.rows_of_whole[who]
