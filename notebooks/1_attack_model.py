@@ -129,16 +129,18 @@ assert abs(float(brute) - float(answer)) < 1e-15
 # name, half of the time you are there, and needs no guess.
 
 # %%
-barista = rb.Node(
+barista = rb.attack.Node(
     "known_by_name",
     ("no", "yes"),
     rb.cpd.Probability("$p_barista", ("breakfast",)),
     ("breakfast",),
     story="The barista knows your name and your card",
 )
-either = rb.Node("found", ("no", "yes"), rb.cpd.Or(), ("identified", "known_by_name"))
+either = rb.attack.Node("found", ("no", "yes"), rb.cpd.Or(), ("identified", "known_by_name"))
 wider = attack.replace(
-    parameters=attack.parameters.replace(rb.Parameter("p_barista", 0.5, source="assumption")),
+    parameters=attack.parameters.replace(
+        rb.attack.Parameter("p_barista", 0.5, source="assumption")
+    ),
     nodes=attack.nodes.replace(barista, either),
 )
 risk = rb.ask(wider, "found=yes")
@@ -151,7 +153,9 @@ risk
 
 # %%
 try:
-    wider.with_node(rb.Node("alarm", ("no", "yes"), rb.cpd.Probability("$p_alram"), ("breakfest",)))
+    wider.with_node(
+        rb.attack.Node("alarm", ("no", "yes"), rb.cpd.Probability("$p_alram"), ("breakfest",))
+    )
 except rb.errors.ModelError as problem:
     message = str(problem)
 print(message)

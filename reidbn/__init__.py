@@ -9,12 +9,11 @@ __all__ = ["__version__"]
 __getattr__ = face(
     __name__,
     {
-        "errors": "ReidbnError",
         "result": "Result",
-        "attack": "Attack Node Parameter Scenario coverage load load_scenario models scenarios",
+        "attack": "Attack coverage load models scenarios",
         "inference": "Answer Asked ask check crosscheck most_probable",
         "inference.interchange": "export import_network",
-        "microdata": "People candidates contingency read_sparse read_table subsets suda",
+        "microdata": "candidates contingency read_sparse read_table subsets suda",
         "attacks": "Assessment assess disclosure linkage linkage_experiments linkage_truth "
         "neighbourhood read_kin what_if",
         "whatif": "compare decide expect learn solve sweep tornado",
@@ -25,13 +24,14 @@ __getattr__ = face(
     },
     {
         "errors": "CrosscheckFailed DataError ImpossibleEvidence MissingPart ModelError Problem "
-        "TooLarge UsageError",
-        "attack": "Group GroupRow Prior Question SubjectColumn dumps loads register save",
+        "ReidbnError TooLarge UsageError",
+        "attack": "Group GroupRow Node Parameter Prior Question Scenario SubjectColumn dumps "
+        "load_scenario loads register save",
         "cpds": "CPD And Empirical Function HypergeometricLeak Lookup Mixture NoisyAnd NoisyOr "
         "OneOver Or PitmanClassSize PitmanMatch PitmanUniqueness Probability Row Rows Share "
         "SurveyClassSize Table Threshold Uniform Unique cpd_function",
         "inference": "Case",
-        "microdata": "Bands Contingency Dates Knowledge Ladder Prefix Suda Suffix Tree "
+        "microdata": "Bands Contingency Dates Knowledge Ladder People Prefix Suda Suffix Tree "
         "class_size_chunks class_size_matrix class_sizes_by_mask collapse knowledge "
         "read_hierarchy",
         "attacks": "population_uncertainty",

@@ -119,7 +119,7 @@ def _about(name: str) -> tuple[str, str]:
     from reidbn.inference.checking import is_scenario
 
     if is_scenario(name):
-        return rb.load_scenario(name).name, "a scenario"
+        return rb.attack.load_scenario(name).name, "a scenario"
     attack = rb.load(name)
     counts = (
         (len(attack.all_nodes), "node"),
