@@ -328,3 +328,21 @@ def test_the_largest_leak_keeps_everybodys_risk_where_classes_are_mixed(run):
 def test_an_option_of_what_is_not_there_is_refused_and_not_dropped(run, dropped):
     code, _, err = run(*ALONE, *dropped, "--fail-above", 0.6)
     assert (code, f"{dropped[0]} needs" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("asked", "remedy"), [
+    (("--sensitive-known", 1), "with --known each column's chance"),
+    (("--homogeneity", "--fail-above", 0.5), "ask of one column at a time"),
+])  # fmt: skip
+def test_no_gate_judges_each_of_several_secrets_as_if_it_were_known_alone(
+    run, tmp_path, asked, remedy
+):
+    path = tmp_path / "t.csv"
+    rows = [f"F,d{i % 5},j{i // 5}" for i in range(40)]  # diag and job together single out all
+    path.write_text("sex,diag,job\n" + "\n".join(rows) + "\n")
+    table = (path, "--qi", "sex", "--leaked", 20, "--sensitive")
+    code, _, err = run(*table, "diag,job", *asked)
+    assert (code, remedy in err) == (2, True)
+    assert run(*table, "diag", *asked)[0] in (0, 1)
+    together = (path, "--qi", "sex,diag,job", "--leaked", 20, "--known", "sex=1,diag=1,job=1")
+    assert run(*together, "--fail-above", 0.49)[0] == 1  # what the remedy asks: one is in half

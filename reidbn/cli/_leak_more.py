@@ -34,10 +34,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     known_options,
     click.option("--sensitive-known", type=CHANCE, metavar="P",
-                 help="Chance that a --sensitive value is known and filters the candidates."),
+                 help="Chance that the value of the one --sensitive column is known and filters the "
+                 "candidates; of several, use --qi and --known."),
     click.option("--homogeneity", is_flag=True,
                  help="What the leak tells of every --sensitive column of a table; --fail-above "
-                 "then judges the chance to be identified or to have one's secret believed."),
+                 "(of one column) judges the chance to be identified or to have one's secret "
+                 "believed."),
     click.option("--alike", type=WHOLE, metavar="S",
                  help="The same without a table: S of --class-size share the target's secret."),
     click.option("--seen", type=CHANCE, metavar="Q",
@@ -154,9 +156,29 @@ def refuse_misplaced(people: People | None, options: dict[str, Any]) -> None:
     for name in ("sensitive_known", "homogeneity"):
         if options[name] not in (None, False) and not options["sensitive"]:
             raise UsageError(f"--{name.replace('_', '-')} needs --sensitive")
+    _refuse_several_secrets(options)
     _refuse_another_risk(options)
     if not options["claims"] and (options["known_in_leak"] or options["in_table"] != 1):
         raise UsageError("--in-table and --known-in-leak are about --claims; name a rule")
+
+
+def _refuse_several_secrets(options: dict[str, Any]) -> None:
+    """Secrets that are asked of one at a time tell more together, which no answer would hear of."""
+    secrets = columns_listed(options["sensitive"])
+    if len(secrets) < 2:
+        return
+    if options["sensitive_known"] is not None:
+        raise UsageError(
+            f"--sensitive-known is about one --sensitive column, and who knows {len(secrets)} of "
+            f"them tells more people apart than by any one: name {', '.join(secrets)} with --qi, "
+            f"too, and with --known each column's chance (A=1,B=0.3)"
+        )
+    if options["homogeneity"] and options["fail_above"] is not None:
+        raise UsageError(
+            f"--fail-above with --homogeneity is about one --sensitive column, and the chance that "
+            f"any of {len(secrets)} secrets is believed is higher than each one's: ask of one "
+            f"column at a time, or leave --fail-above out"
+        )
 
 
 _READINGS = {
