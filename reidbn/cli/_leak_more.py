@@ -34,8 +34,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     known_options,
     click.option("--sensitive-known", type=CHANCE, metavar="P",
-                 help="Chance that the value of the one --sensitive column is known and filters the "
-                 "candidates; of several, use --qi and --known."),
+                 help="Chance that the value of the one --sensitive column is known and filters "
+                 "the candidates; of several, use --qi and --known."),
     click.option("--homogeneity", is_flag=True,
                  help="What the leak tells of every --sensitive column of a table; --fail-above "
                  "(of one column) judges the chance to be identified or to have one's secret "

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from reidbn.above import is_above
 from reidbn.attacks.secrets.counts import threshold
@@ -81,10 +82,11 @@ COMPARED_UP_TO = 2e8  # comparisons of people that the map may take where values
               default="observed", help="What the paper's search cuts [observed].")  # fmt: skip
 @result_options()
 @click.option("--fail-above", type=ABOVE, metavar="CHANCE",
-              help="Exit 1 if the chance that anybody's secret is given away is above (it is 1 "
-                   "without upward privacy, where --known says no chances).")  # fmt: skip
+              help="Exit 1 if the chance that anybody's secret, or any of several, is given away "
+                   "is above (it is 1 without upward privacy if no chances are said).")  # fmt: skip
 @click.option("--fail-above-share", type=Chance(is_limit=True), metavar="SHARE",
-              help="Exit 1 if a larger share of people has no upward privacy.")  # fmt: skip
+              help="Exit 1 if a larger share of people, or of their weight, has no upward privacy "
+                   "(of any of several secrets).")  # fmt: skip
 @output_options
 @click.pass_context
 def disclosure(
@@ -135,23 +137,45 @@ def disclosure(
 
 
 def _gate_of_each(found: dict[str, Disclosure], limit: float, *, as_json: bool) -> dict[str, Any]:
-    """What `--fail-above` judges: the chance of the person whose secret is least protected."""
-    chances = {
-        name: float((~d.upward() if d.chances is None else d.breach_probability).max())
-        for name, d in found.items()
-    }
-    secret = max(chances, key=chances.__getitem__)
-    told = f"the highest chance that a person's {secret} is given away is {chances[secret]:.4g}"
-    if found[secret].chances is None:
+    """What `--fail-above` judges: the chance of the person whose secrets are least protected."""
+    from reidbn.attacks.secrets.joint import breach_of_any, unprotected
+
+    sure = all(d.chances is None for d in found.values())
+    chance = float((unprotected(found)[0] if sure else breach_of_any(found)).max())
+    told = f"the highest chance that {_any_of(found)} is given away is {chance:.4g}"
+    if sure:
         told += " (no chances were said: what may be known is known)"
-    exceeded = bool(is_above(chances[secret], limit))
-    return say_gate(limit, told, exceeded=exceeded, as_json=as_json)
+    return say_gate(limit, told, exceeded=bool(is_above(chance, limit)), as_json=as_json)
+
+
+def _any_of(found: dict[str, Disclosure]) -> str:
+    names = list(found)
+    return (
+        f"a person's {', '.join(names[:-1])} or {names[-1]}"
+        if names[1:]
+        else f"a person's {names[0]}"
+    )
 
 
 def _gate_of_share(found: dict[str, Disclosure], limit: float, *, as_json: bool) -> dict[str, Any]:
-    """What `--fail-above-share` judges: the share of people whose secret is not protected."""
-    worst, secret = max((1 - d.share_upward(), name) for name, d in found.items())
-    told = f"{worst:.1%} of the people asked about have no upward privacy of {secret}"
+    """What `--fail-above-share` judges: the share of people some secret of whom is not protected.
+
+    Somebody whose secret is missing is not asked about it, so that the share of one secret alone
+    may be higher; and the share of weight is judged where it is higher than that of people.
+    """
+    from reidbn.attacks.secrets.joint import unprotected
+
+    shares = []
+    for some in [found, *({name: d} for name, d in found.items())]:
+        names = list(some)
+        whose = names[0] if len(names) == 1 else f"one or more of {', '.join(names)}"
+        broken, weights = unprotected(some)
+        shares.append((float(broken.mean()), "people asked about", whose))
+        if weights is not None:
+            heavy = float(np.average(broken, weights=weights))
+            shares.append((heavy, "weight of the people asked about", whose))
+    worst, of, whose = max(shares, key=lambda share: share[0])
+    told = f"{worst:.1%} of the {of} have no upward privacy of {whose}"
     return say_gate(
         limit, told, exceeded=bool(is_above(worst, limit)), as_json=as_json, of="-share"
     )
