@@ -160,3 +160,19 @@ def test_a_subject_file_does_not_write_over_what_was_said(tmp_path):
     path.write_text('{"class_size": 9}')
     with pytest.raises(rb.UsageError, match="class_size is named twice"):
         read_subject(["class_size=1", str(path)])
+
+
+@pytest.mark.parametrize(("fault", "code"), [(RuntimeError("of its own"), 70),
+                                             (BrokenPipeError(), 141)])  # fmt: skip
+def test_no_fault_of_its_own_ends_as_a_gate_that_judged(fault, code, monkeypatch, capsys):
+    from reidbn.cli import main
+
+    def fails(context):
+        raise fault
+
+    monkeypatch.setattr(reidbn, "invoke", fails)
+    monkeypatch.setattr("sys.stderr.close", lambda: None, raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main(["leak", "--classes", "2:5", "--leaked", "2", "--fail-above", ".5"])
+    assert ended.value.code == code
+    assert ("no gate has judged" in capsys.readouterr().err) == (code == 70)

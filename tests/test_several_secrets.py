@@ -6,6 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+import reidbn as rb
+from reidbn.report import disclosure_figures as figures
+
 CHANCES = {"age": 0.5, "town": 0.25, "sex": 0.75}
 
 
@@ -119,3 +122,32 @@ def test_weights_do_not_turn_a_gate_on_shares_green(run, tmp_path):
         1,
         True,
     )
+
+
+@pytest.mark.parametrize("blank", [(0,), (0, 1, 2)])
+def test_a_record_is_one_column_of_the_map_whatever_others_lack(blank):
+    """As many blanks in every column, of different people; or blanks in one column alone."""
+    n, columns = 30, ("age", "sex", "diag")
+    cells = {"age": [str(30 + i % 3) for i in range(n)], "sex": ["FM"[i % 2] for i in range(n)],
+             "diag": ["xyz"[i * 7 // 3 % 3] for i in range(n)]}  # fmt: skip
+    for k in blank:
+        cells[columns[k]][5 + k] = ""
+    people = rb.read_table(cells, quasi_identifiers=["age", "sex"], sensitive=["diag"])
+    found = rb.secrets.disclosure_all(people)
+    table = found.ppp_min
+    assert table.shape == (n, 3)
+    assert np.argwhere(np.isnan(table)).tolist() == [[5 + k, k] for k in blank]
+    for k, name in enumerate(columns):
+        of = found[name].people["ppp_min"]
+        assert table[of.index.to_numpy(), k] == pytest.approx(of.to_numpy(), abs=0)
+    image = figures.heat_map(found).axes[0].get_images()[0]
+    drawn, left_out = np.asarray(image.get_array()), len(figures.BANDS) + 1
+    assert drawn.shape == (3, n)
+    assert (drawn == left_out).sum(axis=1).tolist() == [int(k in blank) for k in range(3)]
+    assert image.cmap(image.norm(left_out))[:3] != image.cmap(image.norm(5))[:3]
+    order = figures.people_order([*table.T], 0.0)
+    assert (
+        np.argwhere(drawn.T[np.argsort(order)] == left_out).tolist()
+        == np.argwhere(np.isnan(table)).tolist()
+    )
+    figures.example_map(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 import warnings
 from collections import Counter
 from importlib import import_module
@@ -25,6 +26,7 @@ __getattr__ = face(
     },
 )
 
+FAULT, CUT_OFF = 70, 141  # exit codes that no gate has: EX_SOFTWARE, and as after SIGPIPE
 # group: command: (module in this folder, one line for --help).  Nothing heavy is imported for it.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Tables": {
@@ -177,7 +179,11 @@ def _main(argv: list[str] | None) -> Any:
     except ReidbnError as problem:
         click.echo(f"reidbn: {problem.in_shell}", err=True)
         sys.exit(problem.exit_code)
-    except BrokenPipeError:
+    except BrokenPipeError:  # whoever reads stopped: what a gate would have said is not known
         sys.stderr.close()
-        sys.exit(0)
+        sys.exit(CUT_OFF)
+    except Exception:
+        traceback.print_exc()
+        click.echo("reidbn: this is a fault of reidbn's own, and no gate has judged", err=True)
+        sys.exit(FAULT)
     sys.exit(code if isinstance(code, int) else 0)

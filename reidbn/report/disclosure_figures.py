@@ -19,6 +19,7 @@ from reidbn.above import is_above
 from reidbn.attacks.secrets.ask import DisclosureAll
 from reidbn.attacks.secrets.counts import Reading
 from reidbn.attacks.secrets.generalise import Generalisation
+from reidbn.attacks.secrets.joint import asked_about, side_by_side
 from reidbn.attacks.secrets.result import Disclosure
 from reidbn.errors import UsageError
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, blank, save, titled
@@ -31,6 +32,8 @@ Floats = NDArray[np.float64]
 
 DISCLOSED = "#7f0000"
 BANDS = ("#ffffcc", "#c7e9b4", "#7fcdbb", "#41b6c4", "#225ea8")  # told apart by all readers
+LEFT_OUT = "#d9d9d9"
+"""Of whom the secret is missing, so that nothing was asked about it."""
 ONE_BY_ONE = 400
 """Most people who get a column of their own."""
 
@@ -71,32 +74,37 @@ def band_table(rows: Mapping[str, Floats], p: float) -> pd.DataFrame:
 def people_order(rows: Sequence[Floats], p: float) -> NDArray[np.int64]:
     """One order for all rows: most often disclosed first, then by mean PPP, then as recorded."""
     table = np.stack(rows)
-    disclosed = (~is_above(table, p)).sum(axis=0)
-    return np.lexsort((np.arange(table.shape[1]), table.mean(axis=0), -disclosed))
+    disclosed = (~is_above(table, p) & ~np.isnan(table)).sum(axis=0)
+    return np.lexsort((np.arange(table.shape[1]), np.nanmean(table, axis=0), -disclosed))
 
 
 def draw_map(
     rows: Mapping[str, Floats], p: float, title: str, path: str | Path | None = None
 ) -> Figure:
-    """A heat map: one row per name, people (or quantiles) from left to right."""
+    """A heat map: one row per name, people (or quantiles) from left to right.
+
+    All rows are of the same people in the same order; NaN where a row is not about somebody.
+    """
     from matplotlib.colors import ListedColormap
 
     if not rows:
         raise UsageError("there is no row to draw")
     people = len(next(iter(rows.values())))
     many = people > ONE_BY_ONE
+    about = [ppp[~np.isnan(ppp)] for ppp in rows.values()]
     if many:
-        at = (2 * np.arange(ONE_BY_ONE) + 1) * people // (2 * ONE_BY_ONE)
-        image = np.stack([band_of(np.sort(ppp)[at], p) for ppp in rows.values()])
+        step = 2 * np.arange(ONE_BY_ONE) + 1
+        at = (step * ppp.size // (2 * ONE_BY_ONE) for ppp in about)
+        image = np.stack([band_of(np.sort(x)[i], p) for x, i in zip(about, at, strict=True)])
     else:
         order = people_order(list(rows.values()), p)
-        image = np.stack([band_of(ppp[order], p) for ppp in rows.values()])
+        image = np.stack([band_of(ppp[order], p) for ppp in rows.values()])  # NaN above all bands
     figure, (axes,) = blank(7.6, 1.5 + 0.34 * len(rows))
-    colours = ListedColormap([DISCLOSED, *BANDS])
-    axes.imshow(image, aspect="auto", interpolation="nearest", cmap=colours, vmin=0, vmax=5,
+    colours = ListedColormap([DISCLOSED, *BANDS, LEFT_OUT])
+    axes.imshow(image, aspect="auto", interpolation="nearest", cmap=colours, vmin=0, vmax=6,
                 extent=(0, people, len(rows) - 0.5, -0.5))  # fmt: skip
     axes.set_yticks(range(len(rows)), list(rows))
-    for place, ppp in enumerate(rows.values()):
+    for place, ppp in enumerate(about):
         share = f"{100 * float((~is_above(ppp, p)).mean()):.1f} %"
         axes.annotate(share, (1.01, place), xycoords=("axes fraction", "data"), va="center",
                       color=INK, fontsize=8)  # fmt: skip
@@ -109,18 +117,19 @@ def draw_map(
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
     titled(axes, title)
-    _legend(figure, p)
+    _legend(figure, p, left_out=bool((image > len(BANDS)).any()))
     return save(figure, path, of_people=True)
 
 
-def _legend(figure: Figure, p: float) -> None:
+def _legend(figure: Figure, p: float, *, left_out: bool = False) -> None:
     from matplotlib.patches import Patch
 
     names = band_names(p)
     names[0] = f"PPP {names[0]}: disclosed"
+    named = [*zip((DISCLOSED, *BANDS), names, strict=True)]
+    named += [(LEFT_OUT, "left out: missing")] if left_out else []
     patches = [
-        Patch(facecolor=colour, edgecolor=LINE, linewidth=0.4, label=name)
-        for colour, name in zip((DISCLOSED, *BANDS), names, strict=True)
+        Patch(facecolor=colour, edgecolor=LINE, linewidth=0.4, label=name) for colour, name in named
     ]
     figure.legend(handles=patches, loc="outside lower center", ncols=6, frameon=False, fontsize=8,
                   handlelength=1.2, columnspacing=1.2)  # fmt: skip
@@ -133,19 +142,22 @@ def example_map(found: DisclosureAll, *, q: float = 0.0, path: str | Path | None
     """PPP and PoAC of a small table with all else known, written into the cells (its Figure 1)."""
     from matplotlib.colors import ListedColormap
 
-    people = len(next(iter(found.values())))
+    people = len(asked_about(found)[0])
     if people > 30:
         raise UsageError(f"{people} people are too many for an example; at most 30, or heat_map")
     figure, places = blank(1.8 + 1.5 * len(found), 1.4 + 0.32 * people, columns=2)
-    pairs = [(d.ppp_full, d.poac(q)[0]) for d in found.values()]
+    pairs = {name: (d.ppp_full, d.poac(q)[0]) for name, d in found.items()}
+    known = ~np.isnan(side_by_side(found, {name: pair[0] for name, pair in pairs.items()}))
     for axes, which, title in zip(places, (0, 1), ("PPP", f"PoAC at q = {q:g}"), strict=True):
-        nothing = np.full(people, np.nan)
-        columns = [nothing if pair[which] is None else pair[which] for pair in pairs]
-        table = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+        columns = {
+            name: np.full(pair[0].size, np.nan) if (one := pair[which]) is None else one
+            for name, pair in pairs.items()
+        }
+        table = side_by_side(found, columns)
         shown = np.where(np.isnan(table), 1, band_of(np.nan_to_num(table), 0.0))
         axes.imshow(shown, aspect="auto", cmap=ListedColormap([DISCLOSED, *BANDS]), vmin=0, vmax=5)
         for (i, j), value in np.ndenumerate(table):
-            text = "undefined" if np.isnan(value) else f"{value:.3g}"
+            text = f"{value:.3g}" if value == value else "undefined" if known[i, j] else "left out"
             dark = shown[i, j] in (0, 5)
             axes.text(j, i, text, ha="center", va="center", fontsize=8,
                       color="white" if dark else INK)  # fmt: skip
@@ -177,7 +189,8 @@ def heat_map(
     """
     p = next(iter(found.values())).p if p is None else p
     what = "Least PPP over all subsets" if reading == "min" else "PPP with all else known"
-    return draw_map(map_rows(found, reading), p, f"{what}, each variable as the secret", path)
+    rows = dict(zip(found, side_by_side(found, map_rows(found, reading)).T, strict=True))
+    return draw_map(rows, p, f"{what}, each variable as the secret", path)
 
 
 def left_out_rows(d: Disclosure, reading: Reading = "full") -> dict[str, Floats]:

@@ -41,6 +41,7 @@ from reidbn.attacks.secrets.asked import (
     whole_codes,
 )
 from reidbn.attacks.secrets.counts import DisclosureQuestion, PeerCounter, threshold
+from reidbn.attacks.secrets.joint import side_by_side
 from reidbn.attacks.secrets.peers import Matched, Partitioned
 from reidbn.attacks.secrets.result import Disclosure
 from reidbn.calls import refuse_outside, typed
@@ -272,13 +273,16 @@ class DisclosureAll(Mapping[str, Disclosure]):
 
     @property
     def ppp_min(self) -> NDArray[np.float64]:
-        """Individuals x variables: the least PPP over all subsets (the paper's Figure 2)."""
-        return np.stack([d.ppp_min for d in self.values()], axis=1)
+        """Individuals x variables: the least PPP over all subsets (the paper's Figure 2).
+
+        NaN where an individual's value is missing and was left out, here and in `ppp_full`.
+        """
+        return side_by_side(self, {name: d.ppp_min for name, d in self.items()})
 
     @property
     def ppp_full(self) -> NDArray[np.float64]:
         """Individuals x variables: PPP with all other variables known."""
-        return np.stack([d.ppp_full for d in self.values()], axis=1)
+        return side_by_side(self, {name: d.ppp_full for name, d in self.items()})
 
     def summary(self) -> pd.DataFrame:
         """One row per variable: domain, shares protected, mean and quartiles of the least PPP."""
