@@ -187,6 +187,8 @@ class Result:
         each, rows = self._of_each(), self._asked_about()
         found = {} if self.asked_of is None else self.asked_of.as_released
         found |= {"of_each_person": digest(*each)} if each else {}
+        exactly = self._asked_exactly()
+        found |= {"asked_fingerprint": digest(*exactly)} if exactly else {}
         if rows is not None:
             found |= {"individuals": len(rows), "rows_fingerprint": digest(rows)}
         settings = self._settings()
@@ -194,6 +196,12 @@ class Result:
 
     def _of_each(self) -> tuple[Any, ...]:
         """What was said of each person that the question does not tell, such as own chances."""
+        return ()
+
+    def _asked_exactly(self) -> tuple[Any, ...]:
+        """What the question rounds or only names: chances that everybody shares, the columns of a
+        group.
+        """
         return ()
 
     def _asked_about(self) -> NDArray[np.int64] | None:
@@ -369,6 +377,8 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
     found |= {
         name: words for name, (mark, words) in MARKS.items() if first.get(mark) != second.get(mark)
     }
+    if one.get("question") != two.get("question") or "of each person" in found:
+        found.pop("exactly", None)  # it is said already
     if any(what.startswith("level of ") for what in found):
         found.pop("hierarchies", None)  # one of the two has none
     gone = [made.get("suppressed", 0) for made in (first, second)]
@@ -386,6 +396,10 @@ _SAID = {"parameters": "", "given": "given ", "do": "do ", "columns": "column ",
          "levels": "level of ", "settings": ""}  # fmt: skip
 MARKS = {
     "of each person": ("of_each_person", "the chances that are each person's own"),
+    "exactly": (
+        "asked_fingerprint",
+        "what was asked exactly, though both questions are worded alike",
+    ),
     "hierarchies": ("hierarchies_fingerprint", "the hierarchies by which columns are made coarse"),
     "weights": ("weights_fingerprint", "the survey weights"),
     "rows": ("rows_fingerprint", "the individuals who were asked about"),

@@ -238,6 +238,9 @@ def test_two_results_of_a_leak_are_compared_by_the_door_that_compares_attacks():
         rb.compare(few, rb.suda(people))
 
 
+ALIKE = "what was asked exactly, though both questions are worded alike"
+
+
 def _table(weights=None):
     found = rb.read_table(PEOPLE, quasi_identifiers=["age", "sex"], sensitive=["diagnosis"])
     return found if weights is None else replace(found, weights=np.asarray(weights, dtype=float))
@@ -264,6 +267,8 @@ def _pairs():
     kin = lambda jitter: rb.neighbourhood(  # noqa: E731
         rb.read_kin(rb.read_sparse(families().table, features=families().features), jitter=jitter)
     )
+    band = lambda edge: {a: "x" if a < edge else "y" for a in set(PEOPLE.age.tolist())}  # noqa: E731
+    half, more = ({"age": 0.3, "sex": p} for p in (0.5, 0.50001))
     heavy, light = np.full(300, 2.0), np.arange(1, 301)
     return {
         "levels": lambda: (leak(_table()), leak(coarse(5)), "level of age: 0 -> 1"),
@@ -281,13 +286,27 @@ def _pairs():
         "together": lambda: (link(), link(facts_together=True), "facts_together: False -> True"),
         "sampled": lambda: (rb.suda(_table()), rb.suda(_table(), sampling_fraction=0.1),
                     "sampling_fraction: nothing -> 0.1"),
+        "sizes": lambda: (rb.leak.assess(_table(), leaked={10: 0.25, 20: 0.5, 30: 0.25}),
+                          rb.leak.assess(_table(), leaked={10: 0.5, 30: 0.5}), ALIKE),
+        "chances": lambda: (rb.leak.assess(_table(), leaked=20, known=half),
+                            rb.leak.assess(_table(), leaked=20, known=more), ALIKE),
+        "columns": lambda: (rb.leak.assess(_table(), leaked=20, known={"x": ("age", 0.5)}),
+                            rb.leak.assess(_table(), leaked=20, known={"x": ("sex", 0.5)}), ALIKE),
+        "secret": lambda: (rb.disclosure(_table(), "diagnosis", known=half),
+                           rb.disclosure(_table(), "diagnosis", known=more), ALIKE),
+        "fitting": lambda: (rb.candidates(_table(), _table(), known=half),
+                            rb.candidates(_table(), _table(), known=more), ALIKE),
+        "ranges": lambda: (rb.disclosure(_table(), "diagnosis", ranges={"age": band(40)}),
+                           rb.disclosure(_table(), "diagnosis", ranges={"age": band(60)}),
+                           ALIKE),
         "jitter": lambda: (kin(1.0), kin(3.0), "jitter: 1 -> 3"),
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", ["levels", "hierarchies", "suppressed", "weights", "seed",
                                   "assessed", "variant", "population", "outside", "together",
-                                  "sampled", "jitter"])  # fmt: skip
+                                  "sampled", "jitter", "sizes", "chances", "columns", "secret",
+                                  "fitting", "ranges"])  # fmt: skip
 def test_what_two_results_differ_in_is_named_in_python_and_in_the_shell(what, tmp_path):
     one, two, words = _pairs()[what]()
     with pytest.warns(ReidbnWarning, match=re.escape(words)):

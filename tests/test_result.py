@@ -386,3 +386,13 @@ def test_the_loop_over_five_results_runs_as_it_is_written(tmp_path):
         assert result.report(tmp_path / "r.html").exists()
         assert result.plot(tmp_path / "r.svg").axes
         assert str(result)
+
+
+def test_a_page_counts_by_the_columns_of_a_group_and_not_by_its_name(tmp_path):
+    """A group called otherwise than its column stopped the page; a swapped name would miscount."""
+    pages = []
+    for known in ({"age": 0.5, "race": 0.5}, {"home": ("age", 0.5), "sex": ("race", 0.5)}):
+        found = rb.leak.assess(people(), leaked=50, known=known)
+        told = json.loads(found.report(tmp_path / "r.json").read_text())
+        pages.append(told["measures"])
+    assert pages[0] == pages[1]

@@ -215,6 +215,13 @@ class Candidates(Result):
     def _of_each(self) -> tuple[Any, ...]:
         return () if self.known is None else self.known.of_each
 
+    def _asked_exactly(self) -> tuple[Any, ...]:
+        rules = {name: getattr(rule, "__qualname__", None) or repr(rule)
+                 for name, rule in (self.match or {}).items()
+                 if not isinstance(rule, int | float)}  # fmt: skip
+        known = () if self.known is None else self.known.exactly
+        return (*known, *((repr(sorted(rules.items())),) if rules else ()))
+
     def _made_with(self) -> dict[str, Any]:
         return {**super()._made_with(), "outside_fingerprint": self.external.fingerprint}
 

@@ -83,6 +83,16 @@ class Knowledge:
             return ()
         return (self.probabilities, *(() if self.listed is None else (self.listed,)))
 
+    @property
+    def exactly(self) -> tuple[Any, ...]:
+        """What `in_words` rounds or leaves to a group's name: chances for all, columns, bands."""
+        plain = self.is_sure and self.columns == tuple((name,) for name in self.names)
+        if plain and not self.bands:
+            return ()
+        shared = (self.probabilities, self.kinds, self.listed) if self.is_shared else ()
+        said = repr((self.names, self.columns, sorted(self.bands.items())))
+        return (said, *(values for values in shared if values is not None))
+
     def subset_probabilities(self) -> Floats:
         """P(subset) for every mask, equation (1), where everybody shares the probabilities."""
         rows = np.atleast_2d(self.probabilities)

@@ -140,7 +140,7 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
         return Telling(custodian=custodian)
     written = table.as_written()
     known = getattr(result, "known", None)
-    named = tuple(getattr(known, "names", None) or ())
+    named = tuple(getattr(known, "used", None) or ())  # columns, whatever their groups are called
     sets = [None] if not named or set(named) == set(table.quasi_identifiers) else [None, named]
     lawful = getattr(result, "by_class", None)
     found = [Alike(written.class_sizes(names)) for names in sets]

@@ -72,6 +72,11 @@ class Leak(Result):
     def _of_each(self) -> tuple[Any, ...]:
         return self.known.of_each
 
+    def _asked_exactly(self) -> tuple[Any, ...]:
+        sizes = np.array(sorted(self.sizes.items()), dtype=float)
+        more = (sizes,) if len(self.sizes) > 1 else ()
+        return (*self.known.exactly, *more, *({self.sensitive_known} - {0.0, 1.0}))
+
     @property
     def size_in_words(self) -> str:
         """How many leak."""

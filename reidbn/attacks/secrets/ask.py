@@ -140,7 +140,8 @@ def _one(
             source = Partitioned(codes, cardinalities, all_known, (secret,), empty, memory, rows)
     notes = (*people.notes, *wanted.notes, *blur.notes())
     words = blur.words(names, empty=empty)
-    return _found(given, (*names, sensitive), source, secret, p, q, knowledge, wanted, notes, words)
+    one = _found(given, (*names, sensitive), source, secret, p, q, knowledge, wanted, notes, words)
+    return replace(one, question=replace(one.question, exactly=blur.exactly(names)))
 
 
 @typed

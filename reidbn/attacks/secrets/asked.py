@@ -424,6 +424,11 @@ class Blur:
             found.append(f"a guess within {self.within:g} of the secret counts as a breach")
         return found
 
+    def exactly(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Ranges that the words only count."""
+        named = [(n, self.ranges[n]) for n in names if isinstance(self.ranges.get(n), Mapping)]
+        return tuple(f"{n}: {sorted(spec.items(), key=str)}" for n, spec in named)  # type: ignore[union-attr]
+
     def words(self, names: Sequence[str], *, empty: bool) -> tuple[str, ...]:
         """What makes one question another, in words."""
         found = [f"{n} by {_range_words(self.ranges[n])}" for n in names if n in self.ranges]

@@ -411,6 +411,8 @@ class DisclosureQuestion:
     """What is to be learnt; empty where whoever asks says it."""
     beside: tuple[str, ...] = field(default=(), compare=False)
     """What some of the numbers rest on and others do not: q, and the chances of what is known."""
+    exactly: tuple[str, ...] = field(default=(), repr=False)
+    """Ranges by name, which the words only count; never shown, since they hold values."""
 
     def __str__(self) -> str:
         words = [f"p = {self.p:g}", *self.blurred, *self.beside]

@@ -309,8 +309,11 @@ def worth_of_intervals(
     worth = protected_in_intervals(place, weight, cells.people, layers, values=len(present), p=p)
     held = np.bincount(place, weights=cells.people, minlength=len(present)).astype(np.int64)
     individuals = None if chosen is None else (int(chosen.size), int(chosen.sum()))
-    words = Blur(ranges or {}, {}, None).words(names, empty=empty)
-    question = DisclosureQuestion(tuple(names), p, words, individuals, sensitive)
+    blur = Blur(ranges or {}, {}, None)
+    question = DisclosureQuestion(
+        tuple(names), p, blur.words(names, empty=empty), individuals, sensitive,
+        exactly=blur.exactly(names),
+    )  # fmt: skip
     return OrderedValues(present, worth, float(each[rows].sum()), held, question)
 
 

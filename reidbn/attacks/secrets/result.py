@@ -87,6 +87,9 @@ class Disclosure(Result):
     def _of_each(self) -> tuple[Any, ...]:
         return () if self.profile is None else (self.chances, self.profile)
 
+    def _asked_exactly(self) -> tuple[Any, ...]:
+        return (*self.question.exactly, *(() if self.chances is None else (self.chances,)))
+
     def _asked_about(self) -> Ints | None:
         return self.rows
 
