@@ -333,3 +333,12 @@ def test_a_ledger_tells_no_counts_of_two_samples_of_one_table(tmp_path):
                   rb.disclosure(people, "diagnosis")):  # fmt: skip
         with pytest.raises(UsageError, match="of this very table other individuals"):
             other.report(tmp_path / "b.md", ledger=tmp_path / "ledger")
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize("what", ["population", "sizes", "chances", "variant", "weights", "ranges"])
+def test_a_ledger_prints_nothing_again_for_what_was_not_asked(what, tmp_path):
+    one, two, _ = _pairs()[what]()
+    for result, count in ((one, 1), (one, 1), (two, 2)):
+        result.report(tmp_path / "r.json", ledger=tmp_path / "ledger")
+        assert len(json.loads((tmp_path / "ledger").read_text())["releases"]) == count

@@ -85,7 +85,7 @@ def how_sure_of(result: Assessment, telling: Telling) -> dict[str, dict[str, Any
 
 def intervals(result: Assessment, telling: Telling) -> dict[str, tuple[float, float]]:
     """The same as both ends, by measure; of those whose mean can be told."""
-    found = how_sure_of(result, telling)
+    found = {} if result.is_part else how_sure_of(result, telling)
     return {name: (row["low"], row["high"]) for name, row in found.items()
             if row["low"] is not None}  # fmt: skip
 

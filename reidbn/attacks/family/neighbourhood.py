@@ -85,8 +85,8 @@ class Neighbourhood(Result):
             f"{self.in_release:g}; an illness is told with {self.kin.completeness:g}"
         )
 
-    def _asked_about(self) -> Ints:
-        return self.starts
+    def _asked_about(self) -> Ints | None:
+        return None if len(self.starts) == len(self.kin) else self.starts
 
     def _settings(self) -> dict[str, Any]:
         """The channel by which records tell, as far as the question is silent of it."""
