@@ -3,7 +3,7 @@
   const held = JSON.parse(document.getElementById("held").textContent);
   const words = held.words, model = new Engine.Model(held), drawn = held.drawn;
   const $ = id => document.getElementById(id);
-  const STEPS = 1000, POINTS = 33, BROAD = 1050, SVG = "http://www.w3.org/2000/svg";
+  const STEPS = 1000, POINTS = 33, BROAD = 1050, SLICE = 6, MOST_USES = 5, SVG = "http://www.w3.org/2000/svg";
 
   // -- words and numbers ----------------------------------------------------------------------------
 
@@ -84,6 +84,17 @@
     }
   }
 
+  // What the state before gives is worked out once.
+  function kept(work) {
+    let key = null, value = null;
+    return state => {
+      const mine = JSON.stringify([state.question, state.set, state.see, state.do]);
+      if (mine !== key) [key, value] = [mine, work(state)];
+      return value;
+    };
+  }
+  const foundBefore = kept(found), aboveBefore = kept(state => above(state));
+
   const allowed = set => {
     try {
       model.factors(model.env(set));
@@ -144,6 +155,7 @@
     }});
     held.questions.forEach((q, i) => choose.append(make("option", {value: i, text: q.name ? `${q.name}: ${q.asked}` : q.asked})));
     parts.choose = choose;
+    parts.predict = make("button", {text: words.predict, onclick: predict});
     parts.number = make("p", {class: "number"});
     parts.sentence = make("p", {class: "sentence"});
     parts.note = make("p", {class: "note"});
@@ -156,7 +168,7 @@
     $("answer").append(
       make("h2", {id: "answer-title", text: words.answer}),
       make("div", {class: "asks"}, ...(held.questions.length > 1 ? [choose] : []),
-        make("button", {text: words.predict, onclick: predict}),
+        parts.predict,
         make("button", {text: words.remember, onclick: () => { before = structuredClone(now); update(); }}),
         make("button", {text: words.reset, onclick: () => { now = {...fresh(), question: now.question}; before = null; update(); }})),
       make("div", {class: "answer"},
@@ -223,18 +235,17 @@
   const topOf = p => [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1].find(top => p <= top * 0.98) ?? 1;
 
   function showDots(p) {
-    parts.dots.replaceChildren();
-    parts.dotsSaid.textContent = "";
     parts.dots.style.display = p === null ? "none" : "";
+    parts.dotsSaid.textContent = "";
     if (p === null) return;
-    const count = p >= 0.02 || p === 0 ? 100 : 1000, on = Math.round(p * count);
+    const count = p >= 0.02 || p === 0 ? 100 : 1000, on = p * count < 1 ? 0 : Math.round(p * count);
     const across = count === 100 ? 20 : 50, step = 500 / across, down = count / across;
-    parts.dots.setAttribute("viewBox", `0 0 500 ${down * step}`);
-    for (let i = 0; i < count; i++) {
-      parts.dots.append(drawIn("circle", {
-        cx: (i % across + 0.5) * step, cy: (Math.floor(i / across) + 0.5) * step, r: step * 0.36,
-        class: i < on ? "on" : null}));
+    if (parts.dots.childElementCount !== count) {
+      parts.dots.setAttribute("viewBox", `0 0 500 ${down * step}`);
+      parts.dots.replaceChildren(...Array.from({length: count}, (_, i) => drawIn("circle", {
+        cx: (i % across + 0.5) * step, cy: (Math.floor(i / across) + 0.5) * step, r: step * 0.36})));
     }
+    [...parts.dots.children].forEach((dot, i) => { if (dot.classList.contains("on") !== i < on) dot.classList.toggle("on"); });
     const text = p > 0 && on === 0 ? say("people_few", {n: whole(count)}) : say(held.people ? "people_mean" : "people_of", {k: whole(on), n: whole(count)});
     parts.dots.setAttribute("aria-label", text);
     parts.dotsSaid.textContent = text;
@@ -274,6 +285,7 @@
         count.textContent = say(n === 1 ? "guesses_one" : "guesses", {n, middle: `${short(middle)} %`, p: shownValue(result.value, q)});
       } else parts.guess.hidden = true;
       reveal.remove();
+      parts.predict.focus();
     }});
     parts.guess.replaceChildren(make("div", {class: "row"}, field, make("button", {text: words.add, onclick: add}), reveal, count), line);
     parts.guess.hidden = false;
@@ -366,7 +378,10 @@
   function fit(how) {
     const room = how === "print" ? 900 : parts.space.clientWidth - 18, list = how !== "print" && window.innerWidth < 700;
     parts.space.classList.toggle("list", list);
-    const sheet = Math.max(260, 850 - 24 * held.parameters.length - 19 * held.stands_on.length - (held.people ? 230 : 0));
+    const lines = (text, wide) => Math.ceil((text ?? "").length / wide);
+    const stands = held.stands_on.reduce((n, s) => n + Math.max(1, lines(s.source, 62)), 0);
+    const sheet = Math.max(150, 835 - 22 * lines(held.story, 125) - 24 * held.parameters.length - 21 * stands
+      - (held.people ? 230 : 0) - 110 * held.decisions.length - 20 * held.cut.length);
     const scale = how === "print" ? Math.min(1, room / drawn.width, sheet / drawn.height) : Math.min(1, Math.max(0.62, room / drawn.width));
     parts.plane.style.transform = list ? "" : `scale(${scale})`;
     parts.plane.style.marginLeft = list ? "" : `${Math.max(0, (room - drawn.width * scale) / 2)}px`;
@@ -383,7 +398,9 @@
     if (card.story) made.append(make("p", {text: card.story}));
     if (card.rule) made.append(make("p", {class: "rule", text: card.rule}));
     if (card.each.length) made.append(make("p", {class: "of", text: say("of_them", {n: card.each.length})}));
-    const uses = card.numbers.map(name => {
+    const many = card.numbers.length > MOST_USES;
+    if (many) made.append(make("p", {class: "uses", text: say("uses_many", {n: card.numbers.length})}));
+    const uses = (many ? [] : card.numbers).map(name => {
       const line = make("p", {class: params.get(name)?.assumed ? "uses assumed" : "uses"});
       made.append(line);
       return [name, line];
@@ -540,14 +557,19 @@
     later();
   }
 
+  // The state in the address: browsers take their time for it, so not while a slider moves.
+  const remember = () => {
+    try { history.replaceState(null, "", `#${link()}`); } catch { /* a frame without an address */ }
+  };
+
   let waiting = null;
   const later = () => {
     clearTimeout(waiting);
-    waiting = setTimeout(showCurves, 40);
+    waiting = setTimeout(() => { showCurves(); remember(); }, 40);
   };
 
   // The answer along one slider: [place, value, what is decided], where the model allows it.
-  function along(p) {
+  function* along(p) {
     const q = question(), count = p.stops ? p.stops.length : POINTS, points = [], met = new Set();
     for (let i = 0; i < count; i++) {
       const place = (i * last(p)) / (count - 1 || 1), x = toValue(p, place);
@@ -561,12 +583,32 @@
       } catch (problem) {
         if (!(problem instanceof Refused)) throw problem;
       }
+      yield points;
     }
     return points;
   }
 
+  // All curves, a few points at a time: a slider that moves meanwhile begins them anew.
   function showCurves() {
-    const q = question(), all = new Map(free.map(p => [p.name, along(p)]));
+    const all = new Map(), work = (function* () {
+      for (const p of free) all.set(p.name, yield* along(p));
+    })();
+    const some = () => {
+      const until = performance.now() + SLICE;
+      for (let done = false; !done;) {
+        if (performance.now() > until) {
+          waiting = setTimeout(some, 0);
+          return;
+        }
+        ({done} = work.next());
+      }
+      drawCurves(all);
+    };
+    some();
+  }
+
+  function drawCurves(all) {
+    const q = question();
     const values = [...all.values()].flat().map(x => x[1]);
     const high = Math.max(...values), low = q.scale ? Math.min(...values) : 0;
     for (const p of free) {
@@ -761,7 +803,7 @@
   function showPeople() {
     if (!held.people) return;
     const points = question().scale ? null : above(now), old = {...(before ?? fresh()), question: now.question};
-    const was = JSON.stringify([old.set, old.see, old.do]) === JSON.stringify([now.set, now.see, now.do]) ? null : above(old);
+    const was = JSON.stringify([old.set, old.see, old.do]) === JSON.stringify([now.set, now.see, now.do]) ? null : aboveBefore(old);
     parts.chart.replaceChildren();
     parts.level.value = Math.sqrt(level);
     parts.levelSaid.textContent = "";
@@ -773,7 +815,7 @@
     for (const t of [0, 0.01, 0.05, 0.1, 0.2, 0.33, 0.5, 1]) parts.chart.append(label(x(t), 232, String(t)));
     parts.chart.append(label(376, 248, words.threshold));
     parts.chart.append(drawIn("path", {class: "band", d: `M${line(points, "low")}L${line([...points].reverse(), "high")}z`}));
-    if (was) { was.pop(); parts.chart.append(drawIn("path", {class: "was", d: `M${line(was, "share")}`})); }
+    if (was) { parts.chart.append(drawIn("path", {class: "was", d: `M${line(was.slice(0, -1), "share")}`})); }
     parts.chart.append(drawIn("path", {class: "edge", d: `M${line(points, "share")}`}), drawIn("path", {class: "limit", d: `M${x(level)} 14V214`}));
     const text = say("above_said", {level: short(level), share: percent(mine.share), low: percent(mine.low), high: percent(mine.high)});
     parts.levelSaid.textContent = text;
@@ -788,7 +830,7 @@
       const env = model.env(now.set);
       for (const mine of [now.see, now.do]) for (const [n, s] of Object.entries(mine)) if (!model.states(n, env).includes(s)) delete mine[n];
     }
-    const result = found(now), old = before ? found({...before, question: now.question}) : found({...fresh(), question: now.question});
+    const result = found(now), old = foundBefore({...(before ?? fresh()), question: now.question});
     const same = JSON.stringify([now.set, now.see, now.do]) === JSON.stringify([(before ?? fresh()).set, (before ?? fresh()).see, (before ?? fresh()).do]);
     parts.warn.textContent = result.refused ? result.refused : "";
     showAnswer(result, same ? null : old);
@@ -797,7 +839,6 @@
     showDecisions(result);
     showPeople();
     parts.yaml.value = yaml();
-    try { history.replaceState(null, "", `#${link()}`); } catch { /* a frame without an address */ }
     return result;
   }
 

@@ -30,6 +30,7 @@ SCRIPTS = ("kinds.js", "engine.js", "page.js")
 LARGEST = 300_000  # bytes of a page
 _WIDTH, _BROAD, _PAD = 212.0, 250.0, 12.0
 _NAME, _LINE, _ROW, _BARS, _MOST_ROWS = 19.0, 15.5, 21.0, 92.0, 8
+_MOST_USES = 5  # numbers that a card names; as in page.js
 
 
 @typed
@@ -170,7 +171,8 @@ def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
 def _height(card: Card, sizes: Mapping[str, Json], wide: float) -> float:
     room = wide - 2 * _PAD - 4
     said = "of them" * bool(card.each)
-    lines = [len(wrapped(t, 12.2, room)) for t in (card.story, card.rule, said, *card.numbers)]
+    uses = card.numbers if len(card.numbers) <= _MOST_USES else ("numbers",)
+    lines = [len(wrapped(t, 12.2, room)) for t in (card.story, card.rule, said, *uses)]
     rows = min(len(card.members) + len(card.each), max(len(card.members), _MOST_ROWS))
     if not rows and card.name in sizes:
         states = sizes[card.name]

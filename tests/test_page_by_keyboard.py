@@ -1,0 +1,127 @@
+"""The page with keys alone, on paper, and with nothing asked of any network: in a real browser."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from devtools import Browser
+from scripts import needs_browser
+
+import reidbn as rb
+
+pytestmark = [pytest.mark.slow, needs_browser]
+
+# What has the focus: its name, how its focus is drawn, and whether it can be seen.
+FOCUS = """(() => {
+  const at = document.activeElement;
+  if (!at || at === document.body) return null;
+  const look = getComputedStyle(at), box = at.getBoundingClientRect();
+  return {
+    id: at.id, tag: at.tagName, text: (at.getAttribute("aria-label") ?? at.textContent).trim(),
+    drawn: look.outlineStyle !== "none" && parseFloat(look.outlineWidth) >= 2,
+    seen: box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth,
+  };
+})()"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"age": rng.integers(20, 40, 900), "sex": rng.integers(0, 2, 900),
+                          "race": rng.choice(4, 900)})  # fmt: skip
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex", "race"])
+    assessed = rb.assess("adversary-routes", people, population=90_000)
+    found = {name: rb.load(name).page(folder / f"{name}.html")
+             for name in ("breakfast", "insider-decides", "family-cascade")}  # fmt: skip
+    return found | {"people": assessed.page(folder / "people.html")}
+
+
+def walked(browser, most=600):
+    """Everything that Tab comes to, from the top of the page to its end."""
+    found = []
+    for _ in range(most):
+        browser.press("Tab")
+        told = browser.say(FOCUS)
+        if told is None:
+            return found
+        found.append(told)
+    raise AssertionError(f"{most} tabs, and no end")
+
+
+@pytest.mark.parametrize("name", ["breakfast", "insider-decides", "family-cascade", "people"])
+def test_tab_comes_to_everything_and_shows_where_it_is(name, browser, pages):
+    browser.open(pages[name])
+    wanted = browser.say("""[...document.querySelectorAll(
+        "button, select, textarea, input, summary, [tabindex='0']")]
+      .filter(e => !e.disabled && e.offsetParent !== null).length""")
+    found = walked(browser)
+    assert len(found) == wanted + 1  # and the link over all to the answer
+    assert all(f["drawn"] and f["seen"] for f in found), [
+        f for f in found if not (f["drawn"] and f["seen"])
+    ]
+    names = " | ".join(f["text"] for f in found)
+    for said in ("Skip to the answer", "Predict first", "Copy", "Print one page", "See", "Do"):
+        assert said in names
+    sliders = browser.say("[...document.querySelectorAll('input[type=range]')].map(r => r.id)")
+    assert {*sliders} <= {f["id"] for f in found}
+
+
+def to(browser, text, most=120):
+    """Tab on until something of a name has the focus."""
+    for _ in range(most):
+        browser.press("Tab")
+        told = browser.say(FOCUS)
+        if told and (told["text"].startswith(text) or told["id"] == text):
+            return
+    raise AssertionError(f"no {text}")
+
+
+def test_a_slider_a_state_a_guess_and_a_copy_with_keys_alone(browser, pages):
+    browser.open(pages["breakfast"])
+    to(browser, "p-alike")
+    browser.press("ArrowRight")
+    moved = browser.say("reidbn.state().set.alike")
+    assert moved > 5
+    browser.press("ArrowLeft")
+    assert browser.say("reidbn.state().set.alike") < moved
+    to(browser, "Do")
+    browser.press("Space")
+    to(browser, "overheard = yes")
+    browser.press("Enter")
+    assert browser.say("reidbn.state().do") == {"overheard": "yes"}
+    assert browser.say(FOCUS)["text"].startswith("overheard = yes")  # and stays where it was
+    assert "do:" in browser.say("document.querySelector('textarea').value")
+    to(browser, "Copy")
+    browser.press("Enter")
+    browser.open(pages["breakfast"])
+    to(browser, "Predict first")
+    browser.press("Enter")
+    browser.ask("Input.insertText", text="7")
+    to(browser, "Reveal")
+    assert browser.say("document.body.classList.contains('hiding')")
+    browser.press("Enter")
+    assert not browser.say("document.body.classList.contains('hiding')")
+    assert browser.say(FOCUS) is not None  # what is taken away does not take the focus with it
+
+
+@pytest.mark.parametrize("name", ["breakfast", "people"])
+def test_a_page_asks_for_nothing(name, browser, pages):
+    browser.open(pages[name])
+    browser.say("new Promise(done => setTimeout(done, 300))")
+    assert browser.asked_for() == []
+
+
+@pytest.mark.parametrize("name", ["breakfast", "insider-decides", "people"])
+def test_a_page_is_printed_on_one_sheet(name, browser, pages, tmp_path):
+    browser.open(pages[name])
+    browser.printed(tmp_path / "p.pdf")
+    text = (tmp_path / "p.pdf").read_bytes()
+    assert len(re.findall(rb"/Type\s*/Page\b", text)) == 1
