@@ -26,9 +26,10 @@ class Browser:
         their_in, self.to = os.pipe()
         self.back, their_out = os.pipe()
         command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
-                   "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-                   f"--user-data-dir={self.folder}", "--remote-debugging-pipe", "about:blank"]  # fmt: skip
-        self.run = subprocess.Popen(  # noqa: E501 - a list of our own
+                   "--disable-dev-shm-usage", "--disable-background-networking",
+                   "--no-first-run", f"--user-data-dir={self.folder}",
+                   "--remote-debugging-pipe", "about:blank"]  # fmt: skip
+        self.run = subprocess.Popen(
             command, preexec_fn=lambda: (os.dup2(their_in, 63), os.dup2(their_out, 4),
                                          os.dup2(63, 3)),
             close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
