@@ -98,6 +98,14 @@ def test_the_relatives_of_a_file_are_those_of_python(run, files, tmp_path):
     assert code == 0, err
     assert "attackable" in out
     assert "p3" not in out
+    for options in (
+        ("--rule", "strict", "--completeness", "0.9"), ("--rule", "strict", "--in-release", "0.3"),
+        ("--rule", "posterior", "--years", "5"),
+    ):  # fmt: skip
+        code, _, err = run(table, "--features", features, *options, of="family")
+        assert (code, "would say nothing" in err) == (2, True)
+    with pytest.raises(rb.UsageError, match="in_release= is of rule"):
+        rb.neighbourhood(kin, rule="strict", in_release=0.3)
     code, _, err = run(table, "--features", features, "--depth", "0", of="family")
     assert code != 0
     assert "Traceback" not in err

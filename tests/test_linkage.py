@@ -79,6 +79,67 @@ def test_other_rules_of_success(rule):
     assert str(found.check(individuals=5, draws=50))
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_facts_that_are_chosen_are_told_by_the_rule_that_is_asked(rule):
+    """The best k by trying all, the greedy by following it; 0 steps: sure bounds around both."""
+    cells, sparse, kinds = random_table(4, people=15, features=7, filled=0.7)
+    succeeds, options = RULES[rule]
+    of = {
+        name: rb.linkage(sparse, known=known, success=rule, facts=FACTS, **more, **options)
+        for name, known, more in (
+            ("greedy", "greedy", {}), ("best", "optimal", {}),
+            ("open", "optimal", {"node_budget": 0}),
+        )
+    }  # fmt: skip
+    for person in range(len(sparse)):
+        fits = [fit for _, fit in fits_by_definition(cells, kinds, person, "equal")]
+        for i, k in enumerate(FACTS):
+            k = min(k, len(fits))
+            tried = [chance(some, person, succeeds) for some in combinations(fits, k)]
+            greedy = chance(by_greed(fits, k), person, succeeds)
+            assert of["best"].success[person, i] == pytest.approx(max(tried), abs=1e-12)
+            assert of["greedy"].success[person, i] == pytest.approx(greedy, abs=1e-12)
+    best = of["best"].success
+    assert of["best"].exact.all()
+    assert of["greedy"].exact.all()
+    assert (of["open"].low <= best).all()
+    assert (best <= of["open"].success).all()
+    assert (of["open"].exact == (of["open"].low == of["open"].high)).all()
+    for i in range(len(FACTS)):
+        low, high = of["open"].interval(i) or (best[:, i].mean(), best[:, i].mean())
+        assert low - 1e-12 <= best[:, i].mean() <= high + 1e-12
+    assert all("choice by choice" in str(one.check(individuals=5)) for one in of.values())
+
+
+def chance(some, person, succeeds):
+    """By the definition, of an attacker who knows these facts."""
+    scores = [sum(column) for column in zip(*some, strict=True)]
+    return float(succeeds(some, scores[:person] + scores[person + 1 :], len(some)))
+
+
+def by_greed(fits, k):
+    """Each fact the first of those that leave the fewest others."""
+    order, rest = [], list(fits)
+    for _ in range(k):
+        order.append(min(rest, key=lambda f: sum(map(all, zip(*order, f, strict=True)))))
+        rest.remove(order[-1])
+    return order
+
+
+def test_a_guess_among_many_alike_is_a_chance_and_no_toss():
+    """Forty people just alike: one in forty, whoever chooses the facts and whatever the seed."""
+    cells = {"a": [1] * 40, "b": [2] * 40, "c": [None] * 40}
+    sparse = rb.read_sparse(cells)
+    for known in ("greedy", "rarest", "optimal", "random"):
+        found = rb.linkage(sparse, known=known, success="guess", facts=[2], seed=3)
+        assert found.success == pytest.approx(1 / 40, abs=1e-15)
+        assert found.exact.all()
+    nothing = rb.linkage(sparse, known=["c"], success="guess", facts=[1])
+    assert nothing.success == pytest.approx(1 / 40, abs=1e-15)
+    assert "everybody fits them alike" in " ".join(nothing.remarks())
+    assert nothing.check(individuals=5, draws=20)
+
+
 def test_scores_that_stand_out_are_weighed_by_rarity():
     cells, sparse, kinds = random_table(6, people=15, features=6, filled=0.8)
     found = rb.linkage(sparse, success="eccentricity", facts=[3], draws=1_500)
@@ -280,8 +341,14 @@ def test_the_experiments_have_the_orders_of_the_paper():
         ({"facts": [0]}, "whole numbers from 1"),
         ({"facts": "3"}, "facts is a str"),
         ({"facts": [10**9]}, "at most"),
-        ({"tolerance": 1.5}, "share of the value"),
-        ({"share": 1}, "below 1"),
+        ({"match": "tolerance", "tolerance": 1.5}, "share of the value"),
+        ({"success": "separated", "share": 1}, "below 1"),
+        ({"tolerance": 0.9}, 'tolerance= is of match="tolerance" alone'),
+        ({"match": "present", "years": 9}, 'years= is of match="tolerance" alone'),
+        ({"modal": 0.1}, 'modal= is of match="modal" alone'),
+        ({"success": "guess", "lineup": 3}, 'lineup= is of success="lineup" alone'),
+        ({"success": "lineup", "phi": 9}, 'phi= is of success="eccentricity" alone'),
+        ({"success": "eccentricity", "share": 0.1}, 'share= is of success="separated" alone'),
         ({"draws": 0}, "draws"),
         ({"individuals": 99}, "individuals=99"),
     ],

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from reidbn.cli._options import WHOLE, number, output_options, print_json, print_table
 from reidbn.cli._results import result_options, write_reports
 from reidbn.cli._tables import write_parquet
 from reidbn.cli.linkage import read_sparse_table, sparse_options
+from reidbn.errors import UsageError
 from reidbn.progress import be_quiet
 
 if TYPE_CHECKING:
@@ -82,6 +84,8 @@ def family(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
         be_quiet()
     of = {name: float(number(options[name], f"--{name.replace('_', '-')}"))
           for name in ("completeness", "false_reports", "jitter")}  # fmt: skip
+    unused = ("completeness", "false_reports", "jitter", "in_release")
+    _refuse_unused(("years",) if options["rule"] == "posterior" else unused, options["rule"])
     kin = read_kin(read_sparse_table(table, options), years=options["years"], **of)
     found = neighbourhood(
         kin, rule=options["rule"], depth=options["depth"], start=options["start"],
@@ -94,6 +98,18 @@ def family(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
         named = "row" if kin.sparse.subject_ids is None else "subject"
         write_parquet(found.people.rename_axis(named).reset_index(), options["out"])
         click.echo(f"a row per first record (restricted): {options['out']}", err=True)
+
+
+def _refuse_unused(names: tuple[str, ...], rule: str) -> None:
+    """Raise where an option is written that says nothing by this rule."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            other = "strict" if rule == "posterior" else "posterior"
+            raise UsageError(
+                f"--{name.replace('_', '-')} is of --rule {other} alone, and would say nothing of "
+                f"--rule {rule}; leave it out"
+            )
 
 
 def _show(found: Neighbourhood, *, as_json: bool, quiet: bool) -> None:

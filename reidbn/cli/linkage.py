@@ -80,6 +80,13 @@ def sparse_options(function: F) -> F:
     show_default=True,
     help="When the attacker succeeds.",
 )
+@click.option(
+    "--lineup",
+    type=WHOLE,
+    default=1,
+    show_default=True,
+    help="Of --success lineup: at most so many records fit as many facts.",
+)
 @click.option("--facts-together", is_flag=True, help="What the features put together is one fact.")
 @click.option(
     "--node-budget",
@@ -112,7 +119,8 @@ def linkage(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
         else float(number(options["otherwise"], "--otherwise")),
         facts=_facts(options["facts"]),
         **{name: options[name] for name in (
-            "match", "success", "facts_together", "node_budget", "draws", "seed", "individuals")},
+            "match", "success", "lineup", "facts_together", "node_budget", "draws", "seed",
+            "individuals")},
     )  # fmt: skip
     _show(found, as_json=as_json, quiet=quiet)
     write_reports(found, options)

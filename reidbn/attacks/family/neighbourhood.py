@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 MOST_ROUNDS = 20
 NOBODY = -1
+IN_RELEASE = 0.5  # how likely a relative is in the table, where nobody says
 _ANCESTORS = {
     "father": ("father",), "mother": ("mother",),
     "paternal_grandfather": ("father", "father"), "paternal_grandmother": ("father", "mother"),
@@ -256,7 +257,7 @@ def neighbourhood(
     start: int | ArrayLike | None = None,
     rule: str = "posterior",
     depth: int = 1,
-    in_release: float = 0.5,
+    in_release: float = IN_RELEASE,
     individuals: int | None = None,
     seed: int = 0,
 ) -> Neighbourhood:
@@ -282,6 +283,11 @@ def neighbourhood(
         raise UsageError(f'rule="{rule}"; {did_you_mean(rule, RULES)}')
     refuse_outside("depth", depth, least=1, most=MOST_ROUNDS)
     refuse_outside("in_release", in_release, least=0, most=1)
+    if rule != POSTERIOR and in_release != IN_RELEASE:
+        raise UsageError(
+            f'in_release= is of rule="{POSTERIOR}" alone, and would say nothing of rule="{rule}"; '
+            "leave it out"
+        )
     if start is not None and individuals is not None:
         raise UsageError("start= and individuals= both say whose record is named; give one")
     rows = individuals_of(kin.sparse, individuals, seed) if start is None else _rows(start, kin)

@@ -52,7 +52,7 @@ def linkage(
     wrong facts and absent people: rb.assess("linkage", sparse)).
 
     `known` says which facts: "random" (any k), "rarest" (the k known of fewest people), "greedy"
-    (each leaves the fewest others), "optimal" (any k single the person out), a tag, section or
+    (each leaves the fewest others), "optimal" (the k that serve best), a tag, section or
     several names (any k of these), or {name: chance} for facts that are known independently, with
     the chance `otherwise` of all others.  `weights` makes some facts likelier to be among the k.
     `facts` are the numbers of facts, 1 to 20 by default; more than a person has are all.
@@ -63,8 +63,8 @@ def linkage(
 
     `success` is the rule: "best" (no other record fits as many facts), "threshold" (the same where
     all facts are right), "lineup" (at most `lineup` records fit as many), "guess" (a guess among
-    those is right), "separated" (no other fits more than a `share` of the facts), "eccentricity"
-    (the best score stands out by `phi` standard deviations [NS08]).
+    all that fit as many is right), "separated" (no other fits more than a `share` of the facts),
+    "eccentricity" (the best score stands out by `phi` standard deviations [NS08]).
 
     Exact within `node_budget` steps a person (see `.exact`), else drawn `draws` times with `seed`,
     with 95 % intervals.  `individuals`: so many people drawn at random, or these rows.
@@ -79,6 +79,10 @@ def linkage(
         raise UsageError("linkage needs sparse = rb.read_sparse(table, features=...)")
     if success not in RULES:
         raise UsageError(f'success="{success}"; {did_you_mean(str(success), RULES)}')
+    _refuse_unused(
+        (match, success), tolerance=tolerance, years=years, modal=modal, share=share,
+        lineup=lineup, phi=phi,
+    )  # fmt: skip
     found = agreement(
         sparse, match, tolerance=_number(tolerance, "tolerance"), years=_number(years, "years"),
         modal=_number(modal, "modal"), together=truth(facts_together, "facts_together"),
@@ -107,6 +111,23 @@ def linkage(
     wanted = range(len(sparse)) if rows is None else rows.tolist()
     cells = [curves.of(person) for person in progress(wanted, "people's curves")]
     return _result(sparse, curves, cells, words, rows, drawn=np.ndim(individuals or 0) == 0)
+
+
+_USED = {  # each option, its default, and the rule that uses it
+    "tolerance": (0.2, "match", "tolerance"), "years": (2, "match", "tolerance"),
+    "modal": (0.5, "match", "modal"), "share": (0.8, "success", "separated"),
+    "lineup": (1, "success", "lineup"), "phi": (1.5, "success", "eccentricity"),
+}  # fmt: skip
+
+
+def _refuse_unused(rules: tuple[str, str], **given: Any) -> None:
+    """Raise where an option says something that the question does not ask."""
+    for name, value in given.items():
+        default, word, rule = _USED[name]
+        if value != default and rule not in rules:
+            raise UsageError(
+                f'{name}= is of {word}="{rule}" alone, and would say nothing here; leave it out'
+            )
 
 
 def _result(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import combinations
 from math import comb
 from typing import Literal
 
@@ -82,12 +83,14 @@ class Curves:
         if self.chances is not None:
             return self._by_chance(facts, sets, person, rng)
         if not facts.size:
-            return _sure(np.zeros(len(self.ks)))
+            return _sure(np.full(len(self.ks), self._of_nothing()))
         if self.order in ("rarest", "greedy"):
             orders = self._chosen(facts, sets)[None, : max(self.ks)]
-            return _sure(self._outcomes(facts, sets, orders, person, rng)[0].astype(float))
-        if self.order == "optimal":
+            return _sure(self._outcomes(facts, sets, orders, person)[0])
+        if self.order == "optimal" and self.rule in ("best", "threshold"):
             return self._optimal(facts, sets, person)
+        if self.order == "optimal":
+            return self._best_choice(facts, sets, person)
         return self._random(facts, sets, person, rng)
 
     # -- facts drawn at random ---------------------------------------------------------------------
@@ -128,7 +131,7 @@ class Curves:
         left = []
         for i in places:
             k = min(self.ks[i], facts.size)
-            whole = k == facts.size and self.rule != "guess"  # one way to know all: no chance
+            whole = k == facts.size  # one way to know all: no chance
             cells.exact[i] = whole
             bound = union_bound(sizes, many, facts.size, k) if len(largest) else Fraction(1)
             if whole or bound >= _RARE:
@@ -143,10 +146,12 @@ class Curves:
                 )
         if not left:
             return
-        hits = self._outcomes(facts, sets, self._orders(facts, rng), person, rng).sum(axis=0)[left]
+        chance = self._outcomes(facts, sets, self._orders(facts, rng), person)[:, left]
+        won = rng.random(chance.shape) < chance if self.rule == "guess" else chance
+        hits = won.sum(axis=0).astype(np.int64)
         low, high = intervals(hits, self.draws)
         sure = cells.exact[left]
-        cells.success[left] = hits / self.draws
+        cells.success[left] = np.where(sure, chance[0], hits / self.draws)
         cells.low[left] = np.where(sure, cells.success[left], low)
         cells.high[left] = np.where(sure, cells.success[left], high)
 
@@ -159,21 +164,22 @@ class Curves:
 
     # -- who wins ----------------------------------------------------------------------------------
 
-    def _outcomes(
-        self, facts: Ints, sets: Words, orders: Ints, person: int, rng: np.random.Generator
-    ) -> NDArray[np.bool_]:
-        """Whether the attacker succeeds: a row for each order, a column for each k asked."""
+    def _of_nothing(self) -> float:
+        """The chance of success of somebody of whom no fact may be known: all fit alike."""
+        people = self.agreement.people
+        return {"guess": 1 / people, "lineup": float(people <= self.lineup)}.get(self.rule, 0.0)
+
+    def _outcomes(self, facts: Ints, sets: Words, orders: Ints, person: int) -> Floats:
+        """The chance of success, 0 or 1 but for a guess: a row an order, a column for each k."""
         upto = np.minimum(self.ks, facts.size) - 1
-        if self.rule in ("best", "threshold"):
-            return np.asarray(left_over(sets, orders) == 0)[:, upto]
-        if self.rule in ("lineup", "guess"):
-            others = left_over(sets, orders)
-            if self.rule == "lineup":
-                return np.asarray(others < self.lineup)[:, upto]
-            return np.asarray(rng.random(others.shape) * (others + 1) < 1)[:, upto]
+        if self.rule in ("best", "threshold", "lineup", "guess"):
+            others = left_over(sets, orders)[:, upto]
+            if self.rule == "guess":
+                return np.asarray(1 / (others + 1))
+            return np.asarray(others < (self.lineup if self.rule == "lineup" else 1), dtype=float)
         fits = members(sets, self.agreement.people)
         rule = self._separated if self.rule == "separated" else self._eccentric
-        found = np.empty(orders.shape, dtype=bool)
+        found = np.empty(orders.shape)
         for row, order in enumerate(orders):
             found[row] = rule(facts[order], fits[order], person)
         return found[:, upto]
@@ -238,6 +244,30 @@ class Curves:
             np.where(open_, 1.0, success), np.where(open_, 0.0, success),
             np.where(open_, 1.0, success), ~open_, nodes,
         )  # fmt: skip
+
+    def _best_choice(self, facts: Ints, sets: Words, person: int) -> PersonCurve:
+        """What the best k facts give by a rule other than the best fit.
+
+        Every choice is looked at, few facts first, as far as the budget goes; of the others the
+        greedy choice is the lower bound.  A further fact only leaves fewer who fit, so that of a
+        line-up and of a guess all facts together are the upper bound.
+        """
+        size, left, nodes = facts.size, self.node_budget, 0
+        rank = self._chosen_greedily(facts, sets)[None]
+        low = self._outcomes(facts, sets, rank, person)[0]
+        whole = float(replace(self, ks=(size,))._outcomes(facts, sets, rank, person)[0, 0])
+        shrinks = self.rule in ("lineup", "guess")
+        high = np.full(len(self.ks), whole if shrinks else 1.0)
+        for i, k in enumerate(np.minimum(self.ks, size).tolist()):
+            low[i] = max(low[i], low[i - 1]) if shrinks and i else low[i]
+            if k == size:
+                low[i] = high[i] = whole
+            elif low[i] < high[i] and comb(size, k) <= left:
+                left, nodes = left - comb(size, k), nodes + comb(size, k)
+                every = np.array(list(combinations(range(size), k)))
+                found = replace(self, ks=(k,))._outcomes(facts, sets, every, person)
+                low[i] = high[i] = found.max()
+        return PersonCurve(high, low, high.copy(), low == high, nodes)
 
     def _chosen_greedily(self, facts: Ints, sets: Words) -> Ints:
         return replace(self, order="greedy", ks=(facts.size,))._chosen(facts, sets)

@@ -66,7 +66,8 @@ def linkage_experiments(
             )
     rows: list[dict[str, Any]] = []
     for name, match in progress(list(PRINTED), "experiments"):
-        options: dict[str, Any] = {"match": MATCHED[match], "success": success, "modal": modal}
+        options: dict[str, Any] = {"match": MATCHED[match], "success": success}
+        options |= {"modal": modal} if MATCHED[match] == "modal" else {}
         found = linkage(sparse, known=KNOWN[name], draws=draws, seed=seed, node_budget=0, **options)
         own = [found.facts_for(level) for level in LEVELS]
         row: dict[str, Any] = {"known": name, "match": match}

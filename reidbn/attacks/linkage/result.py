@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.linkage.curves import Curves
-from reidbn.attacks.linkage.truth import acted_out
+from reidbn.attacks.linkage.truth import Chosen, acted_out, chosen
 from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.late import late
 from reidbn.microdata.sparse import Sparse
@@ -120,6 +120,8 @@ class Linkage(Result):
         `column` is that of the number of facts.  None where every cell is exact and everybody was
         asked about.
         """
+        if self.curves.order == "optimal":  # nothing is drawn: what is not exact lies in bounds
+            return self._between_bounds(column)
         half = (self.high[:, column] - self.low[:, column]) / 2
         mean = float(self.success[:, column].mean())
         slack = float(np.sqrt((half**2).sum()) / len(half))
@@ -129,6 +131,15 @@ class Linkage(Result):
         elif not slack:
             return None
         return max(low - slack, 0.0), min(high + slack, 1.0)
+
+    def _between_bounds(self, column: int) -> tuple[float, float] | None:
+        ends = self.low[:, column], self.high[:, column]
+        if self.drawn:
+            low, high = (probability_interval(end, len(self.sparse), level=0.95) for end in ends)
+            return low[0], high[1]
+        return (
+            None if self.exact[:, column].all() else (float(ends[0].mean()), float(ends[1].mean()))
+        )
 
     def _measures(self) -> dict[str, Measure]:
         found = {"people": count_of(len(self.sparse), "people in the table")}
@@ -176,14 +187,23 @@ class Linkage(Result):
         if not self.exact.all():
             share = 100 * float(self.exact.mean())
             said.append(
-                f"{share:.3g} % of the numbers are exact, the others drawn {self.curves.draws:,} "
-                f"times each, with 95 % intervals; a larger node_budget counts more of them"
+                f"{share:.3g} % of the numbers are exact, the others "
+                + (
+                    "the most that the best facts may give (.low is what the best facts found give)"
+                    if self.curves.order == "optimal"
+                    else f"drawn {self.curves.draws:,} times each, with 95 % intervals"
+                )
+                + "; a larger node_budget counts more of them"
             )
         if (self.held == 0).any():
             many = int((self.held == 0).sum())
             said.append(
-                f"of {counted(many, 'person')} no fact that may be known is in the table: they "
-                "are never singled out"
+                f"of {counted(many, 'person')} no fact that may be known is in the table: "
+                + (
+                    "everybody fits them alike"
+                    if self.curves.rule in ("lineup", "guess")
+                    else "they are never singled out"
+                )
             )
         if self.curves.agreement.match in ("present", "modal"):
             said.append(
@@ -193,16 +213,25 @@ class Linkage(Result):
         return tuple(said)
 
     def check(self, *, draws: int = 200, individuals: int = 30, seed: int = 0) -> CheckedLinkage:
-        """Some people's curves drawn anew, fact by fact against the table; raises.
+        """Some people's curves found anew, fact by fact against the table; raises.
 
-        `individuals` of them are chosen from `seed`, and so many `draws` of facts made for each.
+        `individuals` of them are chosen from `seed`, and so many `draws` of facts made for each;
+        of an attacker who chooses the facts the choice is made again, and of the best one every
+        choice is tried where there are not more of them than `draws`.
         """
         rng = np.random.default_rng(seed)
-        if not self.ks or self.curves.order != "random" or self.curves.weights is not None:
-            raise UsageError("curves are drawn anew where any so many facts are known alike")
+        if not self.ks or self.curves.weights is not None:
+            raise UsageError(
+                "a check draws any so many facts, each as likely as the others, and here facts "
+                'are weighted or known by chance; check the curve of known="random"'
+            )
         people = np.arange(len(self.sparse)) if self.individuals is None else self.individuals
         some = rng.choice(len(people), min(individuals, len(people)), replace=False)
         cells = len(some) * len(self.ks)
+        if self.curves.order != "random":
+            for row in some.tolist():
+                self._check_choice(row, chosen(self.curves, int(people[row]), draws, rng))
+            return CheckedLinkage(cells, 0, seed)
         for row in some.tolist():
             hits = acted_out(self.curves, int(people[row]), draws, rng)
             near = np.clip(hits / draws, self.low[row], self.high[row])
@@ -212,6 +241,16 @@ class Linkage(Result):
                     "fault of reidbn, please report it"
                 )
         return CheckedLinkage(cells, draws, seed)
+
+    def _check_choice(self, row: int, found: list[Chosen]) -> None:
+        """Raise where what was told of a person is not what the facts chosen anew give."""
+        for i, (chance, every) in enumerate(found):
+            low = self.low[row, i] if every else 0.0
+            if not low - 1e-9 <= chance <= self.high[row, i] + 1e-9:
+                raise CrosscheckFailed(
+                    f"facts chosen anew against the table disagree with what was told of "
+                    f"{counted(self.ks[i], 'fact')}; this is a fault of reidbn, please report it"
+                )
 
     _sections = late("reidbn.report.linkage_page:sections")
 
@@ -229,13 +268,15 @@ class Linkage(Result):
 
 @dataclass(frozen=True)
 class CheckedLinkage:
-    """How many numbers were drawn anew; none disagrees."""
+    """How many numbers were found anew; none disagrees.  No draws: the facts are chosen."""
 
     cells: int
     draws: int
     seed: int
 
     def __str__(self) -> str:
+        if not self.draws:
+            return f"{self.cells:,} numbers found anew, choice by choice: agree"
         return (
             f"{self.cells:,} numbers drawn anew {self.draws:,} times each (seed {self.seed}): agree"
         )

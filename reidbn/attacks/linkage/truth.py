@@ -5,8 +5,11 @@ Nothing here uses bitsets, sorted columns or faces: every cell is compared by th
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from itertools import combinations
+from math import comb
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +19,7 @@ from reidbn.microdata.agree import Agreement
 from reidbn.microdata.sparse import DATE, NUMBER, YEAR
 
 Ints = NDArray[np.int64]
+Chosen: TypeAlias = tuple[float, bool]  # a chance, and whether every choice was tried
 _DAYS = Fraction(1461, 4)  # in a year
 
 
@@ -78,41 +82,73 @@ def _agrees(found: Agreement, kind: str, mine: Any, other: Any) -> bool:
 
 def acted_out(curves: Curves, person: int, draws: int, rng: np.random.Generator) -> Ints:
     """How often the attacker succeeds who knows any k facts of a person, for each k asked."""
-    facts, fits = fits_of(curves.agreement, person)
-    if curves.allowed is not None:
-        here = curves.allowed[facts]
-        facts, fits = facts[here], fits[here]
+    facts, fits = _may_be_known(curves, person)
     hits = np.zeros(len(curves.ks), dtype=np.int64)
-    if not facts.size:
-        return hits
-    others = np.arange(fits.shape[1]) != person
     for _ in range(draws):
         order = rng.permutation(facts.size)
         for i, k in enumerate(curves.ks):
-            known = order[:k]
-            hits[i] += _succeeds(curves, fits[known], facts[known], others, rng)
+            hits[i] += rng.random() < _chance(curves, facts, fits, person, order[:k])
     return hits
 
 
-def _succeeds(
-    curves: Curves, fits: NDArray[np.bool_], facts: Ints, others: NDArray[np.bool_],
-    rng: np.random.Generator,
-) -> bool:  # fmt: skip
+def chosen(curves: Curves, person: int, draws: int, rng: np.random.Generator) -> list[Chosen]:
+    """The chance of success of an attacker who chooses the facts, for each k asked.
+
+    Of the best choice every one is tried, or so many `draws` of them where there are more.
+    """
+    facts, fits = _may_be_known(curves, person)
+    found: list[Chosen] = []
+    for k in (min(k, facts.size) for k in curves.ks):
+        every = curves.order != "optimal" or comb(facts.size, k) <= draws
+        tries: Iterable[Any] = [_in_order(curves, facts, fits)[:k]]
+        if curves.order == "optimal" and every:
+            tries = map(list, combinations(range(facts.size), k))
+        elif curves.order == "optimal":
+            tries = (rng.permutation(facts.size)[:k] for _ in range(draws))
+        found.append((max(_chance(curves, facts, fits, person, one) for one in tries), every))
+    return found
+
+
+def _in_order(curves: Curves, facts: Ints, fits: NDArray[np.bool_]) -> Ints:
+    """The facts in the order of choice, fact by fact; of equals, the first."""
+    if curves.order == "rarest":
+        return np.array(sorted(range(facts.size), key=lambda i: curves.support[facts[i]]), int)
+    order: list[int] = []
+    left = np.ones(fits.shape[1], dtype=bool)
+    while len(order) < facts.size:
+        rest = [i for i in range(facts.size) if i not in order]
+        order.append(min(rest, key=lambda i: int((left & fits[i]).sum())))
+        left &= fits[order[-1]]
+    return np.array(order, dtype=np.int64)
+
+
+def _may_be_known(curves: Curves, person: int) -> tuple[Ints, NDArray[np.bool_]]:
+    facts, fits = fits_of(curves.agreement, person)
+    here = slice(None) if curves.allowed is None else curves.allowed[facts]
+    return facts[here], fits[here]
+
+
+def _chance(curves: Curves, facts: Ints, fits: NDArray[np.bool_], person: int, known: Any) -> float:
+    """The chance of success of somebody who knows these facts of a person."""
+    if not len(known) and curves.rule not in ("guess", "lineup"):
+        return 0.0  # nobody is named of whom nothing is known
+    facts, fits = facts[known], fits[known]
+    others = np.arange(fits.shape[1]) != person
     scores = fits.sum(axis=0)
     rivals = scores[others]
     alike = int((rivals == len(fits)).sum())
     if curves.rule in ("best", "threshold"):
-        return alike == 0
+        return float(alike == 0)
     if curves.rule == "lineup":
-        return alike + 1 <= curves.lineup
+        return float(alike + 1 <= curves.lineup)
     if curves.rule == "guess":
-        return bool(rng.integers(alike + 1) == 0)
+        return 1 / (alike + 1)
     if curves.rule == "separated":
-        return bool(rivals.size == 0 or rivals.max() <= curves.share * len(fits))
+        return float(rivals.size == 0 or rivals.max() <= curves.share * len(fits))
     weight = np.array([1 / np.log(max(2, curves.support[j])) for j in facts])
     scored = weight @ fits
     ranked = np.sort(scored)[::-1]
     own = float(scored[~others][0])
     second = ranked[1] if ranked.size > 1 else -1.0
     gap = own - second
-    return bool(alike == 0 and gap > 1e-9 and gap >= curves.phi * scored.std())
+    return float(alike == 0 and gap > 1e-9 and gap >= curves.phi * scored.std())
