@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
-from reidbn.plans import direction_of, least_risk
+from reidbn.plans import bounds_of, direction_of
 
 WIDE, SLOW = pytest.mark.wide, pytest.mark.slow
 WIDTHS = {"age": (2, 4), "zip": (2,), "sex": ()}
@@ -171,8 +171,11 @@ def test_a_direction_is_shown_or_not_claimed():
     seen = rb.assess("adversary-routes", people, **call, given={"claims": "yes"})
     assert direction_of(seen, "overall") is None
     everywhere = rb.assess("adversary-routes", people, **{**call, "population": 10**10})
-    low = least_risk(result, "overall")
+    everybody = np.ones(150, dtype=bool)
+    low, high = bounds_of(result, {"overall": found["overall"]}).at(people, everybody)["overall"]
     assert (low <= result.risk() + 1e-15).all()
+    assert (result.risk() <= high + 1e-15).all()
+    assert bounds_of(result, found) is None  # not of a measure whose direction is not shown
     np.testing.assert_allclose(low, everywhere.risk(), atol=1e-4)  # hardly anybody is unique there
 
 
@@ -269,3 +272,31 @@ def test_bands_that_cross_what_the_attacker_knows_settle_no_finer_way(tmp_path):
     plan = rb.recommend(people, "adversary-routes", target={"marketer": 0.12}, **call,
                         hierarchies={"age": "bands:7"}, suppress_at_most=0.0)  # fmt: skip
     assert plan.best.levels == {"age": 0}
+
+
+def test_a_table_is_as_it_is_before_a_column_is_dropped_and_a_named_attack_is_told(shell):
+    """With drop= the first way is not the table as it stands; k=5 asks nothing of the attack."""
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(200, seed=4), quasi_identifiers=["age", "sex", "state"]
+    )
+    call = {"known": {"age": 0.9, "sex": 0.9, "state": 0.9}, "population": 10**6,
+            "population_model": "pitman"}  # fmt: skip
+    plan = rb.recommend(people, "adversary-routes", drop=["state"], hierarchies={"age": "bands:10"},
+                        target={"overall": "mean <= 0.45"}, **call)  # fmt: skip
+    before, after = (rb.assess("adversary-routes", t, **call).risk().mean()
+                     for t in (people, plan.apply()))  # fmt: skip
+    (target,) = map(str, plan.targets)
+    assert plan.best.before[target] == pytest.approx(before)
+    assert plan.best.after[target] == pytest.approx(after)
+    assert plan.best.levels["age"] == 0  # without the state the table keeps it as it is
+    plan = rb.recommend(people, "adversary-routes", target="k=2", drop=["state"], **call,
+                        hierarchies={"age": "bands:10,20"}, suppress_at_most=0.1)  # fmt: skip
+    told = plan.measures.set_index("measure").loc["overall"]
+    again = rb.assess("adversary-routes", plan.apply(), **call).risk()
+    assert told.highest_after == pytest.approx(again.max())
+    assert told.mean_before == pytest.approx(before)
+    code, said = shell("recommend", "synthetic:200:4", "--qi", "age,sex", "--target", "k=2",
+                       "--attack", "adversary-routes", "--known", "age=0.5", "--known", "sex=1",
+                       "--population", "9000")  # fmt: skip
+    assert code == 0
+    assert "overall under adversary-routes: highest" in said

@@ -101,6 +101,12 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
         click.echo(f"loss: {best.loss:.4g} ({plan.loss}; 0 as it is, 1 nothing left)")
         for target, value in best.after.items():
             click.echo(f"{target}: {best.before[target]:.4g} now, {value:.4g} then")
+        for _, row in plan.measures[plan.measures.measure == "overall"].iterrows():
+            click.echo(
+                f"overall under {row.under}: highest {row.highest_before:.4g} now, "
+                f"{row.highest_after:.4g} then; mean {row.mean_before:.4g} now, "
+                f"{row.mean_after:.4g} then"
+            )
         click.echo(str(plan.certificate))
     if plan.untouched and not as_json:
         names = ", ".join(plan.untouched)

@@ -8,7 +8,7 @@ __getattr__ = face(
         "ways": "Ways",
         "plan": "Way ReleasePlan",
         "recommend": "recommend",
-        "rising": "Direction direction_of least_risk",
+        "rising": "Bounds Direction bounds_of direction_of",
         "search": "Certificate",
         "targets": "Target",
     },

@@ -20,14 +20,16 @@ from numpy.typing import NDArray
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import released
 from reidbn.microdata.classes import Ints
+from reidbn.microdata.generalise import released_at
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
-from reidbn.plans.rising import Direction, least_risk
+from reidbn.plans.rising import Bounds, Direction, bounds_of
 from reidbn.plans.targets import ALIKE, Array, Target
 from reidbn.plans.ways import Node, Option, Ways, sizes_at
 
 Flags = NDArray[np.bool_]
 Key = tuple[str, str]
+Pair = tuple[Mapping[Key, Array], Mapping[Key, Array]]
 TIE = 1e-12  # losses that differ by less are the same
 
 
@@ -47,6 +49,10 @@ class Looked:
     """What any set of people that keeps the targets here loses."""
     finer_fail: bool = False
     """Whether every finer node fails too, by proof."""
+
+    is_bound: bool = False
+    """Whether `values` are the most that they can be (of a node that fails: the least), and nothing
+    was estimated of the population."""
 
     @property
     def keeps(self) -> bool:
@@ -69,6 +75,25 @@ class Release:
     """Which way the measure of each target moves, where that is shown."""
 
     @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The attacks and scenarios that a target is about."""
+        return tuple(dict.fromkeys(t.under for t in self.targets if not t.on_classes))
+
+    @cached_property
+    def bounds(self) -> dict[str, Bounds | None]:
+        """Of each of these, what its measures are at least and at most at any node."""
+        found = {}
+        for name in self.named:
+            own = {t.measure: self.directions[t.key] for t in self.targets if t.under == name}
+            found[name] = bounds_of(self.bases[name], {m: own[m] for m in own if m != ALIKE})
+        return found
+
+    @cached_property
+    def on_population(self) -> bool:
+        """Whether it matters who is unique in the population."""
+        return any(d is not None and d.on_population for d in self.directions.values())
+
+    @cached_property
     def rises(self) -> bool:
         """Whether leaving people out is known to lower nobody's risk."""
         return all(d is not None for d in self.directions.values())
@@ -82,8 +107,44 @@ class Release:
     def look(self, node: Node) -> Looked:
         """Leave out whom the targets ask for, and say what is lost."""
         kept = np.ones(len(self.people), dtype=bool)
-        results = self.assessed(node, kept)
-        risks = at_start = self.risks(node, kept, results)
+        start = self.between(node, kept)
+        if start is not None:
+            found = self._settled(node, kept, start)
+            if found is not None:
+                return found
+        return self._counted(node, kept, None if start is None else start[0])
+
+    def _settled(self, node: Node, kept: Flags, start: Pair) -> Looked | None:
+        """What bounds alone settle: nothing is estimated of the population.
+
+        Who is over a limit by the least that the risk can be has to go (kept changes); where too
+        many have to, they have to on every finer node, too.  Where the most that it can be keeps
+        every target, nobody else has to.
+        """
+        least, most = start
+        while unmet := [t for t in self.targets if not t.is_met(least[t.key])]:
+            go = self._over(unmet, least)
+            kept[np.flatnonzero(kept)[go]] = False
+            out = len(kept) - int(kept.sum())
+            more = max(t.fewest_to_leave(least[t.key]) for t in unmet) if not go.any() else 0
+            if out + more > self.budget:
+                return Looked(node, None, True, self.values(start[0]), finer_fail=self.falls,
+                              is_bound=not _are_told(start))  # fmt: skip
+            if not go.any():
+                return None
+            between = self.between(node, kept)
+            assert between is not None  # noqa: S101 - it was there for more people
+            least, most = between
+        if not all(t.is_met(most[t.key]) for t in self.targets):
+            return None
+        lost = self.ways.loss(node, self.people.table, ~kept)
+        bound = not _are_told((least, most))
+        return Looked(node, ~kept, True, self.values(most), lost, lost, is_bound=bound)
+
+    def _counted(self, node: Node, kept: Flags, least: Mapping[Key, Array] | None) -> Looked:
+        """By assessments of those who are kept; who is not has to go."""
+        risks = self.risks(node, kept)
+        at_start = risks if least is None or kept.all() else least
         forced, more = None, 0
         while unmet := [t for t in self.targets if not t.is_met(risks[t.key])]:
             go = self._over(unmet, risks)
@@ -97,16 +158,17 @@ class Release:
             if len(kept) - kept.sum() > self.budget:
                 must = int((~kept if forced is None else forced).sum()) + more
                 sure = must > self.budget or self.budget == 0
-                fail = self._finer_fail(at_start, results, sure=sure)
-                return Looked(node, None, sure, self._values(at_start), finer_fail=fail)
+                fail = self.falls and sure and not self.on_population
+                return Looked(node, None, sure, self.values(at_start), finer_fail=fail,
+                              is_bound=at_start is least)  # fmt: skip
             risks = self.risks(node, kept)
         lost = self.ways.loss(node, self.people.table, ~kept)
-        least = (
+        least_lost = (
             lost if forced is None else self.ways.at_least(node, self.people.table, forced, more)
         )
-        return Looked(node, ~kept, lost <= least + TIE, self._values(risks), lost, least)
+        return Looked(node, ~kept, lost <= least_lost + TIE, self.values(risks), lost, least_lost)
 
-    def _values(self, risks: Mapping[Key, Array]) -> dict[Target, float]:
+    def values(self, risks: Mapping[Key, Array]) -> dict[Target, float]:
         return {t: t.value(risks[t.key]) for t in self.targets}
 
     def _over(self, unmet: Sequence[Target], risks: Mapping[Key, Array]) -> Flags:
@@ -121,31 +183,53 @@ class Release:
         risk = risks[target.key]
         return _highest(risk, target.fewest_to_leave(risk))
 
-    def _finer_fail(
-        self, risks: Mapping[Key, Array], results: Mapping[str, Assessment], *, sure: bool
-    ) -> bool:
-        """Whether every finer node fails as this one does with nobody left out, by proof.
+    def between(self, node: Node, kept: Flags) -> Pair | None:
+        """The least and the most of every measure that a target names, without a population.
 
-        Where it matters who is unique in the population, as many have to go on a finer table as
-        are over their limits here if nobody were.
+        None where an attack has no such bounds.
         """
-        on_population = [key for key, d in self.directions.items() if d and d.on_population]
-        if not self.falls or not on_population:
-            return self.falls and sure
-        least = {**risks, **{(name, m): least_risk(results[name], m) for name, m in on_population}}
-        unmet = [t for t in self.targets if not t.is_met(least[t.key])]
-        go = [int(self._over(unmet, least).sum())]
-        return max(go + [t.fewest_to_leave(least[t.key]) for t in unmet]) > self.budget
+        bounds = {name: found for name, found in self.bounds.items() if found is not None}
+        if len(bounds) < len(self.bounds):
+            return None
+        least: dict[Key, Array] = {}
+        most: dict[Key, Array] = {}
+        people = self._released(node, kept) if bounds else self.people
+        for name, found in bounds.items():
+            for measure, (low, high) in found.at(people, kept).items():
+                least[name, measure], most[name, measure] = low, high
+        if any(t.on_classes for t in self.targets):
+            least["", ALIKE] = most["", ALIKE] = 1.0 / self._sizes(node, kept)
+        return least, most
+
+    def _released(self, node: Node, kept: Flags) -> People:
+        ladders = {o.name: o.ladder for o in self.options}
+        people = released_at(self.people, self.ways.levels(node), hierarchies=ladders)
+        return people if kept.all() else people.take(kept)
 
     def risks(
         self, node: Node, kept: Flags, results: Mapping[str, Assessment] | None = None
     ) -> dict[Key, Array]:
         """Every measure that a target names, of each person who is kept."""
-        results = self.assessed(node, kept) if results is None else results
+        if results is None and not self.on_population:
+            told = self.between(node, kept)
+            if told is not None:
+                return dict(told[0])
+        results = self.assessed(node, kept, self.named) if results is None else results
         own = {t.key: results[t.under].risk(t.measure) for t in self.targets if not t.on_classes}
         if any(t.on_classes for t in self.targets):
             own["", ALIKE] = 1.0 / self._sizes(node, kept)
         return own
+
+    def as_it_is(self) -> dict[Target, float]:
+        """Each target's number of the table before anything is done to it."""
+        return {
+            t: t.value(
+                1.0 / self.rows.peers(range(self.rows.groups))[self.rows.of_record]
+                if t.on_classes
+                else self.bases[t.under].risk(t.measure)
+            )
+            for t in self.targets
+        }
 
     def _sizes(self, node: Node, kept: Flags) -> Ints:
         rows, of = self.rows, self.rows.of_record[kept]
@@ -156,13 +240,21 @@ class Release:
             of = (np.cumsum(some) - 1)[of]
         return sizes_at(rows, self.options, node)[of]
 
-    def assessed(self, node: Node, kept: Flags) -> dict[str, Assessment]:
-        """The assessments of those who are kept, released so."""
-        if kept.all() and not any(node):
-            return dict(self.bases)
-        ladders = {o.name: o.ladder for o in self.options}
+    def assessed(
+        self, node: Node, kept: Flags, names: Sequence[str] | None = None
+    ) -> dict[str, Assessment]:
+        """The assessments of those who are kept, released so: all, or those of some names."""
+        bases = {n: self.bases[n] for n in (self.bases if names is None else names)}
         levels = self.ways.levels(node)
-        return {name: released(base, levels, ladders, kept) for name, base in self.bases.items()}
+        if kept.all() and all(levels[o.name] == o.column.level for o in self.options):
+            return bases
+        ladders = {o.name: o.ladder for o in self.options}
+        return {name: released(base, levels, ladders, kept) for name, base in bases.items()}
+
+
+def _are_told(between: Pair) -> bool:
+    """Whether the least is the most."""
+    return all(between[0][key] is between[1][key] for key in between[0])
 
 
 def _highest(risk: Array, count: int) -> Flags:

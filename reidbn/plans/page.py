@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from reidbn.plans.plan import ReleasePlan
+    from reidbn.plans.targets import Target
 
 
 def write_plan(
@@ -133,9 +134,16 @@ def _what_to_do(plan: ReleasePlan) -> Shown:
 def _kept(plan: ReleasePlan) -> Section:
     before, after = plan.best.before, plan.best.after
     rows = [[t, tiny(before[t], ".4g"), tiny(after[t], ".4g")] for t in map(str, plan.targets)]
-    return Section(
-        "What it keeps", shown=[Shown("Each target", ["target", "as it is", "then"], rows)]
-    )
+    shown = [Shown("Each target", ["target", "as it is", "then"], rows)]
+    if not plan.measures.empty:
+        told = [
+            [f"{kind} {row.measure.replace('_', ' ')}", row.under,
+             tiny(row[f"{kind}_before"], ".4g"), tiny(row[f"{kind}_after"], ".4g")]
+            for _, row in plan.measures.iterrows() for kind in ("highest", "mean")
+        ]  # fmt: skip
+        heads = ["measure", "under", "as it is", "then"]
+        shown.append(Shown("Every measure of the attacks that were named", heads, told))
+    return Section("What it keeps", shown=shown)
 
 
 def _finer(plan: ReleasePlan) -> Section:
@@ -154,7 +162,7 @@ def _others(plan: ReleasePlan) -> Section:
     front, names = plan.front, [str(t) for t in plan.targets]
     rows = [
         [_levels(plan, row), f"{row['suppressed']:,}", f"{row['loss']:.4g}",
-         *(tiny(t.shown(row[str(t)]), ".4g") for t in plan.targets),
+         *(_bound(row, t) + tiny(t.shown(row[str(t)]), ".4g") for t in plan.targets),
          "yes" if row["keeps"] else "no"]
         for row in front.to_dict(orient="records")
     ]  # fmt: skip
@@ -165,6 +173,13 @@ def _others(plan: ReleasePlan) -> Section:
         shown=[Shown("Loss against what is kept", heads, rows, front_figure(plan),
                      "Each way by its loss and the number of the first target.")],
     )  # fmt: skip
+
+
+def _bound(row: Any, target: Target) -> str:
+    """Of a way that was settled without an estimate of the population, what its numbers are."""
+    if target.on_classes or not row["bound"]:
+        return ""
+    return "at most " if row["keeps"] else "at least "
 
 
 def _levels(plan: ReleasePlan, row: Any) -> str:

@@ -93,15 +93,40 @@ class ReleasePlan:
 
     @cached_property
     def _at_start(self) -> dict[Target, float]:
-        everybody = np.ones(len(self.people), dtype=bool)
-        risks = self._table.risks((0,) * len(self._table.options), everybody)
-        return {t: t.value(risks[t.key]) for t in self.targets}
+        return self._table.as_it_is()
+
+    @cached_property
+    def measures(self) -> pd.DataFrame:
+        """Every measure of every attack and scenario that was named, before and after.
+
+        One row each: its highest and its mean over those who are in the table, and then in what is
+        released.  Also of an attack that no target is about.
+        """
+        import pandas as pd
+
+        rows = [
+            {
+                "under": name or after.attack.name,
+                "measure": measure,
+                **{f"{kind}_{when}": float(how(result.risk(measure)))
+                   for when, result in (("before", self._table.bases[name]), ("after", after))
+                   for kind, how in (("highest", np.max), ("mean", np.mean))},
+            }
+            for name, after in self.results.items()
+            for measure in after.risks
+            if measure in self._table.bases[name].risks
+        ]  # fmt: skip
+        columns = ["under", "measure", "highest_before", "mean_before", "highest_after",
+                   "mean_after"]  # fmt: skip
+        return pd.DataFrame(rows, columns=columns)
 
     @cached_property
     def front(self) -> pd.DataFrame:
         """Of the ways that were looked at, those of which no other loses less and is safer.
 
-        Sorted by loss; `keeps` says whether every target is kept.
+        Sorted by loss; `keeps` says whether every target is kept.  Where `bound` is True a way was
+        settled without an estimate of the population, and its numbers are the most that they can
+        be, or the least where it fails.
         """
         import pandas as pd
 
@@ -114,6 +139,7 @@ class ReleasePlan:
                     "suppressed": 0 if out is None else int(out.sum()),
                     "loss": found.loss if found.keeps else self._bound(found.node),
                     "keeps": found.keeps,
+                    "bound": found.is_bound,
                     **{str(t): found.values[t] for t in self.targets},
                 }
             )
@@ -228,6 +254,7 @@ class ReleasePlan:
             "loss": {"name": self.loss, "value": best.loss},
             "before": dict(best.before),
             "after": dict(best.after),
+            "measures": self.measures.to_dict(orient="records"),
             "certificate": {
                 "nodes": proof.nodes, "counted": proof.counted, "skipped": proof.skipped,
                 "unsettled": proof.unsettled, "gap": proof.gap, "proved": proof.is_proved,

@@ -89,8 +89,9 @@ def recommend(
     certificate = search.run()
     if search.best is None:
         raise DataError(_nothing_found(table, certificate))
-    results = _looked_at_again(table, search.best)
-    return ReleasePlan(people, targets, loss, certificate, table, search, search.best, results)
+    best, results = _looked_at_again(table, search.best)
+    search.seen[ways.number(best.node)] = best
+    return ReleasePlan(people, targets, loss, certificate, table, search, best, results)
 
 
 def _bases(
@@ -144,11 +145,11 @@ def _named(base: Assessment, of: Sequence[Assessment]) -> str:
 def _direction(bases: Mapping[str, Assessment], target: Target) -> Direction | None:
     """Which way what a target limits moves; classes grow by themselves."""
     if target.on_classes:
-        return Direction(on_population=False)
+        return Direction(1.0 / np.arange(1, 3), 0.0)
     return direction_of(bases[target.under], target.measure)
 
 
-def _looked_at_again(table: Release, best: Looked) -> dict[str, Assessment]:
+def _looked_at_again(table: Release, best: Looked) -> tuple[Looked, dict[str, Assessment]]:
     """What is recommended, assessed anew; a plan counts only where every target is kept."""
     assert best.left_out is not None  # noqa: S101 - it keeps its targets
     results = table.assessed(best.node, ~best.left_out)
@@ -156,7 +157,7 @@ def _looked_at_again(table: Release, best: Looked) -> dict[str, Assessment]:
     for t in table.targets:
         if not t.is_met(risks[t.key]):
             raise EngineError(f"the plan found does not keep {t}; a fault of reidbn, report it")
-    return results
+    return replace(best, values=table.values(risks), is_bound=False), results
 
 
 def _nothing_found(table: Release, certificate: Certificate) -> str:

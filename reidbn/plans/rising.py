@@ -13,33 +13,46 @@ b >= 0, each looked at by the exact engine,
     somebody left out                           no other person's risk is lower,
 
 since u is estimated from the table as it was before anybody was left out, and is 0 for who is alone
-only because others were.
+only because others were.  And without an estimate of u every risk lies between (1) with u = 0 and
+(1) with u = 1 (`Bounds`), which settles most ways to release: the estimate is most of their cost.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attacks.routes.assessment import Assessment
-from reidbn.attacks.routes.blocks import risks as exact_risks
-from reidbn.attacks.routes.subject_data import P_UNIQUE, RECORDS, SubjectTable
-from reidbn.attacks.routes.summed import are_many, as_sums, curves, shape_by_person, shape_of
-from reidbn.attacks.routes.sums import Sums
+from reidbn.attacks.routes.counts import rows_on, subset_classes
+from reidbn.attacks.routes.subject_data import RECORDS
+from reidbn.attacks.routes.summed import AGREES, curves, shape_by_person, subset_chances
+from reidbn.microdata.lattice import Gather, Walk
+from reidbn.microdata.rows import DistinctRows
+from reidbn.microdata.slab import every_subset
+from reidbn.microdata.table import People
 
 Array = NDArray[np.float64]
 MOST = 2_000_000  # people up to whom every class size is looked at
 ROUNDING = 1e-13
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Direction:
     """That (1) holds of a measure, a never rises with the class, and b is not negative."""
 
-    on_population: bool
-    """Whether b > 0, so that it matters who is unique in the population."""
+    base: Array
+    """a(1), a(2), ..., a(n)."""
+    gain: float
+    """b."""
+
+    @property
+    def on_population(self) -> bool:
+        """Whether b > 0, so that it matters who is unique in the population."""
+        return self.gain > ROUNDING
 
 
 def direction_of(base: Assessment, measure: str) -> Direction | None:
@@ -67,22 +80,113 @@ def direction_of(base: Assessment, measure: str) -> Direction | None:
     a, b = told[0][0, 0], float(told[1][0, 0])
     if (np.diff(a) > ROUNDING).any() or b < -ROUNDING:
         return None
-    return Direction(b > ROUNDING)
+    return Direction(a, b)
 
 
-def least_risk(result: Assessment, measure: str) -> Array:
-    """What a measure is of everybody if nobody were unique in the population: (1) with u = 0."""
-    query, settings, table = result.questions[measure], result.inputs.set, result.subject_table
-    attack, classes = result.attack, result.classes
-    shape = shape_of(attack, classes, table) if are_many(classes) else None
-    if shape is not None and classes.distinct is not None:
-        sums = Sums(classes, None)
-        group, constant = shape
-        found = as_sums(attack, query, settings, group, sums.sizes, classes.records, constant)
-        if found is not None:
-            return np.asarray(sums.values([found[0][0]])[0][table.of_person])
-    columns = {name: values for name, values in table.columns.items() if name != P_UNIQUE}
-    if P_UNIQUE in table.columns:
-        columns[P_UNIQUE] = np.zeros((1, classes.subsets))
-    nobody = SubjectTable(columns, table.of_entry, people=table.people)
-    return np.asarray(exact_risks(attack, query, settings, nobody)[table.of_person])
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Measures of one attack as (1), with u = 0 and with u = 1, for any release of the table."""
+
+    base: Assessment
+    directions: Mapping[str, Direction]
+    weights: Mapping[str, Array]
+    """P(Y) for each measure, profile x subset."""
+    profile: NDArray[np.intp]
+    """Of each person: people who are known alike share one."""
+
+    def at(self, people: People, kept: NDArray[np.bool_]) -> dict[str, tuple[Array, Array]]:
+        """The least and the most that each measure is of these people, who were kept."""
+        rows = rows_on(people, self.base.groups.columns)
+        alike = all(len(chances) == 1 for chances in self.weights.values())
+        if rows is not None and alike:
+            return self._walked(rows)
+        known = self.profile[kept]
+        if rows is None:  # a value may match several others
+            matched = subset_classes(people, self.base.groups.columns).sizes
+            return self._one_by_one(known, enumerate(matched))
+        kinds = int(known.max()) + 1
+        both, of = np.unique(rows.of_record * kinds + known, return_inverse=True)
+        row, known = np.divmod(both, kinds)
+        found = self._one_by_one(known, (
+            (s.mask, s.spread(s.sizes.astype(np.int64), 1, row)) for s in every_subset(rows)
+        ))  # fmt: skip
+        return {m: (low[of], high[of]) for m, (low, high) in found.items()}
+
+    def _curves(self, measure: str) -> list[Array]:
+        """What a class of each size adds, with u = 0 and, where it matters, with u = 1."""
+        one = self.directions[measure]
+        found = [np.append(0.0, one.base)]
+        if one.on_population:
+            found.append(found[0].copy())
+            found[1][1] += one.gain
+        return found
+
+    def _walked(self, rows: DistinctRows) -> dict[str, tuple[Array, Array]]:
+        gathers = [
+            _gather(curve, self.weights[m][0]) for m in self.directions for curve in self._curves(m)
+        ]
+        sums = iter(Walk(rows, gathers).run())
+        return self._paired({m: [next(sums) for _ in self._curves(m)] for m in self.directions})
+
+    def _one_by_one(
+        self, known: NDArray[np.intp], sizes: Iterable[tuple[int, NDArray[Any]]]
+    ) -> dict[str, tuple[Array, Array]]:
+        """Where what is known differs from person to person: subset by subset."""
+        curves = {m: self._curves(m) for m in self.directions}
+        found = {m: [np.zeros(known.size) for _ in some] for m, some in curves.items()}
+        for mask, own in sizes:
+            for m, sums in found.items():
+                chances = self.weights[m][:, mask]
+                chance = chances[known] if len(chances) > 1 else chances
+                for total, curve in zip(sums, curves[m], strict=True):
+                    total += chance * curve[own]
+        return self._paired(found)
+
+    @staticmethod
+    def _paired(sums: Mapping[str, list[Array]]) -> dict[str, tuple[Array, Array]]:
+        return {m: (found[0], found[-1]) for m, found in sums.items()}
+
+
+def bounds_of(base: Assessment, directions: Mapping[str, Direction | None]) -> Bounds | None:
+    """Bounds of these measures at every release; None where one of them has no such shape."""
+    shown = {m: d for m, d in directions.items() if d is not None}
+    shape = shape_by_person(base.attack, base.subject_table)
+    if shape is None or len(shown) < len(directions) or not shown:
+        return None
+    group, constant, own = shape
+    table, settings, attack = base.subject_table, base.inputs.set, base.attack
+    first, profile = _profiles([np.asarray(table.columns[n]) for n in own], table.of_person)
+    columns = {n: v[first] if len(v) > 1 else v
+               for n in own for v in [np.asarray(table.columns[n])]}  # fmt: skip
+    weights = {}
+    for m in shown:
+        query = base.questions[m]
+        chances = subset_chances(attack, query, settings, group, {**constant, **columns})
+        if chances is None:
+            return None
+        weights[m] = np.broadcast_to(chances, (len(first), chances.shape[1]))
+    made = Bounds(base, shown, weights, profile)
+    told = made.at(base.inputs.people, np.ones(len(profile), dtype=bool))
+    for m, (low, high) in told.items():  # held against the assessment that is there
+        risk = base.risk(m)
+        if (low > risk + AGREES).any() or (risk > high + AGREES).any():
+            return None
+    return made
+
+
+def _profiles(own: Sequence[Array], of_person: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
+    """One subject of each kind that is known alike, and the kind of each person."""
+    differ = [values.reshape(len(values), -1) for values in own if len(values) > 1]
+    if not differ:
+        return np.zeros(1, dtype=np.intp), np.zeros(len(of_person), dtype=np.intp)
+    _, first, kind = np.unique(
+        np.concatenate(differ, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    return first, kind.ravel()[of_person]
+
+
+def _gather(curve: Array, weights: Array) -> Gather:
+    def values(block: Any) -> Array:
+        return np.asarray(curve.take(block.cells) * weights[block.masks][:, None])
+
+    return Gather(values, weights * curve[1])

@@ -184,16 +184,25 @@ def subset_classes(
     With `counts` each entry of the table stands for that many people.
     """
     refuse_many(len(groups), remedy=REMEDY[0].upper() + REMEDY[1:])
+    rows = rows_on(people, groups, counts)
+    if rows is None:
+        return _by_matching(people, groups, individuals)
+    return replace(classes_of(rows, groups, individuals), counts=counts)
+
+
+def rows_on(
+    people: People, groups: Sequence[tuple[str, ...]], counts: Ints | None = None
+) -> DistinctRows | None:
+    """The distinct rows, one code a group; None where people fall into no classes."""
     columns = [c for group in groups for c in group]
     partition = not any(people.column(c).relation is not None for c in columns)
     if not (partition and people.is_columnwise):
-        return _by_matching(people, groups, individuals)
+        return None
     ids = [people.class_ids(list(group)) for group in groups]
     codes = np.empty((len(people), len(groups)), dtype=np.int32, order="F")
     for j, (own, _) in enumerate(ids):
         codes[:, j] = own
-    rows = distinct_rows(codes, [count for _, count in ids], counts)
-    return replace(classes_of(rows, groups, individuals), counts=counts)
+    return distinct_rows(codes, [count for _, count in ids], counts)
 
 
 def as_it_was(classes: SubsetClasses, whole: People, rows: Ints) -> SubsetClasses:

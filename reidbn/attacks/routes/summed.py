@@ -43,6 +43,7 @@ Array = NDArray[np.float64]
 FROM = 1 << 20  # people x subsets from which risks are summed
 COMPARED = 16  # people whose sum is held against the exact engine's answer
 AGREES = 1e-12
+MOST_CHANCES = 1 << 24  # people who are known differently x subsets
 
 
 def summed(
@@ -291,6 +292,33 @@ def _weights(
             known = (masks >> group.members.index(member)) & 1 == 1
             weights = np.where(known == (state == YES), weights, 0.0)
     return weights
+
+
+def subset_chances(
+    attack: Attack,
+    query: Query,
+    settings: Mapping[str, float],
+    group: Group,
+    columns: Mapping[str, Any],
+) -> Array | None:
+    """P(Y), subject x subset, one row where all are alike; None where it is no such product.
+
+    Of a question without evidence.
+    """
+    same = _weights(attack, query, settings, group)
+    if same is not None:
+        return same[:1] if len(same) == 1 else None
+    found = member_chances(attack, query, settings, group, columns)
+    if found is None:
+        return None
+    chance, members = found
+    if len(members) << len(group.members) > MOST_CHANCES:
+        return None
+    weights: Array = np.ones((*members.shape[:2], 1))
+    for j in range(len(group.members)):
+        p = members[:, :, j]
+        weights = np.concatenate([weights * p[..., :1], weights * p[..., 1:]], axis=-1)
+    return np.asarray((chance[..., None] * weights).sum(axis=1))
 
 
 def _subset_chances(network: Network, group: Group, *, validate: bool) -> Array:
