@@ -1,6 +1,8 @@
 """What records that tell of relatives give the cascade: the columns of models/family-cascade.yaml.
 
-    match_R, confused_R, stranger_R, presence_R   chances of each relative R, of every first record
+    match_R, presence_R                           chances of each relative R, of every first record
+    confused_R, stranger_R                        a stranger in their place, in the table or not
+    stranger_siblings, stranger_children, ..      a stranger among those of whom there are several
     again_R                                       R can be found from others' records all the same
     sideways_R, across_R                          these lead to R then, a sibling's and another's
     next_stranger                                 a stranger's record leads on to a stranger
@@ -23,7 +25,20 @@ from numpy.typing import ArrayLike, NDArray
 from reidbn.attack.attack import Attack
 from reidbn.attack.scenario import SparseKnown
 from reidbn.attacks.family.claims import POSTERIOR, all_named, person_of
-from reidbn.attacks.family.kin import FATHER, MGF, MGM, MOTHER, PGF, PGM, SIBLING, Kin, read_kin
+from reidbn.attacks.family.kin import (
+    CHILD,
+    DAUGHTERS_CHILD,
+    FATHER,
+    MGF,
+    MGM,
+    MOTHER,
+    PGF,
+    PGM,
+    SIBLING,
+    SONS_CHILD,
+    Kin,
+    read_kin,
+)
 from reidbn.attacks.family.planting import chances, planted
 from reidbn.attacks.linkage.columns import COLUMNS as FACTS
 from reidbn.attacks.linkage.columns import SparsePeople
@@ -31,7 +46,7 @@ from reidbn.errors import DataError, UsageError
 from reidbn.microdata.sparse import Sparse
 
 Array = NDArray[np.float64]
-PLANTS = 200
+PLANTS = 400
 MOST_READ = 500
 """Records that are read to see from how many anybody is named."""
 NAMED_FIRST = (
@@ -43,12 +58,20 @@ RELATIVES = {
     "paternal_grandfather": PGF, "paternal_grandmother": PGM, "maternal_grandfather": MGF,
     "maternal_grandmother": MGM,
 }  # fmt: skip
+ANCESTORS = tuple(name for name, role in RELATIVES.items() if role != SIBLING)
+SEVERAL_OF = {
+    "siblings": SIBLING, "children": CHILD, "sons_children": SONS_CHILD,
+    "daughters_children": DAUGHTERS_CHILD,
+}  # fmt: skip
 ONWARD = ("next_stranger", "share_telling")
 AGAIN = ("again", "sideways", "across")
-KINDS = {"match": "right", "confused": "confused", "stranger": "stranger", "presence": "present"}
+KINDS = {"match": "right", "presence": "present"}
+STRANGE = ("confused", "stranger")
 LEADS_ON = "leads_on"
 FAMILY = (
-    *(f"{word}_{name}" for word in (*KINDS, *AGAIN) for name in RELATIVES), *ONWARD, LEADS_ON,
+    *(f"{word}_{name}" for word in (*KINDS, *AGAIN) for name in RELATIVES),
+    *(f"{word}_{name}" for word in STRANGE for name in ANCESTORS),
+    *(f"stranger_{name}" for name in SEVERAL_OF), *ONWARD, LEADS_ON,
 )  # fmt: skip
 
 
@@ -170,9 +193,11 @@ class KinPeople(SparsePeople):
             for name, role in RELATIVES.items()
             for word, what in KINDS.items()
         }
-        # Siblings are looked for once, so that strangers are named in their place once.
-        for word in ("confused", "stranger"):
-            found[f"{word}_sibling_2"] = np.zeros(len(self))
+        for name in ANCESTORS:
+            for word in STRANGE:
+                found[f"{word}_{name}"] = told.of_first[RELATIVES[name]][word]
+        for name, role in SEVERAL_OF.items():
+            found[f"stranger_{name}"] = told.of_first[role]["stranger"]
         for name, role in RELATIVES.items():
             found[f"again_{name}"] = told.findable[role]
             found[f"sideways_{name}"] = np.full(len(self), told.again[role].sideways)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.family.claims import LookedFor, Person, named
+from reidbn.attacks.family.claims import POSTERIOR, LookedFor, Person, named, person_of
 from reidbn.attacks.family.kin import (
     CHILD,
     FATHER,
@@ -28,6 +28,7 @@ from reidbn.attacks.family.kin import (
     PGF,
     PGM,
     ROLES,
+    SEVERAL,
     SIBLING,
     Kin,
     pairs_of,
@@ -38,6 +39,7 @@ from reidbn.theory.kinship import CODES, UNKNOWN
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FEW = 10
+EVEN = 0.5  # a sibling is in the table
 MOST_EVIDENCE = 12
 """Illnesses told are counted up to here; more count as so many."""
 # Of a relative: who the others are that may lead there (for the relative), and as what they do.
@@ -56,7 +58,7 @@ class Rates:
     confused: Array
     """Not named, and a stranger is, where they are in the table."""
     stranger: Array
-    """A stranger is named, where they are not in the table."""
+    """A stranger is named, where they are not in the table; of several, beside true ones, too."""
     present: Array
     """Not named, and still the relative is known to be in the table, where they are."""
     plants: Ints
@@ -130,8 +132,9 @@ def _rates(
         missed[told] += not right
         counts[3, told] += not right and found.present > 0.5
         gone: LookedFor = named(kin, virtual, role, rule, in_release, gone=relative)
+        kin_of = own_siblings(kin, relative) if role in SEVERAL and gone.claims else set()
         tried[1, told] += 1
-        counts[2, told] += bool(gone.claims)
+        counts[2, told] += any(claim.who not in kin_of for claim in gone.claims)
     return Rates(
         right=_by_evidence(counts[0], tried[0]),
         confused=_by_evidence(counts[1], missed),
@@ -140,6 +143,16 @@ def _rates(
         plants=tried[0].astype(np.int64),
         again=others.found(),
     )
+
+
+def own_siblings(kin: Kin, relative: int) -> set[int]:
+    """Whom a record of the table itself names as siblings.
+
+    A virtual record that tells of one of several siblings (as theirs, as children, ...) tells of
+    the others, too: who is still named where the one is taken out is no stranger.
+    """
+    found = named(kin, person_of(kin, relative), SIBLING, POSTERIOR, EVEN)
+    return {claim.who for claim in found.claims}
 
 
 class _Others:
