@@ -17,7 +17,8 @@ import pandas as pd
 import reidbn as rb
 
 RESULTS = Path(__file__).parent / "results" / "families.md"
-SEEDS = (301, 302, 303)
+SEEDS = (501, 502, 503)
+OTHER_SEEDS = (504, 505, 506)
 FAMILIES = 240
 KINDS = {
     "siblings": ("sibling_1", "sibling_2"), "parents": ("father", "mother"),
@@ -33,7 +34,11 @@ FRESH = [(0.9, 0.5, 0.85, 0.7, 1.0), (0.7, 0.9, 0.75, 0.9, 2.0), (0.5, 0.6, 0.95
 BEFORE_THAT = """The model as it was first, in which whom one record does not find may well be found from
 any other, was run on the same settings with the seeds 101 to 103: relatives found were predicted
 above the interval in six settings of eight (3.71 for 2.67 at most), 40 of 80 bins were inside.  It
-was mended on the seeds 201 and 202; the seeds above had not been looked at before."""
+was mended on the seeds 201 and 202; on 301 to 303 70 of 80 bins were inside, and strangers of round 1
+were predicted outside in six settings, five times too often (.25 for .15) and once too seldom (.14 for
+.18).  Where virtual relatives are one of several, their own brothers and sisters were still in the table
+and were counted as strangers; strangers named beside a true sibling, or as a child, were not there.
+That was mended on the seeds 401 to 404; the seeds above had not been looked at before."""
 
 
 def first_records(setting, seed):
@@ -98,6 +103,7 @@ def deciles(rows):
 
 
 def main():
+    bins = dict.fromkeys((SEEDS, OTHER_SEEDS), 0)
     lines = [f"# {__doc__.splitlines()[0]}", "", *__doc__.strip().splitlines()[2:], ""]
     for title, settings in (("Settings of before, other seeds", BEFORE),
                             ("Settings chosen before any was run", FRESH)):  # fmt: skip
@@ -107,16 +113,23 @@ def main():
             "",
             "| here, in the table, told completely, tell, years off | first records | relatives "
             "found | by default | siblings | parents | grandparents | a stranger in round 1 | bins "
-            "of ten inside |", "|---|" + "---:|" * 8,
+            "of ten inside | with other seeds: bins; found; strangers |", "|---|" + "---:|" * 9,
         ]  # fmt: skip
         for setting in settings:
             rows = pd.concat([first_records(setting, seed) for seed in SEEDS])
             each = [cell(rows, what) for what in ("found", *KINDS, "stranger")]
+            again = pd.concat([first_records(setting, seed) for seed in OTHER_SEEDS])
+            inside = {SEEDS: deciles(rows), OTHER_SEEDS: deciles(again)}
+            bins = {seeds: bins[seeds] + inside[seeds] for seeds in bins}
             line = [", ".join(f"{x:g}" for x in setting), f"{len(rows)}", each[0],
-                    f"{rows['found, by default'].mean():.3g}", *each[1:], f"{deciles(rows)}"]  # fmt: skip
+                    f"{rows['found, by default'].mean():.3g}", *each[1:],
+                    str(inside[SEEDS]), f"{inside[OTHER_SEEDS]}; {cell(again, 'found')}; "
+                    f"{cell(again, 'stranger')}"]  # fmt: skip
             lines.append("| " + " | ".join(line) + " |")
             print(lines[-1], flush=True)
         lines.append("")
+    lines += [f"Of 80 bins {bins[SEEDS]} are inside, with the other seeds {bins[OTHER_SEEDS]}; with "
+              "everything right fewer than 71 are in 0.7 % of runs.", ""]  # fmt: skip
     RESULTS.write_text("\n".join([*lines, BEFORE_THAT, ""]))
 
 

@@ -1,5 +1,6 @@
 """The cascade through a family: its columns, its answers set by set, and what really happens."""
 
+import sys
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -242,3 +243,22 @@ def test_forward_sampling_agrees_with_what_is_worked_out():
     drawn = rb.ask(attack, "found_mother=yes", engine="sampling", draws=40_000, seed=2)
     exact = float(rb.ask(attack, "found_mother=yes"))
     assert not disagrees(round(float(drawn) * 40_000), 40_000, exact, level=1e-6)
+
+
+@pytest.mark.wide
+def test_own_brothers_and_sisters_are_no_strangers(monkeypatch):
+    """Everybody here and told exactly: of one of several siblings taken out, the others stay."""
+    families = rb.datasets.synthetic_families(
+        40, seed=12, here=1.0, in_release=1.0, completeness=1.0, told=1.0, jitter=0.0
+    )
+    kin = rb.read_kin(rb.read_sparse(families.table, features=families.features), jitter=0.5)
+
+    def strangers():
+        rates = planted(kin, rule="posterior", in_release=0.5, plants=40, seed=1)
+        some = [rates["sibling"], rates["child"]]
+        return [float((one.stranger * one.plants).sum() / one.plants.sum()) for one in some]
+
+    assert max(strangers()) < 0.1
+    module = sys.modules[planted.__module__]
+    monkeypatch.setattr(module, "own_siblings", lambda kin, relative: set())
+    assert min(strangers()) > 0.2

@@ -140,6 +140,10 @@ def test_what_does_not_fit_is_told_beside_the_answer_and_by_check():
     assert "below its lowest state" in words[1]
     assert rb.ask(attack, "taken=0").cut == {}
     assert rb.ask(attack, "left=0", do={"facts": "5"}).cut == {}
+    of = "0..5, parents: [facts], cpd: {kind: binomial, n: facts,"
+    part = rb.loads(poisson(2.0, 5).replace("0..3, cpd: {kind: binomial, n: 3,", of))
+    assert [*rb.ask(part, "left=0").cut] == ["facts"]  # what is taken is a part of the whole
+    assert rb.ask(part, "left=0", do={"taken": "3"}).cut["left"] > 0.1
     wide = rb.loads(poisson(2.0, 60).replace("9.0", "3.0"))
     assert [p.where[1] for p in rb.check(wide)] == ["left"]
 

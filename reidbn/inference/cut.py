@@ -16,6 +16,7 @@ import numpy as np
 
 from reidbn.aside import aside
 from reidbn.attack.attack import Attack
+from reidbn.attack.parts import Node
 from reidbn.cpds.arithmetic import Minus
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ReidbnError, TooLarge
@@ -149,12 +150,38 @@ def _below(
     states = node.cpd.reached(tuple(variables[p] for p in node.parents))
     lowest = variables[name].numbers.min()
     below = np.array([float(state) < lowest for state in states])
-    if not below.any():
+    if not below.any() or _is_part(attack, node, variables, query, settings):
         return np.zeros((1, 1))
     whole = replace(node, name=f"{name}_in_full", states=states)
     asked = replace(query, targets=(whole.name,), wanted={}, scale=None)
     law = joint(attack.with_node(whole), asked, settings, subject)
     return _given(law[..., below].sum(axis=-1), law.sum(axis=-1))
+
+
+def _is_part(
+    attack: Attack, node: Node, variables: Mapping[str, Any], query: Query,
+    settings: Mapping[str, Any],
+) -> bool:  # fmt: skip
+    """Whether what is taken away is a part of the whole, by its own law given the whole.
+
+    Then nothing falls below the lowest state, and nobody need be asked.
+    """
+    whole, *less = [variables[name] for name in getattr(node.cpd, "of", ())] or [None]
+    law = attack.all_nodes[less[0].name] if len(less) == 1 else None
+    if law is None or law.name in query.do or whole.name not in law.parents:
+        return False
+    parents = tuple(variables[name] for name in law.parents)
+    if any(p.is_group for p in parents):
+        return False
+    parameters = Lowering(attack, settings, nodes=set()).parameters
+    scope = GridScope(attack, less[0], parents, parameters, {})
+    try:
+        table = np.asarray(law.cpd.probabilities(scope))
+    except KeyError:  # it is each person's own
+        return False
+    table = np.moveaxis(table, 2 + parents.index(whole), -2)
+    beyond = whole.numbers[:, None] - less[0].numbers < variables[node.name].numbers.min()
+    return not np.any(np.broadcast_to(table, (*table.shape[:-2], *beyond.shape))[..., beyond])
 
 
 def _given(joint: Array, evidence: Array) -> Array:

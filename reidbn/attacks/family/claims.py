@@ -107,8 +107,7 @@ def log_ratio(kin: Kin, of: Person, role: str) -> Array:
             continue
         told = of.cells[one]
         for d in np.flatnonzero(told != UNKNOWN).tolist():
-            ratio = kin.law((one, other), d)[1][int(told[d])]
-            found += np.log(np.maximum(ratio, 1e-300))[kin.tells[other][:, d]]
+            found += kin.log_law((one, other), d)[int(told[d])][kin.tells[other][:, d]]
     return found
 
 

@@ -208,6 +208,17 @@ class Kin:
             self._laws[key] = given_other(first, second, prior, ill)
         return self._laws[key]
 
+    def log_law(self, pair: tuple[str, str], disease: int) -> Array:
+        """The ratio of `law` by the logarithm."""
+        key = (*pair, disease)
+        if key not in self._logs:
+            self._logs[key] = np.log(np.maximum(self.law(pair, disease)[1], 1e-300))
+        return self._logs[key]
+
+    @cached_property
+    def _logs(self) -> dict[tuple[str, str, int], Array]:
+        return {}
+
     @cached_property
     def _told(self) -> dict[tuple[str, str], Array]:
         return {}

@@ -225,9 +225,10 @@ def virtual_record(
             continue
         codes = np.full(len(kin.diseases), UNKNOWN, dtype=np.int16)
         theirs = kin.tells[other][relative]
+        coins = rng.random(len(kin.diseases))
         for d in range(len(kin.diseases)):
-            law = kin.law((one, other), d)[0][:, int(theirs[d])]
-            codes[d] = rng.choice(CODES, p=law / law.sum())
+            upto = kin.law((one, other), d)[0][:, int(theirs[d])].cumsum()
+            codes[d] = min(int(upto.searchsorted(coins[d] * upto[-1], side="right")), CODES - 1)
         cells[one] = codes
     return Person(cells, sex, born)
 
