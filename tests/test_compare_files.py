@@ -216,6 +216,7 @@ def test_two_arrays_of_chances_are_two_questions():
         assert digest not in outward[0]
 
 
+@pytest.mark.wide
 def test_a_ledger_prints_nothing_again_for_other_chances_of_each_person(tmp_path):
     people = rb.read_table({"age": [i // 20 for i in range(200)]}, quasi_identifiers=["age"])
     own = [np.linspace(0.1, 0.9, 200), np.linspace(0.9, 0.1, 200)]
