@@ -203,6 +203,9 @@ def _of(me, text, last, n_low, n_high, down):
         me.cell(1, last, n_low, n_high)
         me.marked[(last + 1, None)] = None
         return
+    if found := re.match(r"at least ([\d,]+) of", text):
+        me.cell(1, last, int(found[1].replace(",", "")), n_high)
+        return
     found = re.match(r"(under 10|[\d,]+(?: to [\d,]+)?) of", text)
     if found:
         low, high, mark = counted(found[1], down)

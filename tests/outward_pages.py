@@ -379,7 +379,7 @@ def _ppp(me, markdown, n_low, sure, everybody, measures, can):
             me.know(minus(plus(*(row[i] for row in chains.values())), least[i]), 0, np.inf)
     me.know(minus(least[0], chains["all known"][0]), 0, 0)  # parts of classes of one value are such
     text = markdown.partition("\n> ")[2]
-    found = re.match(r"(all but under 10|under 10|[\d,]+(?: to [\d,]+)?) of", text)
+    found = re.match(r"(all but under 10|under 10|at least [\d,]+|[\d,]+(?: to [\d,]+)?) of", text)
     kept = found[1] if found else "at least 0"  # everybody has one value: nothing is counted
     if kept.startswith("all but"):
         me.know(least[0], 0, MARK)

@@ -129,6 +129,8 @@ def test_a_failed_cross_check_is_on_top_of_the_report_and_ends_with_3(table, tmp
         )  # fmt: skip
     assert CrosscheckFailed.exit_code == 3
     top = page.read_text().split('<div class="verdict">')[1].split("</div>")[0]
+    assert "Do not release" in top
+    assert "What next?" not in top
     assert "CROSS-CHECK FAILED" in top
     assert "disagree" in top
     assert json.loads(numbers.read_text())["passes"] is False

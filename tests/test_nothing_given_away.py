@@ -203,7 +203,7 @@ def test_groups_of_people_add_up_and_none_is_small(result, page):
 def test_a_prosecutors_mean_does_not_count_the_unique():
     """2,110 unique or 2,111: the mean of a yes and no was their count."""
     three, four = (np.array([1.0] * u + [0.0] * (400 - u)) for u in (3, 4))
-    assert OUT.mean_in_words(three) == OUT.mean_in_words(four) == "below 0.025"
+    assert OUT.mean_in_words(three) == OUT.mean_in_words(four) == "0 to 0.025"
     many = {OUT.mean_in_words(np.array([1.0] * u + [0.0] * (4_200 - u))) for u in range(2110, 2120)}
     assert len(many) == 1
     assert OUT.counted(2110) == OUT.counted(2119) == "2,110"
@@ -408,7 +408,7 @@ def told_mean(text):
 def test_options_side_by_side_stand_in_their_true_order():
     before, after = merged_pairs()
     assert after.risk().mean() < before.risk().mean()
-    rows = table(report(before, options={"merged": after}), "Options").rows
+    rows = table(report(before, options={"merged": after}), "Options compared").rows
     assert told_mean(rows[1][3]) <= told_mean(rows[0][3])  # of whom each has at most as much
 
 

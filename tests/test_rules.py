@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import reidbn as rb
 from reidbn.attack import Attack, Question
 from reidbn.cli import main, reidbn
 from reidbn.errors import UsageError
-from reidbn.report import PRESETS, Telling, report, rule
+from reidbn.report import PRESETS, Telling, least_change, report, rule
 
 
 def alike(*sizes, extra=None):
@@ -134,13 +135,13 @@ def test_banner_threshold_section_flips_options_and_json_follow_one_rule(release
     told = f"{word} the rule for a {release} release by ontario-low"
     assert page.verdict[0].startswith(told)
     by = {section.title: section for section in page.sections}
-    assert by["Statement and verdict"].text[0] == page.verdict[0]
-    assert f"a {release} release by ontario-low" in by["Threshold"].text[0]
-    assert "a rule that this report does not use" in by["Threshold"].text[2]
-    flips = by["Sensitivity"].shown[0]
+    assert page.headline.startswith("This rule allows" if passes else f"No {release} release")
+    told = by["Data and rule"].text
+    assert any(f"The rule: a {release} release by ontario-low" in said for said in told)
+    assert any("a rule that this report does not use" in said for said in told)
+    flips = by["What would change this"].shown[0]
     assert flips.caption == f"What would flip the verdict for a {release} release by ontario-low"
     assert flips.rows[0][2] == ("passes" if passes else "does not pass")
-    assert by["Options compared"].shown[0].rows[0][1] == flips.rows[0][2]
     result.to_json(tmp_path / "r.json", threshold="ontario-low", release=release)
     numbers = json.loads((tmp_path / "r.json").read_text())
     assert (numbers["passes"], numbers["release"]) == (passes, release)
@@ -150,25 +151,52 @@ def test_banner_threshold_section_flips_options_and_json_follow_one_rule(release
 def test_what_flips_the_verdict_is_a_change_after_which_it_really_flips():
     people = alike(20, 20, extra=[0] * 19 + [1] + [0] * 20)
     result = assessed(people)
-    found = report(result, threshold="ema").sections[7].shown[0]
+    page = report(result, threshold="ema")
+    found = page.sections[1].shown[0]
     rows = {row[0]: row for row in found.rows}
     assert rows["without more"][3] == "yes"
     assert people.class_sizes(["where"]).min() >= 11 > people.class_sizes().min()
     assert rows["without where"][3] == "no"
     assert rows["leaving people out until 11 are alike"][1].startswith("under 10 of 40")
+    assert page.answers[-1][1][0].endswith("enough for this rule: the table without more.")
+
+
+def test_what_to_do_next_is_the_fewest_columns_left_out_that_keep_the_rule():
+    """By brute force over all sets of columns; the one of several that leaves most classes."""
+    rng = np.random.default_rng(5)
+    frame = {name: rng.integers(0, k, 300).astype(str) for name, k in zip("abcd", (9, 8, 5, 2),
+                                                                          strict=True)}  # fmt: skip
+    people = rb.read_table(frame, quasi_identifiers=list(frame))
+    kept = {
+        names: people.class_sizes(names)
+        for size in (1, 2, 3, 4)
+        for names in combinations(frame, size)
+        if people.class_sizes(names).min() >= 11
+    }
+    most = max(map(len, kept))
+    best = max((n for n in kept if len(n) == most), key=lambda n: len(set(zip(*(
+        frame[c] for c in n), strict=True))))  # fmt: skip
+    assert most == 2
+    change = least_change(people, rule("ema"))
+    gone = [name for name in frame if name not in best]
+    assert change.what == f"without {gone[0]} and {gone[1]}"
+    assert np.array_equal(np.sort(change.after.sizes), np.sort(kept[best]))
+    assert least_change(people.suppress(1), rule(0.003)) is None
 
 
 def test_a_limit_on_overall_asks_the_tornado_what_flips_this_verdict():
     result = assessed(alike(6, 6, 12))
-    section = report(result, threshold={"overall": 0.1}).sections[7]
+    page = report(result, threshold={"overall": 0.1})
+    section = page.sections[1]
+    assert "The verdict flips where p_c reaches 0.6" in page.answers[1][1][0]
     assert any("The verdict flips where p_c reaches 0.6" in b for b in section.bullets)
     assert result.summary({"overall": 0.1}).passes
     moved = rb.what_if(result, set={"p_c": 0.62})
     moved.keep_crosscheck(draws=5_000)
     assert not moved.summary({"overall": 0.1}).passes
-    by_class = report(result, threshold="ema").sections[7]
-    assert "no assumption about the attacker moves it" in by_class.text[0]
-    assert not any("flips where" in b for b in by_class.bullets)
+    by_class = report(result, threshold="ema")
+    assert "no assumption about the attacker moves it" in by_class.answers[1][1][0]
+    assert not any("flips where" in b for b in by_class.sections[1].bullets)
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_the_headline_of_a_population_page_is_a_sentence_where_hardly_any_stays_
     fit = rb.population.fit(people, population=40_000, model="log-linear")
     fit.report(tmp_path / "p.md")
     said = (tmp_path / "p.md").read_text()
-    assert "unique among all 40,000 with probability below 0.1 (log-linear" in said
+    assert "unique among all 40,000 with probability 0 to 0.1 (log-linear" in said
 
 
 def test_a_column_that_everybody_shares_adds_nothing_to_the_risk():

@@ -23,7 +23,7 @@ __getattr__ = face(
         "subsets": "lattice_figure uniqueness_figure",
         "telling": "LEVELS Telling",
         "unseen": "not_looked_at",
-        "thresholds": "Judged PRESETS rule threshold",
+        "thresholds": "Judged PRESETS least_change rule threshold",
         "assessment_figures": "risk_curves",
         "whatif_figures": "draw_sweep",
         "words": "class_size_figure one_in remarks sentence used_assumptions",

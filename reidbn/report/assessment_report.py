@@ -1,4 +1,6 @@
-"""The report of an assessment, in thirteen sections; aggregates only, no person's values.
+"""The report of an assessment; aggregates only, no person's values.
+
+First the verdict, to whom, on what condition and what next; then six sections.
 
 What leaves the house is rounded (see telling.py); `custodian=True` writes the custodian's own copy.
 Risks of single persons go to a separate file (`result.subjects`), for the custodian alone.
@@ -6,7 +8,7 @@ Risks of single persons go to a separate file (`result.subjects`), for the custo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -22,7 +24,7 @@ from reidbn.release.proof import Audit, audited
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
 from reidbn.report import sparse_assessment as sparse
-from reidbn.report.assessment_sure import fit_status, sure_in_words
+from reidbn.report.assessment_sure import fit_status
 from reidbn.report.page import (
     SAFE,
     UNSAFE,
@@ -36,10 +38,19 @@ from reidbn.report.page import (
 )
 from reidbn.report.summary import Summary, summarise, told_check
 from reidbn.report.telling import OWN_COPY, Telling
-from reidbn.report.thresholds import PRESETS, Choice
+from reidbn.report.thresholds import PRESETS, Choice, Rule, least_change
 from reidbn.report.unseen import ONE_TABLE
 
 NOT_STATED = "not stated"
+GOVERNANCE = (
+    "Assess again when the data are extended or linked, when another recipient asks, when a "
+    "scenario's list or account changes, or after an incident.",
+    "Keep the file of per-person risks with the custodian; this report holds aggregates.",
+    "Review by: ____________    Valid until: ____________    Signed: ____________    "
+    "Role: ____________",
+)
+FLIPS = ("The verdict flips", "No single assumption")
+MOST_SHOWN = 60  # signs of column names in a command
 _CONTEXT = (
     ("recipient", "Who receives the data"),
     ("purpose", "What they will use them for"),
@@ -143,24 +154,21 @@ def report(
     telling, audit = audited_telling(summary, custodian=custodian)
     rule = summary.rule
     asked = Request(result, summary, worst, options or {}, context or {}, title, telling)
+    options_ = results.options_compared({"this release": result, **asked.options}, rule, telling)
+    moved = results.sensitivity(result, summary, telling, options_)
     return Sheet(
         title=title
         or f"Re-identification risk: {result.inputs.attack.title or result.attack.name}",
         colour=SAFE if summary.passes else UNSAFE,
+        headline=_headline(summary),
         verdict=_verdict(asked),
+        answers=() if summary.failure else _answers(asked, moved),
         sections=(
-            _statement(asked),
-            threat.assumptions(result, telling),
-            _context(asked),
-            results.data(result, telling),
-            threat.threat_model(result, telling),
-            _threshold(asked),
             results.results(result, worst, summary, telling),
-            results.sensitivity(result, summary, telling),
-            results.adversarial_test(result, telling),
-            results.options_compared({"this release": result, **asked.options}, rule, telling),
+            moved,
+            threat.threat_model(result, telling),
+            _data_and_rule(asked),
             left_aside(result, telling),
-            _governance(),
             _provenance(asked, audit),
         ),
         of_classes=(audit.classes.nobody, audit.classes.somebody) if audit else (0, 0),
@@ -180,96 +188,100 @@ def audited_telling(summary: Summary, *, custodian: bool) -> tuple[Telling, Audi
     return replace(plain, classes=(audit.classes, *rest)), audit
 
 
+def _headline(s: Summary) -> str:
+    if s.failure:
+        return "Do not release: the cross-check failed."
+    release = f"{s.rule.release} release"
+    allowed = f"This rule allows a {release}."
+    return allowed if s.passes else f"No {release} of this table as it is."
+
+
 def _verdict(asked: Request) -> list[str]:
     s = asked.summary
     if s.failure:
         lines = told_check(asked.result.crosscheck, asked.telling)
         return [s.failure, *(lines if asked.telling.custodian else lines[:2])]
-    return [
-        s.told_verdict(asked.telling),
-        *s.notes_on_the_rule(asked.telling),
-        s.told_risk(asked.telling),
-        s.threshold.about,
-        *([OWN_COPY] if asked.telling.custodian else []),
-    ]
+    return [s.told_verdict(asked.telling), *([OWN_COPY] if asked.telling.custodian else [])]
 
 
-def _statement(asked: Request) -> Section:
+def _answers(asked: Request, moved: Section) -> list[tuple[str, Sequence[str]]]:
+    """To whom, on what condition, and what to do next."""
     s, telling = asked.summary, asked.telling
-    sure = sure_in_words(asked.result, telling)
-    rows = []
-    for name in s.measures:
-        values = asked.result.risk(name)
-        row = sure.get(name)
-        rows.append([
-            name.replace("_", " "), telling.mean_in_words(values),
-            f"{row['low']} to {row['high']}" if row else "-",
-            telling.quantile_in_words(values, 0.5), telling.quantile_in_words(values, 0.95),
-            telling.highest_in_short(values),
-        ])  # fmt: skip
-    status = fit_status(asked.result)
-    fits = (
-        f"What stands on the population is estimated ({status}). The interval is what the table "
-        f"leaves open about the estimate; whether the model suits the table is not in it."
+    recipient = asked.context.get("recipient")
+    to = [
+        *([f"Stated recipient: {recipient}."] if recipient else []),
+        f"Judged for a {s.rule.release} release: {s.rule.asks}. {s.threshold.about}",
+        *s.notes_on_the_rule(telling),
+    ]
+    flips = [said for said in moved.bullets if said.startswith(FLIPS)]
+    rest = results.ONLY_THE_TABLE if s.rule.on_classes else " ".join(flips)
+    most = results.moves_most(moved)
+    condition = [said for said in (rest, f"{s.told_risk(telling)} {most}".strip()) if said]
+    return [("To whom?", to), ("On what condition?", condition), ("What next?", _next(asked))]
+
+
+def _next(asked: Request) -> list[str]:
+    """What would do, of what this report can see; and the command that searches further."""
+    s, result = asked.summary, asked.result
+    if s.passes:
+        return [f"Read what was not looked at, and sign at the end. {GOVERNANCE[0]}"]
+    people, rule = result.inputs.people, s.rule
+    found = []
+    if rule.on_classes:
+        change = least_change(people, rule)
+        if change is not None:
+            found.append(f"One change that is enough for this rule: the table {change.what}.")
+        elif result.table.quasi_identifiers:
+            found.append("No column left out, nor one level coarser, is enough by itself.")
+    target = _target(rule)
+    columns = ",".join(people.quasi_identifiers)
+    qi = f"--qi {columns}" if len(columns) < MOST_SHOWN and " " not in columns else "--qi ..."
+    found.append(
+        f"reidbn recommend TABLE {qi} {target} searches for the least change that keeps the rule. "
+        f"Then assess the changed table again."
     )
-    return Section(
-        "Statement and verdict",
-        text=[s.told_verdict(telling), s.told_risk(telling)],
-        bullets=[
-            f"The rule of this report: {s.rule.asks}.",
-            *([fits] if status else []),
-            "Valid until: ____________    Signed: ____________    Role: ____________",
-        ],
-        shown=[Shown("Risk by route", ("measure", "mean", "95 % interval of the mean", "median",
-                                       "95 % are below", telling.highest_head), rows)],
-    )  # fmt: skip
+    return found
 
 
-def _context(asked: Request) -> Section:
+def _target(rule: Rule) -> str:
+    """The rule as `reidbn recommend` takes it."""
+    limit, release = rule.limit, f" --release {rule.release}"
+    if not rule.on_classes:
+        return f"--target {limit.measure}:{limit.value:g} --attack ... --scenario ..."
+    if limit.is_own:
+        return f"--target k={limit.k}"
+    return f"--target {limit.name}{'' if limit.release == rule.release else release}"
+
+
+def _data_and_rule(asked: Request) -> Section:
+    """The table, the release, and the rule with the precedents."""
+    s, telling = asked.summary, asked.telling
+    data = results.data(asked.result, telling)
     rows = [[text, asked.context.get(key, NOT_STATED)] for key, text in _CONTEXT]
     known = {key for key, _ in _CONTEXT}
     rows += [[k, v] for k, v in asked.context.items() if k not in known]
-    return Section(
-        "Release context",
-        text=["What is not stated here was not taken into account."],
-        shown=[Shown("The release", ("question", "answer"), rows)],
-    )
-
-
-def _threshold(asked: Request) -> Section:
-    s = asked.summary
-    other = s.other
-    rows = [[t.name, str(t.k), f"{t.value:g}", t.release or "either", t.recipient, t.source]
+    stated = Shown("The release", ("question", "answer"), rows)
+    rows = [[t.name, str(t.k), f"{t.value:.3f}", t.release or "either", t.recipient, t.source]
             for t in PRESETS.values()]  # fmt: skip
-    return Section(
-        "Threshold",
+    precedents = Shown("Precedents", ("name", "alike", "1/class", "release", "for", "source"), rows)
+    return replace(
+        data,
         text=[
+            *data.text,
             f"The rule: {s.rule.title}. It asks that {s.rule.asks}.",
-            s.threshold.about,
             f"Precedents are about people alike on every quasi-identifier when an attempt is "
             f"certain. For comparison only, a rule that this report does not use: "
-            f"{_lower(other.sentence(asked.telling))}",
+            f"{_lower(s.other.sentence(telling))}",
+            *([] if asked.context else ["Nothing is stated of who receives the data and how, and "
+                                        "nothing of it was taken into account."]),
         ],
-        details=[Shown("Precedents", ("name", "alike", "1/class", "release", "for", "source"),
-                       rows)],
+        shown=[*data.shown, *([stated] if asked.context else [])],
+        details=[*data.details, *([] if asked.context else [stated]), precedents],
     )  # fmt: skip
 
 
 def _lower(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
-
-
-def _governance() -> Section:
-    return Section(
-        "Governance",
-        text=["The risk was assessed for the data, the recipient and the knowledge stated above."],
-        bullets=[
-            "Review by: ____________",
-            "Assess again when the data are extended or linked, when another recipient asks, when "
-            "a scenario's list or account changes, or after an incident.",
-            "Keep the file of per-person risks with the custodian; this report holds aggregates.",
-        ],
-    )
 
 
 def _provenance(asked: Request, audit: Audit | None) -> Section:
@@ -279,18 +291,25 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
     about |= {name: version(name) for name in ("numpy", "scipy", "pandas", "pgmpy")}
     rows = [[k.replace("_", " "), f"{v:,.0f}" if isinstance(v, float) else str(v)]
             for k, v in about.items() if v is not None]  # fmt: skip
-    text = ["Anyone with the table, the model and the scenario can make these numbers again."]
+    tested = results.adversarial_test(result, telling)
+    text = [*tested.text]
     first, *checks = told_check(result.crosscheck, telling)
     text.append(f"{first[:1].upper()}{first[1:]}.")
     text += [] if audit is None else [audit.in_words(), ONE_TABLE]
-    details = [_cells(result.crosscheck, telling)]
+    status = fit_status(result)
+    fits = [f"What stands on the population is estimated ({status}). The interval is what the "
+            f"table leaves open about the estimate; whether the model suits the table is not in "
+            f"it."] if status else []  # fmt: skip
     return Section(
         "Provenance and cross-check",
         text=text,
-        bullets=checks,
-        shown=[Shown("Made from", ("what", "value"), rows)],
-        details=details,
-    )
+        bullets=[*checks, *fits, *GOVERNANCE],
+        shown=tested.shown,
+        details=[
+            _cells(result.crosscheck, telling),
+            Shown("Made from", ("what", "value"), rows),
+        ],
+    )  # fmt: skip
 
 
 def _cells(check: CrossCheck, telling: Telling) -> Shown:

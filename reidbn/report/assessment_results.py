@@ -17,9 +17,9 @@ from reidbn.inference.compared import AGREES
 from reidbn.release.counts import BASE, Alike, Tens, down
 from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
-from reidbn.report.assessment_sure import SURE, how_sure, set_outside
+from reidbn.report.assessment_sure import SURE, how_sure, set_outside, sure_in_words
 from reidbn.report.options import information_lost
-from reidbn.report.page import Section, Shown, how_told
+from reidbn.report.page import HOW_TOLD, Section, Shown, how_told
 from reidbn.report.style import titled
 from reidbn.report.summary import Summary, told_left_out
 from reidbn.report.telling import NOT_TOLD, Telling, in_words
@@ -77,14 +77,12 @@ def data(result: Assessment, telling: Telling) -> Section:
     heads = ("column", "role", "values" if telling.custodian else f"values held by {BASE} or more",
              "may be known")  # fmt: skip
     return Section(
-        "Data",
+        "Data and rule",
         text=text,
         bullets=list(people.notes) if telling.custodian else coarse,
-        shown=[
-            Shown("Columns", heads, rows),
-            Shown("People by the number who are alike on every quasi-identifier",
-                  ("people alike", "people"), alike),
-        ],
+        shown=[Shown("People by the number who are alike on every quasi-identifier",
+                     ("people alike", "people"), alike)],
+        details=[Shown("Columns", heads, rows)],
     )  # fmt: skip
 
 
@@ -110,7 +108,7 @@ def results(
 ) -> Section:
     """Distribution by route, counts above levels, worst case beside scenario, subgroups."""
     text = []
-    parts = [curves(result, telling), _bands(result, telling)]
+    parts = [_bands(result, telling)]
     if worst is None:
         text.append(
             "The worst case is not beside it: what is given cannot happen for some people when "
@@ -125,8 +123,31 @@ def results(
     parts += [*_attributes(summary, telling), *_subgroups(result, telling)]
     if summary.untold:
         text.append(f"{summary.untold[:1].upper()}{summary.untold[1:]}.")
-    text.append(how_told(telling))
-    return Section("Results", text=text, shown=parts)
+    return Section(
+        "Risk",
+        text=text,
+        shown=[_by_route(summary, telling), curves(result, telling)],
+        details=parts,
+        folded=[(HOW_TOLD, [how_told(telling)])],
+    )
+
+
+def _by_route(summary: Summary, telling: Telling) -> Shown:
+    """Mean, interval and quantiles of each measure."""
+    sure, rows = sure_in_words(summary.result, telling), []
+    for name in summary.measures:
+        values = summary.result.risk(name)
+        row = sure.get(name)
+        rows.append([
+            name.replace("_", " "), telling.mean_in_short(values),
+            f"{row['low']} to {row['high']}" if row else "-",
+            *(cell.partition(" (")[0] for cell in (  # not also as one in so many
+                telling.quantile_in_words(values, 0.5), telling.quantile_in_words(values, 0.95),
+                telling.highest_in_short(values))),
+        ])  # fmt: skip
+    heads = ("measure", "mean", "95 % interval of the mean", "median", "95 % are below",
+             telling.highest_head)  # fmt: skip
+    return Shown("Risk by route", heads, rows)
 
 
 def curves(result: Assessment, telling: Telling) -> Shown:
@@ -265,27 +286,30 @@ def large_enough(counts: list[int]) -> list[list[int]]:
     return [*found, sorted(few)] if few else found
 
 
-def sensitivity(result: Assessment, summary: Summary, telling: Telling) -> Section:
-    """What would flip this verdict, and how far each assumption moves the risk."""
+ONLY_THE_TABLE = (
+    "The verdict counts who is alike, and takes an attempt as certain: no assumption about the "
+    "attacker moves it, and only the table can."
+)
+
+
+def sensitivity(
+    result: Assessment, summary: Summary, telling: Telling, options: Section
+) -> Section:
+    """What would flip this verdict, how far each assumption moves the risk, other options."""
     rule = summary.rule
-    text, bullets, shown = [], [], []
-    if rule.on_classes:
-        text.append(
-            "The verdict counts who is alike, and takes an attempt as certain: no assumption about "
-            "the attacker moves it, and only the table can. The overall risk below does depend on "
-            "assumptions."
-        )
-    shown.append(_changes(result, summary, telling))
+    text, bullets = [], []
+    shown = [_changes(result, summary, telling), *options.shown]
+    details = list(options.details)
     if not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
         text.append("Every number of this attack is fixed.")
-        return Section("Sensitivity", text=text, shown=shown)
+        return Section("What would change this", text=text, shown=shown, details=details)
     statistic, limit, measure = "mean", None, OVERALL
     if not rule.on_classes:
         limit, measure = rule.limit.value, rule.limit.measure
         statistic = "max" if rule.is_public else "mean"
     if measure in result.questions:
         bars, flips = _bars(result, measure, statistic, limit, telling)
-        shown.append(bars)
+        shown.insert(1, bars)
         bullets += flips
     bullets += [
         f"{said}: the bars and what the parameters leave open run over the range, and the mean "
@@ -295,9 +319,23 @@ def sensitivity(result: Assessment, summary: Summary, telling: Telling) -> Secti
     text += [
         f"If one assumption changes over its whole range while the others stay, the {statistic} of "
         f"the {measure.replace('_', ' ')} risk moves from end to end of its bar.",
-        *SURE,
     ]
-    return Section("Sensitivity", text, bullets, [*shown, *how_sure(result, telling)])
+    details += how_sure(result, telling)
+    folded = [("How what is left open was worked out", SURE)]
+    return Section("What would change this", text, bullets, shown, details, folded)
+
+
+def moves_most(section: Section) -> str:
+    """Which assumption moves the risk most, out of the tornado of that section."""
+    bars = next((s for s in section.shown if s.caption == IF_CHANGED), None)
+    if bars is None or not bars.rows or bars.rows[0][2] == bars.rows[0][3]:
+        return ""
+    name, span, low, high = bars.rows[0][:4]
+    what = bars.heads[2].partition(" at ")[0]
+    return (
+        f"The assumption that moves it most is {name}: over {span} the {what} goes from {low} "
+        f"to {high}."
+    )
 
 
 def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
@@ -372,7 +410,7 @@ def _bars(
     if (telling.custodian or statistic == "mean") and any(b.swing > 0 for b in drawn):
         figure = draw_tornado(drawn)
     about = f"If one assumption changes: the longest bar is {bars.bars[0].parameter}."
-    return Shown("If this assumption changes", heads, rows, figure, about), flips
+    return Shown(IF_CHANGED, heads, rows, figure, about), flips
 
 
 def _can_be(values: Any) -> bool:
@@ -406,6 +444,7 @@ def _crosses(bar: Bar) -> str:
     return "never" if bar.is_proven and not bar.undecided else "not seen"
 
 
+IF_CHANGED = "If this assumption changes"
 NOT_ACTED = (
     "Not acted out: some values of the table match several others, so people do not fall into "
     "classes in which a guess could be drawn. Nothing here checks the predicted matches."
@@ -481,10 +520,15 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
     figure: Figure | str = ""
     if len(names) > 1:
         figure = figures.options_figure(names, risks, losses, rule.beyond)
-    caption = "Options" if len(options) > 1 else "No other option was given"
+    if len(options) < 2:  # the verdict and the risks stand above
+        return Section("Options compared")
     heads = ("option", "verdict", rule.beyond, "mean risk", f"risk, {telling.highest_head}",
              "information lost")  # fmt: skip
     return Section(
         "Options compared",
-        shown=[Shown(caption, heads, rows, figure, f"{rule.beyond} against information lost.")],
+        shown=[
+            Shown(
+                "Options compared", heads, rows, figure, f"{rule.beyond} against information lost."
+            )
+        ],
     )

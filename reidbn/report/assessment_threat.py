@@ -20,7 +20,7 @@ OUTWARDS = Telling()
 
 
 def assumptions(result: Assessment, telling: Telling = OUTWARDS) -> Section:
-    """Every number that somebody chose, with its range and its source."""
+    """Every number that somebody chose, with its range and its source: a line and a table."""
     entries = register(result)
     rows = [[f"A{i}", e.what, e.value, e.range, e.source] for i, e in enumerate(entries, start=1)]
     assumed = sum(e.is_assumption for e in entries)
@@ -41,7 +41,8 @@ def assumptions(result: Assessment, telling: Telling = OUTWARDS) -> Section:
 
 
 def threat_model(result: Assessment, telling: Telling) -> Section:
-    """The adversary's story, the picture of the attack, and what may be known."""
+    """The adversary's story, the picture of the attack, what may be known, and the register."""
+    stands_on = assumptions(result, telling)
     attack, scenario = result.attack, result.inputs.scenario
     base = result.inputs.attack
     numbers = [SourceLine(e.name, e.value, e.source) for e in register(result)]
@@ -58,13 +59,14 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
     knows = [[p.label, ", ".join(p.columns), _known(_each(result, i), telling),
               sources[p.label]] for i, p in enumerate(result.groups.placed)]  # fmt: skip
     return Section(
-        "Threat model",
-        text=[attack.story, f"Scenario {told_name(scenario)}: {scenario.story}"],
-        bullets=[f"Source: {s}" for s in base.sources],
-        shown=[
-            figure,
+        "Threat model and assumptions",
+        text=[attack.story, f"Scenario {told_name(scenario)}: {scenario.story}", *stands_on.text],
+        bullets=[*stands_on.bullets, *(f"Source: {s}" for s in base.sources)],
+        shown=[figure],
+        details=[
             Shown("What the attacker may know", ("attributes", "columns", "known with, on average",
                                                  "source"), knows),
+            *stands_on.shown,
         ],
     )  # fmt: skip
 

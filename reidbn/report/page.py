@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["Section", "Sheet", "Shown", "html", "inline", "markdown", "sheet_of", "svg_of"]
 
 NUMBERLESS = ("-", "suppressed", "never", "not seen", "not told", f"under {BASE}")
+PHONE = 340  # pixels that a table may need before its rows are stacked on a telephone
 REPORTS = (".html", ".md", ".json")
+HOW_TOLD = "How these numbers are told"
 NOT_LOOKED_AT = "What this assessment did not look at"
 SAFE, UNSAFE, PLAIN = "#2a9d8f", "#c1440e", "#5b7c99"
 
@@ -62,6 +64,17 @@ class Shown:
         numbers = [_is_number(str(row[column])) for row in self.rows]
         return sum(numbers) * 2 < len(numbers)
 
+    @cached_property
+    def is_stacked(self) -> bool:
+        """Too wide for a telephone, where every row then stands as a short list."""
+        width = 0.0
+        for column, head in enumerate(self.heads):
+            cells = [str(row[column]) for row in self.rows]
+            if self.is_text(column):  # is wrapped
+                cells = [word for cell in cells for word in cell.split()]
+            width += 10 + 7.5 * max(map(len, [*head.split(), *cells]), default=0)
+        return width > PHONE
+
 
 @dataclass(frozen=True)
 class Section:
@@ -72,7 +85,9 @@ class Section:
     bullets: Sequence[str] = ()
     shown: Sequence[Shown] = ()
     details: Sequence[Shown] = ()
-    """Long tables that open on a click."""
+    """Long tables and further figures that open on a click."""
+    folded: Sequence[tuple[str, Sequence[str]]] = ()
+    """Titles and sentences that open on a click."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +98,10 @@ class Sheet:
     colour: str
     verdict: Sequence[str]
     sections: Sequence[Section] = field(default_factory=tuple)
+    headline: str = ""
+    """The answer in a few words."""
+    answers: Sequence[tuple[str, Sequence[str]]] = ()
+    """What else must be answered on the first screen: questions, and sentences."""
     of_classes: tuple[int, int] = (0, 0)
     """Nobody, and somebody, is said to be in a class of at most so many."""
 
@@ -113,7 +132,10 @@ def html(page: Sheet) -> str:
 def markdown(page: Sheet) -> str:
     """The page as Markdown; figures are left out, their tables stay."""
     lines = [f"# {page.title}", ""]
+    lines += [f"> **{page.headline}**"] if page.headline else []
     lines += [f"> {sentence}" for sentence in page.verdict]
+    for question, said in page.answers:
+        lines += [">", f"> **{question}** {' '.join(said)}"]
     for number, section in enumerate(page.sections, start=1):
         lines += ["", f"## {number}. {section.title}", ""]
         lines += [f"{sentence}\n" for sentence in section.text]
@@ -123,6 +145,8 @@ def markdown(page: Sheet) -> str:
             lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in (shown.heads,)]
             lines += ["|" + "---|" * len(shown.heads)]
             lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in shown.rows]
+        for title, sentences in section.folded:
+            lines += ["", f"**{title}**", "", *sentences]
     return "\n".join(lines) + "\n"
 
 
@@ -207,9 +231,10 @@ def stands_on(result: Result, telling: Telling) -> Section:
     told = telling.notes(result.remarks())
     return Section(
         "What these numbers stand on",
-        text=[how_told(telling), *([] if telling.custodian else [ONE_TABLE])],
+        text=[] if telling.custodian else [ONE_TABLE],
         bullets=[*asked, *of, *(f"{r[:1].upper()}{r[1:]}." for r in told),
                  f"reidbn {reidbn.__version__}."],
+        folded=[(HOW_TOLD, [how_told(telling)])],
     )  # fmt: skip
 
 

@@ -50,6 +50,7 @@ OF_THE_TABLE = ("people", *OF_PERSONS[:2], "population", "suppressed")
 """Of what numbers were made from, what outside the house could tell of people."""
 FEWEST = 100  # people for a mean that leaves the house
 NOT_TOLD = "not told"
+_between = "{:,.10g} to {:,.10g}".format
 UNDER = f"under {BASE}"
 _PER_CENT = re.compile(r"\b\d{1,2} ?%")  # too few figures to work a count out from
 _OF_PEOPLE = re.compile(r"(\d[\d,]*) (people|person|individual|record)s?\b")
@@ -122,6 +123,8 @@ class Telling:
             return f"all but {UNDER} of {whole:,} people"
         if count.is_ten:
             return people(count.low, whole)
+        if count.high >= whole:
+            return f"at least {count.low:,} of {whole:,} people"
         return f"{self.counted(count)} of {whole:,} people"
 
     def rest(self, count: int, total: int) -> int | Tens:
@@ -564,10 +567,6 @@ class Telling:
     def highest_head(self) -> str:
         """The head of such a column."""
         return "highest" if self.custodian else "all but a few"
-
-
-def _between(low: float, high: float) -> str:
-    return f"below {high:,.10g}" if low == 0 else f"{low:,.10g} to {high:,.10g}"
 
 
 def told_number(

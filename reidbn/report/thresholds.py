@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from math import ceil
 
 import numpy as np
@@ -347,7 +348,7 @@ class Judged:
         count = int(self.beyond.sum())
         people = telling.of(self.told_beyond(telling), total)
         count = count if telling.custodian else 0  # outwards no verb tells that it is one
-        is_, share = agree(count, "is", "are"), agree(count, "shares", "share")
+        is_ = agree(count, "is", "are")
         if not rule.is_public:
             what = "1/class" if rule.on_classes else f"the {_name(limit.measure)} risk"
             mean = telling.mean_in_words(self.values)
@@ -359,13 +360,13 @@ class Judged:
             if self.passes:
                 exact = f"; the smallest class has {self.sizes.min():,}"
                 return (
-                    f"everybody shares what is named with at least {limit.k} people, themselves "
-                    f"included{exact if telling.custodian else ''}"
+                    f"everybody is alike on every quasi-identifier with at least {limit.k} "
+                    f"people, themselves included{exact if telling.custodian else ''}"
                 )
             smallest = f"; the smallest class has {self.sizes.min():,}"
             return (
-                f"{people} {share} what is named with fewer than {limit.k}, themselves "
-                f"included{smallest if telling.custodian else ''}"
+                f"{people} {is_} alike on every quasi-identifier with fewer than {limit.k}, "
+                f"themselves included{smallest if telling.custodian else ''}"
             )
         highest = telling.highest_in_words(self.values)
         who = "nobody is" if self.passes else f"{people} {is_}"
@@ -426,3 +427,30 @@ def changes(people: People, rule: Rule) -> Iterator[TableChange]:
             )
         if rest:
             yield TableChange(f"without {name}", Judged(rule, written_alike(people, rest), None))
+
+
+MOST_CELLS = 3_000_000  # rows times sets of columns that are tried
+
+
+def least_change(people: People, rule: Rule) -> TableChange | None:
+    """A change after which a rule on classes is kept: of one column, else of as few as there are.
+
+    Of several, the one that leaves the most classes; columns left out are tried together where the
+    table is small enough for every set of them.
+    """
+    found = [change for change in changes(people, rule) if change.after.passes]
+    names = people.quasi_identifiers
+    if len(people) * 2 ** len(names) > MOST_CELLS:
+        names = ()
+    for gone in range(2, len(names)):
+        if found:
+            break
+        tried = (
+            TableChange(
+                f"without {', '.join(out[:-1])} and {out[-1]}",
+                Judged(rule, written_alike(people, [n for n in names if n not in out]), None),
+            )
+            for out in combinations(names, gone)
+        )
+        found = [change for change in tried if change.after.passes]
+    return max(found, key=lambda c: float(c.after.values.sum()), default=None)
