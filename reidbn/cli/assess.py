@@ -108,6 +108,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     from reidbn.attack.scenariofile import load_scenario
 
     _refuse_of_part(options)
+    _refuse_of_draws(options)
     releases = _releases(people, options)
     known = read_known(options["known"])
     refuse_both(known is not None and options["scenario"])
@@ -141,6 +142,8 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     )
     if result.is_part:
         return _say_part(people, result, options, as_json=as_json, quiet=quiet)
+    if result.is_simulated:
+        return _say_simulated(people, result, options, as_json=as_json, quiet=quiet)
     result.keep_crosscheck(draws=options["check_draws"], seed=options["seed"])
     summary = result.summary(options["threshold"], options["release"])
     above = options["fail_above"]
@@ -232,6 +235,43 @@ def _say_part(
     if options["out"]:
         done = _write_out(result, options["out"])
         click.echo(f"risks of those asked about (restricted): {done}", err=True)
+    return 0
+
+
+def _refuse_of_draws(options: dict[str, Any]) -> None:
+    """What is about the risks themselves is not asked of shares of draws."""
+    for name in (*_OF_EVERYBODY, "individuals"):
+        if options["method"] == "simulation" and options[name] is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is about risks, and with --method simulation they are "
+                "shares of draws, low for whoever was never hit; leave one of the two out"
+            )
+
+
+def _say_simulated(
+    people: People, result: Any, options: dict[str, Any], *, as_json: bool, quiet: bool
+) -> int:
+    """Shares of draws with their intervals: no verdict, which is about the risks themselves."""
+    check = result.check(draws=options["check_draws"], seed=options["seed"])
+    rows = result.frame().loc[:, ["value", "low", "high"]]
+    if as_json:
+        found = {m: {end: None if v != v else v for end, v in row.items()}
+                 for m, row in rows.to_dict("index").items()}  # fmt: skip
+        more = {"method": "simulation", "draws": options["draws"], "seed": options["seed"]}
+        print_json(about(people) | more | {"mean_risk": found, "crosscheck": check.to_dict()})
+    else:
+        if not quiet:
+            say_about(people)
+        for name, row in rows.iterrows():
+            ends = (
+                "" if row.low != row.low else f"  (95 % interval {row.low:.4g} to {row.high:.4g})"
+            )
+            click.echo(f"mean risk, {name:<28}{row['value']:>12.6g}{ends}")
+        for note in result.groups.notes:
+            click.echo(f"  Note: {note}")
+        click.echo(str(check))
+    if options["out"]:
+        click.echo(f"shares of draws (restricted): {_write_out(result, options['out'])}", err=True)
     return 0
 
 

@@ -107,6 +107,7 @@ class Counted:
 
 
 RELATIVE = 1e-9
+WORTH = 0.05  # an error in a share of draws that has to be seen
 ABSOLUTE = 1e-15
 WORK = 1 << 29  # numbers multiplied: about a second
 BLOCK = 1 << 20  # numbers in one array
@@ -135,6 +136,15 @@ class Compared:
     differing: int
     largest_difference: float
     measures: tuple[str, ...]
+    draws: int = 0
+    """Of numbers that are shares of so many draws; 0: they are exact."""
+    unseen: float = 0.0
+    """Of such shares, the error up to which none is seen."""
+
+    @property
+    def is_blunt(self) -> bool:
+        """Whether so few draws say nothing of the numbers."""
+        return self.unseen > WORTH
 
     @property
     def is_all(self) -> bool:
@@ -149,10 +159,18 @@ class Compared:
             return f"{self}: the story has too many cases to tell it again"
         picked = "every one" if self.is_all else f"{self.people:,}"
         chosen = "" if self.is_all else " (the highest, the lowest, the rarest, a random rest)"
-        return (
+        head = (
             f"{picked} of {self.of:,} people{chosen} compared one by one with a second exact "
-            f"answer, {', '.join(self.measures)}: {self.differing:,} differ, largest difference "
-            f"{self.largest_difference:.2g}"
+            f"answer, {', '.join(self.measures)}"
+        )
+        if self.draws:
+            return (
+                f"{head}: {self.differing:,} differ by more than shares of {self.draws:,} draws "
+                f"may; they are up to {self.largest_difference:.2g} off, and an error below "
+                f"{self.unseen:.2g} would not be seen"
+            )
+        return (
+            f"{head}: {self.differing:,} differ, largest difference {self.largest_difference:.2g}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -162,6 +180,7 @@ class Compared:
             "differing": self.differing,
             "largest_difference": self.largest_difference,
             "measures": list(self.measures),
+            **({"draws": self.draws, "unseen": self.unseen} if self.draws else {}),
         }
 
 
@@ -201,7 +220,10 @@ def compare(
             values = printed.values[block]
             differs[block] |= _wrong(values, printed.trials, told.risk, split)
             largest = max(largest, float(np.abs(values - told.risk).max()))
+    draws = max(printed.trials for printed in shown.values())
     return Compared(
+        draws=draws,
+        unseen=detectable(draws, 0.5, level=split) if draws else 0.0,
         people=int(counts[picks].sum()),
         of=len(people),
         differing=int(counts[differs].sum()),

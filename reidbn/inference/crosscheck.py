@@ -101,12 +101,17 @@ class CrossCheck:
     @property
     def passed(self) -> bool:
         """Nothing disagrees, and something could be decided."""
-        return not self.failed and self.decided > 0
+        return not self.failed and self.decided > 0 and not self._is_blunt
+
+    @property
+    def _is_blunt(self) -> bool:
+        """The numbers shown are shares of so few draws that nothing can be said of them."""
+        return self.compared is not None and self.compared.is_blunt
 
     @property
     def word(self) -> str:
         """Passed, FAILED or undecided."""
-        return "FAILED" if self.failed else "passed" if self.decided > 0 else "undecided"
+        return "FAILED" if self.failed else "passed" if self.passed else "undecided"
 
     @property
     def status(self) -> str:
@@ -122,6 +127,9 @@ class CrossCheck:
                 f", with {share} % decided: nothing disagrees, and {rare} of "
                 f"{counted(len(self.cells), 'cell')} {agree(rare, 'is', 'are')} too rare to tell"
             )
+        if self.compared is not None and self._is_blunt:
+            draws = counted(self.compared.draws, "draw")
+            found += f": the numbers shown are shares of {draws} each, too few to tell"
         part = self.compared is not None and not self.compared.is_all
         return f"{found}; {self.compared}" if part else found
 

@@ -108,6 +108,10 @@ def _bases(
                 f'"adversary-routes", ...)'
             )
         return {}, targets
+    if named.get("method", "exact") != "exact":
+        raise UsageError(
+            "method= is not for recommend: what it proves stands on exact risks; leave it out"
+        )
     for name in ("individuals", "checkpoint", "subject"):
         if name in named:
             raise UsageError(f"{name}= is not for recommend: everybody is assessed, many times")

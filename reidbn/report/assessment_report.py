@@ -113,6 +113,7 @@ def numbers(
     custodian: bool = False,
 ) -> dict[str, Any]:
     """Every number of the report; counts that are not told are null."""
+    result.refuse_simulated("a report")
     if sparse.is_sparse(result):
         return sparse.numbers(result, threshold, release, custodian=custodian)
     summary = summarise(result, threshold, release)
@@ -122,6 +123,7 @@ def numbers(
 
 def sections(result: Assessment, telling: Telling) -> list[Section]:
     """The picture of an assessment: people by their risk, route by route."""
+    result.refuse_simulated("a picture of how many are above each risk")
     return [Section("The risk of every person", shown=[results.curves(result, telling)])]
 
 
@@ -142,6 +144,7 @@ def report(
     `options` are other assessments to compare (other releases, scenarios or controls); `context`
     says who receives the data and how: recipient, purpose, environment, controls, agreement.
     """
+    result.refuse_simulated("a report")
     if sparse.is_sparse(result):
         return sparse.sheet(result, Telling(custodian=custodian), threshold, release, title)
     worst: Assessment | None = result

@@ -114,6 +114,8 @@ def sure_in_words(result: Assessment, telling: Telling) -> dict[str, dict[str, s
 
 def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
     """Each measure that stands on the population, and both ends of it, for every person."""
+    if result.is_simulated:  # its measures have the intervals of their draws
+        return {}
     if not is_estimated(result) or _by_weights(result) or result.inputs.given:
         return {}
     kept = result.__dict__  # asked by each section of a page and by its JSON

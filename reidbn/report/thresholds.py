@@ -390,6 +390,7 @@ def written_alike(people: People, columns: Sequence[str] | None = None) -> NDArr
 
 def judge(result: Assessment, rule: Rule) -> Judged:
     """An assessment by a rule."""
+    result.refuse_simulated("a verdict")
     risk = None
     if not rule.on_classes:
         if rule.limit.measure not in result.measures:

@@ -6,7 +6,7 @@ __getattr__ = face(
     __name__,
     {
         "agreement": "clustered_interval detectable disagrees interval intervals mean_interval "
-        "probability_interval share_interval tell_apart",
+        "mean_of_shares_interval probability_interval share_interval tell_apart",
         "alike": "mean_inverse_drawn",
         "circle": "Classes find_log_odds",
         "class_law": "ClassSizePosterior log_class_size_pmf mean_inverse mean_inverse_over",

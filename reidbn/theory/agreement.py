@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, gammaincinv
+from scipy.special import betaincinv, gammaincinv, rel_entr
 from scipy.stats import binom
 
 from reidbn.errors import UsageError
@@ -133,6 +133,36 @@ def clustered_interval(
     x = share * n
     low = 0.0 if share == 0 else float(betaincinv(x, n - x + 1, tail))
     return low, 1.0 if share == 1 else float(betaincinv(x + 1, n - x, 1 - tail))
+
+
+def mean_of_shares_interval(
+    shares: NDArray[Any], weights: NDArray[Any], trials: int, *, level: float = 0.95
+) -> tuple[float, float]:
+    """The interval of a weighted mean of probabilities, of each of which `trials` gave a share.
+
+    The trials of one probability count together, however many people stand behind it: with weights
+    w_i that sum to 1, the largest of them w, the mean m is the mean of n = K `trials` independent
+    numbers between 0 and 1, times K w, and [Hoeffding63, Theorem 1] holds for them,
+
+        all q with n KL(m / (K w) || q) <= log(2 / (1 - level)), times K w                   (1)
+
+    >>> [round(end, 4) for end in mean_of_shares_interval(np.zeros(2), np.ones(2), 100)]
+    [0.0, 0.0183]
+    """
+    weights = np.asarray(weights, dtype=float) / np.sum(weights)
+    scale = len(weights) * float(weights.max())
+    share = float(np.asarray(shares, dtype=float) @ weights) / scale
+    most = float(np.log(2 / (1 - level))) / (len(weights) * trials)
+
+    def end(far: float) -> float:
+        near = share
+        for _ in range(100):  # the distance grows from the share to either end
+            middle = (near + far) / 2
+            apart = float(rel_entr(share, middle) + rel_entr(1 - share, 1 - middle))
+            near, far = (middle, far) if apart <= most else (near, middle)
+        return near
+
+    return max(scale * end(0.0), 0.0), min(scale * end(1.0), 1.0)
 
 
 def tell_apart(trials: int, p: float, *, level: float, worth: float = 0.05) -> bool:

@@ -89,6 +89,7 @@ def linkage_truth(
     """
     refuse_outside("draws", draws, least=1, most=MOST_CHECKED)
     people = _people_of(result)
+    result.refuse_simulated("a comparison with what happens")
     if wrong not in ("garbled", "plausible"):
         raise UsageError(f'wrong="{wrong}"; wrong facts are "garbled" or "plausible"')
     rng = np.random.default_rng(whole_number(seed, "seed", least=0))

@@ -58,6 +58,7 @@ from reidbn.attacks.routes.placing import (
     scenario_of,
 )
 from reidbn.attacks.routes.population import SubsetPopulation
+from reidbn.attacks.routes.simulated import of_draws, simulated
 from reidbn.attacks.routes.speaking import DEFAULT_MODEL, subset_population
 from reidbn.attacks.routes.subject_data import (
     CLASS_SIZE,
@@ -72,10 +73,8 @@ from reidbn.attacks.routes.told import AS_TOLD, as_told, attach_told, set_aside,
 from reidbn.calls import renamed, typed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack
-from reidbn.inference.estimates import AT_ONCE
-from reidbn.inference.lowering import Lowering, check_settings
+from reidbn.inference.lowering import check_settings
 from reidbn.inference.query import Mean, Query, default_question, read_query
-from reidbn.inference.sampling import forward, matching
 from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.knowledge import Known
@@ -134,7 +133,8 @@ def assess(
     Every quasi-identifier of the table is one that the scenario speaks of, or is named in
     `unknown`: columns that nobody knows.  `columns` maps the scenario's attributes to the table's
     columns; `without` leaves attributes of the scenario out;
-    `method="simulation"` acts the attack out `draws` times per person instead of summing exactly;
+    `method="simulation"` acts the attack out `draws` times instead of summing exactly, once for all
+    who are alike: each risk is a share of draws with its interval, and no verdict is given;
     `checkpoint` is a folder that keeps finished blocks, so that a killed run can go on;
     `histories` says that a repeated subject id is a person's history and not a slip;
     `beyond_range=True` also takes parameter values outside the ranges that the attack declares.
@@ -146,6 +146,11 @@ def assess(
     if method not in METHODS:
         raise UsageError(f'no method "{method}"; {did_you_mean(method, METHODS)}')
     people = _people_of(people)
+    if method == "simulation" and individuals is not None and np.ndim(individuals) == 0:
+        raise UsageError(
+            "individuals= draws people, and the simulation draws what befalls them, and the "
+            "interval of a mean knows of one kind of draws: leave one of the two out"
+        )
     if isinstance(people, TalliedPeople):
         _refuse_of_cells(individuals=individuals, subject=subject, checkpoint=checkpoint)
     population = check_population(population, people)
@@ -348,6 +353,7 @@ def run(inputs: Inputs) -> Assessment:
         if match is None:
             match = journalist_match(attack, population, table, inputs.set, done)
         risks = {**_until(risks, "journalist"), "journalist_match": match, **risks}
+    notes += of_draws(inputs, table)
     return Assessment(
         inputs=inputs,
         attack=attack,
@@ -483,7 +489,7 @@ def _risks(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) ->
     if inputs.method == "exact":
         folder = None if inputs.checkpoint is None else Path(inputs.checkpoint)
         return exact_risks(attack, query, inputs.set, table, folder=folder)
-    return _simulated(attack, query, inputs, table)
+    return simulated(attack, query, inputs, table)
 
 
 def _summed(
@@ -536,25 +542,6 @@ def _means(attack: Attack) -> list[str]:
         for q in attack.questions.values()
         if q.expect and q.name != main
     ]
-
-
-def _simulated(attack: Attack, query: Query, inputs: Inputs, table: SubjectTable) -> Array:
-    """Act the attack out `draws` times per person; the share of successes."""
-    if query.given:
-        raise UsageError("simulation acts forward and takes no evidence; use the exact method")
-    rng = np.random.default_rng(inputs.seed)
-    columns = {n: np.asarray(v) for n, v in table.columns.items()}
-    network = Lowering(attack, inputs.set, tables=False).network(columns).do(query.do)
-    wanted = dict(query.wanted)
-    risk = np.empty(table.subjects)
-    step = max(1, AT_ONCE // inputs.draws)
-    for start in range(0, table.subjects, step):
-        who = np.arange(start, min(start + step, table.subjects))
-        rows = np.repeat(who, inputs.draws)
-        states = forward(network, len(rows), rng, subject=rows, wanted=wanted)
-        hits = np.broadcast_to(matching(network, states, wanted), len(rows))
-        risk[who] = hits.reshape(len(who), inputs.draws).mean(axis=1)
-    return risk
 
 
 def _until(risks: Mapping[str, Array], measure: str) -> dict[str, Array]:

@@ -35,7 +35,7 @@ from reidbn.microdata.subset_table import binomial_interval
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.result import Measure, Result, by_person, mean_of
-from reidbn.theory.agreement import probability_interval
+from reidbn.theory.agreement import intervals, mean_of_shares_interval, probability_interval
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class Assessment(Result):
         """One column per measure; of people counted as cells a row per cell."""
         if isinstance(self.table, TalliedPeople):
             return self._cells(self.table)
-        data = {name: self.risk(name) for name in self.risks}
+        data = {name: self.risk(name) for name in self.risks} | self._ends()
         return by_person(data, self.table, self.inputs.individuals)
 
     def _cells(self, people: TalliedPeople) -> pd.DataFrame:
@@ -216,7 +216,8 @@ class Assessment(Result):
         values = {
             name: people.labels(name)[people.cells.codes([name])[:, 0]] for name in people.columns
         }
-        risks = {name: values[of] for name, values in self.risks.items()}
+        every = {**self.risks, **self._ends(each=False)}
+        risks = {name: values[of] for name, values in every.items()}
         return pd.DataFrame({**values, "people": people.counts, **risks})
 
     def _measures(self) -> dict[str, Measure]:
@@ -226,12 +227,32 @@ class Assessment(Result):
                 self.risk(name),
                 f"mean risk, {name.replace('_', ' ')}",
                 per_person=True,
-                interval=probability_interval(self.risk(name), len(self.table), level=0.95)
-                if self.inputs.drawn
-                else None,
+                interval=self._interval(name),
             )
             for name in self.risks
         }
+
+    def _interval(self, name: str) -> tuple[float, float] | None:
+        """The 95 % interval of a mean: of people drawn at random, or of draws."""
+        if self.inputs.drawn:
+            return probability_interval(self.risk(name), len(self.table), level=0.95)
+        if not self.is_simulated or name not in self.questions:
+            return None
+        return mean_of_shares_interval(
+            self.risks[name], self.subject_table.counts, self.inputs.draws
+        )
+
+    def _ends(self, *, each: bool = True) -> dict[str, Array]:
+        """Of risks that were acted out the 95 % interval [ClopperPearson34] of each person's."""
+        if not self.is_simulated:
+            return {}
+        of = self.subject_table.of_person if each else slice(None)
+        found = {}
+        for name in self.questions:
+            hits = np.rint(self.risks[name] * self.inputs.draws).astype(np.int64)
+            low, high = intervals(hits, self.inputs.draws)
+            found[f"{name}_low"], found[f"{name}_high"] = low[of], high[of]
+        return found
 
     def remarks(self) -> tuple[str, ...]:
         """Of the table, of what may be known, and of the population."""
@@ -252,11 +273,32 @@ class Assessment(Result):
 
         `what` is what was wanted of everybody.
         """
+        self.refuse_simulated(what)
         if self.is_part:
             raise UsageError(
                 f"{len(self):,} of {counted(len(self.inputs.people), 'person')} "
                 f"{agree(len(self), 'was', 'were')} asked about, and {what} "
                 "is about everybody: read .subjects and .shares_above(), or leave individuals= out"
+            )
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the risks are shares of draws, and no sums."""
+        return self.inputs.method == "simulation"
+
+    def refuse_simulated(self, what: str) -> None:
+        """Raise where the risks were acted out: of few draws whoever was never hit looks safe.
+
+        `what` is what was wanted of the risks themselves.
+        """
+        if self.is_simulated:
+            draws = counted(self.inputs.draws, "draw")
+            raise UsageError(
+                f"each of these risks is a share of {draws}, which people who are alike have "
+                f'together, and {what} is about the risks themselves: assess with method="exact", '
+                "or read .subjects and .measures, where each share has its 95 % interval",
+                in_shell=f"each of these risks is a share of {draws}, which people who are alike "
+                f"have together, and {what} is about the risks themselves: leave --method out",
             )
 
     @typed
@@ -269,6 +311,7 @@ class Assessment(Result):
         """
         import pandas as pd
 
+        self.refuse_simulated("how many are above a limit")
         thresholds = probabilities_of(thresholds, "thresholds")
         risk = self.risk()
         hits = np.array([int(is_above(risk, t).sum()) for t in thresholds])
@@ -295,6 +338,7 @@ class Assessment(Result):
         """
         import pandas as pd
 
+        self.refuse_simulated("how many are above a limit")
         thresholds = probabilities_of(thresholds, "thresholds")
         counts = self.subject_table.counts
         rows = [
@@ -427,6 +471,10 @@ class Assessment(Result):
 
         `measure` is the one whose risk is varied, such as "overall".
         """
+        self.refuse_simulated("a what-if by sums")
+        return self._case(measure)
+
+    def _case(self, measure: str = OVERALL) -> Asked:
         self.risk(measure)  # refuses one that is not there
         ids = self._ids()
         return Asked(
@@ -489,8 +537,9 @@ class Assessment(Result):
         mean = np.average(values, weights=self.subject_table.counts)
         drawn = ", drawn at random" if self.inputs.drawn else ""
         part = f" (of {len(self.inputs.people):,}{drawn})" if self.is_part else ""
+        acted = f", acted out {self.inputs.draws:,} times each" if self.is_simulated else ""
         return (
             f"<Assessment {self.attack.name} under {told_name(self.inputs.scenario)}: "
             f"{counted(len(self), 'person')}{part}, {OVERALL} mean {mean:.4g}, "
-            f"highest {values.max():.4g}>"
+            f"highest {values.max():.4g}{acted}>"
         )

@@ -242,6 +242,8 @@ class AssessmentsCompared:
     after: Assessment
 
     def __post_init__(self) -> None:
+        for result in (self.before, self.after):
+            result.refuse_simulated("a comparison person by person")
         if len(self.before) != len(self.after):
             raise UsageError(
                 f"cannot compare {len(self.before):,} people with {len(self.after):,}: "

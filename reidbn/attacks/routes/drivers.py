@@ -218,6 +218,7 @@ def drivers(result: Assessment, measure: str = OVERALL) -> Drivers:
     that leaves few enough subsets.
     """
     result.risk(measure)  # refuses one that is not there
+    result.refuse_simulated("what each attribute adds")
     if not result.attack.groups:
         raise UsageError(
             f"{result.attack.name} has no group of attributes, so what each of them adds cannot be "

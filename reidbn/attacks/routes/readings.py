@@ -131,6 +131,7 @@ def population_uncertainty(result: Assessment, level: float = 0.95) -> Populatio
     `result` is an assessment with a population; `level` is that of the interval.
     """
     check_level(level)
+    result.refuse_simulated("what an estimate leaves open")
     fits = result.population
     if fits is None or not is_estimated(result):
         raise UsageError("this assessment estimates nothing about a population")
@@ -292,6 +293,7 @@ def write_restricted(result: Assessment, path: Any, measure: str = OVERALL) -> P
 
     `result` is the assessment, `path` the file, `measure` the risk that people are sorted by.
     """
+    result.refuse_simulated("everybody's main route")
     place = Path(place_of(path, "path"))
     if place.suffix not in (".csv", ".parquet"):
         raise UsageError(f"{place.name}: end the name in .csv or .parquet")

@@ -111,7 +111,7 @@ def _derived(result: Assessment) -> Iterator[Entry]:
     for number in result.attack.numbers.values():
         text, model = BY_PERSON, 0.0
         if number.name in result.attack.settable:
-            text = f"{result.whatif_case().base(number.name):g}"
+            text = f"{result._case().base(number.name):g}"
             model = result.attack.settable[number.name].value
         said = number.source or ("assumption: a number in it" if is_assumed(number) else "")
         source = "; ".join(filter(None, [f"derived: {number.formula}", said]))
