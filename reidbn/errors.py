@@ -26,7 +26,7 @@ class ReidbnError(Exception):
     `in_shell` is the same message with the command line's options in place of Python's arguments.
     """
 
-    exit_code = 3
+    exit_code = 2  # what was asked cannot be; 3 is of answers that must not be used
 
     def __init__(self, *message: object, in_shell: str = "") -> None:
         super().__init__(*message)
@@ -50,8 +50,6 @@ class DataError(ReidbnError):
 class UsageError(ReidbnError, ValueError):
     """A call names something that does not exist or asks for something impossible."""
 
-    exit_code = 2
-
 
 class ImpossibleEvidence(ReidbnError):
     """The evidence has probability zero, so nothing can be said given it."""
@@ -70,9 +68,13 @@ class TooLarge(ReidbnError):
 class CrosscheckFailed(ReidbnError):
     """Two engines that share nothing but the tables do not agree."""
 
+    exit_code = 3
+
 
 class EngineError(ReidbnError):
     """A number that cannot be right, such as a risk above 1: it is not handed out."""
+
+    exit_code = 3
 
 
 class MissingPart(ReidbnError):

@@ -177,7 +177,7 @@ def test_columns_under_names_of_another_language_get_the_mapping(tmp_path, capsy
     words = ["assess", table, "--qi", "Geschlecht", "--scenario", "social-media",
              "--attack", "prosecutor", "--rows", "2000"]  # fmt: skip
     code, _, err = typed(capsys, *words)
-    assert code == 3
+    assert code == 2
     assert "--column sex=your_column" in err
     assert "--scenario register:FILE.csv" in err
     code, out, _ = typed(capsys, *words, "--column", "sex=Geschlecht")
@@ -253,7 +253,7 @@ def test_a_class_size_under_another_name_gets_the_name_that_a_table_fills_in(tmp
     table = csv_of(tmp_path, "t.csv", "age,sex", *["30,f", "40,m"] * 12)
     words = ["assess", table, "--qi", "age,sex", "--attack", str(model), "--rows", "2000"]
     code, _, err = typed(capsys, *words)
-    assert code == 3
+    assert code == 2
     assert "call it class_size" in err
     assert "subject={" not in err
     model.write_text(text, encoding="utf-8")
@@ -264,6 +264,6 @@ def test_a_file_of_an_old_excel_is_refused_with_a_way_out(tmp_path, capsys):
     path = tmp_path / "orte.csv"
     path.write_bytes("Ort;Jahr\nZürich;1970\nKöln;1971\n".encode("cp1252"))
     code, _, err = typed(capsys, "classes", str(path), "--qi", "Ort")
-    assert code == 3
+    assert code == 2
     assert "CSV UTF-8" in err
     assert "Zürich" not in err

@@ -39,9 +39,35 @@ def test_a_refusal_in_the_shell_names_the_commands_options(words, python, shell,
     with pytest.raises(SystemExit) as done:
         main(words.replace("FILE", file).split())
     said = capsys.readouterr().err
-    assert done.value.code in (2, 3)
+    assert done.value.code == 2
     assert shell in said
     assert python not in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "assess FILE --qi age,sex,w --population 300 --known sex,w --column sex=w",
+        "assess FILE --qi age,sex --population 300 --unknown age,sex",
+        "assess FILE --qi age,nobody", "ask nosuchmodel", "check nosuchmodel",
+        "ask adversary-routes --given p=q", "linkage nofile.csv",
+    ],
+)  # fmt: skip
+def test_a_slip_does_not_end_as_a_failed_crosscheck_does(words, file, capsys):
+    """Exit code 3 says that numbers are wrong, and 1 that a gate is not kept."""
+    with pytest.raises(SystemExit) as done:
+        main(words.replace("FILE", file).split())
+    assert done.value.code == 2, capsys.readouterr().err
+
+
+def test_every_error_has_an_exit_code_of_the_table(capsys):
+    codes = {error.__name__: error.exit_code for error in vars(rb.errors).values()
+             if isinstance(error, type) and issubclass(error, rb.errors.ReidbnError)}  # fmt: skip
+    assert {name for name, code in codes.items() if code == 3} == {
+        "CrosscheckFailed",
+        "EngineError",
+    }
+    assert {*codes.values()} == {2, 3, 4}
 
 
 def test_a_refusal_in_python_keeps_pythons_options(file):
@@ -83,7 +109,7 @@ def test_a_table_too_large_to_assess_is_told_what_would_fit(monkeypatch, capsys)
     with pytest.raises(SystemExit) as done:
         main(["assess", "synthetic:300", "--qi", "age,sex,state", "--population", "3k"])
     said = capsys.readouterr().err
-    assert done.value.code == 3
+    assert done.value.code == 2
     assert "leave attributes out with --without" in said
     assert "ask about some people with --individuals 1000" in said
     assert "Do not assess a part of the table" in said

@@ -53,7 +53,7 @@ def test_impossible_evidence_stops_a_sweep_or_leaves_an_empty_cell(capsys):
     words = ["sweep", "adversary-routes", "risk", "--over", "p_c=0:1:3", "--given", "claims=yes"]
     with pytest.raises(SystemExit) as stop:
         main(words)
-    assert stop.value.code == 3
+    assert stop.value.code == 2
     assert "claims=yes has probability 0 at p_c=0" in capsys.readouterr().err
     rows = as_json(*words, "--impossible", "null")["rows"]
     assert [row["probability"] is None for row in rows] == [True, False, False]

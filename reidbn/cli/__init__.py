@@ -141,7 +141,11 @@ def _refuse_twice(ctx: click.Context, command: click.Command | None, args: list[
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="reidbn", prog_name="reidbn")
 def reidbn() -> None:
-    """Re-identification risk as explicit graphical models."""
+    """Re-identification risk as explicit graphical models.
+
+    Exit codes: 0 done; 1 a gate that was named is not kept; 2 asked wrongly; 3 a cross-check fails;
+    4 an optional part is not installed; 70 a fault of reidbn's own.
+    """
 
 
 def _say_warnings() -> None:
@@ -175,7 +179,7 @@ def _main(argv: list[str] | None) -> Any:
         sys.exit(130)
     except click.ClickException as problem:
         problem.show()
-        sys.exit(problem.exit_code)
+        sys.exit(UsageError.exit_code)  # click's own 1 is that of a gate
     except ReidbnError as problem:
         click.echo(f"reidbn: {problem.in_shell}", err=True)
         sys.exit(problem.exit_code)

@@ -18,7 +18,7 @@ PAUSE = 0.5  # seconds between two looks at the files
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@click.option("--strict", is_flag=True, help="Warnings count: exit 3 for them too.")
+@click.option("--strict", is_flag=True, help="Warnings count: exit 2 for them too.")
 @click.option("--draw", metavar="FILE", help="The picture of the one model, when it is sound.")
 @click.option("--watch", is_flag=True, help="Again after every change, until Ctrl-C.")
 @output_options
@@ -27,7 +27,7 @@ def check(
 ) -> int:
     """Check models and scenarios, by file or by shipped name: all problems of all at once.
 
-    Every table is built at the ends of every range.  Problems exit with 3; warnings, about what can
+    Every table is built at the ends of every range.  Problems exit with 2; warnings, about what can
     be meant but rarely is, are printed and exit with 0 unless --strict.  With --watch all of it is
     done again, the picture too, when one of the files changes, or another model in its folder.
     """
@@ -58,7 +58,7 @@ def _look(files: tuple[str, ...], *, strict: bool, as_json: bool, quiet: bool) -
     count = sum(len(result["problems"]) for result in wrong)
     if count > 1 and not as_json:
         click.echo(f"{_some(count, 'problem')} in {_some(len(wrong), 'file')}", err=True)
-    return 3 if wrong else 0
+    return 2 if wrong else 0
 
 
 def _drawn(name: str, path: str) -> str:
