@@ -214,7 +214,7 @@ class Release:
             told = self.between(node, kept)
             if told is not None:
                 return dict(told[0])
-        results = self.assessed(node, kept, self.named) if results is None else results
+        results = self._assessed_in_part(node, kept) if results is None else results
         own = {t.key: results[t.under].risk(t.measure) for t in self.targets if not t.on_classes}
         if any(t.on_classes for t in self.targets):
             own["", ALIKE] = 1.0 / self._sizes(node, kept)
@@ -240,16 +240,27 @@ class Release:
             of = (np.cumsum(some) - 1)[of]
         return sizes_at(rows, self.options, node)[of]
 
-    def assessed(
-        self, node: Node, kept: Flags, names: Sequence[str] | None = None
-    ) -> dict[str, Assessment]:
-        """The assessments of those who are kept, released so: all, or those of some names."""
-        bases = {n: self.bases[n] for n in (self.bases if names is None else names)}
+    def assessed(self, node: Node, kept: Flags) -> dict[str, Assessment]:
+        """The assessments of those who are kept, released so."""
+        if self._is_as_read(node, kept):
+            return dict(self.bases)
+        ladders, levels = {o.name: o.ladder for o in self.options}, self.ways.levels(node)
+        return {n: released(base, levels, ladders, kept) for n, base in self.bases.items()}
+
+    def _assessed_in_part(self, node: Node, kept: Flags) -> dict[str, Assessment]:
+        """Of the measures alone that targets name."""
+        if self._is_as_read(node, kept):
+            return dict(self.bases)
+        ladders, levels = {o.name: o.ladder for o in self.options}, self.ways.levels(node)
+        return {
+            n: released(self.bases[n], levels, ladders, kept,
+                        [t.measure for t in self.targets if t.under == n])
+            for n in self.named
+        }  # fmt: skip
+
+    def _is_as_read(self, node: Node, kept: Flags) -> bool:
         levels = self.ways.levels(node)
-        if kept.all() and all(levels[o.name] == o.column.level for o in self.options):
-            return bases
-        ladders = {o.name: o.ladder for o in self.options}
-        return {name: released(base, levels, ladders, kept) for name, base in bases.items()}
+        return bool(kept.all()) and all(levels[o.name] == o.column.level for o in self.options)
 
 
 def _are_told(between: Pair) -> bool:

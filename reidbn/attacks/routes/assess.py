@@ -86,6 +86,7 @@ from reidbn.population.sample import AS_IT_WAS, SUPPRESSED, population_size, sto
 from reidbn.release.writing import private_folder
 from reidbn.written import agree, counted
 
+MATCH = "journalist_match"
 METHODS = ("exact", "simulation")
 
 
@@ -277,8 +278,8 @@ def _check_ids(people: People, *, histories: bool) -> None:
         )
 
 
-def run(inputs: Inputs) -> Assessment:
-    """Do what the inputs say."""
+def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
+    """Do what the inputs say; of these measures alone, where not all are wanted."""
     told = told_group(inputs.attack) if inputs.scenario.knows is None else None
     spoken = inputs.scenario if told is None else replace(inputs.scenario, knows=as_told(told))
     facts = known_of(spoken) if isinstance(inputs.people, SparsePeople) else None
@@ -319,11 +320,12 @@ def run(inputs: Inputs) -> Assessment:
     if inputs.population is not None and inputs.people.share_kept < 1:
         notes.append(SUPPRESSED if inputs.people.whole.share_kept < 1 else AS_IT_WAS)
     if inputs.population is not None and on_population(attack):
-        population = _population(inputs, groups, seen, classes)
+        population = _population(inputs, groups, seen, classes, match=_is_among(MATCH, measures))
     table = subject_table(attack, classes, population, asked, given, filled)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
     notes += _means(attack)
     attack, questions = _questions(attack, inputs)
+    questions = {name: q for name, q in questions.items() if _is_among(name, measures)}
     for measure, query in list(questions.items()):
         if inputs.method == "simulation" and query.given and measure != OVERALL:
             del questions[measure]
@@ -333,6 +335,7 @@ def run(inputs: Inputs) -> Assessment:
     risks: dict[str, Array] = {}
     seen_before, done = inputs.given or scenario.given, inputs.done
     asks_match = population is not None and CLASS_SIZE in attack.subject and not seen_before
+    asks_match = asks_match and _is_among(MATCH, measures)
     match_done = done if asks_match else None
     sums = _summed(attack, questions, inputs, classes, population, table, match_done)
     for measure, query in list(questions.items()):
@@ -352,7 +355,7 @@ def run(inputs: Inputs) -> Assessment:
         match = sums.get("")
         if match is None:
             match = journalist_match(attack, population, table, inputs.set, done)
-        risks = {**_until(risks, "journalist"), "journalist_match": match, **risks}
+        risks = {**_until(risks, "journalist"), MATCH: match, **risks}
     notes += of_draws(inputs, table)
     return Assessment(
         inputs=inputs,
@@ -367,6 +370,10 @@ def run(inputs: Inputs) -> Assessment:
         risks=risks,
         provenance=_provenance(inputs, attack),
     )
+
+
+def _is_among(measure: str, wanted: Sequence[str] | None) -> bool:
+    return wanted is None or measure in wanted
 
 
 def _attached(
@@ -441,7 +448,7 @@ def _with_weights(inputs: Inputs) -> tuple[Inputs, list[str]]:
 
 
 def _population(
-    inputs: Inputs, groups: Groups, seen: People, classes: SubsetClasses
+    inputs: Inputs, groups: Groups, seen: People, classes: SubsetClasses, *, match: bool
 ) -> SubsetPopulation:
     """The population model, of the table as it was before anybody was left out of it."""
     assert inputs.population is not None  # noqa: S101 - the caller looked
@@ -454,8 +461,9 @@ def _population(
     if inputs.population_model == BY_WEIGHTS:
         return weighted_population(seen, classes, inputs.population, who)
     return subset_population(
-        seen, classes, inputs.population, model=inputs.population_model, individuals=who
-    )
+        seen, classes, inputs.population, model=inputs.population_model, individuals=who,
+        match=match,
+    )  # fmt: skip
 
 
 def of_individuals(inputs: Inputs, columns: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -140,15 +140,21 @@ def released(
     levels: Mapping[str, int],
     hierarchies: Mapping[str, Any],
     kept: NDArray[np.bool_],
+    measures: Sequence[str] | None = None,
 ) -> Assessment:
-    """The assessment of the people who are kept, released at these levels."""
+    """The assessment of the people who are kept, released at these levels: all measures, or some.
+
+    Of some, nothing else of the assessment may be shown: the population was not asked for E[1/F].
+    """
     inputs = result.inputs
     people = left_out(
         released_at(inputs.people, levels, hierarchies=dict(hierarchies)), ~np.asarray(kept)
     )
     people = _as_given(inputs, people)
     subject = {name: np.asarray(values)[kept] for name, values in inputs.subject.items()}
-    return run(replace(inputs, people=people, subject=subject, population=_left(inputs, people)))
+    left = _left(inputs, people)
+    asked = replace(inputs, people=people, subject=subject, population=left)
+    return run(asked, measures=measures)
 
 
 def _as_given(inputs: Inputs, people: People) -> People:

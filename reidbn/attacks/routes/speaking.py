@@ -51,8 +51,12 @@ def subset_population(
     *,
     model: str = DEFAULT_MODEL,
     individuals: Ints | None = None,
+    match: bool = True,
 ) -> SubsetPopulation:
-    """Ask the model about every subset together; `individuals` are those in the classes."""
+    """Ask the model about every subset together; `individuals` are those in the classes.
+
+    Without `match` models by class size are not asked for E[1/F], most of what they cost.
+    """
     check_model(model)
     n, N = classes.records, int(population)
     if model == STRUCTURED and population > n:
@@ -62,7 +66,7 @@ def subset_population(
     fits = fit_tables(
         classes.frequencies, N,
         estimate="posterior" if both or model == POSTERIOR else "maximum likelihood",
-        sizes=classes.occurring if by_size and n < population else None,
+        sizes=classes.occurring if by_size and match and n < population else None,
     )  # fmt: skip
     spread = np.zeros(len(fits), dtype=bool)
     if population > n and model == LOG_LINEAR:
@@ -78,11 +82,11 @@ def subset_population(
     elif model == LOG_LINEAR:
         said = _log_linear(people, classes, population, spread, individuals)
         if both:
-            other, _ = _by_class_size(classes, fits, POSTERIOR)
+            other, _ = _by_class_size(classes, fits, POSTERIOR, match=match)
             said = replace(said, p_unique=other.p_unique, p_match=other.p_match,
                            bound=np.maximum, bounded=np.ones(len(fits), dtype=bool))  # fmt: skip
     else:
-        said, told = _by_class_size(classes, fits, model)
+        said, told = _by_class_size(classes, fits, model, match=match)
         about += told
     # Where nothing is known everybody fits: 1/N, nobody is alone, and no fit knows better.
     everybody = np.full(len(classes.occurring[0]), 1 / population)
@@ -106,7 +110,8 @@ def subset_population(
     columns = [c for group in classes.groups for c in group]
     if classes.rows << len(columns) > EXACT:
         return replace(found, about=(*found.about, NOT_BY_COLUMN))
-    return replace(found, finer=_finer(people, columns, classes, population, model, individuals))
+    asked = (people, columns, classes, population, model, individuals)
+    return replace(found, finer=_finer(*asked, match=match))
 
 
 def _structured(
@@ -140,12 +145,16 @@ def _finer(
     population: float,
     model: str,
     individuals: Ints | None,
+    *,
+    match: bool,
 ) -> Finer:
     """Ask the model about every subset of the groups' columns."""
     single = [(c,) for c in columns]
     by_column = subset_classes(people, single, individuals, counts=classes.counts)
     masks = as_columns(classes.groups)
-    of = subset_population(people, by_column, population, model=model, individuals=individuals)
+    of = subset_population(
+        people, by_column, population, model=model, individuals=individuals, match=match
+    )
     return Finer(replace(of, kept=masks), by_column.of_person[classes.some])
 
 
@@ -218,14 +227,19 @@ def _log_linear(
 
 
 def _by_class_size(
-    classes: SubsetClasses, fits: SubsetFits, model: str
+    classes: SubsetClasses, fits: SubsetFits, model: str, *, match: bool
 ) -> tuple[Said, Sequence[str]]:
-    """One number per subset, and E[1/F] per class size."""
+    """One number per subset, and (with `match`) E[1/F] per class size."""
     told: list[str] = []
     matches: list[Array] = []
     p_unique, behind = fits.p_unique, fits
     if model not in ("pitman", POSTERIOR):
         p_unique, matches, told = _one_by_one(classes, fits.N, model)
+    if not match:
+        unasked = [np.empty(0)] * len(classes.occurring)
+        outside = float(fits.N - classes.records)
+        return Said(outside, as_probability(p_unique), classes.occurring, unasked), told
+    if model not in ("pitman", POSTERIOR):
         behind = fit_tables(
             classes.frequencies, fits.N, estimate="posterior", sizes=classes.occurring
         )
