@@ -61,3 +61,48 @@ def test_recommend_takes_proposals_and_says_them(shell):
     assert code == 0
     assert "proposed for age: " in said
     assert f"left out: {plan.best.suppressed:,} of 600" in said
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_hierarchy_written_for_arx_and_read_again_makes_the_same_groups(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    n = 80
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(-5, 60, n),
+            "zip": rng.integers(10000, 10300, n),
+            "land": rng.choice(list("ABCDEFG"), n, p=[0.5, 0.3, 0.1, 0.04, 0.03, 0.02, 0.01]),
+        }
+    )
+    frame["zip"] = frame["zip"].astype(str)
+    people = rb.read_table(frame, quasi_identifiers=list(frame))
+    micro = rb.microdata
+    by, parts = ("quantiles", "width")[seed % 2], ([8, 4, 2], [6, 3], [9])[seed % 3]
+    ladders = {
+        "age": micro.in_parts(people, "age", parts, by=by),
+        "zip": rb.Prefix(4, 3),
+        "land": micro.rare_together(people, "land", [0.05, 0.2]),
+    }
+    for name, ladder in ladders.items():
+        path = micro.write_hierarchy(people, name, tmp_path / f"{name}.csv", hierarchy=ladder)
+        assert path.stat().st_mode & 0o077 == 0  # as restricted as the table
+        again = micro.read_hierarchy(path)
+        assert again.levels == ladder.levels
+        values = people.labels(name).tolist()
+        for level in range(ladder.levels + 1):
+            assert [str(v) for v in ladder.all_up(values, level)] == [
+                str(v) for v in again.all_up(values, level)
+            ]
+    for level, most in enumerate(parts, 1):  # by hand: how many parts, in order, and they nest
+        coarse = people.generalise({"age": level}, hierarchies=ladders)
+        group = coarse.table[:, 0]
+        assert len(set(group)) <= most
+        lows = [frame.age[group == g].min() for g in set(group)]
+        highs = [frame.age[group == g].max() for g in set(group)]
+        assert all(h < low for h, low in zip(sorted(highs), sorted(lows)[1:], strict=False))
+        if by == "quantiles":  # a part holds its share, but for the values at its two ends
+            end = frame.age.value_counts().max()
+            assert max(np.bincount(group)) <= n / most + end
+        else:
+            wide = (frame.age.max() - frame.age.min()) / most
+            assert max(h - low for h, low in zip(sorted(highs), sorted(lows), strict=True)) <= wide

@@ -300,3 +300,27 @@ def test_a_table_is_as_it_is_before_a_column_is_dropped_and_a_named_attack_is_to
                        "--population", "9000")  # fmt: skip
     assert code == 0
     assert "overall under adversary-routes: highest" in said
+
+
+def test_the_options_of_a_plan_are_assessed_whole_and_keep_what_it_keeps():
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(200, seed=4), quasi_identifiers=["age", "sex", "race"]
+    )
+    call = {"known": {"age": 0.8, "sex": 0.9, "race": 0.3}, "population": 20_000,
+            "population_model": "pitman"}  # fmt: skip
+    plan = rb.recommend(people, "adversary-routes", hierarchies={"age": "bands:5,10,20"},
+                        target={"overall": "q95 <= 0.2"}, suppress_at_most=0.1, **call)  # fmt: skip
+    options = plan.options()
+    assert 2 <= len(options) <= 3
+    assert not any(str(plan.best.suppressed) + " p" in name for name in options)
+    first, *safe = options.values()
+    np.testing.assert_array_equal(
+        first.risk(), rb.assess("adversary-routes", people, **call).risk()
+    )
+    for option in safe:
+        fresh = rb.assess("adversary-routes", option.inputs.people, **call).risk()
+        assert (fresh > 0.2).mean() <= 0.05
+        np.testing.assert_allclose(fresh, option.risk(), rtol=1e-12)
+        assert "journalist_match" in option.risks  # nothing that the search left out
+    with pytest.raises(rb.errors.UsageError, match="name one in"):
+        rb.recommend(people, target="k=2", suppress_at_most=0.5).options()

@@ -12,7 +12,7 @@ __getattr__ = face(
         "knowledge": "Knowledge knowledge",
         "ladders": "Dates Ladder Tree read_hierarchy",
         "masks": "class_size_chunks class_sizes_by_mask",
-        "proposed": "propose_hierarchies",
+        "proposed": "in_parts propose_hierarchies rare_together write_hierarchy",
         "read": "read_table",
         "sparse": "Feature Sparse read_sparse",
         "sparsity": "Sparsity",

@@ -11,9 +11,13 @@ They are proposals: what bands mean something is for who knows the column to say
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,13 +26,15 @@ from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.hierarchy import Bands, Hierarchy, Prefix, interval
-from reidbn.microdata.ladders import Dates, Ladder
+from reidbn.microdata.ladders import Dates, Ladder, as_hierarchy
 from reidbn.microdata.table import People
+from reidbn.release.writing import write_text
 
 FEWEST = 4  # different values that are worth making coarser
 AGES = 130
 BANDS = 20  # of the narrowest ones
 SHARES = (0.05, 0.2)
+PARTED = ("quantiles", "width")
 _ICD = re.compile(r"([A-TV-Z]\d[0-9A-B])(?:\.?[0-9A-Z]{1,4})?|(U\d\d)(?:\.?\d)?")
 # [WHO10] chapters I to XXII, ends included; the clinical modification ends some a little later.
 _CHAPTERS = (
@@ -59,6 +65,96 @@ def propose_hierarchies(
         if column.hierarchy is None:
             found[name] = proposal(column.labels.tolist(), _counts(people, name))
     return {name: ladder for name, ladder in found.items() if ladder is not None}
+
+
+@typed
+def in_parts(
+    people: People, column: str, parts: int | Sequence[int], *, by: str = "quantiles"
+) -> Ladder:
+    """A hierarchy of a column of numbers in so many parts, the finest first.
+
+    `parts` such as [8, 4, 2], each a whole share of the one before, so that they nest.  Of `column`
+    of `people`, `by` "quantiles" puts about as many people in each part (a value is never parted),
+    "width" makes parts equally wide.
+
+    >>> codes, ages = [[0], [1], [2], [3]], {"age": [1, 2, 3, 9]}
+    >>> people = People.from_codes(codes, ["age"], labels=ages)
+    >>> [in_parts(people, "age", [4, 2], by=how).up(3, 2) for how in ("quantiles", "width")]
+    ['3 to 9', '1 to 3']
+    """
+    if by not in PARTED:
+        raise UsageError(f'by="{by}"; {did_you_mean(by, PARTED)}')
+    steps = [parts] if isinstance(parts, int) else list(parts)
+    nest = all(few < many and many % few == 0 for many, few in pairwise(steps))
+    if not steps or min(steps) < 2 or not nest:
+        raise UsageError(
+            "parts are whole numbers, each a share of the one before, such as [8, 4, 2]"
+        )
+    labels, counts = people.labels(column).tolist(), _counts(people, column)
+    here = [(v, int(c)) for v, c in zip(labels, counts, strict=True) if v is not None]
+    numbers = _numbers([v for v, _ in here])
+    if not numbers or min(numbers) == max(numbers):
+        raise DataError(f'column "{column}" holds no different numbers; parts are of numbers')
+    x, many = np.array(numbers), np.array([c for _, c in here], dtype=float)
+    order = np.argsort(x, kind="stable")
+    place = (x - x.min()) / (x.max() - x.min())
+    if by == "quantiles":
+        place[order] = (many[order].cumsum() - many[order] / 2) / max(many.sum(), 1.0)
+    part = np.minimum((place * steps[0]).astype(np.int64), steps[0] - 1)
+    paths: dict[str, list[str]] = {str(v): [] for v, _ in here}
+    for step in steps:
+        group = part // (steps[0] // step)
+        for i, (value, _) in enumerate(here):
+            inside = order[group[order] == group[i]]
+            low, high = (str(here[j][0]) for j in (inside[0], inside[-1]))
+            paths[str(value)].append(low if low == high else f"{low} to {high}")
+    return Ladder({value: tuple(path) for value, path in paths.items()})
+
+
+@typed
+def rare_together(people: People, column: str, shares: float | Sequence[float] = SHARES) -> Ladder:
+    """A hierarchy that joins rare values of a column as "other", level by level.
+
+    `shares` of the `people`: values of fewer than each are one, the smallest share first.
+
+    >>> people = People.from_codes([[0]] * 8 + [[1], [2]], ["c"], labels={"c": ["FR", "UK", "PE"]})
+    >>> rare_together(people, "c", 0.2).up("PE", 1)
+    'other'
+    """
+    asked = [float(shares)] if isinstance(shares, int | float) else [float(x) for x in shares]
+    if not asked or asked != sorted(set(asked)) or not 0 < asked[0] <= asked[-1] < 1:
+        raise UsageError("shares lie between 0 and 1, the smallest first, such as [0.05, 0.2]")
+    labels, counts = people.labels(column).tolist(), _counts(people, column)
+    here = {str(v): int(c) for v, c in zip(labels, counts, strict=True) if v is not None}
+    found = _rare_together(here, asked)
+    if found is None:
+        raise DataError(f'column "{column}" has no two values of fewer than {asked[-1]:.3g} of all')
+    return found
+
+
+@typed
+def write_hierarchy(
+    people: People, column: str, path: str | Path, *, hierarchy: Hierarchy | str | None = None
+) -> Path:
+    """Write the hierarchy of a column of `people` as ARX reads it: value;level 1;...;*, no header.
+
+    `hierarchy` is one, or a rule, where the `column` has none of its own; `path` ends in .csv.  The
+    file names every value that occurs, and is as restricted as the table.
+    """
+    ladder = people.column(column).hierarchy if hierarchy is None else as_hierarchy(hierarchy)
+    if ladder is None:
+        raise UsageError(f'column "{column}" has no hierarchy; give one, such as "bands:5,10"')
+    if Path(path).suffix.lower() != ".csv":
+        raise UsageError(f"{path}: end the name in .csv")
+    if people.column(column).level:
+        raise UsageError(
+            f'column "{column}" was made coarser; write it of the table as it was read'
+        )
+    here = [v for v in people.labels(column).tolist() if v is not None]
+    levels = [ladder.all_up(here, level) for level in range(ladder.levels + 1)]
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(zip(*levels, strict=True))
+    return write_text(text.getvalue(), path, of_people=True)
 
 
 def _counts(people: People, name: str) -> Ints:
@@ -135,12 +231,12 @@ def _chapter(code: str) -> str:
     return "-".join(ends[0]) if ends else f"{code[0]} (no chapter)"
 
 
-def _rare_together(counts: dict[str, int]) -> Ladder | None:
+def _rare_together(counts: dict[str, int], shares: Sequence[float] = SHARES) -> Ladder | None:
     """Values of fewer than a share of people as one; None where nothing would be joined."""
     people = sum(counts.values())
     name = next(n for n in ("other", "other values", "(other)") if n not in counts)
     paths: dict[str, list[str]] = {value: [] for value in counts}
-    for share in SHARES:
+    for share in shares:
         rare = {value for value, count in counts.items() if count < share * people}
         if len(rare) > 1 and [value in rare for value in counts] != [
             bool(path) and path[-1] == name for path in paths.values()

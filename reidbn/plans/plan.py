@@ -13,6 +13,7 @@ import numpy as np
 
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import typed
+from reidbn.errors import UsageError
 from reidbn.microdata.generalise import generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.nodes import Looked, Release
@@ -42,14 +43,19 @@ class Way:
     after: Mapping[str, float]
     """Each target's number, in its own words, as it is and as it would be released."""
 
-    def __str__(self) -> str:
+    @property
+    def changes(self) -> str:
+        """What is done to the columns."""
         levels = ", ".join(
             f"{name} {'dropped' if name in self.dropped else f'at level {level}'}"
             for name, level in self.levels.items()
             if level or name in self.dropped
         )
+        return levels or "every column as it is"
+
+    def __str__(self) -> str:
         out = counted(self.suppressed, "person") if self.suppressed else "nobody"
-        return f"{levels or 'every column as it is'}, {out} left out: loss {self.loss:.4g}"
+        return f"{self.changes}, {out} left out: loss {self.loss:.4g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +191,33 @@ class ReleasePlan:
                 )
         columns = ["column", "level", "target", "value", "people", "breaks"]
         return pd.DataFrame(rows, columns=columns)
+
+    def options(self, most: int = 3) -> dict[str, Assessment]:
+        """The table as it is, and the ways that lose least after the best, to compare with it.
+
+        For `result.report(path, options=plan.options())`, which then holds so many ways, the best
+        among them, under the first attack and scenario.  Of the ways that were looked at, those
+        that keep every target by an assessment of their own.
+        """
+        if not self.results:
+            raise UsageError(
+                "options are compared by their risk under an attack: name one in rb.recommend"
+            )
+        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+            raise UsageError(f"most={most}; give a whole number of ways, 1 or more")
+        first, table = next(iter(self.results)), self._table
+        found = {"the table as it was": table.bases[first]}
+        kept = [one for one in self._search.seen.values() if one is not self._found and one.keeps]
+        for one in sorted(kept, key=lambda one: one.loss):
+            if len(found) >= most:
+                break
+            assert one.left_out is not None  # noqa: S101 - it keeps its targets
+            results = table.assessed(one.node, ~one.left_out)
+            risks = table.risks(one.node, ~one.left_out, results)
+            if all(t.is_met(risks[t.key]) for t in self.targets):
+                out = ", some people left out" if one.left_out.any() else ""  # how many is not told
+                found[self._choice(one).changes + out] = results[first]
+        return found
 
     def apply(self) -> People:
         """The people as they would be released; what is known of each stays what it is."""

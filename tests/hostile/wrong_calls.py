@@ -192,6 +192,13 @@ def sparse(folder):
             "wrong": "garbled", "truth": None}),
         "microdata.propose_hierarchies": (rb.microdata.propose_hierarchies, {
             "people": people(), "columns": ["age"]}),
+        "microdata.in_parts": (rb.microdata.in_parts, {
+            "people": people(), "column": "age", "parts": [4, 2], "by": "width"}),
+        "microdata.rare_together": (rb.microdata.rare_together, {
+            "people": people(), "column": "age", "shares": [0.3, 0.9]}),
+        "microdata.write_hierarchy": (rb.microdata.write_hierarchy, {
+            "people": people(), "column": "age", "path": folder / "age-levels.csv",
+            "hierarchy": rb.microdata.Bands(5, 10)}),
         "recommend": (rb.recommend, {
             "people": people(), "attack": None, "target": "k=2", "known": None,
             "scenario": None, "population": None,
