@@ -322,11 +322,12 @@ def read_suda(me, markdown, numbers):
             me.mark("suda", f"holds {name}", row)
 
 
-def _banded(me, row, n_low):
-    """Cumulative counts from printed shares of a whole: told in tens, rounded down."""
-    shares = np.cumsum([float(x) for x in row])
-    floors = [10 * round(s * n_low / 10) for s in shares]
-    return [(floor, floor + MARK) for floor in floors]
+def _banded(row):
+    """Cumulative counts, in tens, from the parts that lie between them."""
+    floors = [0]
+    for i, text in enumerate(row):
+        floors.append(floors[-1] + counted(text)[1 if i else 0] - MARK * (i > 0))
+    return [(floor, floor + MARK) for floor in floors[1:]]
 
 
 def read_disclosure(me, markdown, numbers):
@@ -367,7 +368,7 @@ def _ppp(me, markdown, n_low, sure, everybody, measures, can):
             me.know(minus(sets[0], sure), 0, 0)
         chains[name] = sets
         me.chain("disclosure", f"PPP {name}",
-                 list(zip([*sets, everybody], _banded(me, bands, n_low), strict=True)),
+                 list(zip([*sets, everybody], _banded(bands), strict=True)),
                  promise=can)  # fmt: skip
         for row in sets:
             me.know(minus(everybody, row), 0, np.inf)
@@ -475,7 +476,8 @@ def read_linkage(markdown, numbers):
             elif text.startswith("above"):
                 told = (n_low, n_low + MARK)
             else:
-                count = 10 * round(float(text.split()[0]) / 100 * n_low / 10)
+                low = float(text.split()[0]) / 100  # of all, who may be nine more
+                count = 10 * round(low * (n_low + MARK) / 10)
                 told = (count, count + MARK)
             cumulative.append((row, told))
         me.chain("linkage", f"{k} facts", cumulative[::-1])

@@ -353,3 +353,11 @@ def _to_three(value: float, whole: Callable[[float], int]) -> float:
         return near
     unit = 10.0 ** (floor(log10(abs(value))) - 2)
     return three_digits(whole(value / unit) * unit)
+
+
+def told_number(
+    value: float | None, ends: tuple[float | None, float | None] | None, unit: str
+) -> dict[str, Any]:
+    """A number as every JSON has it: itself, where it is told, and both its ends."""
+    low, high = ends or (None, None)
+    return {"value": value, "at_least": low, "at_most": high, "unit": unit}

@@ -272,19 +272,23 @@ def worst_subsets(d: Disclosure, p: float | None = None) -> pd.DataFrame:
 
 def worst_subsets_bars(
     d: Disclosure, *, p: float | None = None, table: pd.DataFrame | None = None,
-    path: str | Path | None = None,
+    told: Sequence[str] | None = None, path: str | Path | None = None,
 ) -> Figure:  # fmt: skip
-    """The subset that breaks most people, for each number of auxiliaries known."""
+    """The subset that breaks most people, for each number of auxiliaries known.
+
+    `told` are its shares as they are written beside the bars.
+    """
     table = worst_subsets(d, p) if table is None else table
     figure, (axes,) = blank(7.6, 1.1 + 0.36 * len(table))
     axes.barh(np.arange(len(table)), table["share"], color=DISCLOSED, height=0.6)
     names = [subset_in_words(subset, d.known) for subset in table["subset"]]
     axes.set_yticks(range(len(table)), names, fontsize=8)
     for place, share in enumerate(table["share"]):
-        axes.annotate(f"{100 * share:.1f} %", (share, place), xytext=(4, 0), va="center",
+        text = f"{100 * share:.1f} %" if told is None else told[place]
+        axes.annotate(text, (share, place), xytext=(4, 0), va="center",
                       textcoords="offset points", fontsize=8, color=INK)  # fmt: skip
     axes.invert_yaxis()
-    axes.set_xlim(0, max(0.05, float(table["share"].max()) * 1.15))
+    axes.set_xlim(0, max(0.05, float(table["share"].max()) * 1.25))
     axes.set_xlabel("share of people broken when exactly this is known")
     axes.set_title(f"The subset that breaks most people's {d.secret}, by size", loc="left",
                    fontsize=10)  # fmt: skip

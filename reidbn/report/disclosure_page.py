@@ -21,7 +21,7 @@ from reidbn.attacks.secrets.generalise import Generalisation
 from reidbn.attacks.secrets.result import Disclosure
 from reidbn.calls import typed
 from reidbn.errors import UsageError
-from reidbn.release.counts import BASE, Tens, down, told
+from reidbn.release.counts import BASE, Tens, down, outwards, told
 from reidbn.release.writing import write_text
 from reidbn.report import disclosure_figures as figures
 from reidbn.report.page import (
@@ -199,18 +199,21 @@ def _commonest(d: Disclosure, said: Telling) -> list[str]:
         return []
     first = table.loc[commonest]
     sure, prior = int(first["sure"]), float(first["prior"])
-    share = prior if said.custodian else said.portion(prior * len(d), len(d))
     few, everybody = (
         (sure, table["sure"].sum())
         if said.custodian
         else map(down, (sure, int(table["sure"].sum())))
     )
-    if not few or 2 * few < everybody or not share:  # by what is told: its being said tells, too
+    if not few or 2 * few < everybody:  # by what is told: its being said tells, too
         return []
     return [
         f"Of these, {said.counted(sure)} {said.verb(sure, 'has', 'have')} the commonest value of "
-        f"{d.secret}, which {_share_of(prior, d, said)} of the table have anyway: being sure of it "
-        f"is {1 / share:.3g} times what was believed before."
+        f"{d.secret}, which {_share_of(prior, d, said)} of the table have anyway"
+        + (
+            f": being sure of it is {1 / prior:.3g} times what was believed before."
+            if said.custodian
+            else "."
+        )
     ]
 
 
@@ -241,7 +244,7 @@ def _values(d: Disclosure, said: Telling) -> Section:
             str(value),
             said.counted(here),
             _share_of(float(row["prior"]), d, said)
-            if said.custodian or d.weights is not None
+            if said.custodian or d.weights is not None or d.rows is not None
             else said.share(here, len(d)),
             *([f"{int(row[c]):,}" for c in _BY_VALUE] if said.custodian else []),
             *_among(float(row["posterior"]), float(row["prior"]), here, d),
@@ -269,23 +272,21 @@ def _values(d: Disclosure, said: Telling) -> Section:
     )
 
 
-def _bands(rows: Mapping[str, Any], p: float, said: Telling) -> pd.DataFrame:
-    """The share of people in each band and the mean PPP, from counts as they may be told."""
-    import pandas as pd
-
-    shares = [said.portions(np.bincount(figures.band_of(ppp, p), minlength=6))
-              for ppp in rows.values()]  # fmt: skip
-    table = pd.DataFrame(shares, columns=figures.band_names(p), index=pd.Index(list(rows)))
-    table["mean PPP"] = [_mean(ppp, said) for ppp in rows.values()]
-    return table
-
-
 def _banded(
     caption: str, rows: Mapping[str, Any], p: float, first: str, said: Telling, drawn: Figure | None
 ) -> Shown:
-    table = _bands(rows, p, said)
+    """People in each band of PPP, and its mean; outwards their number, for a share has two ends."""
+    import pandas as pd
+
+    counts = [np.bincount(figures.band_of(ppp, p), minlength=6) for ppp in rows.values()]
+    names, of = figures.band_names(p), pd.Index(list(rows))
+    table = pd.DataFrame([said.portions(row) for row in counts], columns=names, index=of)
     if drawn is None:
-        drawn = figures.draw_shares(table.iloc[:, :6], p, caption)
+        drawn = figures.draw_shares(table, p, caption)
+    if not said.custodian:
+        told = [[said.counted(n) for n in said.in_chain(row.tolist())] for row in counts]
+        table, first = pd.DataFrame(told, columns=names, index=of), f"people by {first}"
+    table["mean PPP"] = [_mean(ppp, said) for ppp in rows.values()]
     return _drawn(caption, drawn, table, first, said)
 
 
@@ -328,9 +329,11 @@ def _subsets(d: Disclosure, said: Telling) -> Section:
     table = figures.worst_subsets(d)
     counts = table["broken"].tolist()
     table["share"] = [said.portion(count, len(d)) for count in counts]
-    picture = figures.worst_subsets_bars(d, table=table)
+    shares = [said.share(count, len(d)) for count in counts]
+    picture = figures.worst_subsets_bars(d, table=table, told=shares)
     table.insert(0, "known", [figures.subset_in_words(s, d.known) for s in table["subset"]])
     table["broken"] = [said.counted(count) for count in counts]
+    table["share"] = table["share"] if said.custodian else shares
     table = table.drop(columns="subset").set_index("known")
     caption = "The subset that breaks most people, for each number of auxiliaries known"
     return Section(
@@ -392,7 +395,8 @@ def _generalised(
 
     best = replace(best, table=_protected(best.table, d, said))
     table = best.table.set_index("categories")[["protected", "share", "smallest"]]
-    table.columns = pd.Index(["protected", "share", "people in the smallest category"])
+    share = "share" if said.custodian else "share, at least"
+    table.columns = pd.Index(["protected", share, "people in the smallest category"])
     title = f"If {best.column} were coarser"
     text = [f"The best contiguous categories of {best.column}, for each number of categories."]
     if best.question == d.question:
@@ -482,10 +486,11 @@ def _among(posterior: float, prior: float, here: int | Tens, d: Disclosure) -> t
     parts = 10 if here.low >= FEWEST else 5
     low = min(parts - 1, int(parts * posterior + 1e-9)) / parts
     between = f"{low:g} to {low + 1 / parts:.1g}"
-    if parts == 5 or d.weights is not None:
+    if parts == 5 or d.weights is not None or d.rows is not None:
         return between, ""
-    share = (here.low + here.high) / 2 / (down(len(d)) + BASE / 2)
-    return between, f"about {(low + 0.5 / parts) / share:.2g}"
+    least, most = here.low / told(len(d)).high, min(1.0, here.high / down(len(d)))
+    lifts = outwards(low / most, (low + 1 / parts) / least)
+    return between, f"{lifts[0]:.3g} to {lifts[1]:.3g}"
 
 
 def _rarer(values: int, said: Telling) -> str:

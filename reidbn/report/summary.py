@@ -15,9 +15,10 @@ from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.microdata.table import People
+from reidbn.release.counts import told_number
 from reidbn.report.assessment_sure import fit_status, how_sure_of
 from reidbn.report.page import numbers_of
-from reidbn.report.telling import OWN_COPY, Telling, told_number
+from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import Choice, Judged, RiskLimit, Rule, judge, rule
 from reidbn.report.words import people, per_cent
 from reidbn.result import highest_of, mean_of

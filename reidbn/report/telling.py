@@ -37,6 +37,7 @@ from reidbn.release.counts import (
     outwards,
     three_digits,
     told,
+    told_number,
 )
 from reidbn.report.words import one_in, people
 from reidbn.result import MARKS, SHARE
@@ -109,8 +110,8 @@ class Telling:
     def of(self, count: int | Tens, total: int) -> str:
         """So many of all people, with the share; nobody and everybody are told as nearly so.
 
-        >>> Telling().of(566, 789), Telling().of(3, 789), Telling().of(788, 789)
-        ('560 of 780 people (72 %)', 'under 10 of 780 people', 'all but under 10 of 780 people')
+        >>> Telling().of(566, 789), Telling().of(788, 789)
+        ('560 of 780 people (70.9 % to 73 %)', 'all but under 10 of 780 people')
         """
         if not isinstance(count, Tens):
             if self.custodian:
@@ -122,7 +123,7 @@ class Telling:
         if _all_but_few(count, total):
             return f"all but {UNDER} of {whole:,} people"
         if count.is_ten:
-            return people(count.low, whole)
+            return f"{count.low:,} of {whole:,} people ({self.share(count, total)})"
         if count.high >= whole:
             return f"at least {count.low:,} of {whole:,} people"
         return f"{self.counted(count)} of {whole:,} people"
@@ -160,7 +161,7 @@ class Telling:
         >>> Telling().share(Tens(20, 39), 37), Telling().share(Tens(24, 39), 37, rest=True)
         ('51.2 % to 100 %', '80 % to 100 %')
         >>> Telling().share(400, 4000), Telling().share(3, 4000), Telling().share(4000, 4000)
-        ('10 %', 'below 0.25 %', 'above 99.7 %')
+        ('9.97 % to 10.3 %', 'below 0.25 %', 'above 99.7 %')
         """
         if not isinstance(count, Tens):
             if self.custodian:
@@ -171,14 +172,15 @@ class Telling:
             return "-"
         if not rest and not count.is_ten:
             ends = count.low / (down(total) + BASE - 1), ends[1]
-        if not count.is_ten or _all_but_few(count, total):
+        near = {f"{end:.3g}" for end in ends}
+        if not count.is_few and (len(near) > 1 or "1" in near):
             ends = outwards(*ends)
         low, high = (f"{100 * end:.3g} %" for end in ends)
         if count.is_few:
             return f"below {high}"
         if _all_but_few(count, total):
             return f"above {low}"
-        return low if count.is_ten else f"{low} to {high}"
+        return low if low == high else f"{low} to {high}"
 
     def _share_ends(self, count: int | Tens, total: int) -> tuple[float, float] | None:
         """Between what shares of all people a count lies, as both are told."""
@@ -189,6 +191,8 @@ class Telling:
             return 0.0, BASE / whole
         if _all_but_few(count, total):
             return 1 - BASE / whole, 1.0
+        if count.is_ten:
+            return count.low / told(total).high, min(count.high / whole, 1.0)
         return min(count.low / whole, 1.0), min((count.high + 1) / whole, 1.0)
 
     def population(self, number: float, people: int, *, is_whole: bool) -> float:
@@ -567,14 +571,6 @@ class Telling:
     def highest_head(self) -> str:
         """The head of such a column."""
         return "highest" if self.custodian else "all but a few"
-
-
-def told_number(
-    value: float | None, ends: tuple[float | None, float | None] | None, unit: str
-) -> dict[str, Any]:
-    """A number as every JSON has it: itself, where it is told, and both its ends."""
-    low, high = ends or (None, None)
-    return {"value": value, "at_least": low, "at_most": high, "unit": unit}
 
 
 def _all_but_few(count: Tens, total: int) -> bool:
