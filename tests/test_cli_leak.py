@@ -346,3 +346,11 @@ def test_no_gate_judges_each_of_several_secrets_as_if_it_were_known_alone(
     assert run(*table, "diag", *asked)[0] in (0, 1)
     together = (path, "--qi", "sex,diag,job", "--leaked", 20, "--known", "sex=1,diag=1,job=1")
     assert run(*together, "--fail-above", 0.49)[0] == 1  # what the remedy asks: one is in half
+
+
+@pytest.mark.parametrize("more", [("--draws", 10), ("--seed", 4)])
+def test_what_belongs_to_a_simulation_is_not_dropped_without_one(run, more):
+    asked = ("--classes", "2:5", "--leaked", 4, *more)
+    code, _, err = run(*asked)
+    assert (code, f"{more[0]} needs --method simulation" in err) == (2, True)
+    assert run(*asked, "--method", "simulation")[0] == 0

@@ -502,3 +502,15 @@ def test_a_share_that_leaves_the_house_has_two_ends_with_the_truth_between_them(
         assert float(low) <= share <= float(high)
     assert not re.search(r"\(\d+ %\)", sentences)
     assert "times what was believed" not in sentences
+
+
+@pytest.mark.parametrize(("more", "said"), [
+    (["--smoothed", "dirichlet:10", "--empty"], "--smoothed would drop --empty"),
+    (["--calibrate", "5", "--if-missing", "value"], "leave --if-missing out"),
+])  # fmt: skip
+def test_a_forecast_drops_nothing_that_was_asked(more, said, capsys):
+    from reidbn.cli import main
+
+    with pytest.raises(SystemExit):
+        main(["disclosure", "synthetic:60", "--qi", "sex", "--sensitive", "diagnosis", *more])
+    assert said in capsys.readouterr().err

@@ -99,10 +99,11 @@ def test_a_population_table_gives_the_truth(files):
     assert f"{truth.expected_uniques:,.1f}" in shown
 
 
-def test_strata_with_populations_of_their_own(files):
+@pytest.mark.parametrize("qi", ["age,job,sex", "age,job"])  # a stratum need be nothing else
+def test_strata_with_populations_of_their_own(files, qi):
     table, _, _ = files
     given = json.loads(
-        run("population", table, "--qi", "age,job,sex", "--strata", "sex", "--population",
+        run("population", table, "--qi", qi, "--strata", "sex", "--population",
             "f=2000,m=2500", "--json")
     )  # fmt: skip
     assert given["fit"]["population"] == 4_500
@@ -177,6 +178,8 @@ def test_refusals_name_what_would_be_right(files, capsys):
     table, _, folder = files
     assert "smaller than the table" in refused(capsys, table, "--qi", "age", "--population", "10")
     assert "is not a number" in refused(capsys, table, "--qi", "age", "--population", "lots")
+    said = refused(capsys, table, "--qi", "age", "--population", "10000000001")
+    assert "10000000001: there are fewer than 10,000,000,000 people" in said
     assert "did you mean" in refused(
         capsys, table, "--qi", "age", "--population", "4000", "--model", "pitmann"
     )

@@ -147,6 +147,8 @@ def refuse_misplaced(people: People | None, options: dict[str, Any]) -> None:
         refuse_without(name, needs, is_there=False)
     designs = any(_is_asked(name, options) for name in _DESIGNS)
     refuse_without("question", "--largest-leak, --smallest-k or --k-curve", is_there=designs)
+    for name in ("draws", "seed"):
+        refuse_without(name, "--method simulation", is_there=options["method"] == "simulation")
     if people is None and options["seen"] is not None and not options["histories"]:
         raise UsageError("--seen needs a TABLE, or --histories with --records")
     if options["histories"] and (options["records"] is None or options["seen"] is None):

@@ -95,16 +95,19 @@ def table_options(function: F) -> F:
             be_quiet()
         own = {name: given.pop(name) for name in _OPTIONS}
         click.get_current_context().meta["reidbn.table"] = own
-        return function(people=read_people(**own), **given)
+        return function(people=read_people(**own, strata=given.get("strata") or ""), **given)
 
     return reading(*_OPTIONS)(command)  # type: ignore[return-value]
 
 
 def read_people(
     table: str, qi: Sequence[str], *, sensitive: str = "", hierarchy: Iterable[str] = (),
-    level: Iterable[str] = (), missing_values: str = "", **options: Any,
+    level: Iterable[str] = (), missing_values: str = "", strata: str = "", **options: Any,
 ) -> People:  # fmt: skip
-    """The people of a file, or made-up ones: `synthetic`, `synthetic:5000`, `synthetic:5000:7`."""
+    """The people of a file, or made-up ones: `synthetic`, `synthetic:5000`, `synthetic:5000:7`.
+
+    A column of `strata` is read, too, where it is none of the others.
+    """
     from reidbn.microdata.read import read_table
     from reidbn.microdata.sources import source_of
 
@@ -113,10 +116,13 @@ def read_people(
     header = source_of(source, delimiter=options.get("delimiter")).header
     if (context := click.get_current_context(silent=True)) is not None:
         context.meta[HEADER] = header
+    known = named_columns(qi, header, "--qi")
+    beside = named_columns([sensitive], header, "--sensitive")
+    parts = named_columns([strata], header, "--strata")
     people = read_table(
         source,
-        quasi_identifiers=named_columns(qi, header, "--qi"),
-        sensitive=named_columns([sensitive], header, "--sensitive"),
+        quasi_identifiers=known,
+        sensitive=[*beside, *(name for name in parts if name not in (*known, *beside))],
         missing_values=listed(missing_values),
         hierarchies=hierarchies,
         **options,

@@ -406,6 +406,12 @@ def _forecasts(
         if question[option] is not None and blurred:
             name = {"ranges": "range", "values": "sensitive-value"}.get(blurred[0], blurred[0])
             raise UsageError(f"--{option} would drop --{name}; leave --{name} out, or ask twice")
+        if question[option] is not None and question["if_missing"] == "value":
+            raise UsageError(
+                f"--{option} leaves out whoever's secret is missing; leave --if-missing out"
+            )
+    if question["smoothed"] is not None and question["empty"]:
+        raise UsageError("--smoothed would drop --empty; leave --empty out, or ask twice")
     if question["smoothed"] is not None:
         d = _single(found, "--smoothed")
         kind, _, strength = question["smoothed"].partition(":")

@@ -210,10 +210,10 @@ def population_size(population: Any) -> tuple[int, People | None]:
     except (OverflowError, TypeError, ValueError):  # a count of 400 digits, a date
         size = float("inf")
     if not (size == int(size) if np.isfinite(size) else False) or size < 1:
-        raise UsageError(f"population={size:g}: need a whole number of people, 1 or more")
+        raise UsageError(f"population={size:.15g}: need a whole number of people, 1 or more")
     if size > MOST_PEOPLE:
         raise UsageError(
-            f"population={size:g}: there are fewer than {MOST_PEOPLE:,} people on earth; give the "
-            f"number of people from whom the table was drawn"
+            f"population={size:.15g}: there are fewer than {MOST_PEOPLE:,} people on earth; give "
+            f"the number of people from whom the table was drawn"
         )
     return int(size), None
