@@ -269,3 +269,32 @@ def test_a_table_of_columns_has_no_curves():
         rb.assess("linkage", people)
     with pytest.raises(rb.ReidbnError, match="sparse"):
         rb.assess("adversary-routes", people, scenario="colleague", population=10)
+
+
+@pytest.mark.wide
+def test_what_protects_most_per_column_lost():
+    """Each line is what_if by itself; whoever is in half of the releases is at half the risk."""
+    ehr = rb.datasets.synthetic_ehr(30, seed=4)
+    sparse = rb.read_sparse(ehr.table, features=ehr.features)
+    keep = [f.name for f in sparse.schema if f.section in ("Vitals", "Family History", "Personal")]
+    sparse = sparse.select(keep)
+    r = rb.assess("linkage", sparse, individuals=[3, 8], set={"p_in_release": 0.8})
+    found = rb.whatif.protections(r, sample=0.5)
+    before = r.risk().mean()
+    assert found.attrs["risk"] == pytest.approx(before, abs=1e-12)
+    assert found.loc["a sample of 50 % is released", "less"] == pytest.approx(before / 2, abs=1e-12)
+    family = found.loc["without Family History"]
+    lost = sum(f.section == "Family History" for f in sparse.schema)
+    risk = rb.what_if(r, drop=["Family History"]).risk().mean()
+    assert family["columns lost"] == lost
+    assert family["less per column lost"] == pytest.approx((before - risk) / lost, abs=1e-12)
+    yes_no = found.loc["family history as yes or no"]
+    assert 0 < yes_no["columns lost"] < lost
+    room = rb.what_if(r, scenario="access-controlled").risk().mean()
+    assert found.loc["access in a secure room", "risk"] == pytest.approx(room, abs=1e-12)
+    known = rb.assess("linkage", sparse, individuals=[3], known=["Vitals"])
+    told = rb.whatif.protections(known)
+    assert "access in a secure room" not in told.index
+    assert told.loc["without Vitals", "risk"] == 0 < told.attrs["risk"]  # all that may be known
+    with pytest.raises(rb.UsageError, match="Assessment"):
+        rb.whatif.protections(None)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from reidbn.cli._options import (
     WHOLE,
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 _SPAN = re.compile(r"(\d+)\.\.(\d+)")
 _MADE_UP = re.compile(r"synthetic:(\d+)")
+_OF_PROTECTIONS = {
+    "table", "features", "subject_id", "missing_values", "delimiter", "allow_direct", "known",
+    "seed", "individuals", "protections", "as_json", "quiet",
+}  # fmt: skip
 
 
 _READING: list[Callable[[Any], Any]] = [
@@ -100,6 +105,11 @@ def sparse_options(function: F) -> F:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is drawn.")
 @click.option("--individuals", type=WHOLE, metavar="N", help="Ask about N people drawn at random.")
+@click.option(
+    "--protections",
+    is_flag=True,
+    help="What protects most per column lost, by the model linkage; in place of the curve.",
+)
 @result_options()
 @output_options
 def linkage(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
@@ -112,6 +122,9 @@ def linkage(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
     if quiet or as_json:
         be_quiet()
     sparse = read_sparse_table(table, options)
+    if options["protections"]:
+        _protections(sparse, options, as_json=as_json)
+        return
     found = ask(
         sparse,
         known=_known(options["known"]),
@@ -127,6 +140,41 @@ def linkage(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
     if options["out"]:
         write_parquet(found.people.rename_axis("subject").reset_index(), options["out"])
         click.echo(f"a row per person (restricted): {options['out']}", err=True)
+
+
+def _protections(sparse: Sparse, options: dict[str, Any], *, as_json: bool) -> None:
+    """The table of releases; of what the model has not, refused."""
+    import reidbn as rb
+
+    context = click.get_current_context()
+    given = {
+        name
+        for name in context.params.keys() - _OF_PROTECTIONS
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    if given:
+        raise UsageError(
+            f"--protections asks the model linkage, and has no --{min(given).replace('_', '-')}; "
+            "leave it out, or ask rb.what_if"
+        )
+    known = _known(options["known"])
+    if isinstance(known, dict):
+        raise UsageError("--protections takes --known random, or names, tags or sections")
+    r = rb.assess(
+        "linkage", sparse, known=known, individuals=options["individuals"], seed=options["seed"]
+    )
+    found = rb.whatif.protections(r)
+    if as_json:
+        rows = found.astype(object).where(found.notna(), None).reset_index().to_dict("records")
+        print_json({"risk": found.attrs["risk"], "protections": rows})
+        return
+    click.echo(f"mean risk as it is: {found.attrs['risk']:.4f}")
+    shown = [
+        [str(name), str(int(row["columns lost"])), f"{row['risk']:.4f}", f"{row['less']:.4f}",
+         f"{row['less per column lost']:.2g}" if row["columns lost"] else "-"]
+        for name, row in found.iterrows()
+    ]  # fmt: skip
+    print_table(("protection", "columns lost", "risk", "less", "less per column lost"), shown)
 
 
 def read_sparse_table(table: str, options: dict[str, Any]) -> Sparse:

@@ -11,6 +11,7 @@ __getattr__ = face(
         "expected": "expect",
         "slopes": "derivative derivatives",
         "sobol": "Sobol sobol",
+        "protections": "protections",
         "solve": "Solution solve",
         "sweep": "sweep",
         "tornado": "Tornado tornado",

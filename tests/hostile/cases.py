@@ -286,7 +286,8 @@ def calls(folder):
     slow = ("report.", "Assessment.to_", "Assessment.report", "Assessment.plot", "Leak.plot",
             "Leak.report", "Disclosure.report", "Disclosure.plot", "Assessment.uncertainty",
             "recommend", "assess", "what_if", "Assessment.check", "Assessment.keep_crosscheck",
-            "Uniqueness.rehearse", "linkage_experiments", "Assessment.compare_with",
+            "Uniqueness.rehearse", "linkage_experiments", "whatif.protections",
+            "Assessment.compare_with",
             "Assessment.population_uncertainty", "Uniqueness.plot", "Uniqueness.report",
             "Candidates.plot", "Candidates.report", "Suda.plot", "Suda.report", "Sobol.plot",
             "Tornado.plot", "population.", "datasets.fetch")  # fmt: skip

@@ -187,6 +187,8 @@ def sparse(folder):
         "linkage_experiments": (rb.linkage_experiments, {
             "sparse": rb.read_sparse(ehr.table, features=ehr.features), "draws": 2, "seed": 0,
             "success": "best", "modal": 0.5}),
+        "whatif.protections": (rb.whatif.protections, {
+            "result": rb.assess("linkage", table), "sample": 0.5}),
         "linkage_truth": (rb.linkage_truth, {
             "result": rb.assess("linkage", table), "draws": 20, "seed": 0,
             "wrong": "garbled", "truth": None}),

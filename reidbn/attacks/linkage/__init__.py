@@ -6,6 +6,7 @@ __getattr__ = face(
     __name__,
     {
         "ask": "linkage",
+        "columns": "Effort SparsePeople known_of",
         "experiments": "linkage_experiments",
         "model_truth": "LinkageTruth linkage_truth",
         "result": "Linkage",

@@ -250,7 +250,8 @@ def curves_of(people: SparsePeople, known: SparseKnown, most: int = 1) -> Curves
     allowed = None
     if known.known:
         allowed = np.zeros(len(found.facts), dtype=bool)
-        allowed[found.fact_of[found.sparse.named(list(known.known))]] = True
+        for word in known.known:
+            allowed[found.fact_of[_still_named(people, found.sparse, word)]] = True
     effort = people.effort
     return Curves(
         agreement=found, ks=tuple(range(1, most + 1)), allowed=allowed,
@@ -258,6 +259,16 @@ def curves_of(people: SparsePeople, known: SparseKnown, most: int = 1) -> Curves
         support=support_of(found), rule="best" if known.guesses == 1 else "lineup",
         lineup=known.guesses,
     )  # fmt: skip
+
+
+def _still_named(people: SparsePeople, sparse: Sparse, word: str) -> Ints:
+    """The features of a word; none where the release has left all of them out."""
+    try:
+        return sparse.named(word)
+    except UsageError:
+        if people.original is None:
+            raise
+        return np.empty(0, dtype=np.int64)
 
 
 def _columns(curves: Curves, people: int, who: Ints, wanted: Sequence[str]) -> dict[str, Array]:
