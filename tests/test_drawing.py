@@ -438,3 +438,15 @@ def test_a_plate_shows_the_chance_of_each():
     assert "mother" in texts[at : at + 24]
     assert "100 %" in texts[at : at + 24]
     assert "found_mother seen: yes" in " ".join(texts)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_no_more_cards_stand_side_by_side_than_asked_and_all_below_their_parents(most):
+    attack = rb.load("adversary-routes")
+    found = rb.draw(attack, side_by_side=most)
+    tops = [round(box.y0) for box in found.boxes.values()]
+    assert max(tops.count(top) for top in tops) == most
+    assert all(found.boxes[e.start].y1 < found.boxes[e.end].y0 for e in found.arrows)
+    assert found.width < rb.draw(attack).width
+    with pytest.raises(rb.UsageError, match="1 or more"):
+        rb.draw(attack, side_by_side=0)

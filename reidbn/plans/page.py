@@ -26,7 +26,7 @@ from reidbn.report.page import (
     html,
     markdown,
 )
-from reidbn.report.style import BLUE, LINE, ORANGE, blank, titled
+from reidbn.report.style import BLUE, LINE, ORANGE, WIDE, blank, titled
 from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.unseen import not_looked_at
 from reidbn.written import counted, tiny
@@ -197,7 +197,7 @@ def _allowed(plan: ReleasePlan) -> list[str]:
 def front_figure(plan: ReleasePlan) -> Figure:
     """The ways that were looked at: what each loses, and the number of the first target."""
     first, front = plan.targets[0], plan.front
-    drawn, (axes,) = blank(7.2, 3.6)
+    drawn, (axes,) = blank(WIDE, 3.4)
     for keeps, colour, label in ((True, BLUE, "keeps every target"), (False, ORANGE, "does not")):
         some = front[front["keeps"] == keeps]
         if len(some):

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.report.style import INK, LINE, SERIES, blank
+from reidbn.report.style import INK, SERIES, WIDE, blank, names_on_lines, used_by
 from reidbn.report.telling import LEVELS, Telling
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
+USERS = {0.05: "Ontario, high", 0.09: "EMA, Canada", 0.2: "cell-5", 0.33: "cell-3"}
+"""Whose precedents have these numbers; they are about 1/class, not about the risk of an attack."""
 LEFT = 1e-5  # where the axis of risks begins
 FINEST = 400  # steps in a tenfold that can be told apart in a picture
 DASHES = ("-.", "--", ":", (0, (5, 1, 1, 1, 1, 1)), "-")
@@ -26,21 +28,23 @@ def risk_curves(risks: dict[str, Array], thresholds: Sequence[float], telling: T
     A curve falls at the very risks that people have.  Outwards it is drawn from rounded counts at
     fixed levels, so that no small one can be read off: it falls at the level above those risks.
     """
-    figure, (axes,) = blank(7.2, 3.8)
+    figure, (axes,) = blank(WIDE, 3.6)
+    drawn = []
     for (name, values), colour, dash in zip(risks.items(), SERIES, DASHES, strict=False):
         levels = steps_of(values) if telling.custodian else np.array(LEVELS)
         levels = np.unique([LEFT, *levels[(levels > LEFT) & (levels <= 1)], 1.0])
         wide, dash = (2.4, "-") if name == "overall" or len(risks) == 1 else (1.4, dash)
-        axes.step(levels, telling.curve(values, levels), where="post", color=colour, ls=dash,
-                  lw=wide, label=name.replace("_", " "))  # fmt: skip
-    for t in thresholds:
-        axes.axvline(t, color=LINE, lw=0.7)
-        axes.annotate(f"{t:g}", (t, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
-                      textcoords="offset points", ha="center", fontsize=7, color=INK)  # fmt: skip
+        shares = telling.curve(values, levels)
+        axes.step(levels, shares, where="post", color=colour, ls=dash, lw=wide)
+        corners = np.repeat(levels, 2)[1:], np.repeat(shares, 2)[:-1]
+        drawn.append((name.replace("_", " "), *corners, colour))
     axes.set_xscale("log")
-    axes.set(xlim=(LEFT, 1), ylim=(0, 100), xlabel="risk", ylabel="% of people above it")
+    axes.set(xlim=(LEFT, 1), ylim=(0, 108), xlabel="risk", ylabel="% of people above it")
+    axes.set_yticks(range(0, 101, 20))
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:.5f}".rstrip("0").rstrip("."))
+    used_by(axes, thresholds, USERS)
     if len(risks) > 1:
-        axes.legend(frameon=False, fontsize=8, loc="lower left")
+        names_on_lines(axes, drawn)
     return figure
 
 
@@ -53,7 +57,7 @@ def steps_of(values: Array) -> Array:
 
 def attribute_bars(labels: Sequence[str], values: Sequence[float], method: str) -> Figure:
     """What each attribute group adds to the mean risk."""
-    figure, (axes,) = blank(7.2, 0.7 + 0.32 * len(labels))
+    figure, (axes,) = blank(WIDE, 0.7 + 0.3 * len(labels))
     rows = np.arange(len(labels))[::-1]
     bars = axes.barh(rows, values, color=SERIES[0], height=0.7)
     axes.bar_label(bars, [f"{v:.3g}" for v in values], padding=3, fontsize=8)
@@ -65,7 +69,7 @@ def attribute_bars(labels: Sequence[str], values: Sequence[float], method: str) 
 
 def heat_map(table: NDArray[np.object_], bands: Sequence[str], before: str, after: str) -> Figure:
     """People by their risk before (columns) and after (rows); an empty cell is suppressed."""
-    figure, (axes,) = blank(6.4, 4.4)
+    figure, (axes,) = blank(WIDE, 4.0)
     counts = np.array([[0 if c is None else c for c in row] for row in table], dtype=float)
     shade = np.log1p(counts)
     edges = np.arange(len(bands) + 1) - 0.5
@@ -76,7 +80,7 @@ def heat_map(table: NDArray[np.object_], bands: Sequence[str], before: str, afte
                 dark = shade[i, j] > 0.6 * shade.max()
                 axes.text(j, i, f"{count:,}", ha="center", va="center", fontsize=8,
                           color="white" if dark else INK)  # fmt: skip
-    axes.set_xticks(range(len(bands)), bands)
+    axes.set_xticks(range(len(bands)), bands, rotation=30, ha="right")
     axes.set_yticks(range(len(bands)), bands)
     axes.set(xlabel=f"risk under {before}", ylabel=f"risk under {after}")
     axes.spines[:].set_visible(False)
@@ -87,7 +91,7 @@ def options_figure(
     names: Sequence[str], risk: Sequence[float], loss: Sequence[float], beyond: str
 ) -> Figure:
     """Each option's share of people beyond the limit against its loss of information."""
-    figure, (axes,) = blank(6.0, 3.6)
+    figure, (axes,) = blank(WIDE, 3.4)
     axes.scatter(loss, risk, color=SERIES[0], zorder=3)
     alike: dict[tuple[float, float], list[str]] = {}
     for name, x, y in zip(names, loss, risk, strict=True):

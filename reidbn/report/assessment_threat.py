@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attack.cards import SourceLine
 from reidbn.attack.scenario import Profile
 from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import Assessment
@@ -45,16 +44,20 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
     stands_on = assumptions(result, telling)
     attack, scenario = result.attack, result.inputs.scenario
     base = result.inputs.attack
-    numbers = [SourceLine(e.name, e.value, e.source) for e in register(result)]
-    sources = {number.name: number.source for number in numbers}
-    picture = draw(attack, numbers=numbers)
+    sources = {entry.name: entry.source for entry in register(result)}
+    bare = attack.replace(story="", shelf="")  # these stand beside it, as the numbers do
+    about, drawn = f"{base.title}. {base.story}", ""
+    for kind, most, use in (("wide", None, ""), ("slim", 1, ", for a telephone")):
+        svg = draw(bare, numbers=[], side_by_side=most).svg
+        svg = inline(svg, f"Graph of {base.name}{use}", about)
+        drawn += f'<div class="{kind}-graph">{svg}</div>'
     rows = [[n.name, n.story, ", ".join(n.linddun) or "-", n.cpd.kind]
             for n in base.nodes.values()]  # fmt: skip
     figure = Shown(
         f"The attack {base.name}",
         ("event", "what happens", "LINDDUN", "kind"),
         rows,
-        inline(picture.svg, f"Graph of {base.name}", f"{base.title}. {base.story}"),
+        drawn,
     )
     knows = [[p.label, ", ".join(p.columns), _known(_each(result, i), telling),
               sources[p.label]] for i, p in enumerate(result.groups.placed)]  # fmt: skip

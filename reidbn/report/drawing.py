@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
 from itertools import pairwise
@@ -55,6 +55,7 @@ _STYLE: list[Any] = ["default", {"svg.fonttype": "none", "svg.hashsalt": "reidbn
 _SUFFIXES = {".svg": "svg", ".png": "png", ".dot": "dot", ".gv": "dot"}
 _MARGIN, _LEAST, _STORY = 24.0, 560.0, 720.0  # of the sheet; its least width; that of the story
 _PAD, _NARROW, _WIDE = 11.0, 186.0, 204.0  # inside a card; the least and the largest room there
+_NARROWEST = 112.0  # room in a card of a picture for telephones
 _GAP, _LANE = 26.0, 15.0  # between cards; beside a lane
 _HEAD, _LINE = 8.0, 1.35  # length of an arrow's head; height of a line in sizes of its font
 _STARTS, _SWEEPS, _TURNS, _STRAIGHT = 32, 8, 100, 20.0  # of the search for places
@@ -132,6 +133,7 @@ def draw(
     beyond_range: bool = False,
     numbers: Sequence[SourceLine] | None = None,
     expanded: bool = False,
+    side_by_side: int | None = None,
 ) -> Drawing:
     """Draw an attack, and write it to a .svg, .png or .dot file when a path is named.
 
@@ -140,12 +142,15 @@ def draw(
     for is drawn once, with what it stands for; `expanded` draws every node.
 
     `attack` is one, or its name; `set` gives parameters values, `do` brings something about,
-    `beyond_range` also takes values outside declared ranges.
+    `beyond_range` also takes values outside declared ranges; `side_by_side` is how many cards,
+    then narrow ones without their stories, stand beside each other at most: 1 for a telephone.
 
     >>> draw("leak-single").svg.count("<text") > 20
     True
     """
     attack = load(attack)
+    if side_by_side is not None and side_by_side < 1:
+        raise UsageError(f"side_by_side is 1 or more cards in a row, not {side_by_side}")
     check_settings(attack, set, beyond_range=beyond_range)
     values = parameter_values(attack, set)
     known = parse_given({} if given is None else given)
@@ -169,7 +174,7 @@ def draw(
     listed = listed if expanded else folded_sources(attack, listed)
     with _own_style():
         drawing = _drawing(attack, drawn, chances, marks, listed,
-                           write_dot(attack, values))  # fmt: skip
+                           write_dot(attack, values), side_by_side)  # fmt: skip
     if path is not None:
         drawing.save(path)
     return drawing
@@ -191,16 +196,20 @@ def _chances(attack: Attack, question: Mapping[str, Any]) -> Chances:
 
 
 def _drawing(attack: Attack, drawn: Folded, chances: Chances, marks: Mapping[str, str],
-             listed: list[SourceLine], dot: str) -> Drawing:  # fmt: skip
+             listed: list[SourceLine], dot: str, most: int | None) -> Drawing:  # fmt: skip
     sheet, shown, links = _Sheet(), drawn.cards, drawn.edges
+    if most is not None:
+        shown = [replace(card, story="", rule="") for card in shown]
     room = max(_width(card.name, 13, bold=True) for card in shown)
-    room = min(max(room, _NARROW), _WIDE)
+    room = min(max(room, _NARROW), _WIDE) if most is None else _NARROWEST
     panels = {card.name: _Panel(card, chances, marks, room) for card in shown}
-    boxes, routes = laid_out({n: p.height for n, p in panels.items()}, room + 2 * _PAD, links)
+    heights = {n: p.height for n, p in panels.items()}
+    boxes, routes = laid_out(heights, room + 2 * _PAD, links, most)
     across = max([b.x1 for b in boxes.values()] + [x for route in routes for x, _ in route])
-    width = round(max(across, _LEAST) + 2 * _MARGIN)
+    width = round(max(across, _LEAST if most is None else 0.0) + 2 * _MARGIN)
     wide = width - 2 * _MARGIN
-    y = sheet.words(_MARGIN, _MARGIN, attack.title or attack.name, wide, size=18, bold=True) + 5
+    size = 18 if most is None else 13
+    y = sheet.words(_MARGIN, _MARGIN, attack.title or attack.name, wide, size=size, bold=True) + 5
     if attack.shelf:
         y = sheet.words(_MARGIN, y, f"Shelf: {attack.shelf}", wide, size=11.5, color=_QUIET)
     y = sheet.words(_MARGIN, y, attack.story, min(_STORY, wide), size=11.5, color=_QUIET)
@@ -468,12 +477,15 @@ def wrapped(text: str, size: float, room: float, *, bold: bool = False) -> list[
 
 
 def laid_out(
-    heights: Mapping[str, float], width: float, links: Sequence[Edge]
+    heights: Mapping[str, float],
+    width: float,
+    links: Sequence[Edge],
+    side_by_side: int | None = None,
 ) -> tuple[dict[str, Bbox], list[tuple[Point, ...]]]:
     """Places for cards, and for each arrow the points between which it is straight or bends."""
     graph: nx.DiGraph[str] = nx.DiGraph((e.start, e.end) for e in links)
     graph.add_nodes_from(heights)
-    row = _rows(graph)
+    row = _rows(graph, side_by_side)
     paths = [[*((e.start, r) for r in range(row[e.start], row[e.end])), (e.end, row[e.end])]
              for e in links]  # fmt: skip
     spots = [(name, row[name]) for name in heights]
@@ -490,7 +502,7 @@ def laid_out(
         tops.append(y)
         bottoms.append(y + max(heights[name] for name in row if row[name] == r))
         reach = max((abs(x[u] - x[v]) for u, v in bends if u[1] == r), default=0)
-        y = bottoms[-1] + min(max(46.0, 0.16 * reach), 84.0)
+        y = bottoms[-1] + (30.0 if side_by_side else min(max(46.0, 0.16 * reach), 84.0))
     boxes = {n: Bbox.from_bounds(x[n, row[n]] - width / 2, tops[row[n]], width, high)
              for n, high in heights.items()}  # fmt: skip
     routes = []
@@ -503,10 +515,15 @@ def laid_out(
     return boxes, routes
 
 
-def _rows(graph: nx.DiGraph[str]) -> dict[str, int]:
-    """Every card below its parents: as low as can be, or as high where that is narrower."""
+def _rows(graph: nx.DiGraph[str], most: int | None = None) -> dict[str, int]:
+    """Every card below its parents: as low as can be, or as high where that is narrower.
+
+    At most so many in a row: of more, the others stand in rows below.
+    """
     low = list(nx.topological_generations(graph.reverse()))[::-1]
     rows = min(low, [*nx.topological_generations(graph)], key=lambda rows: max(map(len, rows)))
+    if most is not None:
+        rows = [names[i : i + most] for names in rows for i in range(0, len(names), most)]
     return {name: r for r, names in enumerate(rows) for name in names}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reidbn.attacks.family.kin import ROLES
 from reidbn.attacks.family.neighbourhood import Neighbourhood
 from reidbn.report.page import Section, Shown
-from reidbn.report.style import SERIES, blank, titled
+from reidbn.report.style import SERIES, WIDE, blank, titled
 from reidbn.report.telling import Telling
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def sections(result: Neighbourhood, telling: Telling) -> list[Section]:
 
 
 def _picture(counts: list[list[int]], n: int, telling: Telling) -> Figure:
-    drawn, (axes,) = blank(7.2, 3.8)
+    drawn, (axes,) = blank(WIDE, 4.0)
     for k, (head, colour) in enumerate(zip(HEADS, SERIES, strict=False)):
         shares = [100 * telling.portion(row[k], n) for row in counts]
         axes.barh([i + 0.27 * (k - 1) for i in range(len(ROLES))], shares, height=0.25,

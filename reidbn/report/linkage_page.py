@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reidbn.above import is_above
 from reidbn.attacks.linkage.result import Linkage
 from reidbn.report.page import Section, Shown
-from reidbn.report.style import LINE, SERIES, blank, titled
+from reidbn.report.style import LINE, WIDE, blank, end_labels, ramp, titled
 from reidbn.report.telling import Telling
 
 if TYPE_CHECKING:
@@ -53,14 +53,16 @@ def sections(result: Linkage, telling: Telling) -> list[Section]:
 
 
 def _picture(labels: list[str], counts: Ints, n: int, telling: Telling) -> Figure:
-    drawn, (axes,) = blank(7.2, 3.6)
-    places = range(len(labels))
-    for level, row, colour in zip(LEVELS, counts, SERIES, strict=False):
+    drawn, (axes,) = blank(WIDE, 3.4)
+    places, ends = range(len(labels)), []
+    for level, row, colour in zip(LEVELS, counts, ramp(len(LEVELS)), strict=True):
         shares = [100 * telling.portion(int(count), n) for count in row]
-        axes.plot(places, shares, "o-", markersize=3.5, color=colour, label=f"above {level:g}")
+        axes.plot(places, shares, "o-", markersize=3.5, color=colour)
+        ends.append((f"above {level:g}", shares[-1], colour))
     axes.axhline(90, color=LINE, linewidth=0.7, linestyle=":")
-    axes.set_xticks(list(places), labels)
+    step = -(-len(labels) // 12)
+    axes.set_xticks(list(places)[::step], labels[::step])
     axes.set(xlabel="facts known", ylabel="% of people singled out", ylim=(0, 101))
-    axes.legend(frameon=False, fontsize=8)
+    end_labels(axes, ends)
     titled(axes, "People singled out by a few facts")
     return drawn

@@ -21,7 +21,7 @@ from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
-from reidbn.report.style import KINDS, blank, inline, save, svg_of, titled
+from reidbn.report.style import KINDS, WIDE, blank, inline, save, svg_of, titled
 from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling
 from reidbn.report.unseen import ONE_TABLE, not_looked_at
 
@@ -407,7 +407,7 @@ def bars(
     title: str,
 ) -> Figure:  # fmt: skip
     """Horizontal bars with their numbers as they are told; None has no bar."""
-    figure, (axes,) = blank(7.2, 1.0 + 0.34 * len(labels))
+    figure, (axes,) = blank(WIDE, 1.0 + 0.34 * len(labels))
     rows = range(len(labels))
     drawn = axes.barh(rows, [v or 0.0 for v in values], color="#0072B2", height=0.7)
     axes.bar_label(drawn, list(texts), padding=3, fontsize=8)

@@ -14,7 +14,7 @@ from reidbn.population.pitman import PitmanFit
 from reidbn.population.result import Uniqueness
 from reidbn.population.structured import StructuredFit
 from reidbn.report.page import Section, Shown, bars
-from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, blank, titled
+from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, WIDE, blank, titled
 from reidbn.report.telling import NOT_TOLD, Telling
 from reidbn.result import Measure
 
@@ -29,7 +29,7 @@ _SPREAD = 20.0  # models further apart than this are drawn on a logarithmic axis
 def uniqueness_figure(fit: PitmanFit, *, level: float = 0.95) -> Figure:
     """P(unique in the population | unique in the table) by sampling fraction, with its band."""
     curve = uniqueness_curve(fit, level=level)
-    figure, (axes,) = blank(7.2, 3.8)
+    figure, (axes,) = blank(WIDE, 3.4)
     x = 100 * curve["fraction"]
     axes.fill_between(x, 100 * curve["low"], 100 * curve["high"], color=BLUE, alpha=0.2, lw=0)
     axes.plot(x, 100 * curve["p_unique"], color=BLUE, lw=2)
@@ -56,7 +56,7 @@ def uniqueness_figure(fit: PitmanFit, *, level: float = 0.95) -> Figure:
 
 def class_size_figure(fit: Uniqueness, class_sizes: tuple[int, ...] = (1, 2, 5)) -> Figure:
     """How many in the population look like somebody in a class of the table, class by class."""
-    figure, (axes,) = blank(7.2, 3.8)
+    figure, (axes,) = blank(WIDE, 3.4)
     largest = 1
     for f, colour in zip(class_sizes, SERIES, strict=False):
         law = fit.class_size_posterior(f)
@@ -86,7 +86,7 @@ EXACT = Telling(custodian=True)
 def models_figure(table: pd.DataFrame, telling: Telling = EXACT) -> Figure:
     """Expected population uniques by every model of `compare`, with prediction intervals."""
     shown = _told_models(table[table["expected_uniques"].notna()].iloc[::-1], telling)
-    figure, (axes,) = blank(7.2, 0.9 + 0.38 * len(shown))
+    figure, (axes,) = blank(WIDE, 0.9 + 0.38 * len(shown))
     for row, model in enumerate(shown.to_dict("records")):
         colour = ORANGE if model["recommended"] else BLUE
         if isinstance(model["lower"], float):

@@ -9,10 +9,14 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reidbn.errors import UsageError
 from reidbn.release.writing import whole
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Array = NDArray[np.float64]
 BLUE, ORANGE, INK, LINE = "#0072B2", "#D55E00", "#222222", "#777777"
 SERIES = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLE: Any = {
@@ -30,6 +35,7 @@ STYLE: Any = {
     "svg.hashsalt": "reidbn",
     "svg.fonttype": "none",
 }
+WIDE = 4.7  # inches: letters of nine points stay readable on a telephone of 400 pixels
 KINDS = (".svg", ".png", ".pdf")
 _UNDATED: dict[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
 
@@ -54,6 +60,58 @@ def blank(width: float, height: float, columns: int = 1) -> tuple[Figure, list[A
     with rc_context(STYLE):
         made = _shown_in_notebooks()(figsize=(width, height), layout="constrained")
         return made, [made.add_subplot(1, columns, i + 1) for i in range(columns)]
+
+
+def ramp(number: int) -> list[Any]:
+    """Colours for ordered values, the least the lightest."""
+    from matplotlib import colormaps
+
+    return [colormaps["Blues"](0.45 + 0.55 * i / max(number - 1, 1)) for i in range(number)]
+
+
+def end_labels(axes: Axes, named: Sequence[tuple[str, float, Any]]) -> None:
+    """Names and colours beside the right ends of lines that end at these heights, kept apart."""
+    there, edge = axes.transScale + axes.transLimits, axes.get_xlim()[1]
+    places: list[float] = []
+    ends = sorted(named, key=lambda end: end[1])
+    for _, y, _ in ends:
+        at = float(there.transform((edge, y))[1])
+        places.append(max(at, places[-1] + 0.065) if places else at)
+    beyond = max(0.0, places[-1] - 1.0) if places else 0.0
+    for (name, _, colour), at in zip(ends, places, strict=True):
+        axes.annotate(name, (1, at - beyond), xycoords="axes fraction", xytext=(4, 0), va="center",
+                      textcoords="offset points", fontsize=8, color=colour)  # fmt: skip
+
+
+def names_on_lines(axes: Axes, lines: Sequence[tuple[str, Array, Array, Any]]) -> None:
+    """Every name above its line, where it is furthest from the others: name, x, y, colour."""
+    there, grid = axes.transScale + axes.transLimits, np.linspace(0.0, 1.0, 201)
+    drawn = [there.transform(np.column_stack([x, y])) for _, x, y, _ in lines]
+    heights = [np.interp(grid, at[:, 0], at[:, 1]) for at in drawn]
+    taken: list[tuple[float, float, float]] = []
+    for i, (name, _, _, colour) in enumerate(lines):
+        wide, best = 0.024 * len(name), (-np.inf, 0.0, 0.0)
+        for x in np.linspace(0.02, 0.98 - wide, 40):
+            over = (grid >= x) & (grid <= x + wide)
+            y = float(heights[i][over].max()) + 0.015
+            gaps = [float(np.abs(h[over] - y - 0.03).min())
+                    for j, h in enumerate(heights) if j != i]  # fmt: skip
+            gaps += [abs(y - v) - 0.05 for u, v, w in taken if x < u + w and u < x + wide]
+            slope = float(np.ptp(heights[i][over])) + max(0.0, y - 0.96)
+            best = max(best, (min([0.12, *gaps]) - slope, float(x), y))
+        taken.append((best[1], best[2], wide))
+        axes.annotate(name, best[1:], xycoords="axes fraction", fontsize=8.5, color=colour,
+                      va="bottom", fontweight="bold")  # fmt: skip
+
+
+def used_by(axes: Axes, levels: Sequence[float], users: Mapping[float, str]) -> None:
+    """Upright lines at levels, each with its number and who uses it."""
+    for level in levels:
+        axes.axvline(level, color=LINE, lw=0.7)
+        said = f"{level:g} {users.get(level, '')}".strip()
+        axes.annotate(said, (level, 1), xycoords=("data", "axes fraction"), xytext=(1, 3),
+                      textcoords="offset points", ha="left", va="bottom", fontsize=8, color=INK,
+                      rotation=40, rotation_mode="anchor")  # fmt: skip
 
 
 def titled(axes: Axes, title: str, **more: Any) -> None:

@@ -13,7 +13,19 @@ import numpy as np
 
 from reidbn.calls import typed
 from reidbn.errors import UsageError
-from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, blank, save, titled
+from reidbn.report.style import (
+    BLUE,
+    INK,
+    LINE,
+    ORANGE,
+    SERIES,
+    WIDE,
+    blank,
+    end_labels,
+    ramp,
+    save,
+    titled,
+)  # fmt: skip
 from reidbn.whatif.learn import Learned
 from reidbn.whatif.sobol import Sobol
 from reidbn.whatif.tornado import Bar, Tornado
@@ -36,7 +48,7 @@ def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int 
     bars = [bar for bar in tornado.bars if bar.swing > 0][:most]
     if not bars:
         raise UsageError(f"{tornado.attack}: no parameter moves this answer; there is no bar")
-    figure, (axes,) = blank(7.2, 1.3 + 0.42 * len(bars))
+    figure, (axes,) = blank(WIDE, 1.5 + 0.4 * len(bars))
     reach = _reach(tornado, bars)
     for row, bar in enumerate(bars):
         _draw_bar(axes, bar, len(bars) - 1 - row, tornado.answer, reach)
@@ -50,10 +62,11 @@ def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int 
     axes.set_ylim(-0.6, len(bars) - 0.4)
     axes.set_xlim(*reach)
     of = "" if tornado.subjects == 1 else f"{tornado.statistic} of "
-    axes.set_xlabel(f"{of}{tornado.question}, at the parameters' values {tornado.answer:.4g}")
+    axes.set_xlabel(f"{of}{tornado.question}; line: as it is, {tornado.answer:.4g}")
     titled(axes, f"{tornado.attack}: if this assumption changes", pad=16)
-    if any(b.is_assumption for b in bars):
-        figure.supxlabel("* assumption", x=0.01, ha="left", fontsize=7, color=LINE)
+    star = "; * assumption" if any(b.is_assumption for b in bars) else ""
+    said = f"blue: low end of the range, orange: high end{star}"
+    figure.supxlabel(said, x=0.01, ha="left", fontsize=8, color=INK)
     return save(figure, path, of_people=tornado.subjects > 1)
 
 
@@ -95,29 +108,39 @@ def draw_sweep(
     table: pd.DataFrame, path: str | Path | None = None, *, threshold: float | None = None
 ) -> Figure:
     """One line per combination of the other parameters over the first one that varies."""
+    from matplotlib.ticker import MaxNLocator
+    from pandas.api.types import is_numeric_dtype
+
     shown = "probability" if "probability" in table else "mean"
     if shown not in table or "subject" in table:
         raise UsageError("draw a sweep of one subject, or its summary over subjects")
     stop = list(table.columns).index("subjects" if "subjects" in table else shown)
     names = [c for c in table.columns[:stop] if table[c].nunique() > 1] or [table.columns[0]]
-    figure, (axes,) = blank(6.4, 3.8)
+    figure, (axes,) = blank(WIDE, 3.4)
     axis, others = names[0], names[1:]
-    groups = table.groupby(others, sort=False) if others else [("", table)]
-    for i, (key, part) in enumerate(groups):
+    groups: list[Any] = list(table.groupby(others, sort=False)) if others else [("", table)]
+    colours: list[Any] = [*SERIES] * (len(groups) // len(SERIES) + 1)
+    if len(others) == 1 and is_numeric_dtype(table[others[0]]):
+        groups, colours = sorted(groups, key=lambda g: g[1][others[0]].iloc[0]), ramp(len(groups))
+    ends: list[tuple[str, float, Any]] = []
+    for (key, part), colour in zip(groups, colours, strict=False):
         keys = key if isinstance(key, tuple) else (key,)
         label = ", ".join(f"{n}={_plain(k)}" for n, k in zip(others, keys, strict=False))
-        axes.plot(part[axis], part[shown], marker="o", markersize=3, label=label or None,
-                  color=SERIES[i % len(SERIES)])  # fmt: skip
+        axes.plot(part[axis], part[shown], marker="o", markersize=3, color=colour)
+        ends += [(label, float(part[shown].iloc[-1]), colour)] if label else []
         if {"q5", "q95"} <= set(part.columns) and not others:
-            axes.fill_between(part[axis], part["q5"], part["q95"], alpha=0.15, color=SERIES[0],
-                              label="5 % to 95 % of subjects")  # fmt: skip
+            axes.fill_between(part[axis], part["q5"], part["q95"], alpha=0.15, color=SERIES[0])
+            ends.append(("5 to 95 %\nof subjects", float(part["q95"].iloc[-1]), SERIES[0]))
     if threshold is not None:
         axes.axhline(threshold, color=LINE, linewidth=1, linestyle="--")
+        axes.annotate(f"threshold {threshold:g}", (0, threshold), va="bottom", fontsize=8,
+                      xycoords=("axes fraction", "data"), color=INK)  # fmt: skip
+    if is_numeric_dtype(table[axis]) and (table[axis] % 1 == 0).all():
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(axis)
     axes.set_ylabel(f"{table.attrs.get('question', 'probability')}")
     titled(axes, str(table.attrs.get("attack", "")))
-    if axes.get_legend_handles_labels()[1]:
-        axes.legend(fontsize=7, frameon=False)
+    end_labels(axes, ends)
     return save(figure, path, of_people="subjects" in table)
 
 
@@ -132,7 +155,7 @@ def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
     `sobol` are the indices, `path` the file.
     """
     rows = list(reversed(sobol.indices))
-    figure, (axes,) = blank(6.4, 1.3 + 0.42 * len(rows))
+    figure, (axes,) = blank(WIDE, 1.3 + 0.42 * len(rows))
     at = np.arange(len(rows))
     axes.barh(at, [i.total for i in rows], height=0.62, color="#BBD7E8", label="total")
     axes.barh(at, [i.first for i in rows], height=0.34, color=LOW, label="by itself")
@@ -150,7 +173,7 @@ def draw_learned(learned: Learned, path: str | Path | None = None) -> Figure:
     `learned` is what was learnt, `path` the file.
     """
     rows = list(reversed(learned.parameters))
-    figure, (axes,) = blank(6.4, 1.3 + 0.5 * len(rows))
+    figure, (axes,) = blank(WIDE, 1.3 + 0.5 * len(rows))
     at = np.arange(len(rows))
     for shift, mean, sd, colour, label in (
         (0.14, [u.mean_before for u in rows], [u.sd_before for u in rows], "#BBD7E8", "before"),
@@ -171,7 +194,7 @@ def draw_uncertainty(
 
     `uncertainty` is the distribution, `path` the file; a `threshold` is marked.
     """
-    figure, (axes,) = blank(6.4, 3.2)
+    figure, (axes,) = blank(WIDE, 3.0)
     draws = uncertainty.draws
     axes.hist(draws, bins=60, density=True, color="#BBD7E8")
     axes.axvline(uncertainty.mean, color=INK, linewidth=1.2)
@@ -181,6 +204,8 @@ def draw_uncertainty(
     axes.axvspan(low, high, color=LOW, alpha=0.08)
     if threshold is not None:
         axes.axvline(threshold, color=LINE, linewidth=1, linestyle="--")
+        axes.annotate(f"threshold {threshold:g}", (threshold, 0.9), ha="left", fontsize=8,
+                      xycoords=("data", "axes fraction"), color=INK)  # fmt: skip
     axes.set_yticks([])
     axes.set_xlabel(f"{uncertainty.question}; shaded: 5 % to 95 %")
     titled(axes, f"{uncertainty.attack}: under the priors", pad=14)

@@ -19,7 +19,7 @@ from reidbn.inference.cut import SHOWN, in_words
 from reidbn.inference.network import MASS
 from reidbn.microdata.classes import bands_of_sizes
 from reidbn.microdata.table import Columns, People
-from reidbn.report.style import blank, titled
+from reidbn.report.style import WIDE, blank, titled
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def class_size_figure(people: People, columns: Columns = None) -> Figure:
     """People by the size of their class: a bar per band of sizes, the unique ones on the left."""
     names = people.names(columns)
     table = bands_of_sizes(people.class_sizes(names))
-    figure, (axes,) = blank(7.2, 3.6)
+    figure, (axes,) = blank(WIDE, 3.2)
     shares = table["share"].to_numpy() * 100
     bars = axes.bar(np.arange(len(table)), shares, color="#4c78a8", width=0.85)
     bars[0].set_color("#e45756" if table["smallest"].iloc[0] == 1 else "#4c78a8")
