@@ -22,7 +22,7 @@ from reidbn.attacks.secrets.generalise import Generalisation
 from reidbn.attacks.secrets.joint import asked_about, side_by_side
 from reidbn.attacks.secrets.result import Disclosure
 from reidbn.errors import UsageError
-from reidbn.report.style import BLUE, INK, LINE, ORANGE, blank, save, titled
+from reidbn.report.style import BLUE, INK, LINE, ORANGE, WIDE, blank, save, titled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ def draw_map(
     else:
         order = people_order(list(rows.values()), p)
         image = np.stack([band_of(ppp[order], p) for ppp in rows.values()])  # NaN above all bands
-    figure, (axes,) = blank(7.6, 1.5 + 0.34 * len(rows))
+    figure, (axes,) = blank(WIDE, 1.9 + 0.32 * len(rows))
     colours = ListedColormap([DISCLOSED, *BANDS, LEFT_OUT])
     axes.imshow(image, aspect="auto", interpolation="nearest", cmap=colours, vmin=0, vmax=6,
                 extent=(0, people, len(rows) - 0.5, -0.5))  # fmt: skip
@@ -131,7 +131,7 @@ def _legend(figure: Figure, p: float, *, left_out: bool = False) -> None:
     patches = [
         Patch(facecolor=colour, edgecolor=LINE, linewidth=0.4, label=name) for colour, name in named
     ]
-    figure.legend(handles=patches, loc="outside lower center", ncols=6, frameon=False, fontsize=8,
+    figure.legend(handles=patches, loc="outside lower center", ncols=3, frameon=False, fontsize=8,
                   handlelength=1.2, columnspacing=1.2)  # fmt: skip
 
 
@@ -214,7 +214,7 @@ def generalisation_curve(
     best: Generalisation, paper: Generalisation | None = None, *, path: str | Path | None = None
 ) -> Figure:
     """The share protected against the number of categories (the paper's Figure 4)."""
-    figure, (axes,) = blank(7.2, 3.6)
+    figure, (axes,) = blank(WIDE, 3.4)
     if paper is not None:
         table = paper.table
         axes.fill_between(table["categories"], table["worst"], table["share"], color=ORANGE,
@@ -247,7 +247,7 @@ def draw_shares(
 ) -> Figure:
     """Stacked bars of the share of people in each band, one per row of the table."""
     rows, table = shares.index.tolist(), shares.to_numpy(dtype=np.float64)
-    figure, (axes,) = blank(7.6, 1.4 + 0.38 * len(rows))
+    figure, (axes,) = blank(WIDE, 1.8 + 0.36 * len(rows))
     left = np.zeros(len(rows))
     for share, colour in zip(table.T, (DISCLOSED, *BANDS), strict=True):
         axes.barh(np.arange(len(rows)), share, left=left, color=colour, height=0.7,
@@ -279,7 +279,7 @@ def worst_subsets_bars(
     `told` are its shares as they are written beside the bars.
     """
     table = worst_subsets(d, p) if table is None else table
-    figure, (axes,) = blank(7.6, 1.1 + 0.36 * len(table))
+    figure, (axes,) = blank(WIDE, 1.1 + 0.36 * len(table))
     axes.barh(np.arange(len(table)), table["share"], color=DISCLOSED, height=0.6)
     names = [subset_in_words(subset, d.known) for subset in table["subset"]]
     axes.set_yticks(range(len(table)), names, fontsize=8)

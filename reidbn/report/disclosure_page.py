@@ -25,6 +25,7 @@ from reidbn.release.counts import BASE, Tens, down, outwards, told
 from reidbn.release.writing import write_text
 from reidbn.report import disclosure_figures as figures
 from reidbn.report.page import (
+    HOW_TOLD,
     PLAIN,
     SAFE,
     Section,
@@ -99,10 +100,11 @@ def sheet(
         parts.append(_every(d, every, said))
     parts += [_generalised(d, best, paper, said) for best, paper in generalisations]
     parts += [
-        Section("What this says and what it does not", bullets=_limits(d, said)),
+        Section("What this says and what it does not", bullets=_limits(d, said),
+                folded=[(HOW_TOLD, [how_told(said)])]),
         left_aside(d, said),
         Section("Where the numbers come from", bullets=_origin(d, said)),
-    ]
+    ]  # fmt: skip
     return Sheet(
         title=title or f"What the neighbours' records give away about {d.secret}",
         colour=_colour(d, said),
@@ -427,7 +429,6 @@ def _limits(d: Disclosure, said: Telling) -> list[str]:
         "PPP is about a guess drawn from the people alike; the best guess is right more often.",
         "Nothing here says whether anybody can be singled out in the population.",
         *(f"{note}." for note in said.notes(d.notes)),
-        how_told(said),
         *(
             []
             if said.custodian

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def ramp(number: int) -> list[Any]:
     """Colours for ordered values, the least the lightest."""
     from matplotlib import colormaps
 
-    return [colormaps["Blues"](0.45 + 0.55 * i / max(number - 1, 1)) for i in range(number)]
+    return [colormaps["Blues"](0.6 + 0.4 * i / max(number - 1, 1)) for i in range(number)]
 
 
 def end_labels(axes: Axes, named: Sequence[tuple[str, float, Any]]) -> None:
@@ -115,7 +116,10 @@ def used_by(axes: Axes, levels: Sequence[float], users: Mapping[float, str]) -> 
 
 
 def titled(axes: Axes, title: str, **more: Any) -> None:
-    """A title above the left edge."""
+    """A title above the left edge, in as many lines as the picture's width asks for."""
+    figure: Any = axes.figure
+    width = int(10 * figure.get_figwidth())
+    title = "\n".join(line for part in title.splitlines() for line in wrap(part, width))
     axes.set_title(title, loc="left", fontsize=10, **more)
 
 
