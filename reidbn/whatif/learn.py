@@ -33,13 +33,12 @@ from reidbn.theory.pooling import gauss_beta
 from reidbn.whatif.cases import What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
 from reidbn.whatif.priors import measure, prior_text
-from reidbn.whatif.scattered import LEVEL as SURE
 from reidbn.whatif.scattered import (
     SCATTERED,
     ScatteredPoints,
-    at_most,
     error_in_sds,
     is_rough,
+    method_words,
     moments,
 )
 from reidbn.whatif.sensitivity import Over, spans
@@ -150,10 +149,7 @@ class Learned:
     plot = late("reidbn.report.whatif_figures:draw_learned")
 
     def __str__(self) -> str:
-        exact = self.method == "exact"
-        how = "exact" if exact else f"{self.method}, measured error {self.error:.1g} sd"
-        if self.method == SCATTERED:
-            how = f"{self.method}, error at most {at_most(self.error)} sd at {100 * SURE:g} %"
+        how = method_words(self.method, self.error)
         lines = [f"{self.name}: learnt from {len(self.tests)} test(s) ({how})"]
         for t in self.tests:
             before, after = t.before * t.trials, t.after * t.trials

@@ -36,7 +36,7 @@ FINE = 128  # points per smooth piece of a prior: enough for 100 Gauss points
 Range = tuple[float, float]
 SUMMED = 4_096  # whole numbers; a part with fewer is a sum, a longer one nearly an integral
 RESOLVED = 1e-13  # of a law that is cut: what halving a piece of it may change
-POLES = 200  # a + b of a beta law, above which it is too steep for its poles to matter
+POLES = 200  # a shape of a beta law, above which it is too steep for Gauss points of its own
 NO_PRIOR = ", no prior given"
 MOST_LISTED = 200_000  # whole numbers; beyond, their prior is taken as continuous
 
@@ -73,6 +73,18 @@ class PriorMeasure:
         t, vectors = np.linalg.eigh(matrix)
         return middle + reach * t, mass * vectors[0] ** 2
 
+    @cached_property
+    def off(self) -> float:
+        """By how much the points' own mass, mean and sd are off, in sds: where a law is steep."""
+        if self.is_listed or self.is_fine or self.prior.kind != "beta":
+            return 0.0
+        mean = self.prior.mean(self.low, self.high)
+        sd = self.prior.sd(self.low, self.high)
+        centred = self.points - mean
+        found = [self.weights.sum() - 1, self.weights @ centred / sd,
+                 np.sqrt(self.weights @ centred**2) / sd - 1]  # fmt: skip
+        return float(np.abs(found).max())
+
     def part(self, low: float, high: float) -> PriorMeasure:
         """What the prior says of an interval within its range."""
         if self.is_listed or self.is_fine:
@@ -103,6 +115,8 @@ class PriorMeasure:
         if self.is_listed:
             return self.points[np.searchsorted(np.cumsum(self.weights)[:-1], u, side="right")]
         drawn = self.prior.quantile(u, self.low, self.high)
+        lost = np.isnan(drawn)  # far out in a tail, where no root was found
+        drawn = np.where(lost, np.where(u < 0.5, self.low, self.high), drawn)
         return np.rint(drawn) if self.integer else drawn
 
 
@@ -176,6 +190,8 @@ def _continuous(prior: Prior, low: float, high: float, part: Range) -> tuple[Arr
     if isinstance(prior, CutPrior):
         return _of_cut(prior, low, high, part)
     width = high - low
+    if prior.kind == "beta" and (prior.a or 1.0) + (prior.b or 1.0) >= POLES:
+        return _of_cut(CutPrior.of(prior, (low, high)), low, high, part)
     if prior.kind == "beta":
         left, right = ((x - low) / width for x in part)
         points, weights = _beta(prior.a or 1.0, prior.b or 1.0, left, right)
@@ -195,7 +211,7 @@ def _continuous(prior: Prior, low: float, high: float, part: Range) -> tuple[Arr
 def _of_cut(prior: CutPrior, low: float, high: float, part: Range) -> tuple[Array, Array]:
     """The same of a law that is cut: pieces so short that halving them changes nothing."""
     mass = prior.mass(low, high)
-    marks = prior.quantile(np.array([1e-9, 1e-3, 0.5, 1 - 1e-3, 1 - 1e-9]), low, high).tolist()
+    marks = prior.quantile(np.array(_levels(prior)), low, high).tolist()
     if prior.kind == "triangular" and prior.mode is not None:
         marks.append(prior.mode)
     ends = [part[0], *(m for m in sorted(set(marks)) if part[0] < m < part[1]), part[1]]
@@ -216,10 +232,21 @@ def _of_cut(prior: CutPrior, low: float, high: float, part: Range) -> tuple[Arra
     return together[order], np.concatenate(weighed)[order]
 
 
+def _levels(prior: CutPrior) -> list[float]:
+    """Where a law is cut to begin with: around its mass, unless a pole's own points see to that."""
+    shapes = (prior.a, prior.b) if prior.kind == "beta" and prior.a and prior.b else (POLES, POLES)
+    below = [1e-9, 1e-3] if shapes[0] >= POLES else []
+    above = [1 - 1e-3, 1 - 1e-9] if shapes[1] >= POLES else []
+    return [*below, 0.5, *above] if below and above else below + above
+
+
 def _piece(prior: CutPrior, low: float, high: float) -> tuple[Array, Array]:
     """Gauss points of a piece of a law on its whole range; poles of a beta go into the weights."""
     start, width = prior.whole[0], prior.whole[1] - prior.whole[0]
-    if prior.kind == "beta" and prior.a and prior.b and prior.a + prior.b < POLES:
+    ends = [(low, prior.whole[0], prior.a), (high, prior.whole[1], prior.b)]
+    at_pole = any(x == end and (shape or POLES) < POLES for x, end, shape in ends)
+    steep = max(prior.a or 0.0, prior.b or 0.0) >= POLES
+    if prior.kind == "beta" and prior.a and prior.b and (at_pole or not steep):
         points, weights = _beta(prior.a, prior.b, (low - start) / width, (high - start) / width)
         return start + width * points, weights
     t, fine = _legendre()
@@ -243,15 +270,16 @@ def _jacobi_points(at_1: float, at_0: float) -> tuple[Array, Array]:
 
 def _beta(a: float, b: float, left: float, right: float) -> tuple[Array, Array]:
     """Points and weights of a part of the beta law; its poles at 0 and 1 go into the weights."""
-    from scipy.special import betaln
+    from scipy.special import betaln, xlog1py, xlogy
 
-    at_0, at_1 = a - 1 if left == 0 else 0.0, b - 1 if right == 1 else 0.0
+    at_0 = a - 1 if left == 0 and a < POLES else 0.0
+    at_1 = b - 1 if right == 1 and b < POLES else 0.0
     t, weights = _jacobi_points(at_1, at_0)
     half = (right - left) / 2
     points = left + half * (1 + t)
-    rest = points ** (a - 1 - at_0) * (1 - points) ** (b - 1 - at_1)
-    scale = np.exp((at_0 + at_1 + 1) * np.log(half) - betaln(a, b))
-    return points, np.asarray(scale * weights * rest)
+    rest = xlogy(a - 1 - at_0, points) + xlog1py(b - 1 - at_1, -points)
+    scale = (at_0 + at_1 + 1) * np.log(half) - betaln(a, b)
+    return points, np.asarray(weights * np.exp(scale + rest))
 
 
 def _tent(prior: Prior, low: float, high: float, points: Array) -> Array:
@@ -304,10 +332,15 @@ def lagrange(points: Array, at: Array) -> Array:
     gaps = (points[:, None] - points[None, :]) * scale
     np.fill_diagonal(gaps, 1.0)
     weights = 1 / gaps.prod(axis=1)
-    away = np.asarray(at)[:, None] - points[None, :]
+    at = np.asarray(at, dtype=float)
+    away = at[:, None] - points[None, :]
     hit = away == 0
     terms = weights / np.where(hit, 1.0, away)
-    out = terms / terms.sum(axis=1, keepdims=True)
+    sums = terms.sum(axis=1, keepdims=True)
+    beyond = (at < points.min()) | (at > points.max())
+    if beyond.any():  # there the sum cancels; 1 over the product of all gaps is the same
+        sums[beyond, 0] = scale / (away[beyond] * scale).prod(axis=1)
+    out = terms / sums
     rows = hit.any(axis=1)
     out[rows] = hit[rows]
     return np.asarray(out)
@@ -392,21 +425,6 @@ class Axis:
             out[rows, start:end] = lagrange(piece.points, at[rows])
             start = end
         return out
-
-    def finer(self, count: int) -> Axis:
-        """The same points, with at least `count` quadrature nodes on every piece."""
-        return self._with_nodes([max(count, len(p.points)) for p in self.pieces])
-
-    def coarser(self) -> Axis:
-        """The same points, with two quadrature nodes less on every piece that can spare them."""
-        return self._with_nodes([max(len(p.nodes) - 2, min(2, len(p.nodes))) for p in self.pieces])
-
-    def _with_nodes(self, counts: list[int]) -> Axis:
-        pieces = []
-        for piece, count in zip(self.pieces, counts, strict=True):
-            nodes, weights = self.measure.part(piece.low, piece.high).gauss(count)
-            pieces.append(replace(piece, nodes=nodes, weights=weights))
-        return replace(self, pieces=tuple(pieces))
 
 
 def make_axis(case: Asked, name: str, measure: PriorMeasure) -> Axis:

@@ -29,6 +29,9 @@ REPEATS = 16
 LEVEL = 0.999  # of what is said of an error
 MOST = 13  # log2 of the points of a repeat, ...
 LEAST = 6
+BITS = 30
+DECADES = 13  # of a range or a prior, that are looked at from either end
+TAILS = 2_048  # points in the tails, for what the others did not see
 WORK = 1 << 27  # ... in all of which so many numbers are made
 MOST_KEPT = 1 << 27  # answers of people who are told one by one
 SCATTERED = "scattered points"
@@ -96,6 +99,37 @@ def at_most(error: float) -> str:
     return f"{float(Context(prec=1, rounding=ROUND_CEILING).create_decimal(repr(error))):g}"
 
 
+def tail_draws(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Shares of a prior, half of them even and half by ratio from either end, and their weights."""
+    span = DECADES * np.log(10)
+    tail = np.exp(-span * rng.random(shape))
+    kind = rng.random(shape)
+    u = np.where(kind < 0.5, rng.random(shape), np.where(kind < 0.75, tail, 1 - tail))
+    u = np.clip(u, 1e-15, 1 - 1e-15)
+    ends = np.zeros(shape)
+    for x in (u, 1 - u):
+        ends += np.where(x > 10.0**-DECADES, 1 / (span * x), 0.0)
+    return u, 1 / (0.5 + 0.25 * ends)
+
+
+def method_words(method: str, error: float, sd: float = 1.0, *, is_rough: bool = False) -> str:
+    """How mean and sd were found, and what they are off by.
+
+    >>> method_words("exact", 0.0), method_words("quadrature", 2.31e-9)
+    ('exact', 'quadrature, measured error 3e-09 sd')
+    """
+    most = at_most(error)
+    if sd == 0 and error:
+        return f"{method}, the sd is at most {most}, less than what can be told"
+    if method == "exact":
+        words = f"exact but for rounding, at most {most} sd" if error else "exact"
+    elif method == SCATTERED:
+        words = f"{method}, error at most {most} sd at {100 * LEVEL:g} %"
+    else:
+        words = f"{method}, {'error at most' if is_rough else 'measured error'} {most} sd"
+    return f"{words}: the sd is less than what can be told" if error >= 1 else words
+
+
 class ScatteredPoints:
     """An array REPEATS x points for every parameter that matters to one of the cases."""
 
@@ -125,7 +159,8 @@ class ScatteredPoints:
         at: dict[str, list[Array]] = {n: [] for n in names}
         for repeat in range(self.repeats):
             rng = np.random.default_rng([seed, repeat])
-            u = qmc.Sobol(len(names), seed=rng).random_base2(self.log2)
+            u = qmc.Sobol(len(names), bits=BITS, seed=rng).random_base2(self.log2)
+            u += 2.0**-BITS * rng.random(u.shape)  # they are cut off after so many bits
             u = np.clip(u, 2.0**-53, 1 - 2.0**-53)
             for i, (name, known) in enumerate(self.measures.items()):
                 at[name].append(known.at(u[:, i]))
@@ -140,6 +175,22 @@ class ScatteredPoints:
         flat = {n: self.at[n].reshape(-1) for n in names if n in self.at}
         found = asked_at(case.as_mean(), flat, self.count)
         return found.reshape(self.repeats, -1)
+
+    def moments(self, case: Asked, names: Iterable[str]) -> tuple[WithError, WithError]:
+        """Mean and sd of the mean answer, and their errors.
+
+        What lies beyond all answers seen is measured in the tails of the priors: mean and sd are
+        off by no more than its root mean square.
+        """
+        names = [n for n in names if n in self.at]
+        seen = self.mean_answers(case, names)
+        mean, sd = moments(seen)
+        u, weights = tail_draws(np.random.default_rng(SEED), (TAILS, len(names)))
+        at = {n: self.measures[n].at(part) for n, part in zip(names, u.T, strict=True)}
+        found = asked_at(case.as_mean(), at, TAILS)
+        beyond = found - np.clip(found, seen.min(), seen.max())
+        off = float(np.sqrt(np.average(beyond**2, weights=weights.prod(axis=1))))
+        return replace(mean, error=mean.error + off), replace(sd, error=sd.error + off)
 
 
 def numbers_of(case: Asked) -> int:

@@ -46,7 +46,8 @@ from reidbn.whatif.priors import (
     measure,
     prior_text,
 )
-from reidbn.whatif.scattered import ScatteredPoints, at_most, error_in_sds, is_rough, moments
+from reidbn.whatif.ratios import Quadrature, AxisRule, decompose, in_sds, variance_of, weighed
+from reidbn.whatif.scattered import ScatteredPoints, error_in_sds, is_rough, method_words
 from reidbn.whatif.sensitivity import Over, spans
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ MOST_EVEN = 1 << 12  # cells of one axis of an answer with slanting edges ...
 FEWEST = 8  # ... and how many it has at least
 LESS = 3  # sixteenths of them that the other grid has less
 SAFETY = 3.0  # what two grids differ by is so many times smaller than their error, at most
-MOST_NODES = 24  # per parameter
+MOST_ALL = 1 << 27  # of all subjects, ...
+FEWEST_FINE = 1 << 14  # ... though so many for each
+ROUNDED = 4 * float(np.finfo(float).eps)  # of the mean: what an answer is rounded by
 SEED = 20250101
 
 
@@ -85,7 +88,7 @@ class Spread:
 
     @property
     def variance(self) -> float:
-        return float(self.parts.sum() - self.parts.flat[0])
+        return variance_of(self.parts)
 
     @property
     def sd(self) -> float:
@@ -160,22 +163,27 @@ class Grid:
 
     def spread(self) -> Spread:
         """Mean, variance and Sobol's parts of the mean answer over subjects."""
-        axes, error = self._resolved_axes(), 0.0
+        axes = self._rules
         mean, parts = decompose(self._mean_at_nodes(axes), [a.weights for a in axes])
-        if self.evidence is not None:
-            coarse = [a.coarser() for a in axes]
-            _, other = decompose(self._mean_at_nodes(coarse), [a.weights for a in coarse])
-            error = _relative(parts, other)
+        error = 0.0
         if self.is_rough:
             mean, parts, error = self._at_points(parts)
         elif not self.is_exact:
-            sd = float(np.sqrt(max(parts.sum() - parts.flat[0], 0.0)))
-            off = max(self.distance, sum(a.doubt for a in self.axes))
-            error = max(error, off / sd if sd > 0 else off)
+            error = in_sds(self.off, parts)
+        floor = in_sds(ROUNDED * max(abs(mean), variance_of(parts) ** 0.5), parts)
+        floor += sum(10 * a.measure.off for a in self.axes)
+        if floor > ROUNDING or error:
+            error += floor
         return Spread(
             self.names, mean, parts, self.is_exact, error, prod(self.shape), self.notes,
             self.is_rough,
         )  # fmt: skip
+
+    @property
+    def off(self) -> float:
+        """By how much mean and sd of the mean answer may be off."""
+        ratio = 0.0 if self._quadrature is None else self._quadrature.off
+        return ratio + max(self.distance, sum(a.doubt for a in self.axes))
 
     def _at_points(self, parts: Array) -> tuple[float, Array, float]:
         """The mean, the parts and their error where edges run across the grid.
@@ -184,14 +192,14 @@ class Grid:
         are from those of a grid that is not as fine, and more.
         """
         points = ScatteredPoints([self.case], self.priors)
-        mean, sd = moments(points.mean_answers(self.case, self.names))
-        error, size = error_in_sds([(mean, sd)]), float(parts.sum() - parts.flat[0])
+        mean, sd = points.moments(self.case, self.names)
+        error, size = error_in_sds([(mean, sd)]), variance_of(parts)
         if size <= 0 or sd.value <= 0:
             return mean.value, parts, error
         other = Grid(self.case, self.priors, less=LESS)
-        axes = other._resolved_axes()
+        axes = other._rules
         unlike = decompose(other._mean_at_nodes(axes), [a.weights for a in axes])[1]
-        shares, others = parts / size, unlike / float(unlike.sum() - unlike.flat[0])
+        shares, others = parts / size, unlike / (variance_of(unlike) or 1.0)
         apart = float(np.abs(shares - others).ravel()[1:].max())
         return mean.value, shares * sd.value**2, max(SAFETY * apart, error)
 
@@ -207,28 +215,32 @@ class Grid:
 
     def moments(self) -> tuple[Array, Array]:
         """Mean and standard deviation of every subject's answer."""
-        axes = self._resolved_axes()
+        axes = self._rules
         first, second = [], []
         for values in self._at_nodes(axes):
-            squares = values**2
-            for a in reversed(axes):
-                values, squares = values @ a.weights, squares @ a.weights
-            first.append(values)
-            second.append(squares)
-        mean = np.concatenate(first)
-        return mean, np.sqrt(np.maximum(np.concatenate(second) - mean**2, 0.0))
+            shape = (-1, *[1] * len(axes))
+            mean, size = weighed(values, axes), len(values)
+            mean += weighed(values - mean.reshape(shape), axes)
+            first.append(mean)
+            second.append(weighed((values - mean.reshape(shape)) ** 2, axes).reshape(size))
+        return np.concatenate(first), np.sqrt(np.concatenate(second))
 
-    def _resolved_axes(self) -> list[Axis]:
-        """The axes, with as many quadrature nodes as a ratio needs and memory allows."""
+    @cached_property
+    def _quadrature(self) -> Quadrature | None:
+        """For ratios as many nodes as they need and memory allows; for others the axes' own."""
         if self.evidence is None:
-            return list(self.axes)
-        for count in range(MOST_NODES, 2, -1):
-            axes = [a.finer(count) for a in self.axes]
-            if prod(len(a.nodes) for a in axes) <= MOST_FINE:
-                return axes
-        return list(self.axes)
+            return None
+        found = Quadrature(self.axes, self.numerator, self.evidence, self.shares)
+        start = decompose(self._mean_at_nodes(found.rules), [r.weights for r in found.rules])[1]
+        most = max(FEWEST_FINE, min(MOST_FINE, MOST_ALL // len(self.shares)))
+        found.refine(variance_of(start) ** 0.5, most)
+        return found
 
-    def _at_nodes(self, axes: Sequence[Axis]) -> Iterator[Array]:
+    @property
+    def _rules(self) -> Sequence[AxisRule | Axis]:
+        return self.axes if self._quadrature is None else self._quadrature.rules
+
+    def _at_nodes(self, axes: Sequence[AxisRule | Axis]) -> Iterator[Array]:
         """The answers at the nodes of the quadrature, a block of subjects at a time."""
         matrices = [a.to_nodes for a in axes]
         cells = prod(len(a.nodes) for a in axes)
@@ -236,7 +248,7 @@ class Grid:
             top = _along(self.numerator[rows], matrices)
             yield top if self.evidence is None else top / _along(self.evidence[rows], matrices)
 
-    def _mean_at_nodes(self, axes: Sequence[Axis]) -> Array:
+    def _mean_at_nodes(self, axes: Sequence[AxisRule | Axis]) -> Array:
         """The mean answer over subjects at every node."""
         total, start = np.zeros([len(a.nodes) for a in axes]), 0
         for values in self._at_nodes(axes):
@@ -328,50 +340,12 @@ def _even_axes(case: Asked, measures: Mapping[str, PriorMeasure], less: int) -> 
     return [even_axis(n, measures[n], count) if a is None else a for n, a in axes.items()]
 
 
-def decompose(values: Array, weights: Sequence[Array]) -> tuple[float, Array]:
-    """The mean of values on a product grid, and the variance part of every set of axes.
-
-    Along each axis the values are rotated so that the first coefficient is the mean and the others
-    hold what varies; the sums of their squares are the parts.
-    """
-    for axis, w in enumerate(weights):
-        values = np.moveaxis(values, axis, 0)
-        values = np.tensordot(_rotation(w) * np.sqrt(w), values, axes=1)
-        values = np.moveaxis(values, 0, axis)
-    mean = float(values.flat[0])
-    parts = values**2
-    for axis in range(len(weights)):
-        first = parts.take([0], axis=axis)
-        rest = parts.take(range(1, parts.shape[axis]), axis=axis).sum(axis=axis, keepdims=True)
-        parts = np.concatenate([first, rest], axis=axis)
-    return mean, parts
-
-
-def _rotation(weights: Array) -> Array:
-    """An orthogonal matrix whose first row is the square roots of the weights."""
-    first = np.sqrt(weights)
-    if len(first) == 1:
-        return np.ones((1, 1))
-    mirror = first - np.eye(len(first))[0]
-    size = float(mirror @ mirror)
-    if size < 1e-30:
-        return np.eye(len(first))
-    return np.asarray(np.eye(len(first)) - 2 * np.outer(mirror, mirror) / size)
-
-
 def _along(values: Array, matrices: Sequence[Array | None]) -> Array:
     """Apply one matrix along each axis after the first."""
     for axis, matrix in enumerate(matrices, start=1):
         if matrix is not None:
             values = np.moveaxis(np.tensordot(matrix, values, axes=(1, axis)), 0, axis)
     return values
-
-
-def _relative(parts: Array, other: Array) -> float:
-    """How much two totals of variance differ, relative to the first."""
-    size = float(parts.sum() - parts.flat[0])
-    gap = abs(size - float(other.sum() - other.flat[0]))
-    return gap / size if size > 0 else gap
 
 
 def _blocks(count: int, step: int) -> Iterator[slice]:
@@ -512,13 +486,7 @@ class Sobol:
         return (*self.spread.notes, *self.beside)
 
     def __str__(self) -> str:
-        how = (
-            self.method
-            if self.method == "exact"
-            else f"{self.method}, error at most {at_most(self.error)} sd"
-            if self.spread.is_rough
-            else f"{self.method}, measured error {self.error:.1g} sd"
-        )
+        how = method_words(self.method, self.error, self.sd, is_rough=self.spread.is_rough)
         lines = [f"{self.attack}: {self.question}: mean {self.mean:.6g}, sd {self.sd:.6g} ({how})"]
         width = max(len(i.parameter) for i in self.indices)
         for i in self.indices:

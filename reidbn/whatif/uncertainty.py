@@ -21,16 +21,14 @@ from reidbn.inference.network import Array
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, outside
 from reidbn.whatif.priors import NO_PRIOR, prior_text
-from reidbn.whatif.scattered import LEVEL as SURE
 from reidbn.whatif.scattered import (
     SCATTERED,
     ScatteredPoints,
     asked_at,
-    at_most,
     each_at,
     error_in_sds,
     is_rough,
-    moments,
+    method_words,
     numbers_of,
 )
 from reidbn.whatif.sensitivity import Over, spans
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
 MOST_WORK = 1 << 32  # draws x grid cells x subjects
+COARSE = 1e-3  # sds that a quadrature leaves, beyond which scattered points may do better
 DRAWS, FEWEST = 100_000, 1_000  # where no number is given
 LEVEL = 0.95  # of the intervals for Monte-Carlo error
 
@@ -104,10 +103,7 @@ class Uncertainty:
 
     def __str__(self) -> str:
         head = f"{self.attack}: {self.question}"
-        exact = self.method == "exact"
-        how = self.method if exact else f"{self.method}, measured error {self.error:.1g} sd"
-        if self.method == SCATTERED:
-            how = f"{self.method}, error at most {at_most(self.error)} sd at {100 * SURE:g} %"
+        how = method_words(self.method, self.error, self.sd)
         lines = [f"{head}: mean {self.mean:.6g}, sd {self.sd:.6g} ({how})"]
         for q, e in self.quantiles.items():
             lines.append(f"  {100 * q:g} % quantile {e.value:.5g} ({e.low:.5g} to {e.high:.5g})")
@@ -155,7 +151,10 @@ def uncertainty(
     scale = case.query.scale
     varied = with_ranges(case, spans(case, over), priors)
     check_samples(1 if draws is None else draws, seed)
-    found = _of_grid(case, varied, draws, seed) or _of_points(case, varied, draws, seed)
+    found = _of_grid(case, varied, draws, seed)
+    if found is None or found.error > COARSE:
+        other = _of_points(case, varied, draws, seed)
+        found = other if found is None or other.error < found.error else found
     drawn, mean, sd = np.sort(found.drawn), found.mean, found.sd
     draws = len(drawn)
     if scale is not None:  # the share of a range, in the units of that range
@@ -225,7 +224,7 @@ def _of_points(
 ) -> _Spread:
     """From the engine's own answers at scattered points, and at the draws."""
     points = ScatteredPoints([case.as_mean()], varied)
-    both = moments(points.mean_answers(case, varied))
+    both = points.moments(case.as_mean(), varied)
     work = numbers_of(case)
     draws = _most(draws, work, min(DRAWS, points.count))
     if draws * work > MOST_WORK:
