@@ -46,7 +46,7 @@ from reidbn.whatif.priors import (
     measure,
     prior_text,
 )
-from reidbn.whatif.ratios import Quadrature, AxisRule, decompose, in_sds, variance_of, weighed
+from reidbn.whatif.ratios import AxisRule, Quadrature, decompose, in_sds, variance_of, weighed
 from reidbn.whatif.scattered import ScatteredPoints, error_in_sds, is_rough, method_words
 from reidbn.whatif.sensitivity import Over, spans
 
