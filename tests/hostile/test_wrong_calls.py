@@ -54,7 +54,7 @@ def test_every_method_of_a_result_with_arguments_is_tried():
     kinds = {"Assessment": rb.Assessment, "People": rb.People, "Suda": rb.microdata.Suda,
              "Disclosure": rb.secrets.Disclosure, "Candidates": rb.microdata.Candidates,
              "Contingency": rb.microdata.Contingency, "Leak": rb.leak.Leak}  # fmt: skip
-    inherited = {"compare", "explain", "plot", "report", "refuse_part"}
+    inherited = {"compare", "explain", "plot", "report", "refuse_part", "refuse_simulated"}
     for kind, owner in kinds.items():
         own = {
             name
