@@ -150,13 +150,40 @@ def test_a_page_tells_of_cells_in_tens_and_of_nobody(tmp_path):
         assert page["cells"][0]["low"] % 10 == 0
     one, other = ({tuple(c["at"]): c["law"] for c in page["cells"]} for page in pages)
     assert all(one[at] == other[at] for at in one.keys() & other.keys())  # laws are the grid's own
+    assert pages[0]["edges"] == pages[1]["edges"]
+
+
+def test_what_people_are_like_has_no_say_in_the_grid(tmp_path):
+    """Only how many they are, in whole tens: a grid chosen by what is kept told of one person."""
+    for rows in (430, 1_010):
+        grids = set()
+        for seed, most in ((1, 3), (2, 8), (3, 30)):
+            rng = np.random.default_rng(seed)
+            frame = pd.DataFrame({n: rng.integers(0, most, rows) for n in ("age", "sex", "race")})
+            frame = frame * (rng.random((rows, 1)) < 0.3)
+            grids.add(tuple(held_of(assessed(frame, KNOWN[1]), tmp_path)["people"]["edges"]))
+        assert len(grids) == 1
+
+
+def test_the_difference_of_two_pages_is_no_count_under_the_limit(tmp_path):
+    """Cell by cell, of nested selections: between what the difference lies spans the limit."""
+    frame = table(900, seed=8)
+    whole, part = (held_of(assessed(rows, KNOWN[1]), tmp_path)["people"]
+                   for rows in (frame, frame[frame["race"] < 4]))  # fmt: skip
+    own = {tuple(c["at"]): (c["low"], c["high"]) for c in part["cells"]}
+    met = [(c["low"], c["high"], *own[tuple(c["at"])]) for c in whole["cells"]
+           if tuple(c["at"]) in own]  # fmt: skip
+    assert len(met) > 3
+    for low, high, least, most in met:
+        assert (high - least) - (low - most) >= 18
 
 
 def test_no_number_of_a_page_is_an_exact_count(tmp_path):
     result = assessed(table(900, seed=5), KNOWN[1])
     text = (result.page(tmp_path / "p.html")).read_text()
     held = held_of(result, tmp_path)
-    assert "900" not in json.dumps(held["people"])
+    counts = [n for c in held["people"]["cells"] for n in (c["low"], c["high"])]
+    assert 900 not in (*counts, *held["people"]["rest"], sum(counts[::2]), sum(counts[1::2]))
     assert not re.search(r"\b\d*[1-9]\b people", re.sub(r"<script.*", "", text, flags=re.DOTALL))
     assert held["people"]["error"] in (0.001, 0.0015, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015,
                                        0.02, 0.03, 0.05, 0.07, 0.1)  # fmt: skip

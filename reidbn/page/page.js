@@ -72,10 +72,10 @@
   const seen = () => model.given(question(), now.see);
 
   // What the state gives: chances of all, the answer; or why there is none.
-  function found(state) {
+  function found(state, whole = true) {
     const q = held.questions[state.question];
     try {
-      const all = model.all(state.set, model.given(q, state.see), state.do);
+      const all = whole ? model.all(state.set, model.given(q, state.see), state.do) : {};
       const own = model.ask(state.set, q, state.see, state.do);
       return {...all, ...own, error: held.people ? model.error(own.evidence) : 0};
     } catch (problem) {
@@ -93,7 +93,8 @@
       return value;
     };
   }
-  const foundBefore = kept(found), aboveBefore = kept(state => above(state));
+  const foundBefore = kept(state => found(state, !held.cover)),
+    wholeBefore = kept(state => found(state)), aboveBefore = kept(state => above(state));
 
   const allowed = set => {
     try {
@@ -562,10 +563,10 @@
     try { history.replaceState(null, "", `#${link()}`); } catch { /* a frame without an address */ }
   };
 
-  let waiting = null;
+  let waiting = null, graphLater = null;
   const later = () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => { showCurves(); remember(); }, 40);
+    waiting = setTimeout(() => { graphLater?.(); showCurves(); remember(); }, held.cover ? 150 : 40);
   };
 
   // The answer along one slider: [place, value, what is decided], where the model allows it.
@@ -830,11 +831,14 @@
       const env = model.env(now.set);
       for (const mine of [now.see, now.do]) for (const [n, s] of Object.entries(mine)) if (!model.states(n, env).includes(s)) delete mine[n];
     }
-    const result = found(now), old = foundBefore({...(before ?? fresh()), question: now.question});
-    const same = JSON.stringify([now.set, now.see, now.do]) === JSON.stringify([(before ?? fresh()).set, (before ?? fresh()).see, (before ?? fresh()).do]);
+    // Of a large network the answer comes first, and the chances of all when the slider rests.
+    const was = {...(before ?? fresh()), question: now.question};
+    const result = found(now, !held.cover), old = foundBefore(was);
+    const same = ["set", "see", "do"].every(part => JSON.stringify(now[part]) === JSON.stringify(was[part]));
     parts.warn.textContent = result.refused ? result.refused : "";
     showAnswer(result, same ? null : old);
-    showGraph(result, same ? null : old);
+    graphLater = held.cover ? () => showGraph(found(now), same ? null : wholeBefore(was)) : null;
+    if (!held.cover) showGraph(result, same ? null : old);
     showSliders();
     showDecisions(result);
     showPeople();

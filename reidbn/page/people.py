@@ -47,9 +47,10 @@ MOST_CELLS = 400
 MOST_NUMBERS = 1 << 26  # people x subsets
 CLASSES = (999, 499, 199, 99, 49, 19, 9)
 """Class sizes up to which people are counted: the grid has an edge after each."""
-GRIDS = (24, 16, 12, 8, 6, 4)  # parts into which the rest of 0 to 1 is cut, the finest first
-KEPT = 0.97  # of people in cells of ten or more, from which on a grid is fine enough
-LEAST_KEPT = 0.8
+GRIDS = ((20_000, 24), (3_000, 16), (1_000, 12), (0, 6))
+"""From so many people on: parts into which the rest of 0 to 1 is cut.  What the people are like has
+no say in it: a grid that followed them would tell of them (whole tens, as people are told)."""
+LEAST_KEPT = 0.8  # of people in cells of ten or more
 _RUNGS = (0.001, 0.0015, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15,
           0.2, 0.3, 0.5, 1.0)  # fmt: skip
 
@@ -125,7 +126,7 @@ def behind(result: Assessment) -> Behind:
             "table, or join attributes that are learnt together"
         )
     laws = _laws(case, frontier)
-    grid = next((g for g in GRIDS if _kept(laws, g) >= KEPT), GRIDS[-1])
+    grid = next(parts for least, parts in GRIDS if len(laws) >= least)
     if _kept(laws, grid) < LEAST_KEPT:
         raise UsageError(
             f"too many people of this table are unlike all others in what the attack makes of "
