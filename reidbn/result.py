@@ -137,6 +137,8 @@ class Result:
     """What was asked, in words."""
     by_classes: ClassVar[bool] = True
     """Whether its numbers follow from classes of people, and are told by these outwards."""
+    _model: ClassVar[str] = "NAME"
+    """The shipped model that is nearest to it."""
 
     @property
     def asked_of(self) -> People | Sparse | None:
@@ -309,6 +311,19 @@ class Result:
         raise UsageError(
             f"a {self.kind} has no routes and no facts that add up to one person's number: read "
             f"that person's row in .people, or explain an assessment, rb.assess(...).explain(id)"
+        )
+
+    @typed
+    def page(self, path: Any) -> Any:
+        """Write an .html file at `path` in which anybody moves the attack, its people behind it.
+
+        An assessment has one, and so has every attack.
+        """
+        raise UsageError(
+            f"a {self.kind} has no page in which anybody moves it: such a page holds an attack and "
+            f"rounded people, and this result exact counts of a table; of an attack with numbers "
+            f'of your own write rb.load("{self._model}").page(path, set={{...}}), of people '
+            f"rb.assess(...).page(path); .report(path) writes what this result says"
         )
 
     report = late("reidbn.report.page:write_report")

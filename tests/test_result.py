@@ -184,6 +184,15 @@ def test_a_result_checks_itself_in_another_way(result):
     assert str(result.check(**options.get(result.kind, {})))
 
 
+def test_a_result_without_a_page_names_what_has_one(result, tmp_path):
+    if not isinstance(result, rb.Assessment):
+        with pytest.raises(rb.UsageError, match=r'rb\.load\("[\w-]+"\)\.page') as refused:
+            result.page(tmp_path / "p.html")
+        model = re.search(r'load\("([\w-]+)"', str(refused.value))[1]
+        assert model in ("NAME", *rb.models())
+        assert not (tmp_path / "p.html").exists()
+
+
 @pytest.mark.parametrize("ending", ["html", "md", "json"])
 def test_a_result_writes_its_report_by_the_ending(result, ending, tmp_path):
     path = result.report(tmp_path / f"r.{ending}")

@@ -86,9 +86,7 @@ class Forms:
 
     def sized_by(self, name: str) -> tuple[str, ...]:
         """Parameters that may move and size the states of a node or of a parent of it."""
-        node = self.attack.all_nodes[name]
-        family = [self.attack.all_nodes.get(n) for n in (name, *node.parents)]
-        sizes = {p for n in family if n is not None for p in n.structural}
+        sizes = self._sizes(name)
         return tuple(p for p in self.attack.structural if p in sizes and p not in self.frozen)
 
     def start(self, name: str) -> float:

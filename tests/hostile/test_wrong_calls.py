@@ -54,7 +54,8 @@ def test_every_method_of_a_result_with_arguments_is_tried():
     kinds = {"Assessment": rb.Assessment, "People": rb.People, "Suda": rb.microdata.Suda,
              "Disclosure": rb.secrets.Disclosure, "Candidates": rb.microdata.Candidates,
              "Contingency": rb.microdata.Contingency, "Leak": rb.leak.Leak}  # fmt: skip
-    inherited = {"compare", "explain", "plot", "report", "refuse_part", "refuse_simulated"}
+    inherited = {"compare", "explain", "page", "plot", "report", "refuse_part",
+                 "refuse_simulated"}  # fmt: skip
     for kind, owner in kinds.items():
         own = {
             name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,6 +60,8 @@ TABLE_4: dict[str, tuple[tuple[tuple[str, str], ...], float | None]] = {
 @dataclass(frozen=True, eq=False, repr=False)
 class Neighbourhood(Result):
     """Who is named as whose relative, starting from one record or from each of several."""
+
+    _model: ClassVar[str] = "family-cascade"
 
     kin: Kin
     starts: Ints

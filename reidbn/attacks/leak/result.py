@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ LEVEL = 1e-6
 @dataclass(frozen=True, eq=False, repr=False)
 class Leak(Result):
     """Everybody's risk of being identified when part of the table leaks."""
+
+    _model: ClassVar[str] = "leak-single"
 
     table: People
     leaked: LeakSize

@@ -7,7 +7,7 @@ curve.table(), curve.facts_for(0.9), curve.report("linkage.html")
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ LEVEL = 1e-6
 @dataclass(frozen=True, eq=False, repr=False)
 class Linkage(Result):
     """For every person and number of facts, the chance that these single out the record."""
+
+    _model: ClassVar[str] = "linkage"
 
     sparse: Sparse
     ks: tuple[int, ...]
