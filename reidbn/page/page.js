@@ -331,6 +331,7 @@
     };
     turned();
     parts.clear = make("button", {text: words.clear, onclick: () => { now.see = {}; now.do = {}; update(); }});
+    parts.clear.hidden = true;
     const plane = make("div", {class: "plane"}), lines = drawIn("svg", {width: drawn.width, height: drawn.height, "aria-hidden": "true"});
     plane.style.width = `${drawn.width}px`;
     plane.style.height = `${drawn.height}px`;
