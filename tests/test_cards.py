@@ -53,8 +53,10 @@ def test_what_cannot_be_a_card_is_refused(tmp_path):
         rb.report.cards(tmp_path / "c.html", plain)
     with pytest.raises(rb.UsageError, match=r"end the name in \.html"):
         rb.report.cards(tmp_path / "c.pdf", "breakfast")
-    with pytest.raises(rb.UsageError, match="0 or more"):
+    with pytest.raises(rb.UsageError, match="0 to 1,000"):
         rb.report.cards(tmp_path / "c.html", "breakfast", blank=-1)
+    with pytest.raises(rb.UsageError, match="0 to 1,000"):
+        rb.report.cards(tmp_path / "c.html", "breakfast", blank=10**18)
 
 
 def test_from_the_shell(tmp_path):

@@ -25,6 +25,7 @@ from reidbn.release.writing import write_text
 from reidbn.report.page import ending
 
 A_PAGE = 8
+MOST_BLANK = 1_000
 _TYPES = FRAMEWORKS["linddun"][1]
 # Each threat type in a line, and a colour that differs in print without colours by its number.
 _ABOUT = dict(zip(_TYPES, (
@@ -65,8 +66,8 @@ def cards(
     shipped where none is named; `blank` cards to write on come last.
     """
     ending(path, (".html",))
-    if blank < 0:
-        raise UsageError("blank is how many empty cards are added: 0 or more")
+    if not 0 <= blank <= MOST_BLANK:
+        raise UsageError(f"blank is how many empty cards are added: 0 to {MOST_BLANK:,}")
     attacks = _attacks(models)
     found = [card for attack in attacks for card in _cards(attack)]
     found = list({(c.threat, c.happens): c for c in reversed(found)}.values())[::-1]
