@@ -73,6 +73,8 @@ def collapse(
     place = Path(into)
     if place.exists():
         raise UsageError(f"{place.name} exists; name a new file to write to")
+    if not len(columns):
+        raise UsageError("columns= names no column; give those by which people may be alike")
     if not counts:
         raise UsageError("counts= is the name of a column; give one or leave it at n")
     if counts in columns:

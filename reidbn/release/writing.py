@@ -119,6 +119,8 @@ def _place(path: str | os.PathLike[str]) -> Path:
     """Where the bytes go: a link is followed, so that it stays a link."""
     if not isinstance(path, str | os.PathLike) or not str(path):
         raise UsageError("path is the path of a file")
+    if "\0" in str(path):
+        raise UsageError("path has a character of code 0 in it; no file can be called so")
     place = Path(os.path.realpath(path))
     if place.is_dir():
         raise UsageError(f"{path}: is a folder; name a file in it")

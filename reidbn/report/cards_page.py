@@ -56,7 +56,7 @@ class ThreatCard:
 @typed
 def cards(
     path: str | Path,
-    models: Iterable[str | PathLike[str] | Attack] | str | Attack | None = None,
+    models: Iterable[str | PathLike[str] | Attack] | str | PathLike[str] | Attack | None = None,
     *,
     blank: int = A_PAGE,
 ) -> Path:
@@ -81,8 +81,16 @@ def cards(
     return write_text(_page(found, blank), path)
 
 
-def _attacks(named: Iterable[str | PathLike[str] | Attack] | str | Attack | None) -> list[Attack]:
-    given = models() if named is None else [named] if isinstance(named, str | Attack) else named
+def _attacks(
+    named: Iterable[str | PathLike[str] | Attack] | str | PathLike[str] | Attack | None,
+) -> list[Attack]:
+    given = (
+        models()
+        if named is None
+        else [named]
+        if isinstance(named, str | PathLike | Attack)
+        else named
+    )
     return [load(one) for one in given]
 
 

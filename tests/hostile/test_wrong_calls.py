@@ -107,6 +107,8 @@ def test_no_wrong_argument_ends_in_a_foreign_error(calls, tmp_path, monkeypatch)
         (lambda: rb.leak.risk(leaked=[1, None], records=9, class_size=3),
          "risk: leaked is a list with an int in it; it takes numbers or a mapping"),
         (lambda: rb.load("a\0b"), "code 0"),
+        (lambda: rb.report.cards("a\0.html"), "code 0"),
+        (lambda: rb.microdata.collapse({"a": [1]}, [], "new.parquet"), "names no column"),
         (lambda: rb.leak.equal_classes(10**400, 3), "more digits than a computer counts with"),
         (lambda: rb.datasets.synthetic_patients(3, seed=-1), "seed=-1: it must lie between 0"),
     ],
