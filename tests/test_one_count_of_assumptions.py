@@ -1,7 +1,5 @@
 """One count of assumptions: the verdict, the register and the picture say the same."""
 
-import re
-
 import pytest
 
 import reidbn as rb
@@ -34,8 +32,7 @@ def test_verdict_register_and_figure_count_the_same_assumptions(people, scenario
     told = result.summary().assumptions
     page = assumptions(result)
     assert page.text[0].startswith(f"{len(told)} of {len(page.shown[0].rows)} entries")
-    figure = threat_model(result, Telling()).shown[0].svg
-    assert f"({len(told)} assumptions)" in re.sub(r"<[^>]+>", "", figure)
+    assert page.text[0] in threat_model(result, Telling()).text  # beside the picture
     names = [entry.name for entry in register(result)]
     assert len(names) == len(set(names))  # nothing is counted twice
 
