@@ -22,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @cache
 def drawn(model, *, marginals=False):
-    return rb.draw(model, marginals=marginals)
+    return rb.draw(model, marginals=marginals, expanded=True)
 
 
 def random_attack(seed):
@@ -128,6 +128,15 @@ def test_no_arrow_runs_through_a_card(picture):
             for name, box in drawing.boxes.items():
                 inside = (line > box.min + 0.11) & (line < box.max - 0.11)
                 assert not inside.all(axis=1).any(), f"an arrow runs through {name}"
+
+
+@pytest.mark.parametrize("model", ["family-cascade", "linkage-family"])
+def test_where_plates_are_drawn_once_cards_and_arrows_are_apart_as_well(model):
+    drawing = rb.draw(model)
+    assert len(drawing.boxes) < len(rb.load(model).nodes)
+    for one, other in combinations(drawing.boxes.values(), 2):
+        assert not overlap(one.extents, other.extents, by=-10)
+    test_no_arrow_runs_through_a_card((None, drawing))
 
 
 def test_every_parent_has_an_arrow_to_its_child(picture):

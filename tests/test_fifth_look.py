@@ -48,7 +48,9 @@ def test_a_verdict_names_what_was_brought_about_learnt_or_set(asked, words, tmp_
     assert words in told.verdict
     assert str(told).count(words) >= 2
     assert json.loads(json.dumps(told.to_dict()))["posed"] == words
-    assert page(found, tmp_path, **limit).count(words) >= 4  # on top, and in the statement
+    text = page(found, tmp_path, **limit)
+    assert words in text[:700]  # on top, and in the statement
+    assert text.count(words) >= 2
     assert "brought" not in found.summary("ema").verdict  # who is alike hangs on nothing of it
 
 

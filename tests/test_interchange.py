@@ -61,13 +61,20 @@ def random_attack(seed):
 
 
 def same(found, wanted):
-    """Equal names, states, parents and, to the last bit, numbers."""
-    found, wanted = ({n.name: n for n in nodes} for nodes in (found, wanted))
-    assert list(found) == list(wanted)
+    """Equal names, states, parents and, to the last bit, numbers.
+
+    The steps of a gate (gate~1) may stand anywhere, and are written gate_1.
+    """
+    found, wanted = ({plain(n.name): n for n in nodes} for nodes in (found, wanted))
+    assert found.keys() == wanted.keys()
     for name, node in wanted.items():
         assert found[name].states == node.states
-        assert found[name].parents == node.parents
+        assert [*map(plain, found[name].parents)] == [*map(plain, node.parents)]
         assert np.array_equal(found[name].table, node.table)
+
+
+def plain(name):
+    return name.replace("~", "_")
 
 
 # -- other readers ---------------------------------------------------------------------------
@@ -133,20 +140,15 @@ def test_random_networks_with_awkward_names_come_back_to_the_last_bit(seed, form
 @pytest.mark.parametrize("seed", range(10))
 def test_a_network_goes_through_pgmpy_and_comes_back_to_the_last_bit(seed):
     attack = random_attack(seed)
-    same(sorted_by(attack, plain_nodes(lower(import_network(attack.to_pgmpy())))),
+    same(plain_nodes(lower(import_network(attack.to_pgmpy()))),
          plain_nodes(lower(attack)))  # fmt: skip
-
-
-def sorted_by(attack, nodes):
-    order = list(attack.all_nodes)
-    return sorted(nodes, key=lambda n: order.index(n.name))
 
 
 @pytest.mark.parametrize("model", UNDECIDED)
 def test_every_shipped_model_goes_through_pgmpy_and_comes_back(model):
     attack = load(model)
     again = import_network(attack.to_pgmpy())
-    same(sorted_by(attack, plain_nodes(lower(again))), plain_nodes(lower(attack)))
+    same(plain_nodes(lower(again)), plain_nodes(lower(attack)))
 
 
 @pytest.mark.parametrize("seed", range(5))
