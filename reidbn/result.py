@@ -383,12 +383,9 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
             n for n in {**values, **others} if kind != "parameters" or (n in values and n in others)
         ]
         for name in both:
-            least = 0 if kind == "levels" else None
+            least = 0 if kind == "levels" else _UNSAID.get(name)
             found |= _apart(f"{word}{name}", values.get(name, least), others.get(name, least))
-    if one.get("table") != two.get("table"):
-        read = {made.get("original_fingerprint") for made in (first, second)}
-        one_table = len(read) == 1 and None not in read
-        found["table"] = "the table as it is released" if one_table else "another table"
+    found |= _of_the_records(one, two, first, second)
     found |= {
         name: words for name, (mark, words) in MARKS.items() if first.get(mark) != second.get(mark)
     }
@@ -409,6 +406,7 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
 
 _SAID = {"parameters": "", "given": "given ", "do": "do ", "columns": "column ",
          "levels": "level of ", "settings": ""}  # fmt: skip
+_UNSAID = {"if_missing": "left-out"}
 MARKS = {
     "of each person": ("of_each_person", "the chances that are each person's own"),
     "exactly": (
@@ -418,11 +416,13 @@ MARKS = {
     "hierarchies": ("hierarchies_fingerprint", "the hierarchies by which columns are made coarse"),
     "weights": ("weights_fingerprint", "the survey weights"),
     "rows": ("rows_fingerprint", "the individuals who were asked about"),
+    "rules": ("rules_fingerprint", "another rule of matching"),
     "outside": ("outside_fingerprint", "the attacker's own list"),
 }
 """Digests, by what they are of."""
 _NAMED = {
-    *_SAID, *(mark for mark, _ in MARKS.values()), "attack", "scenario", "seed", "suppressed",
+    *_SAID, *(mark for mark, _ in MARKS.values()), "attack", "scenario", "seed", "missing",
+    "suppressed",
     "attack_fingerprint", "model_fingerprint", "scenario_fingerprint", "table_fingerprint",
     "original_fingerprint",
 }  # fmt: skip
@@ -437,6 +437,23 @@ def _apart(what: str, one: Any, two: Any) -> dict[str, str]:
         return "nothing" if value in (None, [], ()) else str(value)
 
     return {} if one == two else {what: f"{what}: {said(one)} -> {said(two)}"}
+
+
+def _of_the_records(
+    one: Mapping[str, Any], two: Mapping[str, Any],
+    first: Mapping[str, Any], second: Mapping[str, Any],
+) -> dict[str, str]:  # fmt: skip
+    """In what the records differ, how a missing cell is read, and what was drawn."""
+    missing = [made.get("missing", "value") for made in (first, second)]
+    found = _apart("another policy for missing cells", *missing)
+    if one.get("table") != two.get("table"):
+        read = {made.get("original_fingerprint") for made in (first, second)}
+        if len(read) != 1 or None in read:
+            found["table"] = "another table"
+        elif not found:
+            found["table"] = "the table as it is released"
+    drawn = [made.get("seed") if made.get("draws") else None for made in (first, second)]
+    return found if None in drawn else found | _apart("seed of the draws", *drawn)
 
 
 def digest(*arrays: Any) -> str:

@@ -247,6 +247,16 @@ def _table(weights=None):
     return found if weights is None else replace(found, weights=np.asarray(weights, dtype=float))
 
 
+def _gaps(missing):
+    """The same people, some of whom have no age or no diagnosis."""
+    found = PEOPLE[["age", "sex", "diagnosis"]].astype(object)
+    found.loc[::3, "age"] = None
+    found.loc[::5, "diagnosis"] = None
+    return rb.read_table(
+        found, quasi_identifiers=["age", "sex"], sensitive=["diagnosis"], missing=missing
+    )
+
+
 def _pairs():
     """Two results that differ in one thing, and how that is named."""
     leak = lambda people: rb.leak.assess(people, leaked=20)  # noqa: E731
@@ -300,6 +310,20 @@ def _pairs():
         "ranges": lambda: (rb.disclosure(_table(), "diagnosis", ranges={"age": band(40)}),
                            rb.disclosure(_table(), "diagnosis", ranges={"age": band(60)}),
                            ALIKE),
+        "missing": lambda: (leak(_gaps("value")), leak(_gaps("matches-anything")),
+                    "another policy for missing cells: value -> matches-anything"),
+        "if_missing": lambda: (
+            rb.disclosure(_gaps("value"), "diagnosis"),
+            rb.disclosure(_gaps("value"), "diagnosis", if_missing="value"),
+            "if_missing: left-out -> value"),
+        "rules": lambda: (*(rb.candidates(_table(), _table(), match={"age": rule})
+                            for rule in (lambda a, b: a == b, lambda a, b: abs(a - b) < 9)),
+                          "another rule of matching"),
+        "draws": lambda: (*(rb.assess("marketer", _table(), method="simulation", draws=n, seed=1)
+                            for n in (100, 101)), "draws: 100 -> 101"),
+        "seed of draws": lambda: (*(rb.assess("marketer", _table(), method="simulation", draws=100,
+                                              seed=s) for s in (1, 2)),
+                                  "seed of the draws: 1 -> 2"),
         "jitter": lambda: (kin(1.0), kin(3.0), "jitter: 1 -> 3"),
     }  # fmt: skip
 
@@ -307,7 +331,8 @@ def _pairs():
 @pytest.mark.parametrize("what", ["levels", "hierarchies", "suppressed", "weights", "seed",
                                   "assessed", "variant", "population", "outside", "together",
                                   "sampled", "jitter", "sizes", "chances", "columns", "secret",
-                                  "fitting", "ranges"])  # fmt: skip
+                                  "fitting", "ranges", "missing", "if_missing", "rules", "draws",
+                                  "seed of draws"])  # fmt: skip
 def test_what_two_results_differ_in_is_named_in_python_and_in_the_shell(what, tmp_path):
     one, two, words = _pairs()[what]()
     with pytest.warns(ReidbnWarning, match=re.escape(words)):
@@ -337,7 +362,8 @@ def test_a_ledger_tells_no_counts_of_two_samples_of_one_table(tmp_path):
 
 
 @pytest.mark.wide
-@pytest.mark.parametrize("what", ["population", "sizes", "chances", "variant", "weights", "ranges"])
+@pytest.mark.parametrize("what", ["population", "sizes", "chances", "variant", "weights", "ranges",
+                                  "if_missing", "rules"])  # fmt: skip
 def test_a_ledger_prints_nothing_again_for_what_was_not_asked(what, tmp_path):
     one, two, _ = _pairs()[what]()
     for result, count in ((one, 1), (one, 1), (two, 2)):

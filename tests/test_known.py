@@ -476,3 +476,25 @@ def test_groups_that_share_columns_mean_the_same_everywhere(people):
     assert again <= 0.12 < r.risk().mean()
     with pytest.raises(UsageError, match='groups overlap: "sex" is in more than one of'):
         rb.assess(ROUTES, people, known=known, population=10_000)
+
+
+def test_groups_that_share_columns_where_missing_cells_match_anything():
+    """An assessment's risk is the mean of one over those who fit, counted pair by pair."""
+    rng, n = np.random.default_rng(7), 60
+    columns = {"age": rng.integers(20, 24, n).astype(object),
+               "sex": rng.choice(["f", "m"], n).astype(object),
+               "town": rng.choice(list("xyz"), n).astype(object)}  # fmt: skip
+    columns["town"][:8], columns["age"][5:15] = None, None
+    people = rb.read_table(columns, quasi_identifiers=list(columns), missing="matches-anything")
+    known = {"A": (["age", "sex"], 0.3), "B": (["sex", "town"], 0.4)}
+    want = 0.7 * 0.6 / n * np.ones(n)
+    for chance, names in (
+        (0.3 * 0.6, ["age", "sex"]), (0.7 * 0.4, ["sex", "town"]), (0.3 * 0.4, list(columns)),
+    ):  # fmt: skip
+        fit = np.ones((n, n), bool)
+        for value in map(columns.get, names):
+            there = np.array([v is not None for v in value])
+            fit &= (value[:, None] == value) | ~there | ~there[:, None]
+        want += chance / fit.sum(axis=1)
+    found = rb.assess("marketer", people, known=known, set={"p_c": 1.0})
+    np.testing.assert_allclose(found.risk(), want, rtol=1e-12)

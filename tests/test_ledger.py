@@ -10,6 +10,7 @@ import pytest
 from test_nothing_given_away import partitions
 
 import reidbn as rb
+from reidbn.cli._results import write_reports
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release import Alike, cells, sketch
 from reidbn.report import refuse_between
@@ -206,3 +207,41 @@ def test_two_verdicts_leave_what_brute_force_leaves():
 
 def held(classes, cell):
     return classes.exactly(cell.last) - classes.exactly(cell.after)
+
+
+def gaps(missing, n=400):
+    """People of whom half have no age: as a value of its own they are many alike."""
+    rng = np.random.default_rng(3)
+    age = rng.integers(20, 60, n).astype(object)
+    age[rng.random(n) < 0.5] = None
+    columns = {"age": age, "sex": rng.choice(["f", "m"], n), "town": rng.choice(list("abc"), n)}
+    return rb.read_table(columns, quasi_identifiers=list(columns), missing=missing)
+
+
+@pytest.mark.wide
+def test_another_policy_for_missing_cells_is_another_question_to_a_ledger(tmp_path):
+    """Cells that match anything pass where cells that are a value of their own do not."""
+    ledger, printed = tmp_path / "releases.json", {}
+    asked = {"threshold": {"overall": 0.2}}
+    for policy in ("matches-anything", "value"):
+        result = rb.assess("marketer", gaps(policy))
+        alone = result.report(tmp_path / "alone.md", **asked).read_text()
+        printed[policy] = result.report(tmp_path / "r.md", ledger=ledger, **asked).read_text()
+        assert printed[policy] == alone
+    assert "Does not pass" in printed["value"]
+    assert "Passes" in printed["matches-anything"]
+
+
+def test_a_green_report_is_not_printed_again_for_what_is_not_green(tmp_path, monkeypatch, capsys):
+    """Whatever the ledger's key may leave out: the guard stands at no person apart, too."""
+    monkeypatch.setattr("reidbn.report.ledgered._asked", lambda *_: "alike")
+    ledger, asked = tmp_path / "releases.json", {"threshold": {"overall": 0.2}}
+    first = rb.assess("marketer", gaps("matches-anything"))
+    shell = {"custodian": False, "ledger": str(ledger), "markdown": str(tmp_path / "a.md")}
+    write_reports(first, shell, **asked)
+    assert "again" not in capsys.readouterr().err
+    write_reports(first, shell, **asked)
+    assert "printed again, as the ledger has it" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="passed, and does not pass itself"):
+        rb.assess("marketer", gaps("value")).report(tmp_path / "b.md", ledger=ledger, **asked)
+    assert not (tmp_path / "b.md").exists()

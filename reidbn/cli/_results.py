@@ -71,14 +71,22 @@ def write_reports(result: Result, asked: Mapping[str, Any], **more: Any) -> None
     ledger = {"command": command_again()}
     if asked.get("ledger") is not None:
         ledger["ledger"] = asked["ledger"]
+    before = _written_at(asked.get("ledger"))
     for name, kind in REPORTS.items():
         if asked.get(name):
             own = {k: v for k, v in more.items() if kind != ".json" or k not in SHEET_ALONE}
             with suppress(CrosscheckFailed):
                 write_as(kind, result, asked[name], custodian=custodian, **own, **ledger)
-            click.echo(f"report: {asked[name]}", err=True)
+            again = before is not None and before == _written_at(asked["ledger"])
+            said = " (printed again, as the ledger has it)" if again else ""
+            click.echo(f"report: {asked[name]}{said}", err=True)
     if asked.get("plot"):
         result.plot(asked["plot"], custodian=custodian)
+
+
+def _written_at(path: str | None) -> int | None:
+    """When a file was last written; None where there is none."""
+    return os.stat(path).st_mtime_ns if path and os.path.exists(path) else None
 
 
 _WRITES = ("--html", "--markdown", "--json-report", "--plot", "--out", "--parquet", "--restricted",

@@ -27,7 +27,7 @@ from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.matching import MOST_CELLS
 from reidbn.microdata.table import People, checked_people
-from reidbn.result import Measure, Result, by_person, count_of, highest_of, mean_of
+from reidbn.result import Measure, Result, by_person, count_of, digest, highest_of, mean_of
 from reidbn.theory.frequencies import numbered
 from reidbn.written import agree, counted
 
@@ -216,14 +216,22 @@ class Candidates(Result):
         return () if self.known is None else self.known.of_each
 
     def _asked_exactly(self) -> tuple[Any, ...]:
-        rules = {name: getattr(rule, "__qualname__", None) or repr(rule)
-                 for name, rule in (self.match or {}).items()
-                 if not isinstance(rule, int | float)}  # fmt: skip
+        rules = {name: repr(rule) for name, rule in (self.match or {}).items()
+                 if not isinstance(rule, int | float) and not callable(rule)}  # fmt: skip
         known = () if self.known is None else self.known.exactly
         return (*known, *((repr(sorted(rules.items())),) if rules else ()))
 
     def _made_with(self) -> dict[str, Any]:
-        return {**super()._made_with(), "outside_fingerprint": self.external.fingerprint}
+        found = {**super()._made_with(), "outside_fingerprint": self.external.fingerprint}
+        rules = sorted(name for name, rule in (self.match or {}).items() if callable(rule))
+        if rules:
+            found["rules_fingerprint"] = digest(np.array(rules), *map(self._answers, rules))
+        return found
+
+    def _answers(self, name: str) -> Grid:
+        """What a rule says of each two values: a function is not told from another by itself."""
+        other, rule = self.columns[name], (self.match or {})[name]
+        return _grid(self.release, self.external, name, other, rule)
 
     @property
     def table(self) -> People:

@@ -321,7 +321,11 @@ class People:
     @property
     def as_released(self) -> dict[str, Any]:
         """What was done to the table that was read; digests where values could be told."""
-        found: dict[str, Any] = {"original_fingerprint": self.whole.as_read.fingerprint}
+        read = self.whole.as_read
+        found: dict[str, Any] = {"original_fingerprint": read.fingerprint}
+        if self.missing != "value":  # told by itself: the records are the same
+            same = replace(read, missing="value")
+            found = {"original_fingerprint": same.fingerprint, "missing": self.missing}
         if coarse := [column for column in self.schema if column.level]:
             ladders = repr([column.hierarchy for column in coarse])
             found["levels"] = {column.name: column.level for column in coarse}

@@ -135,14 +135,15 @@ def _is_one(cell: Marked, classes: Alike) -> bool:
 
 def _again(kind: str, apart: int, entry: Released, texts: Any) -> str:
     """What was printed of the first table; not where that would be green and this one is not."""
+    if entry.is_green and not texts()[1]:
+        which = f"is {counted(apart, 'person')} apart from one that" if apart else "is one that"
+        raise UsageError(
+            f"this table {which} was released with this ledger and passed, and does not pass "
+            f"itself: its own report would tell of the people between, and that of the other "
+            f"would be wrong. Make the table coarser (generalise=, suppress=), or write the "
+            f"custodian's own copy"
+        )
     if apart:
-        if entry.is_green and not texts()[1]:
-            raise UsageError(
-                f"this table is {counted(apart, 'person')} apart from one that was released with "
-                f"this ledger and passed, and does not pass itself: its own report would tell of "
-                f"the people between, and that of the other would be wrong. Make the table coarser "
-                f"(generalise=, suppress=), or write the custodian's own copy"
-            )
         warnings.warn(
             f"the table is {counted(apart, 'person')} apart from one in the ledger (fewer than "
             f"{BASE}): the report has the numbers that were printed of that one",

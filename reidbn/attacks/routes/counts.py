@@ -264,7 +264,8 @@ def _by_matching(
     written = people.as_written()
     frequencies, occurring = [], []
     for mask in progress(range(total), "matches on every subset"):
-        known = [c for j, group in enumerate(groups) if mask >> j & 1 for c in group]
+        named = (c for j, group in enumerate(groups) if mask >> j & 1 for c in group)
+        known = list(dict.fromkeys(named))  # groups may share columns
         matched = people.class_sizes(known)
         sizes[mask] = matched[asked]
         occurring.append(np.unique(matched).astype(np.int64))

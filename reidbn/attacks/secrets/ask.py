@@ -345,6 +345,7 @@ def _found(
         profile=wanted.settled(profile),
         notes=notes,
         origin=wanted.origin,
+        blank_counts=wanted.blank_counts,
         drawn_from=wanted.drawn_from,
         question=DisclosureQuestion(others, at, words, individuals, names[secret]),
     )
