@@ -7,10 +7,11 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from test_nothing_given_away import partitions
 
 import reidbn as rb
-from reidbn.cli._results import write_reports
+from reidbn.cli import reidbn
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release import Alike, cells, sketch
 from reidbn.report import refuse_between
@@ -232,16 +233,25 @@ def test_another_policy_for_missing_cells_is_another_question_to_a_ledger(tmp_pa
     assert "Passes" in printed["matches-anything"]
 
 
-def test_a_green_report_is_not_printed_again_for_what_is_not_green(tmp_path, monkeypatch, capsys):
-    """Whatever the ledger's key may leave out: the guard stands at no person apart, too."""
-    monkeypatch.setattr("reidbn.report.ledgered._asked", lambda *_: "alike")
+def test_a_green_report_is_not_printed_again_for_what_is_not_green(tmp_path):
+    """Whatever a ledger may take for one question: the guard stands at no person apart, too."""
     ledger, asked = tmp_path / "releases.json", {"threshold": {"overall": 0.2}}
-    first = rb.assess("marketer", gaps("matches-anything"))
-    shell = {"custodian": False, "ledger": str(ledger), "markdown": str(tmp_path / "a.md")}
-    write_reports(first, shell, **asked)
-    assert "again" not in capsys.readouterr().err
-    write_reports(first, shell, **asked)
-    assert "printed again, as the ledger has it" in capsys.readouterr().err
+    passes, fails = (rb.assess("marketer", gaps(m)) for m in ("matches-anything", "value"))
+    passes.report(tmp_path / "a.md", ledger=ledger, **asked)
+    fails.report(tmp_path / "alone.md", ledger=tmp_path / "other.json", **asked)
+    content, other = (json.loads(p.read_text()) for p in (ledger, tmp_path / "other.json"))
+    content["releases"][0]["asked"] = other["releases"][0]["asked"]
+    ledger.write_text(json.dumps(content))
     with pytest.raises(UsageError, match="passed, and does not pass itself"):
-        rb.assess("marketer", gaps("value")).report(tmp_path / "b.md", ledger=ledger, **asked)
+        fails.report(tmp_path / "b.md", ledger=ledger, **asked)
     assert not (tmp_path / "b.md").exists()
+
+
+def test_the_shell_says_that_a_report_is_printed_again(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("age,sex,town\n" + "\n".join(map(",".join, rows(120))))
+    words = ["leak", table, "--qi", "age,sex", "--leaked", "20", "--ledger", tmp_path / "ledger",
+             "--markdown", tmp_path / "a.md", "--json-report", tmp_path / "a.json"]  # fmt: skip
+    said = [CliRunner().invoke(reidbn, list(map(str, words))) for _ in range(2)]
+    assert [one.exit_code for one in said] == [0, 0]
+    assert [one.stderr.count("printed again, as the ledger has it") for one in said] == [0, 2]
