@@ -233,6 +233,7 @@ def test_another_policy_for_missing_cells_is_another_question_to_a_ledger(tmp_pa
     assert "Passes" in printed["matches-anything"]
 
 
+@pytest.mark.wide
 def test_a_green_report_is_not_printed_again_for_what_is_not_green(tmp_path):
     """Whatever a ledger may take for one question: the guard stands at no person apart, too."""
     ledger, asked = tmp_path / "releases.json", {"threshold": {"overall": 0.2}}
