@@ -383,7 +383,7 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
             n for n in {**values, **others} if kind != "parameters" or (n in values and n in others)
         ]
         for name in both:
-            least = 0 if kind == "levels" else _UNSAID.get(name)
+            least = 0 if kind == "levels" else None
             found |= _apart(f"{word}{name}", values.get(name, least), others.get(name, least))
     found |= _of_the_records(one, two, first, second)
     found |= {
@@ -406,7 +406,6 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
 
 _SAID = {"parameters": "", "given": "given ", "do": "do ", "columns": "column ",
          "levels": "level of ", "settings": ""}  # fmt: skip
-_UNSAID = {"if_missing": "left-out"}
 MARKS = {
     "of each person": ("of_each_person", "the chances that are each person's own"),
     "exactly": (

@@ -315,7 +315,7 @@ def _pairs():
         "if_missing": lambda: (
             rb.disclosure(_gaps("value"), "diagnosis"),
             rb.disclosure(_gaps("value"), "diagnosis", if_missing="value"),
-            "if_missing: left-out -> value"),
+            "a missing secret is a value"),
         "rules": lambda: (*(rb.candidates(_table(), _table(), match={"age": rule})
                             for rule in (lambda a, b: a == b, lambda a, b: abs(a - b) < 9)),
                           "another rule of matching"),

@@ -139,7 +139,8 @@ def _one(
             all_known = tuple(range(secret))
             source = Partitioned(codes, cardinalities, all_known, (secret,), empty, memory, rows)
     notes = (*people.notes, *wanted.notes, *blur.notes())
-    words = blur.words(names, empty=empty)
+    blank = ("a missing secret is a value",) if wanted.blank_counts else ()
+    words = (*blur.words(names, empty=empty), *blank)
     one = _found(given, (*names, sensitive), source, secret, p, q, knowledge, wanted, notes, words)
     return replace(one, question=replace(one.question, exactly=blur.exactly(names)))
 
@@ -345,7 +346,6 @@ def _found(
         profile=wanted.settled(profile),
         notes=notes,
         origin=wanted.origin,
-        blank_counts=wanted.blank_counts,
         drawn_from=wanted.drawn_from,
         question=DisclosureQuestion(others, at, words, individuals, names[secret]),
     )

@@ -74,8 +74,6 @@ class Disclosure(Result):
     """Each of `people`'s row in the table asked about, where some were left out of it."""
     drawn_from: int | None = None
     """How many people the individuals were drawn at random from; None if they were not drawn."""
-    blank_counts: bool = False
-    """Whether a missing secret is a value of its own."""
     question: DisclosureQuestion = field(default_factory=lambda: DisclosureQuestion((), 0.0))
 
     def __len__(self) -> int:
@@ -91,10 +89,6 @@ class Disclosure(Result):
 
     def _asked_exactly(self) -> tuple[Any, ...]:
         return (*self.question.exactly, *(() if self.chances is None else (self.chances,)))
-
-    def _settings(self) -> dict[str, Any]:
-        """What was made of people whose secret is missing, where they were not left out."""
-        return {"if_missing": "value"} if self.blank_counts else {}
 
     def _asked_about(self) -> Ints | None:
         return self.rows
