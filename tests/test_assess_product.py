@@ -448,7 +448,7 @@ def test_a_simulation_leaves_questions_with_evidence_out_by_name():
     result = rb.assess("marketer", people(), scenario=known(age=0.3, town=0.6, sex=0.5),
                        method="simulation", draws=20)  # fmt: skip
     assert tuple(result.measures) == ("right", "overall")
-    assert result.groups.notes[-1].startswith("question nothing_known is left out")
+    assert any(n.startswith("question nothing_known is left out") for n in result.groups.notes)
 
 
 @pytest.mark.parametrize(

@@ -99,15 +99,15 @@ def test_pyagrum_reads_every_number_in_its_place(model, ending, digits, tmp_path
     if ending == "bif" and min(len(node.states) for node in nodes) < 2:
         pytest.skip("pyAgrum reads no BIF whose node has one state")
     read = gum.loadBN(str(export(model, tmp_path / f"m.{ending}")))
-    called = {node.name: f"{node.name}_" if node.name == "type" else node.name for node in nodes}
+    called = {node.name: "type_" if node.name == "type" else plain(node.name) for node in nodes}
     assert set(read.names()) == {*called.values()}  # type is a word of BIF
     for node in nodes:
         table = read.cpt(called[node.name])
         for label, state in zip(
             read.variable(called[node.name]).labels(), node.states, strict=True
         ):
-            plain = state.replace(".", "_")  # words that pyAgrum reads have no point
-            assert label in (state, plain) or (state[0] == "-" and label.startswith(state[1:]))
+            pointless = state.replace(".", "_")  # words that pyAgrum reads have no point
+            assert label in (state, pointless) or (state[0] == "-" and label.startswith(state[1:]))
         order = [called[name] for name in (*node.parents, node.name)]
         assert set(table.names) == {*order}
         axes = [list(reversed(table.names)).index(name) for name in order]

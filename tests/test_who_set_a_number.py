@@ -85,7 +85,7 @@ def test_a_chance_of_the_scenario_that_was_set_does_not_stop_the_report(people, 
 
 def test_the_threat_model_shows_the_chance_that_was_set(people, written):
     result = _assess("adversary-routes", people, scenario=written("n"), set={"p_knows_age": 0.1})
-    age = threat_model(result, Telling(custodian=True)).shown[1].rows[0]
+    age = threat_model(result, Telling(custodian=True)).details[0].rows[0]
     assert age[2].startswith("0.1 ")
     assert age[3] == "assumption: set for this assessment in place of 0.6"
 
@@ -103,7 +103,9 @@ def test_the_account_of_a_scenario_shows_the_chance_that_was_set(people):
     assert entry.value == "0.25"
     assert entry.source.startswith("assumption: set for this assessment in place of ")
     asked = _assess("adversary-routes", people, scenario=account)
-    rows, before = (threat_model(r, Telling(custodian=True)).shown[1].rows for r in (result, asked))
+    rows, before = (
+        threat_model(r, Telling(custodian=True)).details[0].rows for r in (result, asked)
+    )
     was = asked.attack.parameters["p_account"].value
     assert [float(r[2].split()[0]) for r in rows] == pytest.approx(
         [float(b[2].split()[0]) * 0.25 / was for b in before], rel=0.01
