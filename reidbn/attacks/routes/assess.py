@@ -39,7 +39,7 @@ from reidbn.attacks.routes.arguments import (
     truth,
     whole_number,
 )
-from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
+from reidbn.attacks.routes.assessment import MATCH, OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.routes.blocks import risks as exact_risks
 from reidbn.attacks.routes.by_weight import (
     BY_WEIGHTS,
@@ -86,7 +86,6 @@ from reidbn.population.sample import AS_IT_WAS, SUPPRESSED, population_size, sto
 from reidbn.release.writing import private_folder
 from reidbn.written import agree, counted
 
-MATCH = "journalist_match"
 METHODS = ("exact", "simulation")
 
 

@@ -35,7 +35,7 @@ from scipy.special import ndtri
 
 from reidbn.attacks.parquet import write_frames
 from reidbn.attacks.routes.arguments import place_of
-from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
+from reidbn.attacks.routes.assessment import MATCH, OVERALL, Array, Assessment
 from reidbn.attacks.routes.blocks import risks
 from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.drivers import most_exposed
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 
 
 MOST_SUBSETS = 512  # posteriors that are integrated; the others stay at their estimates
-MATCH = "journalist_match"
 FURTHER = (np.minimum, np.maximum)
 
 

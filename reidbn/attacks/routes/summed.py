@@ -314,11 +314,7 @@ def subset_chances(
     chance, members = found
     if len(members) << len(group.members) > MOST_CHANCES:
         return None
-    weights: Array = np.ones((*members.shape[:2], 1))
-    for j in range(len(group.members)):
-        p = members[:, :, j]
-        weights = np.concatenate([weights * p[..., :1], weights * p[..., 1:]], axis=-1)
-    return np.asarray((chance[..., None] * weights).sum(axis=1))
+    return np.asarray((chance[..., None] * _products(members)).sum(axis=1))
 
 
 def _subset_chances(network: Network, group: Group, *, validate: bool) -> Array:
@@ -328,11 +324,15 @@ def _subset_chances(network: Network, group: Group, *, validate: bool) -> Array:
         last_first = (0, *range(len(group.members), 0, -1))
         return np.asarray(found.transpose(last_first).reshape(len(found), -1))
     chance, members = _chances(network, group, validate=validate)
-    weights: Array = np.ones((*members.shape[1:3], 1))
-    for j in range(len(group.members)):
-        p = members[0, :, :, j]
+    return np.asarray((chance[0][:, None] @ _products(members[0]))[:, 0])
+
+
+def _products(members: Array) -> Array:
+    """The chances of all subsets from those of each member: their last two axes become one."""
+    weights: Array = np.ones((*members.shape[:2], 1))
+    for p in np.moveaxis(members, 2, 0):
         weights = np.concatenate([weights * p[..., :1], weights * p[..., 1:]], axis=-1)
-    return np.asarray((chance[0][:, None] @ weights)[:, 0])
+    return weights
 
 
 def _above_members(

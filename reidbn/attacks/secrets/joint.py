@@ -68,12 +68,13 @@ def breach_of_any(found: Mapping[str, Disclosure]) -> Floats:
     _refuse_unlike(found)
     everybody, places = asked_about(found)
     known = {name: d.source.others(d.column) for name, d in found.items()}
+    profiles = {name: _profile(d) for name, d in found.items()}
     total = np.zeros(everybody.size)
     for part in progress(range(1 << len(first.known)), "what may be known"):
         chance, broken = np.zeros((2, everybody.size))
         for name, d in found.items():
             members = [c for bit, c in enumerate(known[name]) if part >> bit & 1]
-            own = _chances(d, sum(1 << c for c in members))
+            own = _law(d)[profiles[name], sum(1 << c for c in members)]
             chance[places[name]] = own
             if own.any():
                 alike, same = d.source.at(d.column, members)
@@ -84,13 +85,17 @@ def breach_of_any(found: Mapping[str, Disclosure]) -> Floats:
     return total
 
 
-def _chances(d: Disclosure, mask: int) -> Floats:
-    """Each individual's chance that exactly this subset is known."""
+def _law(d: Disclosure) -> Floats:
+    """The chance that exactly a subset is known: kind of people x subset."""
     if d.chances is None:
         raise UsageError("no chances were said of what may be known")
+    return d.chances
+
+
+def _profile(d: Disclosure) -> Ints:
+    """Of which kind each individual is."""
     profile = np.zeros(len(d.table), dtype=np.int64) if d.profile is None else d.profile
-    own = profile if d.rows is None else profile[d.rows]
-    return np.asarray(d.chances[own, mask])
+    return np.asarray(profile if d.rows is None else profile[d.rows])
 
 
 def _refuse_unlike(found: Mapping[str, Disclosure]) -> None:
