@@ -472,8 +472,20 @@ def print_table(columns: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> None
     console.print(table)
 
 
+def typed_options(names: Iterable[str]) -> list[str]:
+    """Those of these options that stand in the command, as they are written."""
+    source = click.get_current_context().get_parameter_source
+    typed = click.core.ParameterSource.COMMANDLINE
+    return [f"--{name.replace('_', '-')}" for name in names if source(name) is typed]
+
+
 def refuse_without(name: str, needs: str, *, is_there: bool) -> None:
     """An option that was typed and would be dropped, since what it is about is not there."""
-    source = click.get_current_context().get_parameter_source(name)
-    if source is click.core.ParameterSource.COMMANDLINE and not is_there:
-        raise UsageError(f"--{name.replace('_', '-')} needs {needs}")
+    for option in typed_options([] if is_there else [name]):
+        raise UsageError(f"{option} needs {needs}")
+
+
+def refuse_beside(options: Mapping[str, Any], names: Iterable[str], why: str) -> None:
+    """Options that are there and may not be, beside another one."""
+    for name in (name for name in names if options[name] is not None):
+        raise UsageError(f"--{name.replace('_', '-')} {why}; leave one of the two out")

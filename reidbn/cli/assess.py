@@ -20,6 +20,7 @@ from reidbn.cli._options import (
     print_json,
     read_settings,
     read_states,
+    refuse_beside,
     say_gate,
     set_option,
 )
@@ -198,12 +199,9 @@ LEVEL = 0.09  # of the overall risk, above which people are counted
 
 def _refuse_of_part(options: dict[str, Any]) -> None:
     """What is about everybody is not asked of some."""
-    for name in _OF_EVERYBODY:
-        if options["individuals"] is not None and options[name] is not None:
-            raise UsageError(
-                f"--{name.replace('_', '-')} is about everybody, --individuals asks about some; "
-                "leave one of the two out"
-            )
+    if options["individuals"] is not None:
+        why = "is about everybody, --individuals asks about some"
+        refuse_beside(options, _OF_EVERYBODY, why)
 
 
 def _say_part(
@@ -240,12 +238,12 @@ def _say_part(
 
 def _refuse_of_draws(options: dict[str, Any]) -> None:
     """What is about the risks themselves is not asked of shares of draws."""
-    for name in (*_OF_EVERYBODY, "individuals"):
-        if options["method"] == "simulation" and options[name] is not None:
-            raise UsageError(
-                f"--{name.replace('_', '-')} is about risks, and with --method simulation they are "
-                "shares of draws, low for whoever was never hit; leave one of the two out"
-            )
+    if options["method"] == "simulation":
+        why = (
+            "is about risks, and with --method simulation they are shares of draws, low for "
+            "whoever was never hit"
+        )
+        refuse_beside(options, (*_OF_EVERYBODY, "individuals"), why)
 
 
 def _say_simulated(

@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
-from reidbn.cli._options import WHOLE, number, output_options, print_json, print_table
+from reidbn.cli._options import (
+    WHOLE,
+    number,
+    output_options,
+    print_json,
+    print_table,
+    typed_options,
+)
 from reidbn.cli._results import result_options, write_reports
 from reidbn.cli._tables import write_parquet
 from reidbn.cli.linkage import read_sparse_table, sparse_options
@@ -102,14 +108,12 @@ def family(table: str, as_json: bool, quiet: bool, **options: Any) -> None:
 
 def _refuse_unused(names: tuple[str, ...], rule: str) -> None:
     """Raise where an option is written that says nothing by this rule."""
-    context = click.get_current_context()
-    for name in names:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            other = "strict" if rule == "posterior" else "posterior"
-            raise UsageError(
-                f"--{name.replace('_', '-')} is of --rule {other} alone, and would say nothing of "
-                f"--rule {rule}; leave it out"
-            )
+    other = "strict" if rule == "posterior" else "posterior"
+    for option in typed_options(names):
+        raise UsageError(
+            f"{option} is of --rule {other} alone, and would say nothing of --rule {rule}; "
+            "leave it out"
+        )
 
 
 def _show(found: Neighbourhood, *, as_json: bool, quiet: bool) -> None:

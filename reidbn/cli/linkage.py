@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from reidbn.cli._options import (
     WHOLE,
@@ -16,6 +15,7 @@ from reidbn.cli._options import (
     output_options,
     print_json,
     print_table,
+    typed_options,
 )
 from reidbn.cli._results import result_options, write_reports
 from reidbn.cli._tables import reading, write_parquet
@@ -146,16 +146,12 @@ def _protections(sparse: Sparse, options: dict[str, Any], *, as_json: bool) -> N
     """The table of releases; of what the model has not, refused."""
     import reidbn as rb
 
-    context = click.get_current_context()
-    given = {
-        name
-        for name in context.params.keys() - _OF_PROTECTIONS
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
-    if given:
+    for option in typed_options(
+        sorted(click.get_current_context().params.keys() - _OF_PROTECTIONS)
+    ):
         raise UsageError(
-            f"--protections asks the model linkage, and has no --{min(given).replace('_', '-')}; "
-            "leave it out, or ask rb.what_if"
+            f"--protections asks the model linkage, and has no {option}; leave it out, or ask "
+            "rb.what_if"
         )
     known = _known(options["known"])
     if isinstance(known, dict):

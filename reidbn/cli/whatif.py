@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from reidbn.above import is_above, refuse_no_limit
 from reidbn.cli._files import are_results, compare_files
@@ -23,6 +22,7 @@ from reidbn.cli._options import (
     read_grid,
     read_settings,
     read_states,
+    typed_options,
 )
 from reidbn.cli._question import Call, asks
 from reidbn.cli._results import result_options
@@ -165,10 +165,9 @@ def _refuse_of_files(asked: Call, *then: tuple[str, ...]) -> None:
     """Two result files are compared as they are: nothing is asked of them anew."""
     if asked.question is None:
         raise UsageError(f"{asked.attack} is a result file: name a second one to compare it with")
-    said = click.get_current_context().get_parameter_source("statistic")
     named = ["--then-..."] if any(then) else []
     named += [f"--{name.replace('_', '-')}" for name, value in asked.how.items() if value]
-    named += ["--statistic"] if said is ParameterSource.COMMANDLINE else []
+    named += typed_options(["statistic"])
     if named:
         raise UsageError(f"two result files are compared as they are; leave {named[0]} out")
 
