@@ -13,14 +13,7 @@ from collections import defaultdict
 import numpy as np
 
 from reidbn.release import Alike, cells, promised
-
-
-def partitions(n, largest=None):
-    if n == 0:
-        yield ()
-    for first in range(min(n, largest or n), 0, -1):
-        for rest in partitions(n - first, first):
-            yield (first, *rest)
+from tests.outward_attacker import partitions
 
 
 def coarser(sizes):

@@ -24,6 +24,15 @@ COLOURS = {"#0072b2": "prosecutor", "#009e73": "marketer", "#cc79a7": "overall"}
 LEVELS = sorted({*(float(f"{m}e-{e}") for e in range(1, 6) for m in (1, 2, 5)), 0.09, 0.33})
 
 
+def partitions(n, largest=None):
+    """All ways to stand in classes: sizes that add up to n."""
+    if n == 0:
+        yield ()
+    for first in range(min(n, largest or n), 0, -1):
+        for rest in partitions(n - first, first):
+            yield (first, *rest)
+
+
 @dataclass
 class Reader:
     """What is known: rows of coefficients on the number of classes of each size, with bounds."""

@@ -8,7 +8,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from test_nothing_given_away import partitions
+from outward_attacker import partitions
 
 import reidbn as rb
 from reidbn.cli import reidbn

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 import pytest
+from outward_attacker import partitions
 
 import reidbn as rb
 from reidbn.release import Alike, audited, cells, down, promised, protections
@@ -26,15 +27,6 @@ from reidbn.report import (
 )
 
 OUT = Telling()
-
-
-def partitions(n, largest=None):
-    """All ways to stand in classes: sizes that add up to n."""
-    if n == 0:
-        yield ()
-    for first in range(min(n, largest or n), 0, -1):
-        for rest in partitions(n - first, first):
-            yield (first, *rest)
 
 
 def counts(sizes):

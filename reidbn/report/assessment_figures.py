@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from reidbn.report.style import INK, SERIES, WIDE, blank, names_on_lines, used_by
 from reidbn.report.telling import LEVELS, Telling
+from reidbn.report.thresholds import PRESETS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-USERS = {0.05: "Ontario, high", 0.09: "EMA, Canada", 0.2: "cell-5", 0.33: "cell-3"}
-"""Whose precedents have these numbers; they are about 1/class, not about the risk of an attack."""
+USERS = {t.value: t.name for t in reversed(PRESETS.values())}  # of several the first
+"""Which precedent has a number; they are about 1/class, not about the risk of an attack."""
 LEFT = 1e-5  # where the axis of risks begins
 FINEST = 400  # steps in a tenfold that can be told apart in a picture
 DASHES = ("-.", "--", ":", (0, (5, 1, 1, 1, 1, 1)), "-")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reidbn.above import band_of
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.routes.assessment import OVERALL, THRESHOLDS, Assessment
+from reidbn.attacks.routes.assessment import MATCH, OVERALL, THRESHOLDS, Assessment
 from reidbn.attacks.routes.register import register
 from reidbn.attacks.routes.truth import act_out, not_acted
 from reidbn.inference.compared import AGREES
@@ -152,7 +152,7 @@ def _by_route(summary: Summary, telling: Telling) -> Shown:
 
 def curves(result: Assessment, telling: Telling) -> Shown:
     """The share of people above each risk, route by route."""
-    routes = {m: result.risk(m) for m in result.measures if m != "journalist_match"}
+    routes = {m: result.risk(m) for m in result.measures if m != MATCH}
     levels = (0.001, 0.01, *THRESHOLDS, 0.5)
     rows = [
         [f"{t:g}", *(telling.share(telling.above(v, t), len(result)) for v in routes.values())]
