@@ -85,7 +85,7 @@ def test_a_watched_file_is_checked_and_drawn_again_after_a_change(tmp_path, monk
         if change is not None:
             path.write_text(change)
 
-    monkeypatch.setattr(inside(reidbn.get_command(None, "check").callback).time, "sleep", sleep)
+    monkeypatch.setattr(inside(reidbn.get_command(None, "check").callback), "sleep", sleep)
     found = CliRunner().invoke(reidbn, ["check", str(path), "--watch", "--draw", str(picture)])
     assert found.exit_code == 0, found.output
     assert drawn == [True, False, False, True]

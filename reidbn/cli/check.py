@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from time import sleep, strftime
 from typing import Any
 
 import click
@@ -77,8 +77,8 @@ def _watched(files: tuple[str, ...], look: Callable[[], int]) -> int:
                 seen = now
                 click.clear()
                 code = look()
-                click.echo(f"{time.strftime('%H:%M:%S')} watching; Ctrl-C ends it", err=True)
-            time.sleep(PAUSE)
+                click.echo(f"{strftime('%H:%M:%S')} watching; Ctrl-C ends it", err=True)
+            sleep(PAUSE)
     except KeyboardInterrupt:
         return code
 
