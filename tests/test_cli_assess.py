@@ -78,6 +78,7 @@ def test_assess_takes_a_scenario_file_and_prints_json(table, tmp_path):
     [
         (("--population", "10"), "smaller than the table"),
         (("--population", "5000", "--scenario", "voter"), "no scenario"),
+        (("--population", "5000", "--known", "age+sex"), "take a chance: age+sex=1"),
         (("--population", "5000", "--column", "state"), "ATTRIBUTE=COLUMN"),
         (("--population", "5000", "--html", "r.html", "--option", "age=1"), "NAME:COLUMN=LEVEL"),
         (("--population", "5000", "--restricted", "r.txt"), ".csv or .parquet"),

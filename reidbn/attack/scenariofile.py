@@ -166,6 +166,8 @@ def load_scenario(name_or_path: str | os.PathLike[str] | Scenario) -> Scenario:
         return named_register(name)
     path = scenarios_folder() / f"{name}.yaml" if name in scenarios() else Path(name)
     if not path.suffix and not path.exists():
+        if "+" in name:
+            raise UsageError(f'"{name}": columns that are learnt together take a chance: {name}=1')
         raise UsageError(
             f'no scenario "{name}" is shipped; {did_you_mean(name, (*scenarios(), REGISTER))}'
         )
