@@ -342,6 +342,75 @@ def test_changes_and_intervals_ask_the_model_again(result):
     assert swept.item() == pytest.approx(moved.risk().mean())
 
 
+def mostly_dates(n=300):
+    """Half of the rest depends on a date that most people have alone."""
+    rng = np.random.default_rng(41)
+    codes = np.column_stack([rng.integers(0, 4 * n, n), *rng.integers(0, 4, (2, n))])
+    codes[:, 1] = (codes[:, 0] + codes[:, 1] // 2) % 4
+    return rb.People.from_codes(
+        np.column_stack([np.unique(c, return_inverse=True)[1] for c in codes.T]), list("abc")
+    )
+
+
+@pytest.mark.parametrize("population", [1_200, 20_000])
+@pytest.mark.parametrize("table", [patients, mostly_dates])
+def test_an_interval_of_an_assessment_is_that_of_a_fit(table, population):
+    """Layer, structure, values that ran out or never do: told of all columns by both alike."""
+    people = table()
+    fit = rb.population.fit(people, population=population, model="structured")
+    asked = rb.assess("adversary-routes", people, scenario="worst-case", population=population,
+                      population_model="structured")  # fmt: skip
+    found, every = asked.population, asked.population.by_column.population
+    ends = every.structured.ends((0.025, 0.975), every.classes.frequencies)
+    rows = np.arange(every.classes.rows)
+    sizes = every.classes.sizes_of(rows)
+    alone = sizes[-1] == 1
+    own = fit.people[fit.people["class_size"] == 1]
+    for end, column in zip(ends, ("p_unique_low", "p_unique_high"), strict=True):
+        told, match = end.told(every.row_of[rows], np.minimum(sizes, 4).astype(np.int8))
+        assert told[-1, alone].mean() == pytest.approx(own[column].mean(), rel=0.1)
+        assert (match[-1, alone] >= told[-1, alone] - 1e-6).all()
+    sure = asked.population_uncertainty()
+    low, high = fit.interval("p_unique")
+    share = alone.sum() / len(people)
+    row = sure.table().loc["journalist"] / share
+    assert row["low"] < low + 0.02
+    assert row["high"] > high - 0.02
+    assert row["high"] - row["low"] < 1.6 * (high - low) + 0.02
+    assert found.by_column is not None
+
+
+@pytest.mark.parametrize("population", [900, 5_000])
+def test_values_of_one_attribute_may_have_run_out(population):
+    """Pitman's never do; below a half sampled the lower end is nobody, as that of a fit."""
+    people = patients().select(["age"])
+    asked, by_class_sizes = (
+        rb.assess("adversary-routes", people, scenario="worst-case", population=population,
+                  population_model=model).population_uncertainty().people("journalist")
+        for model in ("structured", "pitman-bayes")
+    )  # fmt: skip
+    uniques = people.class_sizes(["age"]) == 1
+    assert uniques.any()
+    stay = rb.population.fit(people, ["age"], population=population, model="zayatz").p_unique
+    least = np.minimum(by_class_sizes["low"][uniques], stay if population == 900 else 0.0)
+    np.testing.assert_allclose(asked["low"][uniques], least)
+    assert (least < by_class_sizes["low"][uniques]).all()
+    np.testing.assert_allclose(asked["high"], by_class_sizes["high"])
+
+
+def test_the_mean_has_the_chance_of_who_is_unique(result):
+    """Of a mean over people, more than the means of their ends; and within what can happen."""
+    sure = result.population_uncertainty()
+    for measure, row in sure.table().iterrows():
+        low, high = (end.mean() for end in (sure.people(measure)[e] for e in ("low", "high")))
+        assert row["low"] <= low
+        assert high <= row["high"]
+    row, each = sure.table().loc["journalist"], sure.people("journalist")
+    assert row["low"] < each["low"].mean() - 1e-5
+    assert row["high"] > each["high"].mean() + 1e-5
+    assert row["high"] <= result.risk("prosecutor").mean()
+
+
 @pytest.mark.wide
 def test_structures_are_shown_side_by_side(result, people, tmp_path):
     table = result.population.table().set_index("known")
@@ -401,6 +470,8 @@ def test_many_people_are_told_what_each_of_them_is_told():
     np.testing.assert_allclose(few, every[:7], rtol=1e-6)
     np.testing.assert_allclose(found.unique_of(rows[-5:]), found.unique_of(rows)[-5:], rtol=1e-6)
     assert (np.diff(every, axis=1) >= 0).all()
-    ends = found.moved(-1.0).match(rows)
-    assert (ends <= every + 1e-6).all()
-    assert (ends < every).any()
+    ends = asked.population_uncertainty()
+    low, high = (ends.of_people(end, "journalist_match") for end in (ends.low, ends.high))
+    assert (low <= asked.risk("journalist_match") + 1e-6).all()
+    assert (asked.risk("journalist_match") <= high + 1e-6).all()
+    assert (low < high).any()

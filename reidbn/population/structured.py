@@ -70,6 +70,38 @@ QUANTITIES = ("expected_uniques", "expected_uniques_in_table", "p_unique")
 _DRAWS, _KNOTS = 4_000, 80
 
 
+def drawn_chances(
+    chances: NDArray[Any],
+    run_out: NDArray[Any],
+    stay: NDArray[Any] | None,
+    factor: NDArray[Any],
+    most: float = 1.0,
+) -> NDArray[Any]:
+    """What an estimate leaves open, of one table or of every subset: draws of its chances by knot.
+
+    Axes: draw, knot, before them any others.  `chances` are those of drawn points of the layer's
+    posterior, `factor` that of the structure, by draw; no chance is above `most`.  A third of the
+    draws, `run_out`, takes rows of one share for alike likely, so that rare ones may have run out:
+    of few attributes they have, and the layer's e keeps some.  Where most people have a value of
+    their own on a column, another third, `stay`, says by draw what class sizes alone say, whose
+    values never run out: such a table cannot tell.
+    """
+    drawn, third = chances.copy(), run_out.shape[-2]
+    drawn[..., :third, :] = run_out
+    if stay is not None:
+        drawn[..., third : 2 * third, :] = stay[..., None]
+    drawn *= factor[..., None]
+    return np.asarray(np.minimum(drawn, most, out=drawn))
+
+
+def least_that_stay(table: FrequencyTable, population: float) -> float:
+    """The least of the P(F = 1 | f = 1) of one attribute, whose values may have run out.
+
+    Nobody below a half sampled; from there the table's own class sizes tell who stays.
+    """
+    return 0.0 if table.n < HALF * population else zayatz(table, int(population))
+
+
 @dataclass(frozen=True)
 class StructuredParts:
     """What an estimate is made of: population uniques by structure, and the interval's parts."""
@@ -253,25 +285,17 @@ class StructuredFit(Uniqueness):
         return np.asarray(np.bincount(at, minlength=_KNOTS), dtype=np.float64)
 
     def _rates(self, spread: tuple[float, float] = SPREAD, *, draws: int = _DRAWS) -> Floats:
-        """Drawn P(F = 1 | f = 1) by knot: the layer's posterior, times the structure's factor.
-
-        Structures err alike in strata of one table, and their factors are drawn alike.  A third of
-        the draws takes rows of one share for alike likely, so that rare ones may have run out: of
-        few attributes they have, and the layer's e keeps some.  Where most people have a value of
-        their own on a column, another third says what class sizes alone say, whose values never run
-        out: such a table cannot tell.
-        """
+        """Drawn P(F = 1 | f = 1) by knot; structures err alike in strata of one table."""
         alike, own = np.random.default_rng(self.seed), np.random.default_rng([self.seed, 1])
         factor = np.exp(self._structure(spread) * alike.standard_normal(draws))
         point = own.choice(len(self.layer.weight), size=draws, p=self.layer.weight)
-        rates, third = self._by_point[point], draws // 3
-        rates[:third] = self.layer.all_alike(self._knots, self.population)[point[:third]]
+        stay = None
         if self.key is not None:
-            node = own.choice(len(self.key.weight), size=third, p=self.key.weight)
+            node = own.choice(len(self.key.weight), size=draws // 3, p=self.key.weight)
             theta, alpha = self.key.theta[node], self.key.alpha[node]
             stay = stays_unique(self.n, self.population, theta=theta, alpha=alpha)
-            rates[third : 2 * third] = stay[:, None]
-        return np.asarray(np.minimum(rates * factor[:, None], 1.0))
+        run_out = self.layer.all_alike(self._knots, self.population)[point[: draws // 3]]
+        return drawn_chances(self._by_point[point], run_out, stay, factor)
 
     def _realised(self, rates: Floats) -> Floats:
         """Draws of the population's uniques."""
@@ -424,9 +448,8 @@ class OneAttribute(StructuredInstead):
         from scipy.stats import poisson
 
         low, high = self.chosen.prediction_interval(level=level)
-        if self.sampling_fraction < HALF:
-            return 0, high
-        stay = zayatz(self.sample.table, self.population) * self.uniques / self.sampling_fraction
+        stay = least_that_stay(self.sample.table, self.population)
+        stay *= self.uniques / self.sampling_fraction
         return min(low, int(poisson.ppf((1 - level) / 2, stay))), high
 
     def _remarks(self) -> list[str]:

@@ -13,13 +13,14 @@ then takes what is said of the smaller one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from reidbn.microdata.classes import some_of
 from reidbn.microdata.rows import DistinctRows
@@ -31,15 +32,20 @@ from reidbn.population.structured import (
     SMALLEST,
     SPREAD,
     UNSEEN,
+    drawn_chances,
     frequencies_of,
     is_ordered,
     own_columns,
 )
 from reidbn.progress import progress
-from reidbn.theory.frequencies import FrequencyTable
+from reidbn.theory.class_law import mean_inverse
+from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.layer import FEW
-from reidbn.theory.layers import SubsetLayers, fit_layers, knots, read, tally
+from reidbn.theory.layers import SubsetLayers, fit_layers, knots, read, spread_out, tally
 from reidbn.theory.marginals import Marginals
+from reidbn.theory.pitman import stays_unique
+from reidbn.theory.pitman_fit import maximise
+from reidbn.theory.region import Region, posteriors
 from reidbn.theory.structure import SHOWN, Distinct, determined, together
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -103,15 +109,57 @@ class StructuredSubsets:
         found = self.answers.max(axis=1) / self.answers.min(axis=1)
         return np.where(self.speaks, found[self.place], 1.0)
 
-    def at_end(self, deviations: float) -> StructuredSubsets:
-        """The same at one end of what layers and structures leave open."""
-        pi = self.layers.n / self.layers.N
+    def ends(
+        self, tails: tuple[float, float], frequencies: Sequence[FrequencyTable]
+    ) -> tuple[StructuredSubsets, StructuredSubsets]:
+        """The same at both ends of what `drawn_chances` leaves open, all chances at one quantile.
+
+        `frequencies` are those of the classes on every subset.  The estimate lies between the ends.
+        """
+        layers = self.layers
+        low, high = ([layers.unique.copy(), *(m.copy() for m in layers.match)] for _ in range(2))
+        normal = ndtri(spread_out(layers.drawn.shape[1])[1])
+        deviation = self._structure
+        for some, tables in layers.by_draw():
+            stay = self._stay(some, frequencies)
+            factor = np.exp(np.outer(deviation[some], normal)).astype(np.float32)
+            for k, (told, run_out) in enumerate(tables):
+                own = None if stay is None else stay[k]
+                drawn = drawn_chances(told, run_out, own, factor, 1 / max(k, 1))
+                found = np.quantile(drawn, tails, axis=1).astype(np.float32)
+                low[k][some] = np.minimum(low[k][some], found[0])
+                high[k][some] = np.maximum(high[k][some], found[1])
+        return tuple(
+            replace(self, layers=replace(layers, unique=unique, match=tuple(match)))
+            for unique, *match in (low, high)
+        )  # type: ignore[return-value]
+
+    def _stay(self, some: Ints, frequencies: Sequence[FrequencyTable]) -> list[NDArray[Any]] | None:
+        """What class sizes alone say, where people have values of their own: subset x draw.
+
+        P(F = 1 | f = 1) and E[1/F | f]; None where they have not.
+        """
+        if not any(self.marginals.keys[i] for i in some):
+            return None
+        n, N, draws = self.layers.n, self.layers.N, self.layers.drawn.shape[1]
+        even = spread_out(draws)[0][draws // 3 : 2 * (draws // 3)]
+        packed = Packed.of([frequencies[mask] for mask in self.marginals.wanted[some]])
+        theta, alpha = np.empty((2, len(some), len(even)))
+        for i, at in enumerate(posteriors(Region(packed, N, maximise(packed)))):
+            node = np.searchsorted(np.cumsum(at.weight)[:-1], even)
+            theta[i], alpha[i] = at.theta[node], at.alpha[node]
+        told = [stays_unique(n, N, theta=theta, alpha=alpha)]
+        told += [mean_inverse(float(f), n, N, theta=theta, alpha=alpha) for f in range(1, FEW + 1)]
+        return told
+
+    @property
+    def _structure(self) -> Floats:
+        """Equation (2) of structured.py, by subset asked for."""
         fixed, usual = SPREAD
         apart = np.where([bool(key) for key in self.marginals.keys], APART_OF_OWN, usual)
-        structure = fixed**2 * (1 - pi) + (apart * np.std(np.log(self.answers), axis=1)) ** 2
-        factor = np.exp(deviations * np.sqrt(self.layers.spread**2 + structure[:, None]))
-        layers = self.layers.times(factor.astype(np.float32))
-        return StructuredSubsets(self.marginals, layers, self.place, self.answers)
+        left = 1 - self.layers.n / self.layers.N
+        off = np.std(np.log(self.answers), axis=1)
+        return np.asarray(np.sqrt(fixed**2 * left + (apart * off) ** 2))
 
 
 def fit_every_subset(

@@ -121,13 +121,10 @@ def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
     kept = result.__dict__  # asked by each section of a page and by its JSON
     found = kept.get("_sure") or kept.setdefault("_sure", result.population_uncertainty())
     return {
-        str(name): {
-            "mean": result.risk(name),
-            "low": found.of_people(found.low, name),
-            "high": found.of_people(found.high, name),
-        }
+        str(name): dict(zip(("mean", "low", "high"), (result.risk(name), *found.of_mean(name)),
+                            strict=True))
         for name in found.low
-    }
+    }  # fmt: skip
 
 
 def fit_status(result: Assessment) -> str:

@@ -89,8 +89,16 @@ class CalibratedLayer:
 
     def all_alike(self, x: Floats, N: float) -> Floats:
         """P(F = 1 | f = 1) were there no e, and rows of one x alike likely: grid point, x."""
+        return np.asarray(np.exp((N - self.n) * np.log1p(-self._alike(x))))
+
+    def match_alike(self, f: int, x: Floats, N: float) -> Floats:
+        """E[1/F | f] in the same way."""
+        p = self._alike(x)
+        return np.asarray(mean_inverse_beside(np.full(p.shape, float(f)), (N - self.n) * p))
+
+    def _alike(self, x: Floats) -> Floats:
         log_p = self.a[:, None] + self.b[:, None] * x - np.log(self.n)
-        return np.asarray(np.exp((N - self.n) * np.log1p(-np.minimum(np.exp(log_p), LARGEST))))
+        return np.asarray(np.minimum(np.exp(log_p), LARGEST))
 
     def mean_inverse(self, f: int, x: Floats, N: float) -> Floats:
         """Equation (4) for a class size of at most `FEW`: axes grid point, x."""

@@ -7,7 +7,8 @@ posteriors of all subsets are one product of matrices, and what they say another
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,6 +38,10 @@ SURE = 6.0  # how far beyond N/n the first knot lies
 FINE = 0.05  # between the values of m that are tabled
 AT_ONCE = 512  # subsets
 UNSURE_STEP = 0.5
+DRAWS, ENDS = 1 << 20, (200, 2_000)
+"""Points drawn of all posteriors, and the fewest and most of one."""
+DRAWN_AT_ONCE = 1 << 23  # cells
+EVEN = 0.7548776662466927  # 1/p, p^3 = p + 1: multiples of (1/p, 1/p^2) fill the square evenly
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,20 +54,39 @@ class SubsetLayers:
     """The first knot."""
     unique: Single
     """P(F = 1 | f = 1): subset x knot."""
-    spread: Single
-    """Standard deviation of its log over the layer's posterior: subset x knot."""
     match: tuple[Single, ...]
     """E[1/F | f] for f of one to three: subset x knot."""
+    unsure: Floats
+    """By subset, as in `fit_layer`, in steps: which grid its posterior stands on."""
+    drawn: NDArray[np.int32]
+    """Points of that grid, drawn from its posterior: subset x draw."""
 
     @property
     def knots(self) -> int:
         return int(self.unique.shape[1])
 
-    def times(self, factor: Single) -> SubsetLayers:
-        """The same with all chances so many times as large, as far as there is room."""
-        unique = np.minimum(self.unique * factor, 1)
-        match = (np.minimum(m * factor, 1 / f) for f, m in enumerate(self.match, 1))
-        return replace(self, unique=unique, match=tuple(match))
+    def by_draw(self) -> Iterator[tuple[NDArray[np.int64], list[tuple[Single, Single]]]]:
+        """Some subsets, and by draw and knot what is said of them: subset x draw x knot.
+
+        P(F = 1 | f = 1) and E[1/F | f], each by its layer, and, of the first third of the draws,
+        were there no e.
+        """
+        x, third = knots(self.n, self.N), self.drawn.shape[1] // 3
+        step = max(1, DRAWN_AT_ONCE // (self.drawn.shape[1] * len(x)))
+        for unsure in np.unique(self.unsure):
+            points, own = grid_of(float(unsure))
+            told = _tabled(points, own, x, self.n, self.N)[1:]
+            a, b, log_s = points
+            every = CalibratedLayer(self.n, a, b, np.exp(log_s), np.ones(len(a)))
+            alike = [every.all_alike(x, self.N)]
+            alike += [every.match_alike(f, x, self.N) for f in range(1, FEW + 1)]
+            tables = [(t.astype(np.float32), o.astype(np.float32))
+                      for t, o in zip(told, alike, strict=True)]  # fmt: skip
+            mine = np.flatnonzero(self.unsure == unsure)
+            for start in range(0, len(mine), step):
+                some = mine[start : start + step]
+                at = self.drawn[some]
+                yield some, [(t[at], o[at[:, :third]]) for t, o in tables]
 
     def at(self, x: Single) -> tuple[NDArray[np.int32], Single]:
         """The knot before each x, counted over all subsets, and how far beyond it x lies."""
@@ -112,25 +136,39 @@ def fit_layers(
     """
     steps = np.zeros(len(seen)) if unsure is None else np.ceil(unsure / UNSURE_STEP)
     x = knots(n, N)
-    told = [np.empty((len(seen), len(x)), dtype=np.float32) for _ in range(2 + FEW)]
+    told = [np.empty((len(seen), len(x)), dtype=np.float32) for _ in range(1 + FEW)]
+    drawn = np.empty((len(seen), int(np.clip(DRAWS // max(len(seen), 1), *ENDS))), dtype=np.int32)
     for step in np.unique(steps):
         some = np.flatnonzero(steps == step)
-        found = _fitted(seen[some], rows[some], n, N, apart[some], float(step * UNSURE_STEP))
-        for out, values in zip(told, found, strict=True):
-            out[some] = values
-    return SubsetLayers(n, N, float(x[0]), told[0], told[1], tuple(told[2:]))
+        out = [table[some] for table in (drawn, *told)]
+        _fitted(seen[some], rows[some], n, N, apart[some], float(step * UNSURE_STEP), out)
+        for table, values in zip((drawn, *told), out, strict=True):
+            table[some] = values
+    return SubsetLayers(n, N, float(x[0]), told[0], tuple(told[1:]), steps * UNSURE_STEP, drawn)
+
+
+def grid_of(unsure: float) -> tuple[Floats, Floats]:
+    """Points (a, b, ln s) of the grid where a is so unsure, and the values of s."""
+    axes = [np.linspace(*ends) for ends in zip(*ends_of(unsure), GRID, strict=True)]
+    points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")])
+    return points, np.exp(axes[2])
+
+
+def spread_out(draws: int) -> tuple[Floats, Floats]:
+    """Points that fill the unit square evenly, and so does each third of them in turn."""
+    step = np.arange(1, draws + 1)
+    one, other = ((0.5 + step * EVEN**power) % 1 for power in (1, 2))
+    return np.asarray(one), np.asarray(other)
 
 
 def _fitted(
-    seen: Floats, rows: Floats, n: float, N: float, apart: Floats, unsure: float
-) -> list[Single]:
-    """P(F = 1 | f = 1), the deviation of its log, and E[1/F | f]: subset x knot."""
+    seen: Floats, rows: Floats, n: float, N: float, apart: Floats, unsure: float,
+    told: Sequence[NDArray[Any]],
+) -> None:  # fmt: skip
+    """Into `told`: points drawn from the posteriors, P(F = 1 | f = 1), E[1/F | f]."""
     x = knots(n, N)
-    low, high = ends_of(unsure)
-    axes = [np.linspace(*ends) for ends in zip(low, high, GRID, strict=True)]
-    points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")])
+    points, own = grid_of(unsure)
     a, b, log_s = points
-    own = np.exp(axes[2])
     sd_a = np.hypot(SD_A, unsure)
     off = ((a - np.exp(2 * log_s) / 2 - MID_A) / sd_a) ** 2 + ((b - MID_B) / SD_B) ** 2
     middle = middle_of(np.maximum(apart, OF_UNSURE * unsure))
@@ -138,7 +176,7 @@ def _fitted(
     likelihood, unique, *match = _tabled(points, own, x, n, N)
     held = seen.sum(axis=(1, 2))
     share = seen.reshape(len(seen), -1) * (rows / np.maximum(held, 1e-9))[:, None]
-    told = [np.empty((len(seen), len(x)), dtype=np.float32) for _ in range(2 + len(match))]
+    even, _ = spread_out(told[0].shape[1])
     for start in range(0, len(seen), AT_ONCE):
         some = slice(start, start + AT_ONCE)
         weight = share[some] @ likelihood + prior
@@ -146,12 +184,11 @@ def _fitted(
         weight -= weight.max(axis=1, keepdims=True)
         np.exp(weight, out=weight)
         weight /= weight.sum(axis=1, keepdims=True)
-        told[0][some] = mean = weight @ unique
-        of_squares = weight @ unique**2
-        told[1][some] = np.sqrt(np.maximum(of_squares / np.maximum(mean, 1e-30) ** 2 - 1, 0))
-        for out, values in zip(told[2:], match, strict=True):
+        for out, values in zip(told[1:], (unique, *match), strict=True):
             out[some] = weight @ values
-    return told
+        np.cumsum(weight, axis=1, out=weight)
+        for out, below in zip(told[0][some], weight, strict=True):
+            out[:] = np.minimum(np.searchsorted(below, even * below[-1]), len(below) - 1)
 
 
 def _tabled(points: Floats, own: Floats, x: Floats, n: float, N: float) -> list[Floats]:

@@ -12,8 +12,8 @@ interval is exact under that dependence, and it is wider than if errors cancelle
 the table leaves open about the fit's two parameters; it does not hold whether Pitman's model suits
 the table.
 
-Of the structured model every chance is moved by as many standard deviations as the quantile says,
-of what its layer leaves open and of how far its structures are apart (population/structured.py).
+Of the structured model the chances of every subset stand at that quantile of the draws that an
+interval of `rb.population.fit` is made of (population/structured.py, `drawn_chances`).
 
 The log-linear model has no such posterior: its parameters are known well and its structure is not.
 There the interval runs, person by person, from the lower of its own answer and the low end of
@@ -25,13 +25,12 @@ The custodian's own file: every person's risk, and through which route and attri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from reidbn.attacks.parquet import write_frames
 from reidbn.attacks.routes.arguments import place_of
@@ -41,18 +40,21 @@ from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.drivers import most_exposed
 from reidbn.attacks.routes.expected_match import journalist_match
 from reidbn.attacks.routes.population import SubsetPopulation, uniques_of
-from reidbn.attacks.routes.structured import StructuredPopulation
+from reidbn.attacks.routes.said import Said
+from reidbn.attacks.routes.structured import ByColumn, StructuredPopulation
 from reidbn.attacks.routes.subject_data import Told, filled, on_population
 from reidbn.attacks.routes.summed import are_many, summed
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.query import Query
 from reidbn.population.pitman import check_level
+from reidbn.population.structured import STRUCTURED, least_that_stay
 from reidbn.progress import progress
 from reidbn.release.writing import write_csv
 from reidbn.result import by_person
 from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import Packed
+from reidbn.theory.loglinear import mean_inverse_beside
 from reidbn.theory.pitman import stays_unique
 from reidbn.theory.pitman_fit import maximise
 from reidbn.theory.region import Region, posteriors
@@ -76,6 +78,8 @@ class PopulationUncertainty:
     high: dict[str, Array]
     subsets: int
     of: int
+    chance: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Of the structured model, the ends of each mean with the chance of who is unique."""
 
     def table(self) -> pd.DataFrame:
         """Per measure: its mean over people, and the interval of that mean."""
@@ -83,7 +87,7 @@ class PopulationUncertainty:
 
         rows = []
         for measure in self.low:
-            ends = [float(self.of_people(end, measure).mean()) for end in (self.low, self.high)]
+            ends = [float(end.mean()) for end in self.of_mean(measure)]
             mean = float(self.result.risk(measure).mean())
             rows.append({"measure": measure, "mean": mean, "low": ends[0], "high": ends[1]})
         return pd.DataFrame(rows).set_index("measure")
@@ -106,6 +110,20 @@ class PopulationUncertainty:
         low, high = (self.of_people(end, measure) for end in (self.low, self.high))
         columns = {"low": low, "risk": self.result.risk(measure), "high": high}
         return by_person(columns, self.result.table, self.result.inputs.individuals)
+
+    def of_mean(self, measure: str = OVERALL) -> tuple[Array, Array]:
+        """Numbers of every person whose means are the ends of the interval of the mean.
+
+        Those of the person, and of the structured model moved on by what chance adds: who of the
+        people that may be unique in the population is.
+        """
+        low, high = (self.of_people(end, measure) for end in (self.low, self.high))
+        if measure not in self.chance:
+            return low, high
+        first, last = self.chance[measure]
+        least, most = float(low.mean()), float(high.mean())
+        low = low * (first / least if least > 0 else 1.0)
+        return low, high + (1 - high) * ((last - most) / (1 - most) if most < 1 else 0.0)
 
     def of_people(self, end: dict[str, Array], measure: str = OVERALL) -> Array:
         """One end of the measure for every person, in record order."""
@@ -141,25 +159,66 @@ def population_uncertainty(result: Assessment, level: float = 0.95) -> Populatio
         )
     chosen = _chosen(fits)
     tails = ((1 - level) / 2, (1 + level) / 2)
-    low, high = _ends(fits, chosen, tails)
-    if isinstance(low, StructuredPopulation) and isinstance(high, StructuredPopulation):
-        low, high = low.moved(float(ndtri(tails[0]))), high.moved(float(ndtri(tails[1])))
-    return PopulationUncertainty(
-        result,
-        level,
-        low=_risks(result, low),
-        high=_risks(result, high),
-        subsets=len(chosen),
-        of=len(fits.status),
-    )
+    low, high = (_risks(result, end) for end in _ends(fits, chosen, tails))
+    chance = {}
+    if isinstance(fits, StructuredPopulation):
+        chance = _with_chance(result, fits, (low, high), tails)
+    return PopulationUncertainty(result, level, low, high, len(chosen), len(fits.status), chance)
+
+
+def _with_chance(
+    result: Assessment,
+    fits: SubsetPopulation,
+    ends: Sequence[Mapping[str, Array]],
+    tails: tuple[float, float],
+) -> dict[str, tuple[float, float]]:
+    """The ends of each mean with chance: whoever may be unique in the population is, or is not.
+
+    A person's risk lies between those of a population in which everybody else is like them and of
+    one in which nobody is, b and m, so that its variance is at most (r - b)(m - r).  Of the mean
+    the part that is chance is that of a Poisson count of the same mean and variance.
+    """
+    from scipy.stats import poisson
+
+    of = result.subject_table.of_person
+    certain = [_risks(result, _all_alike(fits, alone=alone)) for alone in (False, True)]
+    found = {}
+    for measure, low in ends[0].items():
+        r = result.risk(measure)
+        least, most = (each[measure][of] for each in certain)
+        base, mean = float(least.mean()), float(r.mean())
+        told = float(low[of].mean()), float(ends[1][measure][of].mean())
+        spread = float(np.clip((r - least) * (most - r), 0, None).mean()) / len(r)
+        moved = mean - base
+        if moved <= 0 or spread <= 0:
+            continue
+        size = spread / moved
+        by_chance = [base + size * float(poisson.ppf(tail, moved / size)) for tail in tails]
+        both = [float(np.hypot(end - mean, chance - mean))
+                for end, chance in zip(told, by_chance, strict=True)]  # fmt: skip
+        found[measure] = max(base, mean - both[0]), min(float(most.mean()), mean + both[1])
+    return found
+
+
+def _all_alike(fits: SubsetPopulation, *, alone: bool) -> SubsetPopulation:
+    """Nobody outside the table is like anybody of it (`alone`), or everybody is."""
+    unique = np.full(len(fits.status), float(alone))
+    match = [1 / (sizes if alone else np.full(sizes.size, fits.population)) for sizes in
+             fits.said.sizes]  # fmt: skip
+    unique[0], match[0] = fits.population == 1, match[0] * 0 + 1 / fits.population
+    return SubsetPopulation(
+        fits.model, fits.population, fits.classes,
+        Said(fits.said.outside, unique, fits.said.sizes, match),
+        fits.theta, fits.alpha, fits.status, fits.fallback, fits.by,
+    )  # fmt: skip
 
 
 def _chosen(fits: SubsetPopulation) -> list[int]:
-    """The subsets on which most people are unique, among those on which class sizes speak."""
+    """The subsets on which most people are unique, those first on which class sizes speak."""
     uniques = np.array([uniques_of(f) for f in fits.classes.frequencies])
     order = np.argsort(-uniques, kind="stable")
     if isinstance(fits, StructuredPopulation):
-        order = order[~fits.structured.speaks[order]]
+        order = order[np.argsort(fits.structured.speaks[order], kind="stable")]
     return sorted(int(m) for m in order[:MOST_SUBSETS])
 
 
@@ -192,6 +251,12 @@ def _ends(
             new = alone[mask] and (end == 0 or said.bound is None)
             unique[end][mask] = one if new else further(unique[end][mask], one)
             match[end][mask] = several if new else further(match[end][mask], several)
+    for mask in run_out(fits) if population > n else []:
+        sizes, outside = said.sizes[mask].astype(float), population - n
+        stay = least_that_stay(fits.classes.frequencies[mask], population)
+        unique[0][mask] = min(unique[0][mask], stay)
+        as_common = mean_inverse_beside(sizes, outside * sizes / n)
+        match[0][mask] = np.minimum(match[0][mask], as_common)
     bounded = [np.zeros(len(fits.status), dtype=bool) for _ in range(2)]
     bounded[1] |= False if said.bound is None else said.bounded
     for ends in bounded:
@@ -203,25 +268,44 @@ def _ends(
                 finer=fits.finer if end else None)
         for end in (0, 1)
     )  # fmt: skip
-    if isinstance(low, StructuredPopulation) and isinstance(high, StructuredPopulation):
-        return _by_column(low, high, tails)
+    if isinstance(fits, StructuredPopulation):
+        return _of_structures(fits, (low, high), tails)
     return low, high
 
 
-def _by_column(
-    low: StructuredPopulation, high: StructuredPopulation, tails: tuple[float, float]
+def _of_structures(
+    fits: StructuredPopulation,
+    ends: tuple[SubsetPopulation, SubsetPopulation],
+    tails: tuple[float, float],
 ) -> tuple[SubsetPopulation, SubsetPopulation]:
-    """The same ends on single columns, where groups hold several."""
-    by = low.by_column
+    """The ends, with those of the structured model; on single columns, where groups are larger."""
+    by = fits.by_column
     if by is None:
-        return low, high
-    first, last = _ends(by.population, _chosen(by.population), tails)
-    assert isinstance(first, StructuredPopulation)  # noqa: S101 - as what they are made of
-    assert isinstance(last, StructuredPopulation)  # noqa: S101
-    return (
-        replace(low, by_column=replace(by, population=first)),
-        replace(high, by_column=replace(by, population=last)),
-    )
+        told = fits.structured.ends(tails, fits.classes.frequencies)
+        changed: list[dict[str, Any]] = [{"structured": end} for end in told]
+    else:
+        single = _ends(by.population, _chosen(by.population), tails)
+        changed = [{"by_column": ByColumn(end, by.kept, by.rows)} for end in single]  # type: ignore[arg-type]
+    low, high = (replace(end, **own) for end, own in zip(ends, changed, strict=True))
+    return low, high
+
+
+def run_out(fits: SubsetPopulation) -> list[int]:
+    """The subsets on which one attribute alone parts people, where structures were asked for.
+
+    Pitman's values never run out, those of an age or a state do (population/structured.py).
+    """
+    if isinstance(fits, StructuredPopulation):
+        return [mask for mask, own in enumerate(fits.structured.speaks) if mask and not own]
+    if fits.model != STRUCTURED:
+        return []
+    groups = fits.classes.groups
+    parting = [fits.classes.frequencies[1 << j].classes > 1 for j in range(len(groups))]
+    alone = [
+        sum(parting[j] * len(groups[j]) for j in range(len(groups)) if mask >> j & 1) == 1
+        for mask in range(len(fits.status))
+    ]
+    return [mask for mask, one in enumerate(alone) if one]
 
 
 def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:

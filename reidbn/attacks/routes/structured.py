@@ -217,13 +217,6 @@ class StructuredPopulation(SubsetPopulation):
             every[block] = told[which][subsets].T
         return every
 
-    def moved(self, deviations: float) -> StructuredPopulation:
-        """At one end of what layers and structures leave open."""
-        by = self.by_column
-        if by is not None:
-            by = replace(by, population=by.population.moved(deviations))
-        return replace(self, structured=self.structured.at_end(deviations), by_column=by)
-
     @property
     def structures(self) -> str:
         """How far the structures are apart, in words."""
