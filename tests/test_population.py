@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from inside import inside
 
 import reidbn as rb
 from reidbn import population
@@ -499,3 +500,27 @@ def test_weights_are_not_scaled_to_their_own_sum_in_whole_people():
     found = rb.assess("adversary-routes", people)
     assert found.population.weights[1].tolist() == [7.5, 4, 4]
     assert not any("scaled" in note for note in found.remarks())
+
+
+@pytest.mark.parametrize("estimate", ["maximum likelihood", "posterior"])
+def test_fits_that_are_kept_are_those_that_would_be_made_anew(sample, estimate, monkeypatch):
+    """And where all are known nothing is fitted; outside nothing is kept."""
+    tables = [sample.frequencies(known) for known in
+              (["age"], ["age", "job"], ["age", "job", "home"], ["home", "sex"])]  # fmt: skip
+    fit = population.fit_tables
+    with population.fits_kept():
+        fit(tables[:2], 20_000, estimate=estimate)
+        others = fit(tables, 30_000, estimate=estimate)
+        kept = fit(tables[::-1], 20_000, estimate=estimate)
+        monkeypatch.setattr(inside(population.SubsetFits), "maximise", None)
+        again = fit(tables, 20_000, estimate=estimate)
+    monkeypatch.undo()
+    for found, where, N in ((kept, tables[::-1], 20_000), (again, tables, 20_000),
+                            (others, tables, 30_000)):  # fmt: skip
+        fresh = fit(where, N, estimate=estimate)
+        for name in ("theta", "alpha", "p_unique", "expected_uniques"):
+            np.testing.assert_allclose(getattr(found, name), getattr(fresh, name), rtol=1e-11)
+        assert (found.status, found.fallback.tolist()) == (fresh.status, fresh.fallback.tolist())
+    with population.fits_kept():
+        assert not population.fit_tables(tables, 20_000).nodes
+    assert population.fit_tables(tables, 20_000).nodes

@@ -526,3 +526,16 @@ def test_knowledge_of_no_column_and_draws_of_small_subsets_are_refused():
     for per_record in (False, True):
         with pytest.raises(UsageError, match="leave out most="):
             rb.subsets(people, per_person=per_record, draws=10, most=1)
+
+
+@pytest.mark.parametrize("values", [(1, 2, 3), (40, 1, 50, 3), (3000, 2000, 900), (700, 2, 700, 2)])
+def test_peers_are_those_counted_row_by_row_however_many_values_there_are(values):
+    """Products of few values are counted in one array, larger ones are numbered anew first."""
+    rng = np.random.default_rng(8)
+    codes = np.stack([rng.integers(0, v, 400) for v in values], axis=1).astype(np.int32)
+    codes[200:] = codes[rng.integers(0, 200, 200)]
+    rows = distinct_rows(codes, values)
+    for known in (range(len(values)), [0], [len(values) - 1, 0], []):
+        _, of, sizes = np.unique(codes[:, list(known)], axis=0, return_inverse=True,
+                                 return_counts=True)  # fmt: skip
+        np.testing.assert_array_equal(rows.peers(known)[rows.of_record], sizes[of.ravel()])

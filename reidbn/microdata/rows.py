@@ -53,6 +53,11 @@ class DistinctRows:
         return int(self.people.sum())
 
     @property
+    def _dense(self) -> int:
+        """Up to so many classes, empty ones too, are counted in one array."""
+        return 8 * self.rows + 4096
+
+    @property
     def order(self) -> tuple[int, ...]:
         """The groups in the order in which they are decided: many values first."""
         return _order(self.cardinalities)
@@ -78,8 +83,21 @@ class DistinctRows:
         >>> distinct_rows(np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int32), (2, 2)).peers([0])
         array([2, 2, 1])
         """
-        part = self.classes(known)
-        return totals(part.ids, self.people, part.classes)[part.ids].astype(np.int64)
+        most = self._dense
+        key, span = np.zeros(self.rows, dtype=np.int64), 1
+        for group in sorted(known, key=lambda j: self.cardinalities[j]):
+            values = self.cardinalities[group]
+            if span * values > most and span > 1:
+                number = np.cumsum(np.bincount(key, minlength=span) > 0)
+                key, span = (number - 1).take(key), int(number[-1])
+            if values > 1:
+                key *= values
+                key += self.codes[group]
+                span *= values
+            if span > most:
+                found, key = np.unique(key, return_inverse=True)
+                span = found.size
+        return totals(key, self.people, span).take(key).astype(np.int64)
 
     def classes(self, known: Sequence[int]) -> Partition:
         """The partition of the rows on the known groups."""
@@ -95,7 +113,7 @@ class DistinctRows:
         span = part.classes * self.cardinalities[group]
         key = part.ids * self.cardinalities[group]
         key += self.codes[group]
-        if span > 8 * self.rows + 4096:
+        if span > self._dense:
             values, key = np.unique(key, return_inverse=True)
             span = values.size
         table = totals(key, self.people, span)

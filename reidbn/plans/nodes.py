@@ -132,6 +132,9 @@ class Release:
                               is_bound=not _are_told(start))  # fmt: skip
             if not go.any():
                 return None
+            if not self.named:  # whole classes went, and the others are what they were
+                least = most = {key: risk[~go] for key, risk in least.items()}
+                continue
             between = self.between(node, kept)
             assert between is not None  # noqa: S101 - it was there for more people
             least, most = between

@@ -24,6 +24,7 @@ from reidbn.plans.rising import Direction, direction_of
 from reidbn.plans.search import Certificate, Search
 from reidbn.plans.targets import Target, targets_of
 from reidbn.plans.ways import SEPARABLE, options_of, ways_of
+from reidbn.population.subsets import fits_kept
 
 
 @typed
@@ -86,7 +87,8 @@ def recommend(
         rows_of(people, options), {t.key: _direction(bases, t) for t in targets},
     )  # fmt: skip
     search = Search(ways, table.look, table.falls, seconds)
-    certificate = search.run()
+    with fits_kept():
+        certificate = search.run()
     if search.best is None:
         raise DataError(_nothing_found(table, certificate))
     best, results = _looked_at_again(table, search.best)

@@ -161,10 +161,13 @@ class Ways:
 
     def loss(self, node: Node, table: Codes, left_out: NDArray[np.bool_]) -> float:
         """The loss of a node at which some people are left out."""
-        lost = np.zeros(len(table))
+        lost = sum(float(self.cells[j][i] @ o.counts)
+                   for j, (o, i) in enumerate(zip(self.options, node, strict=True)))  # fmt: skip
+        gone = np.flatnonzero(left_out)
+        more = self.whole[gone]
         for j, place in enumerate(node):
-            lost += self.cells[j][place][table[:, j]]
-        return float(np.where(left_out, self.whole, lost).mean())
+            more -= self.cells[j][place][table[gone, j]]
+        return (lost + float(more.sum())) / self.people
 
     def at_least(self, node: Node, table: Codes, forced: NDArray[np.bool_], more: int) -> float:
         """The least loss of a node at which these are left out, and so many more."""
@@ -232,6 +235,9 @@ def weights_of(options: tuple[Option, ...], importance: Mapping[str, float] | No
 def sizes_at(rows: DistinctRows, options: tuple[Option, ...], node: Node) -> Ints:
     """How many people are written alike at a node, for each distinct row of the table."""
     codes = [o.codes[i] for o, i in zip(options, node, strict=True)]
-    general = tuple(code[own] for code, own in zip(codes, rows.codes, strict=True))
     top = tuple(int(code.max()) + 1 for code in codes)
+    general = tuple(
+        code.take(own) if values > 1 else own  # one value parts nobody
+        for code, own, values in zip(codes, rows.codes, top, strict=True)
+    )
     return replace(rows, codes=general, cardinalities=top).peers(range(len(options)))

@@ -18,6 +18,6 @@ __getattr__ = face(
         "coherence": "falls_within raise_to_parts settle",
         "margins": "share_alike",
         "structured": "distinct_rows",
-        "subsets": "fit_tables",
+        "subsets": "fit_tables fits_kept",
     },
 )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from typing import TypeAlias
 
 import numpy as np
@@ -23,7 +26,23 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
 ESTIMATES = ("maximum likelihood", "posterior")
+_WITHOUT_POINT = (NO_MAXIMUM, NOT_IDENTIFIABLE)
 _TOGETHER = 128  # tables whose expectations are taken in one go
+_MOST_KEPT = 500_000
+_KEPT: ContextVar[dict[bytes, Floats] | None] = ContextVar("fits kept", default=None)
+
+
+@contextmanager
+def fits_kept() -> Iterator[None]:
+    """Within, each table is fitted once, and what came of it is taken where it comes again.
+
+    Ways to release a table share most of their subsets, and who is left out changes none of them.
+    """
+    token = _KEPT.set({})
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,8 +63,8 @@ class SubsetFits:
     """P(unique in the population | unique in the table)."""
     expected_uniques: Floats
     nodes: tuple[Nodes, ...]
-    """Parameters (one pair or a grid) that the expectations of each subset are taken over; not
-    kept where `match` was asked for, since thousands of grids are large."""
+    """Parameters (one pair or a grid) that the expectations of each subset are taken over; none
+    where `match` was asked for, since thousands of grids are large, and within `fits_kept`."""
     match: tuple[Floats, ...]
     """E[1/F | f] for the class sizes that were asked for, by subset."""
     notes: tuple[str, ...]
@@ -89,18 +108,70 @@ def fit_tables(
     if estimate not in ESTIMATES:
         raise UsageError(f'no estimate "{estimate}"; {did_you_mean(estimate, ESTIMATES)}')
     unique, place = _distinct(tables)
-    packed = Packed.of(unique)
+    asked = None if sizes is None else _asked(sizes, place, len(unique))
+    kept = _KEPT.get()
+    if kept is None or sizes is not None:
+        made, nodes, found = _fitted(unique, population, estimate, asked)
+    else:
+        made, nodes, found = _taken(unique, population, estimate, kept), [], []
+    theta, alpha, status, share, total = made[place].T
+    match: tuple[Floats, ...] = ()
+    if sizes is not None and asked is not None:
+        match = tuple(
+            found[i][np.searchsorted(asked[i], own)] for i, own in zip(place, sizes, strict=True)
+        )
+    named = [STATUSES[int(i)] for i in status]
+    no_point = np.isin(named, _WITHOUT_POINT)
+    return SubsetFits(
+        N=population,
+        tables=tuple(unique[i] for i in place),
+        theta=theta,
+        alpha=alpha,
+        status=tuple(named),
+        fallback=no_point,
+        p_unique=share,
+        expected_uniques=total,
+        nodes=tuple(nodes[i] for i in place) if nodes else (),
+        match=match,
+        notes=(*notes, *_remarks(no_point)),
+    )
+
+
+def _taken(
+    tables: Sequence[FrequencyTable], population: int, estimate: str, kept: dict[bytes, Floats]
+) -> Floats:
+    """Rows of `_fitted`, those that are known already as they were found."""
+    asked = f"{population} {estimate} ".encode()
+    keys = [
+        blake2b(asked + t.sizes.tobytes() + t.counts.tobytes(), digest_size=16).digest()
+        for t in tables
+    ]
+    new = [i for i, key in enumerate(keys) if key not in kept]
+    made = np.empty((len(tables), 5))
+    if new:
+        made[new] = _fitted([tables[i] for i in new], population, estimate, None)[0]
+    for i in set(range(len(tables))).difference(new):
+        made[i] = kept[keys[i]]
+    if len(kept) < _MOST_KEPT:
+        kept.update((keys[i], made[i].copy()) for i in new)
+    return made
+
+
+def _fitted(
+    tables: Sequence[FrequencyTable], population: int, estimate: str, asked: list[Ints] | None
+) -> tuple[Floats, list[Nodes], list[Floats]]:
+    """Of each table theta, alpha, status, P_unique and expected uniques; its parameters; E[1/F]."""
+    packed = Packed.of(tables)
     top = maximise(packed)
-    no_point = np.isin(top.status, [STATUSES.index(s) for s in (NO_MAXIMUM, NOT_IDENTIFIABLE)])
+    no_point = np.isin(top.status, [STATUSES.index(s) for s in _WITHOUT_POINT])
     averaged = no_point | (estimate == "posterior")
     region = Region(packed, float(population), top).take(np.flatnonzero(averaged))
     grids = posteriors(region)
-    asked = None if sizes is None else _asked(sizes, place, len(unique))
     nodes: list[Nodes] = []
-    share, total = np.empty(len(unique)), np.empty(len(unique))
-    found: list[Floats] = [np.empty(0)] * len(unique)
-    for start in progress(range(0, len(unique), _TOGETHER), "population fits"):
-        rows = np.arange(start, min(start + _TOGETHER, len(unique)))
+    share, total = np.empty(len(tables)), np.empty(len(tables))
+    found: list[Floats] = [np.empty(0)] * len(tables)
+    for start in progress(range(0, len(tables), _TOGETHER), "population fits"):
+        rows = np.arange(start, min(start + _TOGETHER, len(tables)))
         some = [
             next(grids) if averaged[i] else Nodes.single(float(top.theta[i]), float(top.alpha[i]))
             for i in rows
@@ -110,26 +181,9 @@ def fit_tables(
             nodes += some
         else:
             found[start : start + len(rows)] = _matches(
-                unique[0].n, population, some, [asked[i] for i in rows]
+                tables[0].n, population, some, [asked[i] for i in rows]
             )
-    match: tuple[Floats, ...] = ()
-    if sizes is not None and asked is not None:
-        match = tuple(
-            found[i][np.searchsorted(asked[i], own)] for i, own in zip(place, sizes, strict=True)
-        )
-    return SubsetFits(
-        N=population,
-        tables=tuple(unique[i] for i in place),
-        theta=top.theta[place],
-        alpha=top.alpha[place],
-        status=tuple(STATUSES[i] for i in top.status[place]),
-        fallback=no_point[place],
-        p_unique=share[place],
-        expected_uniques=total[place],
-        nodes=tuple(nodes[i] for i in place) if nodes else (),
-        match=match,
-        notes=(*notes, *_remarks(no_point[place])),
-    )
+    return np.column_stack([top.theta, top.alpha, top.status, share, total]), nodes, found
 
 
 def _distinct(
