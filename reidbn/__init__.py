@@ -43,5 +43,6 @@ __getattr__ = face(
         "subject_uncertainty uncertainty",
         "report": "disclosure_figures disclosure_page leak_figures risk_utility",
         "datasets": "ToyHospital toy_hospital",
+        "": "plans",
     },
 )

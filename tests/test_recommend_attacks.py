@@ -140,7 +140,7 @@ def test_with_a_population_nobody_left_out_otherwise_would_do_better(seed):
         node = table.ways.node(i)
         for out in product((0, 1), repeat=5):
             out = np.array(out, dtype=bool)
-            loss = table.ways.loss(node, people.table, out)
+            loss = table.ways.loss(node, out)
             if out.sum() > 2 or loss >= best - 1e-12:
                 continue
             risk = table.assessed(node, ~out)[""].risk()

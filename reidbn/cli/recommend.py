@@ -42,8 +42,9 @@ ATTACK = "adversary-routes"
               help="Propose a hierarchy for columns without one, and say which.")  # fmt: skip
 @listing("--keep", metavar="A,B", help="Columns that stay as they are.")
 @listing("--drop", metavar="A,B", help="Columns that go.")
-@click.option("--loss", type=click.Choice(["entropy", "granularity"]), default="entropy",
-              show_default=True, help="What is lost: bits, or values covered.")  # fmt: skip
+@click.option("--loss", default="entropy", show_default=True,
+              type=click.Choice(["entropy", "granularity", "discernibility", "average-class"]),
+              help="What is lost: bits, values covered, people told apart, classes.")  # fmt: skip
 @click.option("--importance", multiple=True, metavar="COLUMN=WEIGHT",
               help="Columns that matter more, or less, than 1.")  # fmt: skip
 @click.option("--attack", multiple=True, metavar="NAME|FILE",

@@ -6,6 +6,7 @@ __getattr__ = face(
     __name__,
     {
         "ways": "Ways",
+        "losses": "Margins",
         "plan": "Way ReleasePlan",
         "recommend": "recommend",
         "rising": "Bounds Direction bounds_of direction_of",

@@ -140,7 +140,7 @@ class Release:
             least, most = between
         if not all(t.is_met(most[t.key]) for t in self.targets):
             return None
-        lost = self.ways.loss(node, self.people.table, ~kept)
+        lost = self.ways.loss(node, ~kept)
         bound = not _are_told((least, most))
         return Looked(node, ~kept, True, self.values(most), lost, lost, is_bound=bound)
 
@@ -165,10 +165,8 @@ class Release:
                 return Looked(node, None, sure, self.values(at_start), finer_fail=fail,
                               is_bound=at_start is least)  # fmt: skip
             risks = self.risks(node, kept)
-        lost = self.ways.loss(node, self.people.table, ~kept)
-        least_lost = (
-            lost if forced is None else self.ways.at_least(node, self.people.table, forced, more)
-        )
+        lost = self.ways.loss(node, ~kept)
+        least_lost = lost if forced is None else self.ways.at_least(node, forced, more)
         return Looked(node, ~kept, lost <= least_lost + TIE, self.values(risks), lost, least_lost)
 
     def values(self, risks: Mapping[Key, Array]) -> dict[Target, float]:

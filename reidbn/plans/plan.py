@@ -157,7 +157,8 @@ class ReleasePlan:
         return table[~np.array(better)].sort_values("loss", ignore_index=True)
 
     def _bound(self, node: Node) -> float:
-        return float(self._search.bound[self._table.ways.number(node)])
+        least = float(self._search.bound[self._table.ways.number(node)])
+        return least if np.isfinite(least) else float("nan")
 
     @cached_property
     def binding(self) -> pd.DataFrame:

@@ -18,12 +18,13 @@ from reidbn.errors import DataError, EngineError, UsageError, did_you_mean
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.proposed import propose_hierarchies
 from reidbn.microdata.table import People
+from reidbn.plans.losses import Loss, name_of, ways_of
 from reidbn.plans.nodes import Looked, Release, rows_of
 from reidbn.plans.plan import ReleasePlan
 from reidbn.plans.rising import Direction, direction_of
 from reidbn.plans.search import Certificate, Search
 from reidbn.plans.targets import Target, targets_of
-from reidbn.plans.ways import SEPARABLE, options_of, ways_of
+from reidbn.plans.ways import options_of
 from reidbn.population.subsets import fits_kept
 
 
@@ -40,7 +41,7 @@ def recommend(
     suppress_at_most: float = 0.0,
     keep: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
-    loss: str = "entropy",
+    loss: Loss = "entropy",
     importance: Mapping[str, float] | None = None,
     release: str | None = None,
     seconds: float | None = None,
@@ -54,8 +55,10 @@ def recommend(
     or scenarios the limits hold under each.  `hierarchies` says how each column may be made coarser
     (rules such as "bands:5,10,20" too; "auto": rb.microdata.propose_hierarchies); a column without
     one is kept or dropped.  `suppress_at_most` is the share of people who may be left out,
-    `keep` and `drop` are columns that stay as they are or go, `importance` weighs the columns in
-    the `loss` ("entropy" or "granularity", 0 to 1), and `seconds` bounds the search.
+    `keep` and `drop` are columns that stay as they are or go, `seconds` bounds the search, and the
+    `loss` is "entropy" or "granularity" (columns weighed by `importance`), "discernibility",
+    "average-class", tables that researchers make (rb.plans.Margins(("age", "sex"))), all of them 0
+    to 1, or a function of the people as they would be released.
 
     >>> people = People.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], ["sex", "race"])
     >>> plan = recommend(people, target="k=2")
@@ -76,15 +79,15 @@ def recommend(
     share = probabilities_of([suppress_at_most], "suppress_at_most")[0]
     if share == 1:
         raise UsageError("suppress_at_most=1 leaves nobody; give a share, such as 0.02")
-    if loss not in SEPARABLE:
-        raise UsageError(f'no loss "{loss}"; {did_you_mean(str(loss), SEPARABLE)}')
+    named = name_of(loss)
     options = options_of(
         people, hierarchies, keep=names_of(keep, "keep"), drop=names_of(drop, "drop")
     )
-    ways = ways_of(people, options, loss, importance)
+    budget, rows = floor(share * len(people) + 1e-9), rows_of(people, options)
+    ways = ways_of(people, options, loss, importance, rows, budget)
     table = Release(
-        people, options, ways, targets, bases, floor(share * len(people) + 1e-9),
-        rows_of(people, options), {t.key: _direction(bases, t) for t in targets},
+        people, options, ways, targets, bases, budget, rows,
+        {t.key: _direction(bases, t) for t in targets},
     )  # fmt: skip
     search = Search(ways, table.look, table.falls, seconds)
     with fits_kept():
@@ -93,7 +96,7 @@ def recommend(
         raise DataError(_nothing_found(table, certificate))
     best, results = _looked_at_again(table, search.best)
     search.seen[ways.number(best.node)] = best
-    return ReleasePlan(people, targets, loss, certificate, table, search, best, results)
+    return ReleasePlan(people, targets, named, certificate, table, search, best, results)
 
 
 def _bases(

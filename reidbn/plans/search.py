@@ -54,10 +54,11 @@ class Certificate:
         if self.is_proved:
             return f"{looked}. No other way is better: proved."
         late = ", because the time was up" if self.out_of_time else ""
-        return (
-            f"{looked}. {self.unsettled:,} {agree(self.unsettled, 'is', 'are')} not settled{late}: "
-            f"up to {self.gap:.3g} less could be lost there."
-        )
+        less = f"up to {self.gap:.3g} less could be lost there"
+        if not np.isfinite(self.gap):
+            less = "how much less could be lost there is not known"
+        are = agree(self.unsettled, "is", "are")
+        return f"{looked}. {self.unsettled:,} {are} not settled{late}: {less}."
 
 
 @dataclass(eq=False)
@@ -93,10 +94,13 @@ class Search:
 
     def _pending(self) -> Iterator[int]:
         """Nodes that are not settled, the one that loses least first."""
-        for number in np.argsort(self.bound, kind="stable").tolist():
+        at_first = self.bound.copy()
+        for number in np.argsort(at_first, kind="stable").tolist():
+            if at_first[number] >= self.least - TIE:
+                return
             while not self._is_settled(number):
                 if self.bound[number] >= self.least - TIE:
-                    return
+                    break
                 yield number
                 if self._is_late():
                     return
@@ -150,6 +154,9 @@ class Search:
             self.seen[number] = found
             if found.keeps and found.loss < self.least - TIE:
                 self.best = found
+            coarser = tuple(slice(i, None) for i in found.node)
+            bound = self.bound.reshape(self.ways.shape)[coarser]
+            np.maximum(bound, self.ways.coarser_lose(found.node), out=bound)
             if found.finer_fail:
                 finer = tuple(slice(0, i + 1) for i in found.node)
                 self.fails.reshape(self.ways.shape)[finer] = True

@@ -8,6 +8,7 @@ all nodes are known before one of them is counted.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import TooLarge, UsageError, did_you_mean
+from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Ints
 from reidbn.microdata.columns import Column
 from reidbn.microdata.generalise import climbed
@@ -25,7 +26,6 @@ from reidbn.microdata.ladders import Ladder, as_hierarchy
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.table import People
 
-MOST_NODES = 1_000_000
 Node = tuple[int, ...]
 Array = NDArray[np.float64]
 
@@ -106,33 +106,11 @@ def dropped_or_kept(column: Column) -> Ladder:
     return Ladder({str(label): () for label in column.labels if label is not None} or {"-": ()})
 
 
-# -- what a column loses at a level ----------------------------------------------------------------
-
-
-def entropy(option: Option, place: int) -> Array:
-    """Bits of each person's value that its group hides: log2(people in it / people who have it)."""
-    with np.errstate(divide="ignore"):
-        hidden = np.log2(option.group_counts(place)) - np.log2(np.maximum(option.counts, 1))
-    return np.where(option.counts > 0, hidden, 0.0)
-
-
-def granularity(option: Option, place: int) -> Array:
-    """The share of the other values that each person's group covers, of those that occur."""
-    occurs = option.counts > 0
-    covered = np.bincount(option.codes[place], occurs)[option.codes[place]]
-    return np.where(occurs, (covered - 1) / max(int(occurs.sum()) - 1, 1), 0.0)
-
-
 @dataclass(frozen=True, eq=False)
-class Ways:
-    """All nodes, numbered in the order of `np.unravel_index`, and what each loses by itself."""
+class Ways(ABC):
+    """All nodes, numbered in the order of `np.unravel_index`, and what each loses."""
 
     options: tuple[Option, ...]
-    cells: tuple[Array, ...]
-    """Per column, levels x codes: what a person with this code loses, weighted, in 0..1 in all."""
-    whole: Array
-    """What a person loses who is left out, by row of the table."""
-    people: int
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -151,85 +129,21 @@ class Ways:
         """The level of each column, as `generalise` takes them."""
         return {o.name: o.levels[i] for o, i in zip(self.options, node, strict=True)}
 
+    @abstractmethod
     def losses(self) -> Array:
-        """The loss of every node when nobody is left out."""
-        total = np.zeros(self.shape)
-        for j, (option, cells) in enumerate(zip(self.options, self.cells, strict=True)):
-            mean = cells @ option.counts / self.people
-            total += mean.reshape([-1 if i == j else 1 for i in range(len(self.options))])
-        return total.ravel()
+        """What every node loses at least, whoever is left out: known before one is counted."""
 
-    def loss(self, node: Node, table: Codes, left_out: NDArray[np.bool_]) -> float:
-        """The loss of a node at which some people are left out."""
-        lost = sum(float(self.cells[j][i] @ o.counts)
-                   for j, (o, i) in enumerate(zip(self.options, node, strict=True)))  # fmt: skip
-        gone = np.flatnonzero(left_out)
-        more = self.whole[gone]
-        for j, place in enumerate(node):
-            more -= self.cells[j][place][table[gone, j]]
-        return (lost + float(more.sum())) / self.people
+    @abstractmethod
+    def loss(self, node: Node, left_out: NDArray[np.bool_]) -> float:
+        """The loss of a node at which these people are left out."""
 
-    def at_least(self, node: Node, table: Codes, forced: NDArray[np.bool_], more: int) -> float:
-        """The least loss of a node at which these are left out, and so many more."""
-        lost = np.zeros(len(table))
-        for j, place in enumerate(node):
-            lost += self.cells[j][place][table[:, j]]
-        further = np.sort((self.whole - lost)[~forced])[:more]
-        return float((np.where(forced, self.whole, lost).sum() + further.sum()) / len(table))
+    @abstractmethod
+    def at_least(self, node: Node, forced: NDArray[np.bool_], more: int) -> float:
+        """The least loss of a node at which these are left out, and so many more or further."""
 
-
-SEPARABLE = {"entropy": entropy, "granularity": granularity}
-
-
-def ways_of(
-    people: People,
-    options: tuple[Option, ...],
-    loss: str,
-    importance: Mapping[str, float] | None = None,
-) -> Ways:
-    """The lattice, with a loss between 0 (as it is) and 1 (nothing is left).
-
-    `importance` weighs the columns; by default each counts alike.
-    """
-    size = prod(len(option.levels) for option in options)
-    if size > MOST_NODES:
-        raise TooLarge(
-            f"{size:,} combinations of levels; {MOST_NODES:,} can be searched. Keep a column as it "
-            f"is (keep=), drop one (drop=), or give hierarchies fewer levels"
-        )
-    weight = weights_of(options, importance)
-    how = SEPARABLE[loss]
-    cells, whole = [], np.zeros(len(people))
-    for j, option in enumerate(options):
-        top = _of_somebody_left_out(option, loss)
-        most = float(top @ option.counts) / len(people)
-        scale = weight[j] / most if most else 0.0
-        levels = [how(option, place) * scale for place in range(len(option.levels))]
-        cells.append(np.array(levels))
-        whole += scale * top[people.table[:, j]]
-    return Ways(options, tuple(cells), whole, len(people))
-
-
-def _of_somebody_left_out(option: Option, loss: str) -> Array:
-    """What each code loses when its person is left out: all that "*" would hide."""
-    if loss == "granularity":
-        return np.ones(len(option.counts))
-    n = option.counts.sum()
-    return np.where(option.counts > 0, np.log2(n / np.maximum(option.counts, 1)), 0.0)
-
-
-def weights_of(options: tuple[Option, ...], importance: Mapping[str, float] | None) -> Array:
-    """The share of each column in the loss."""
-    names = [option.name for option in options]
-    for name, value in (importance or {}).items():
-        if name not in names:
-            raise UsageError(f'importance: no column "{name}"; {did_you_mean(name, names)}')
-        if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0):
-            raise UsageError(f"importance of {name}: give a number, 0 or more")
-    weight = np.array([float((importance or {}).get(name, 1.0)) for name in names])
-    if not weight.sum():
-        raise UsageError("importance: every column has 0; give one some weight")
-    return np.asarray(weight / weight.sum())
+    def coarser_lose(self, node: Node) -> float:
+        """What a node and every coarser one lose at least."""
+        return -np.inf
 
 
 def sizes_at(rows: DistinctRows, options: tuple[Option, ...], node: Node) -> Ints:
