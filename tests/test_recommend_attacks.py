@@ -7,6 +7,7 @@ from math import log2
 import numpy as np
 import pandas as pd
 import pytest
+from inside import inside
 
 import reidbn as rb
 from reidbn.plans import bounds_of, direction_of
@@ -324,3 +325,23 @@ def test_the_options_of_a_plan_are_assessed_whole_and_keep_what_it_keeps():
         assert "journalist_match" in option.risks  # nothing that the search left out
     with pytest.raises(rb.errors.UsageError, match="name one in"):
         rb.recommend(people, target="k=2", suppress_at_most=0.5).options()
+
+
+def test_the_command_that_a_report_prints_is_whole_and_runs(shell):
+    frame = rb.datasets.synthetic_patients(200, seed=4)
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex", "state"])
+    result = rb.assess("adversary-routes", people, scenario="voter-registration",
+                       population=90_000, population_model="pitman")  # fmt: skip
+    command = inside(rb.report.report).command_to_search
+    said = command(result, result.summary({"overall": 0.6}).rule)
+    assert said == (
+        "reidbn recommend TABLE --qi age,sex,state --target overall:0.6 --attack adversary-routes "
+        "--scenario voter-registration --population 90000"
+    )
+    words = [w.replace("TABLE", "synthetic:200:4") for w in said.split()[1:]]
+    assert shell(*words, "--suppress-at-most", "50%")[0] == 0
+    said = command(result, result.summary("ema", "controlled").rule)
+    assert said.endswith("--target ema --release controlled")
+    own = rb.assess("adversary-routes", people, known={"age": 1.0}, population=90_000,
+                    population_model="pitman", unknown=["sex", "state"])  # fmt: skip
+    assert "--scenario ..." in command(own, own.summary({"overall": 0.2}).rule)

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from reidbn.attack.modelfile import load, models
 from reidbn.attack.scenariofile import is_shipped
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
@@ -228,32 +229,39 @@ def _next(asked: Request) -> list[str]:
     s, result = asked.summary, asked.result
     if s.passes:
         return [f"Read what was not looked at, and sign at the end. {GOVERNANCE[0]}"]
-    people, rule = result.inputs.people, s.rule
-    found = []
+    rule, found = s.rule, []
     if rule.on_classes:
-        change = least_change(people, rule)
+        change = least_change(result.inputs.people, rule)
         if change is not None:
             found.append(f"One change that is enough for this rule: the table {change.what}.")
         elif result.table.quasi_identifiers:
             found.append("No column left out, nor one level coarser, is enough by itself.")
-    target = _target(rule)
-    columns = ",".join(people.quasi_identifiers)
-    qi = f"--qi {columns}" if len(columns) < MOST_SHOWN and " " not in columns else "--qi ..."
+    python = "; in Python, plan.result.report(path, options=plan.options()) shows the best ways"
     found.append(
-        f"reidbn recommend TABLE {qi} {target} searches for the least change that keeps the rule. "
-        f"Then assess the changed table again."
+        f"{command_to_search(result, rule)} searches for the least change that keeps the rule. "
+        f"Then assess the changed table again{'' if rule.on_classes else python}."
     )
     return found
 
 
-def _target(rule: Rule) -> str:
-    """The rule as `reidbn recommend` takes it."""
-    limit, release = rule.limit, f" --release {rule.release}"
-    if not rule.on_classes:
-        return f"--target {limit.measure}:{limit.value:g} --attack ... --scenario ..."
-    if limit.is_own:
-        return f"--target k={limit.k}"
-    return f"--target {limit.name}{'' if limit.release == rule.release else release}"
+def command_to_search(result: Assessment, rule: Rule) -> str:
+    """`reidbn recommend` for this table and rule, as it was asked here."""
+    inputs, limit = result.inputs, rule.limit
+    columns = ",".join(inputs.people.quasi_identifiers)
+    qi = columns if len(columns) < MOST_SHOWN and " " not in columns else "..."
+    said = ["reidbn recommend TABLE", f"--qi {qi}"]
+    if rule.on_classes:
+        release = "" if limit.release == rule.release else f" --release {rule.release}"
+        said.append(f"--target k={limit.k}" if limit.is_own else f"--target {limit.name}{release}")
+        return " ".join(said)
+    scenario, attack = inputs.scenario.name, inputs.attack
+    shipped = attack.name in models() and load(attack.name) == attack
+    said.append(f"--target {limit.measure}:{limit.value:g}")
+    said.append(f"--attack {attack.name if shipped else '...'}")
+    said.append(f"--scenario {scenario if is_shipped(inputs.scenario, scenario) else '...'}")
+    if inputs.population is not None:
+        said.append(f"--population {inputs.population:.0f}")
+    return " ".join(said)
 
 
 def _data_and_rule(asked: Request) -> Section:
