@@ -16,17 +16,17 @@ import reidbn
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.page import (
-    NOT_LOOKED_AT,
     REPORTS,
     SAFE,
     Section,
     Sheet,
     Shown,
+    aside,
     ending,
     html,
     markdown,
 )
-from reidbn.report.style import BLUE, LINE, ORANGE, WIDE, blank, titled
+from reidbn.report.style import BLUE, LINE, ORANGE, WIDE, blank, said_below, titled
 from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.unseen import not_looked_at
 from reidbn.written import counted, tiny
@@ -104,7 +104,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     if custodian:
         sections += [_kept(plan), _finer(plan), _others(plan)]
     sections.append(Section("What proves it", text=[sure], bullets=_allowed(plan)))
-    sections.append(Section(NOT_LOOKED_AT, bullets=_not_looked_at(plan, telling)))
+    sections.append(aside(_not_looked_at(plan, telling)))
     return Sheet("The least change that makes the release safe", SAFE, verdict, sections)
 
 
@@ -198,11 +198,11 @@ def front_figure(plan: ReleasePlan) -> Figure:
     """The ways that were looked at: what each loses, and the number of the first target."""
     first, front = plan.targets[0], plan.front
     drawn, (axes,) = blank(WIDE, 3.4)
-    for keeps, colour, label in ((True, BLUE, "keeps every target"), (False, ORANGE, "does not")):
+    for keeps, colour in ((True, BLUE), (False, ORANGE)):
         some = front[front["keeps"] == keeps]
         if len(some):
             values = [first.shown(v) for v in some[str(first)]]
-            axes.plot(some["loss"], values, "o", color=colour, label=label)
+            axes.plot(some["loss"], values, "o", color=colour)
     chosen = plan.best
     axes.annotate("the plan", (chosen.loss, chosen.after[str(first)]), xytext=(8, 8),
                   textcoords="offset points", fontsize=8)  # fmt: skip
@@ -211,6 +211,6 @@ def front_figure(plan: ReleasePlan) -> Figure:
     axes.axhline(first.shown(first.limit), color=LINE, linewidth=0.7, linestyle=":")
     axes.set(xlabel=f"what is lost ({plan.loss}; 0 as it is, 1 nothing left)",
              ylabel=first.axis, xlim=(0, None), ylim=(0, None))  # fmt: skip
-    axes.legend(frameon=False, fontsize=8)
+    said_below(axes, "blue: keeps every target, orange: does not")
     titled(axes, "Loss against risk")
     return drawn

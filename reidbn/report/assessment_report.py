@@ -40,7 +40,6 @@ from reidbn.report.page import (
 from reidbn.report.summary import Summary, summarise, told_check
 from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import PRESETS, Choice, Rule, least_change
-from reidbn.report.unseen import ONE_TABLE
 
 NOT_STATED = "not stated"
 GOVERNANCE = (
@@ -303,10 +302,9 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
     rows = [[k.replace("_", " "), f"{v:,.0f}" if isinstance(v, float) else str(v)]
             for k, v in about.items() if v is not None]  # fmt: skip
     tested = results.adversarial_test(result, telling)
-    text = [*tested.text]
     first, *checks = told_check(result.crosscheck, telling)
-    text.append(f"{first[:1].upper()}{first[1:]}.")
-    text += [] if audit is None else [audit.in_words(), ONE_TABLE]
+    text = [f"{first[:1].upper()}{first[1:]}."]
+    text += [] if audit is None else [audit.in_words()]
     status = fit_status(result)
     fits = [f"What stands on the population is estimated ({status}). The interval is what the "
             f"table leaves open about the estimate; whether the model suits the table is not in "
@@ -314,9 +312,10 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
     return Section(
         "Provenance and cross-check",
         text=text,
-        bullets=[*checks, *fits, *GOVERNANCE],
-        shown=tested.shown,
+        bullets=GOVERNANCE,
+        folded=[("What was checked against what", [*tested.text, *checks, *fits])],
         details=[
+            *tested.shown,
             _cells(result.crosscheck, telling),
             Shown("Made from", ("what", "value"), rows),
         ],

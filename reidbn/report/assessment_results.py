@@ -19,7 +19,7 @@ from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import SURE, how_sure, set_outside, sure_in_words
 from reidbn.report.options import information_lost
-from reidbn.report.page import HOW_TOLD, Section, Shown, how_told
+from reidbn.report.page import Section, Shown, told_how
 from reidbn.report.style import titled
 from reidbn.report.summary import Summary, told_left_out
 from reidbn.report.telling import NOT_TOLD, Telling, in_words
@@ -80,9 +80,9 @@ def data(result: Assessment, telling: Telling) -> Section:
         "Data and rule",
         text=text,
         bullets=list(people.notes) if telling.custodian else coarse,
-        shown=[Shown("People by the number who are alike on every quasi-identifier",
-                     ("people alike", "people"), alike)],
-        details=[Shown("Columns", heads, rows)],
+        details=[Shown("People by the number who are alike on every quasi-identifier",
+                       ("people alike", "people"), alike),
+                 Shown("Columns", heads, rows)],
     )  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def results(
         text=text,
         shown=[_by_route(summary, telling), curves(result, telling)],
         details=parts,
-        folded=[(HOW_TOLD, [how_told(telling)])],
+        folded=[told_how(telling)],
     )
 
 

@@ -63,8 +63,9 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
               sources[p.label]] for i, p in enumerate(result.groups.placed)]  # fmt: skip
     return Section(
         "Threat model and assumptions",
-        text=[attack.story, f"Scenario {told_name(scenario)}: {scenario.story}", *stands_on.text],
-        bullets=[*stands_on.bullets, *(f"Source: {s}" for s in base.sources)],
+        text=[attack.story, f"Scenario {told_name(scenario)}: {scenario.story}"],
+        folded=[("Remarks and sources",
+                 [*stands_on.text, *stands_on.bullets, *(f"Source: {s}" for s in base.sources)])],
         shown=[figure],
         details=[
             Shown("What the attacker may know", ("attributes", "columns", "known with, on average",

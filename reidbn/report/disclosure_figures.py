@@ -22,7 +22,7 @@ from reidbn.attacks.secrets.generalise import Generalisation
 from reidbn.attacks.secrets.joint import asked_about, side_by_side
 from reidbn.attacks.secrets.result import Disclosure
 from reidbn.errors import UsageError
-from reidbn.report.style import BLUE, INK, LINE, ORANGE, WIDE, blank, save, titled
+from reidbn.report.style import BLUE, INK, LINE, ORANGE, WIDE, blank, names_on_lines, save, titled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,14 +125,14 @@ def _legend(figure: Figure, p: float, *, left_out: bool = False) -> None:
     from matplotlib.patches import Patch
 
     names = band_names(p)
-    names[0] = f"PPP {names[0]}: disclosed"
+    names[0] = f"PPP {'to ' if p else ''}{p:g}: disclosed"
     named = [*zip((DISCLOSED, *BANDS), names, strict=True)]
-    named += [(LEFT_OUT, "left out: missing")] if left_out else []
+    named += [(LEFT_OUT, "missing")] if left_out else []
     patches = [
         Patch(facecolor=colour, edgecolor=LINE, linewidth=0.4, label=name) for colour, name in named
     ]
-    figure.legend(handles=patches, loc="outside lower center", ncols=3, frameon=False, fontsize=8,
-                  handlelength=1.2, columnspacing=1.2)  # fmt: skip
+    figure.legend(handles=patches, loc="outside lower center", ncols=7, frameon=False, fontsize=7.5,
+                  handlelength=0.9, handletextpad=0.3, columnspacing=0.7)  # fmt: skip
 
 
 # The paper's figures
@@ -215,18 +215,23 @@ def generalisation_curve(
 ) -> Figure:
     """The share protected against the number of categories (the paper's Figure 4)."""
     figure, (axes,) = blank(WIDE, 3.4)
+    lines = []
     if paper is not None:
         table = paper.table
         axes.fill_between(table["categories"], table["worst"], table["share"], color=ORANGE,
                           alpha=0.18, linewidth=0)  # fmt: skip
         axes.plot(table["categories"], table["share"], "o-", color=ORANGE, markersize=4,
-                  linewidth=1, label=f"{paper.method}: best and range of start values")  # fmt: skip
+                  linewidth=1)  # fmt: skip
+        name = f"{paper.method}:\nbest, and range of start values"
+        lines.append((name, table["categories"].to_numpy(), table["share"].to_numpy(), ORANGE))
     axes.plot(best.table["categories"], best.table["share"], "s-", color=BLUE, markersize=3.5,
-              linewidth=1.2, label=best.method)  # fmt: skip
+              linewidth=1.2)  # fmt: skip
+    own = best.table
+    lines.append((best.method, own["categories"].to_numpy(), own["share"].to_numpy(), BLUE))
     axes.set_ylim(0, 1.02)
     axes.set_xlabel(f"categories of {best.column}")
     axes.set_ylabel("share protected")
-    axes.legend(frameon=False, fontsize=8)
+    names_on_lines(axes, lines)
     title = f"{best.sensitive} protected at p = {best.p:g} by making {best.column} coarse"
     titled(axes, title)
     return save(figure, path, of_people=True)
@@ -247,7 +252,7 @@ def draw_shares(
 ) -> Figure:
     """Stacked bars of the share of people in each band, one per row of the table."""
     rows, table = shares.index.tolist(), shares.to_numpy(dtype=np.float64)
-    figure, (axes,) = blank(WIDE, 1.8 + 0.36 * len(rows))
+    figure, (axes,) = blank(WIDE, 1.25 + 0.34 * len(rows))
     left = np.zeros(len(rows))
     for share, colour in zip(table.T, (DISCLOSED, *BANDS), strict=True):
         axes.barh(np.arange(len(rows)), share, left=left, color=colour, height=0.7,

@@ -25,19 +25,18 @@ from reidbn.release.counts import BASE, Tens, down, outwards, told
 from reidbn.release.writing import write_text
 from reidbn.report import disclosure_figures as figures
 from reidbn.report.page import (
-    HOW_TOLD,
     PLAIN,
     SAFE,
     Section,
     Sheet,
     Shown,
-    how_told,
+    first_screen,
     html,
     in_numbers,
     left_aside,
+    told_how,
 )
 from reidbn.report.telling import FEWEST, Telling
-from reidbn.report.unseen import ONE_TABLE
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -100,15 +99,15 @@ def sheet(
         parts.append(_every(d, every, said))
     parts += [_generalised(d, best, paper, said) for best, paper in generalisations]
     parts += [
-        Section("What this says and what it does not", bullets=_limits(d, said),
-                folded=[(HOW_TOLD, [how_told(said)])]),
         left_aside(d, said),
-        Section("Where the numbers come from", bullets=_origin(d, said)),
+        Section("What these numbers stand on", bullets=_origin(d, said),
+                folded=[("What they say and what they do not", _limits(d, said)), told_how(said)]),
     ]  # fmt: skip
     return Sheet(
         title=title or f"What the neighbours' records give away about {d.secret}",
         colour=_colour(d, said),
-        verdict=verdict(d, said),
+        verdict=[*_found(d, said), *_of_whom(d, said)],
+        answers=first_screen(d, [("To whom?", [_whoever(d)])], said),
         sections=parts,
     )
 
@@ -129,12 +128,23 @@ def sections(d: Disclosure, telling: Telling) -> list[Section]:
 def verdict(d: Disclosure, said: Telling | None = None) -> list[str]:
     """What was found, in plain sentences; exact numbers unless `said` rounds them."""
     said = said or Telling(custodian=True)
+    return [*_found(d, said), *_guessed(d, said), *_of_whom(d, said)]
+
+
+def _whoever(d: Disclosure) -> str:
+    """The attacker."""
+    known = d.known[0] if len(d.known) == 1 else f"some or all of {', '.join(d.known)}"
+    return f"Whoever knows that the person is in the table, and {known}."
+
+
+def _found(d: Disclosure, said: Telling) -> list[str]:
+    """Of how many people the secret is known, or stays uncertain."""
     if d.status == "constant":
         return [f"Everybody in the table has the same {d.secret}: it is known of all of them."]
     sure, others = int(d.sure.sum()), int(d.sure_without_own.sum())
     up = said.rest(int((~d.upward()).sum()), len(d))
     known = "the auxiliary" if len(d.known) == 1 else f"the {len(d.known)} auxiliaries"
-    sentences = [
+    return [
         f"{said.of(up, len(d))} {'keeps' if up == 1 else 'keep'} their {d.secret} uncertain (PPP "
         f"above {d.p:g}) whatever an attacker knows of {known}.",
         f"Somebody who knows all of them is sure about {said.of(sure, len(d))}"
@@ -146,6 +156,14 @@ def verdict(d: Disclosure, said: Telling | None = None) -> list[str]:
             "their own record says it."
         ),
         *_commonest(d, said),
+    ]
+
+
+def _guessed(d: Disclosure, said: Telling) -> list[str]:
+    """How often guesses are right."""
+    if d.status == "constant":
+        return []
+    sentences = [
         f"The best guess, the commonest value among the people alike, is right{_whom(d)} with "
         f"probability {said.mean_in_short(guesses(d)[1])} when all auxiliaries are known, and "
         f"{said.mean_in_short(guesses(d)[0])} when nothing is; a guess drawn from the people alike "
@@ -156,6 +174,14 @@ def verdict(d: Disclosure, said: Telling | None = None) -> list[str]:
             "From the others' records alone, without the person's own, the best guess is right "
             f"with probability {said.mean_in_short(d.best_guess_without_own)}."
         )
+    return sentences
+
+
+def _of_whom(d: Disclosure, said: Telling) -> list[str]:
+    """What follows for the others, where not everybody was asked about."""
+    sentences: list[str] = []
+    if d.status == "constant":
+        return sentences
     if d.drawn_from is not None and d.weights is None:
         low, high = d.interval("upward")
         share = f"lies between {100 * low:.3g} % and {100 * high:.3g} % (at 95 %)"
@@ -222,10 +248,11 @@ def _commonest(d: Disclosure, said: Telling) -> list[str]:
 def _measures(d: Disclosure, telling: Telling) -> Section:
     """The result's measures; beside them the page says what the two families of them are."""
     text = [
+        *_guessed(d, telling),
         "PPP is the share of a person's peers (the people alike on what is known) who have another "
         f"{d.secret}: how often a guess drawn from the peers would be wrong. An attacker who "
         "always guesses the commonest value does better: the best guess. PoAC is the share of "
-        "false values that stay plausible."
+        "false values that stay plausible.",
     ]
     return replace(in_numbers(d, telling), text=text)
 
@@ -315,16 +342,18 @@ def _left_out(d: Disclosure, said: Telling) -> Section:
         if d.status != "constant":
             found = d.leave_one_out_poac(reading)
             poac[words] = [_mean(values, said) for values in (found.level, *found.poac)]
+    shown, more = shown[:1], shown[1:]
     if poac:
         names = ["nothing left out", *(f"without {name}" for name in d.known)]
         table = pd.DataFrame(poac, index=pd.Index(names))
-        shown.append(
+        more.append(
             Shown(f"Mean PoAC at q = {d.q:g} with one auxiliary unknown",
                   ["left out", *table.columns], _cells(table, said))
         )  # fmt: skip
     return Section(
-        "Which auxiliary matters", ["What people keep if one value stays unknown."], shown=shown
-    )
+        "Which auxiliary matters", ["What people keep if one value stays unknown."], shown=shown,
+        details=more,
+    )  # fmt: skip
 
 
 def _subsets(d: Disclosure, said: Telling) -> Section:
@@ -422,18 +451,13 @@ def _generalised(
 def _limits(d: Disclosure, said: Telling) -> list[str]:
     return [
         *_who(d),
-        "The attacker is taken to know that the person is in the table.",
         "Values count as different when they are written differently, numbers too, unless a "
         "range or a tolerance was given.",
         "A class of one is counted as certainty. A smoothed posterior may be a better forecast.",
         "PPP is about a guess drawn from the people alike; the best guess is right more often.",
         "Nothing here says whether anybody can be singled out in the population.",
         *(f"{note}." for note in said.notes(d.notes)),
-        *(
-            []
-            if said.custodian
-            else [f"Values that fewer than {BASE} people have are not named.", ONE_TABLE]
-        ),
+        *([] if said.custodian else [f"Values that fewer than {BASE} people have are not named."]),
     ]
 
 
@@ -452,8 +476,8 @@ def _who(d: Disclosure) -> list[str]:
 def _origin(d: Disclosure, said: Telling) -> list[str]:
     return [
         f"reidbn {reidbn.__version__}; measures of Kroes et al. 2021, counted exactly over all "
-        f"{2 ** len(d.known) - 1:,} non-empty subsets of {len(d.known)} auxiliaries.",
-        f"Asked: {said.rounded(str(d.question))}{'' if d.q else '; q = 0'}.",
+        f"{2 ** len(d.known) - 1:,} non-empty subsets of {len(d.known)} auxiliaries"
+        f"{'' if d.q else '; q = 0'}.",
         f"Table: {said.counted(len(d.table))} people"
         + (f", SHA-256 {d.table.fingerprint}." if said.custodian else "."),
     ]

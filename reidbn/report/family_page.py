@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from reidbn.attacks.family.kin import ROLES
 from reidbn.attacks.family.neighbourhood import Neighbourhood
 from reidbn.report.page import Section, Shown
-from reidbn.report.style import SERIES, WIDE, blank, titled
+from reidbn.report.style import SERIES, WIDE, blank
 from reidbn.report.telling import Telling
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ def sections(result: Neighbourhood, telling: Telling) -> list[Section]:
     verdict = [
         f"Of {telling.counted(n)} records, each taken as the first that is named, "
         f"{telling.share(some, n)} lead to somebody who is named as a relative, right or wrong.",
-        f"The attacker has {result.question}. Where nothing told bears on a relative, nothing is "
-        "attackable, which is not the same as no match.",
+        "Where nothing told bears on a relative, nothing is attackable, which is not the same as "
+        "no match.",
     ]
     return [
         Section(
@@ -50,14 +51,13 @@ def sections(result: Neighbourhood, telling: Telling) -> list[Section]:
 
 
 def _picture(counts: list[list[int]], n: int, telling: Telling) -> Figure:
-    drawn, (axes,) = blank(WIDE, 4.0)
-    for k, (head, colour) in enumerate(zip(HEADS, SERIES, strict=False)):
+    drawn, panels = blank(WIDE, 3.2, len(HEADS))
+    for k, (axes, head, colour) in enumerate(zip(panels, HEADS, SERIES, strict=False)):
         shares = [100 * telling.portion(row[k], n) for row in counts]
-        axes.barh([i + 0.27 * (k - 1) for i in range(len(ROLES))], shares, height=0.25,
-                  color=colour, label=head)  # fmt: skip
-    axes.set_yticks(range(len(ROLES)), ROLES)
-    axes.invert_yaxis()
-    axes.set(xlabel="% of records", xlim=(0, 101))
-    axes.legend(frameon=False, fontsize=7)
-    titled(axes, "What records give away of relatives")
+        axes.barh(range(len(ROLES)), shares, height=0.7, color=colour)
+        axes.set_yticks(range(len(ROLES)), [] if k else ROLES)
+        axes.invert_yaxis()
+        axes.set(xlim=(0, 100), xticks=(0, 50, 100))
+        axes.set_title(fill(head, 13), loc="left", fontsize=8.5, color=colour)
+    panels[1].set_xlabel("% of records")
     return drawn

@@ -17,7 +17,17 @@ from reidbn.attacks.leak.ask import classes_of, given_target, risk
 from reidbn.attacks.leak.targets import Estimate, joint_risk, simulate
 from reidbn.attacks.leak.variations import Rule, claims
 from reidbn.calls import renamed
-from reidbn.report.style import INK, LINE, SERIES, blank, save
+from reidbn.report.style import (
+    INK,
+    LINE,
+    SERIES,
+    blank,
+    end_labels,
+    names_on_lines,
+    said_below,
+    save,
+    titled,
+)
 from reidbn.theory.hypergeometric import touched_pmf
 
 if TYPE_CHECKING:
@@ -40,16 +50,19 @@ def risk_by_class_size(
     """Figure 2: one target's risk against the class size, one curve per leak size."""
     figure, (axes,) = blank(6.4, 4.0)
     sizes, rng = np.asarray(class_sizes), np.random.default_rng(seed)
+    ends: list[tuple[str, float, Any]] = []
     for color, leaked in zip(SERIES, leaks, strict=False):
         exact = risk(records=records, leaked=leaked, class_size=sizes)
-        axes.plot(sizes, exact, color=color, label=f"{leaked:,} leaked")
+        axes.plot(sizes, exact, color=color)
+        ends.append((f"{leaked:,} leaked", float(exact[-1]), color))
         sampled = [_acted_out(records, leaked, int(k), draws, rng) for k in sizes]
         _points(axes, sizes, sampled, color)
-    axes.plot(sizes, 1 / sizes, color=LINE, linewidth=1, linestyle="--", label="1/k: all leaked")
+    axes.plot(sizes, 1 / sizes, color=LINE, linewidth=1, linestyle="--")
+    ends.append(("1/k: all leaked", 1 / float(sizes[-1]), LINE))
     _labels(axes, "class size k", "probability that the target is identified")
     axes.set_xticks(sizes[:: max(1, sizes.size // 10)])
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False)
+    end_labels(axes, ends)
     return save(figure, path)
 
 
@@ -75,13 +88,13 @@ def risk_of_a_leak(
     _means_of_leaks(left, class_size, number, leaked, draws, rng)
     found = given_target(records=records, leaked=leaked, class_size=class_size)
     width = 0.035
-    right.bar(found.risk, found.probability, width=width, color=SERIES[0], label="exact")
+    right.bar(found.risk, found.probability, width=width, color=SERIES[0])
     seen = _risks_seen(records, leaked, class_size, draws, rng)
     hits = [int((abs(seen - value) < 1e-9).sum()) for value in found.risk]
-    _points(right, found.risk, [_share(hit, draws) for hit in hits], INK, label="acted out")
-    right.axvline(found.mean, color=SERIES[1], linewidth=1, label=f"mean {found.mean:.4f}")
+    _points(right, found.risk, [_share(hit, draws) for hit in hits], INK)
+    _mean(right, found.mean, f"mean {found.mean:.4f}")
     _labels(right, "risk of the given target", "probability")
-    right.legend(frameon=False, fontsize=8)
+    titled(right, "bars: exact; dots: acted out")
     figure.suptitle(f"{leaked:,} of {records:,} leaked, classes of {class_size}", fontsize=10)
     return save(figure, path)
 
@@ -101,15 +114,21 @@ def _means_of_leaks(
     high = min(int((centre + 4.5 * spread) * records) + 2, number)
     step = max(1, (high - low) // 24)
     edges = np.append(touched[low:high:step], touched[low:high:step][-1] + step) - 0.5
-    axes.hist(sampled * records, bins=edges.tolist(), density=True, color=SERIES[5], alpha=0.6,
-              label=f"{runs:,} leaks acted out")  # fmt: skip
-    axes.plot(touched[low:high], pmf[low:high], color=SERIES[0], label="exact")
-    axes.axvline(centre * records, color=SERIES[1], linewidth=1, label=f"mean {centre:.4f}")
+    axes.hist(sampled * records, bins=edges.tolist(), density=True, color=SERIES[5],
+              alpha=0.6)  # fmt: skip
+    axes.plot(touched[low:high], pmf[low:high], color=SERIES[0])
+    _mean(axes, centre * records, f"mean {centre:.4f}")
     ticks = np.linspace(low, high, 5)
     axes.set_xticks(ticks, [f"{tick / records:.4f}" for tick in ticks])
     _labels(axes, "mean risk of all patients in one leak", "probability")
-    axes.margins(y=0.3)
-    axes.legend(frameon=False, loc="upper left", fontsize=8)
+    titled(axes, f"line: exact; bars: {runs:,} leaks acted out")
+
+
+def _mean(axes: Axes, at: float, said: str) -> None:
+    """An upright line with its name beside its top."""
+    axes.axvline(at, color=SERIES[1], linewidth=1)
+    axes.annotate(said, (at, 1), xycoords=("data", "axes fraction"), xytext=(3, -2), va="top",
+                  textcoords="offset points", fontsize=8, color=SERIES[1])  # fmt: skip
 
 
 @renamed(runs="draws")
@@ -130,10 +149,11 @@ def all_targets_by_leak(
     """
     figure, (axes,) = blank(6.4, 4.2)
     classes = {class_size: records // class_size}
-    leaks = np.append(np.arange(1_000, records, 100), records)
+    leaks, lines = np.append(np.arange(1_000, records, 100), records), []
     for color, n in zip(SERIES, targets, strict=False):
-        axes.semilogy(leaks, joint_risk(classes, leaked=leaks, targets=n), color=color,
-                      label=f"{n} targets")  # fmt: skip
+        exact = np.asarray(joint_risk(classes, leaked=leaks, targets=n))
+        axes.semilogy(leaks, exact, color=color)
+        lines.append((f"{n} targets", leaks, exact, color))
         found = []
         for leaked in sampled_at:
             inside = simulate(
@@ -142,8 +162,8 @@ def all_targets_by_leak(
             found.append(_times(inside, _all_in_leak(leaked, records, n)))
         _points(axes, np.asarray(sampled_at), found, color)
     _labels(axes, "records leaked", "probability that all targets are identified")
-    axes.set_title(f"classes of {class_size}", fontsize=10)
-    axes.legend(frameon=False, loc="lower right")
+    titled(axes, f"classes of {class_size}")
+    names_on_lines(axes, lines)
     return save(figure, path)
 
 
@@ -168,11 +188,13 @@ def equal_and_mixed_classes(
         "strong: 1 and 9": {1: 1000, 9: 1000},
         "few large: 2 and 32": {2: 1800, 32: 200},
     }
+    ends: list[tuple[str, float, Any]] = []
     for color, (name, classes) in zip(SERIES, given.items(), strict=False):
         what = classes_of(classes)
         leaks = np.linspace(targets, what.records, 60).astype(int)
-        axes.semilogy(leaks, joint_risk(what, leaked=leaks, targets=targets), color=color,
-                      label=name)  # fmt: skip
+        exact = np.asarray(joint_risk(what, leaked=leaks, targets=targets))
+        axes.semilogy(leaks, exact, color=color)
+        ends.append((name, float(exact[-1]), color))
         at = np.linspace(0.1, 1.0, 7) * what.records
         found = [
             _times(
@@ -185,7 +207,7 @@ def equal_and_mixed_classes(
         _points(axes, at, found, color)
     _labels(axes, "records leaked", f"probability that all {targets} targets are identified")
     axes.set_ylim(bottom=1e-9)
-    axes.legend(frameon=False, loc="lower right")
+    end_labels(axes, ends)
     return save(figure, path)
 
 
@@ -207,6 +229,7 @@ def recursion_bias(
         "classes 7, 1, 1, n = 4": ({7: 1, 1: 2}, 4),
         "classes 50 x 2, 1 x 100, n = 4": ({50: 2, 1: 100}, 4),
     }
+    ends: list[tuple[str, float, Any]] = []
     for i, (color, (name, (classes, n))) in enumerate(zip(SERIES, given.items(), strict=False)):
         what = classes_of(classes)
         leaks = np.unique(np.linspace(n, what.records, 60).astype(int))
@@ -215,11 +238,11 @@ def recursion_bias(
             joint_risk(what, leaked=leaks, targets=n, method="recursion", log=True) - logs
         )
         style = "o-" if leaks.size < 12 else "-"
-        axes.plot(leaks / what.records, 100 * bias, style, color=color, markersize=4, label=name,
-                  zorder=3 + i)  # fmt: skip
+        axes.plot(leaks / what.records, 100 * bias, style, color=color, markersize=4, zorder=3 + i)
+        ends.append((name, 100 * float(bias[-1]), color))
     axes.axhline(0, color=INK, linewidth=1)
     _labels(axes, "share of the table that leaked", "recursion against exact, per cent")
-    axes.legend(frameon=False, fontsize=8)
+    end_labels(axes, ends)
     return save(figure, path)
 
 
@@ -243,6 +266,7 @@ def claim_curves(
         (f"class size, {leaked:,} leaked", sizes, {"class_size": sizes}),
     )
     rules: tuple[tuple[Rule, str], ...] = (("guess", "-"), ("only one", "--"))
+    ends: list[tuple[str, float, Any]] = []
     for axes, (label, at, varied) in zip(panels, both, strict=True):
         asked = {"records": records, "leaked": leaked, "class_size": class_size, **varied}
         for rule, style in rules:
@@ -256,11 +280,12 @@ def claim_curves(
                     ("precision if known in leak", precision),
                 )
             ):
-                axes.plot(at, values, style, color=SERIES[i], label=f"{rule}: {name}")
+                axes.plot(at, values, style, color=SERIES[i])
+                ends.append((f"{rule}: {name}", float(np.nan_to_num(values)[-1]), SERIES[i]))
         _labels(axes, label, "probability")
         axes.set_ylim(0, 1.02)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, frameon=False, fontsize=8, loc="outside lower center", ncols=3)
+    end_labels(panels[1], ends[6:])
+    said_below(panels[0], "whole lines: guess, broken lines: only one")
     return save(figure, path)
 
 

@@ -24,10 +24,12 @@ def sections(result: Leak, telling: Telling) -> list[Section]:
             if mean == NOT_TOLD
             else f"the average person is identified with probability {mean}, {highest}."
         ),
-        f"The attacker looks for one person, picks among the leaked people alike, and has "
-        f"{result.knows}"
-        + ("." if result.sensitive is None else f", and may know {result.sensitive}."),
     ]
+    secret = "" if result.sensitive is None else f", and may know {result.sensitive}"
+    whom = (
+        f"An attacker who looks for one person, picks among the leaked people alike, and has "
+        f"{result.knows}{secret}."
+    )
     levels = (0.01, *THRESHOLDS, 0.5)
     above = [telling.above(risk, t) for t in levels]
     rows = [
@@ -40,6 +42,7 @@ def sections(result: Leak, telling: Telling) -> list[Section]:
         Section(
             "The risk in a leak of part of the table",
             text=verdict,
+            answers=[("To whom?", [whom])],
             shown=[
                 Shown(
                     "People by their risk in the leak",

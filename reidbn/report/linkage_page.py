@@ -36,14 +36,15 @@ def sections(result: Linkage, telling: Telling) -> list[Section]:
     facts = f"Any {labels[-1]} facts" if result.ks else "Facts known by chance"
     verdict = [
         f"{facts} single out {last} of {telling.counted(n)} people with a chance above 0.9.",
-        f"The attacker has {result.question}. The person is in the table, and the facts are right.",
     ]
+    told = f"The person is in the table, the facts are right; {telling.rounded(result.question)}."
     heads = ["facts known", "mean chance", *(f"people above {level:g}" for level in LEVELS)]
     picture = _picture(labels, counts, n, telling)
     return [
         Section(
             "How many facts single people out",
             text=verdict,
+            answers=[("On what condition?", [told])],
             shown=[
                 Shown("People singled out, by the number of facts known", heads, rows, picture,
                       "The share of people whose chance to be singled out is above some levels."),

@@ -23,7 +23,8 @@ from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, WIDE, blank, inline, save, svg_of, titled
 from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling
-from reidbn.report.unseen import ONE_TABLE, not_looked_at
+from reidbn.report.unseen import KINDS as ASKED
+from reidbn.report.unseen import NOBODY, ONE_TABLE, not_looked_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +37,7 @@ NUMBERLESS = ("-", "suppressed", "never", "not seen", "not told", f"under {BASE}
 PHONE = 340  # pixels that a table may need before its rows are stacked on a telephone
 REPORTS = (".html", ".md", ".json")
 HOW_TOLD = "How these numbers are told"
+AND_AGAINST = f"{HOW_TOLD}, and what is not promised"
 NOT_LOOKED_AT = "What this assessment did not look at"
 SAFE, UNSAFE, PLAIN = "#2a9d8f", "#c1440e", "#5b7c99"
 
@@ -54,9 +56,11 @@ class Shown:
 
     @cached_property
     def svg(self) -> str:
-        """The figure as an SVG element; empty without one."""
+        """The figure as an SVG element; empty without one.  The caption is its title."""
         if isinstance(self.figure, str):
             return self.figure
+        if len(self.figure.axes) == 1:
+            self.figure.axes[0].set_title("", loc="left")
         return svg_of(self.figure, self.caption, self.about)
 
     def is_text(self, column: int) -> bool:
@@ -88,6 +92,8 @@ class Section:
     """Long tables and further figures that open on a click."""
     folded: Sequence[tuple[str, Sequence[str]]] = ()
     """Titles and sentences that open on a click."""
+    answers: Sequence[tuple[str, Sequence[str]]] = ()
+    """Of the first section: what the sheet answers on its first screen."""
 
 
 @dataclass(frozen=True)
@@ -181,18 +187,40 @@ def sheet_of(result: Result, *, custodian: bool = False, title: str = "") -> She
     """
     telling = telling_of(result, custodian=custodian)
     first, *rest = result._sections(telling)
+    numbers = in_numbers(result, telling)
+    picture = replace(first, title="The picture and the numbers", text=(), answers=(),
+                      details=[*first.details, *numbers.shown])  # fmt: skip
     return Sheet(
         title=title or first.title,
         colour=PLAIN,
         verdict=[*first.text, *([OWN_COPY] if custodian else [])],
+        answers=first_screen(result, first.answers, telling),
         sections=[
-            *([replace(first, title="The picture", text=())] if first.shown else []),
+            picture if first.shown else numbers,
             *rest,
-            in_numbers(result, telling),
             left_aside(result, telling),
             stands_on(result, telling),
         ],
     )
+
+
+NOT_JUDGED = "This page judges no release: reidbn assess puts a rule to the table."
+
+
+def first_screen(
+    result: Result, own: Sequence[tuple[str, Sequence[str]]], telling: Telling
+) -> list[tuple[str, Sequence[str]]]:
+    """May I release, to whom, on what condition, what next; what a result says itself stands."""
+    kind = ASKED.get(result.kind, NOBODY)
+    asked = "" if result.question is None else f"As asked: {telling.rounded(str(result.question))}."
+    found: dict[str, Sequence[str]] = {
+        "May I release it?": [NOT_JUDGED],
+        "To whom?": [kind.whom],
+        "On what condition?": [asked],
+        "What next?": [kind.then],
+        **dict(own),
+    }
+    return [(question, said) for question, said in found.items() if any(said)]
 
 
 def in_numbers(result: Result, telling: Telling) -> Section:
@@ -217,29 +245,40 @@ def in_numbers(result: Result, telling: Telling) -> Section:
 
 def left_aside(result: Result, telling: Telling) -> Section:
     """What the answer did not look at, from what is not in the model, the table and the call."""
-    return Section(NOT_LOOKED_AT, bullets=not_looked_at(result, telling))
+    return aside(not_looked_at(result, telling))
+
+
+def aside(said: Sequence[str]) -> Section:
+    """Sentences of what was left aside: what stands after a colon opens on a click."""
+    parts = [sentence.partition(": ") for sentence in said]
+    folded = [(head, [f"{rest[:1].upper()}{rest[1:]}"]) for head, colon, rest in parts if colon]
+    return Section(NOT_LOOKED_AT, bullets=[s for s, colon, _ in parts if not colon], folded=folded)
 
 
 def stands_on(result: Result, telling: Telling) -> Section:
-    """What was asked, the remarks, where the numbers come from, and how they are told."""
+    """The remarks, where the numbers come from, and how they are told."""
     import reidbn
 
-    asked = [] if result.question is None else [f"Asked: {telling.rounded(str(result.question))}."]
     table = result.asked_of
     mark = f", SHA-256 {table.fingerprint}" if table is not None and telling.custodian else ""
     of = [] if table is None else [f"Table: {telling.counted(len(table))} people{mark}."]
     told = telling.notes(result.remarks())
     return Section(
         "What these numbers stand on",
-        text=[] if telling.custodian else [ONE_TABLE],
-        bullets=[*asked, *of, *(f"{r[:1].upper()}{r[1:]}." for r in told),
+        bullets=[*of, *(f"{r[:1].upper()}{r[1:]}." for r in told),
                  f"reidbn {reidbn.__version__}."],
-        folded=[(HOW_TOLD, [how_told(telling)])],
+        folded=[told_how(telling)],
     )  # fmt: skip
 
 
+def told_how(telling: Telling) -> tuple[str, Sequence[str]]:
+    """How the numbers about people are told, and against whom nothing is promised."""
+    own = telling.custodian
+    return (HOW_TOLD, [how_told(telling)]) if own else (AND_AGAINST, [how_told(telling), ONE_TABLE])
+
+
 def how_told(telling: Telling) -> str:
-    """How the numbers about people are told."""
+    """How counts, and what is worked out from them, are told."""
     if telling.custodian:
         return "The custodian's own copy: every number is exact. It may not leave the house."
     return (
@@ -407,13 +446,19 @@ def bars(
     title: str,
 ) -> Figure:  # fmt: skip
     """Horizontal bars with their numbers as they are told; None has no bar."""
+    from matplotlib.ticker import MaxNLocator
+
     figure, (axes,) = blank(WIDE, 1.0 + 0.34 * len(labels))
     rows = range(len(labels))
     drawn = axes.barh(rows, [v or 0.0 for v in values], color="#0072B2", height=0.7)
     axes.bar_label(drawn, list(texts), padding=3, fontsize=8)
     axes.set_yticks(rows, labels)
     axes.invert_yaxis()
-    axes.set_xlim(0, max([v or 0.0 for v in values], default=0.0) * 1.18 or 1.0)
+    longest = [0.065 * max(map(len, said), default=0) for said in (labels, texts)]  # inches
+    room = longest[1] / max(WIDE - longest[0], 2.0)
+    axes.set_xlim(0, max([v or 0.0 for v in values], default=0.0) / (0.95 - room) or 1.0)
+    axes.xaxis.set_major_locator(MaxNLocator(3))
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:,g}")
     axes.set_xlabel(axis)
     titled(axes, title)
     return figure

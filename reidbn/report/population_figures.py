@@ -14,7 +14,7 @@ from reidbn.population.pitman import PitmanFit
 from reidbn.population.result import Uniqueness
 from reidbn.population.structured import StructuredFit
 from reidbn.report.page import Section, Shown, bars
-from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, WIDE, blank, titled
+from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, WIDE, blank, names_on_lines, titled
 from reidbn.report.telling import NOT_TOLD, Telling
 from reidbn.result import Measure
 
@@ -57,17 +57,16 @@ def uniqueness_figure(fit: PitmanFit, *, level: float = 0.95) -> Figure:
 def class_size_figure(fit: Uniqueness, class_sizes: tuple[int, ...] = (1, 2, 5)) -> Figure:
     """How many in the population look like somebody in a class of the table, class by class."""
     figure, (axes,) = blank(WIDE, 3.4)
-    largest = 1
+    largest, lines = 1, []
     for f, colour in zip(class_sizes, SERIES, strict=False):
         law = fit.class_size_posterior(f)
         end = max(law.quantile(0.999), f + 1)
         sizes = np.unique(np.round(np.geomspace(f, end, 61)).astype(np.int64))
         upto = np.asarray(law.cdf(sizes))
         largest = max(largest, end)
-        axes.step(
-            sizes, 100 * upto, where="post", color=colour, lw=1.8,
-            label=f"{f} in the table: E[1/F] = {law.mean_inverse:.3g}",
-        )  # fmt: skip
+        axes.step(sizes, 100 * upto, where="post", color=colour, lw=1.8)
+        name = f"{f} in the table\nE[1/F] = {law.mean_inverse:.3g}"
+        lines.append((name, sizes.astype(float), 100 * upto, colour))
     _plain_log(axes)
     axes.set(
         xlim=(1, max(largest, 10)),
@@ -75,7 +74,7 @@ def class_size_figure(fit: Uniqueness, class_sizes: tuple[int, ...] = (1, 2, 5))
         xlabel="people alike in the population, F",
         ylabel="chance that F is at most this, %",
     )
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
+    names_on_lines(axes, lines)
     titled(axes, _title(fit, "class sizes in the population"))
     return figure
 

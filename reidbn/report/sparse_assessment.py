@@ -20,6 +20,7 @@ from reidbn.report.page import (
     UNSAFE,
     Section,
     Sheet,
+    first_screen,
     in_numbers,
     left_aside,
     numbers_of,
@@ -58,15 +59,23 @@ def sheet(
         colour=colour if check.passed else UNSAFE,
         verdict=[*([] if check.passed else ["THE CROSS-CHECK FAILED: these numbers are wrong."]),
                  *verdict, *([OWN_COPY] if telling.custodian else [])],
+        answers=first_screen(result, _answers(limit), telling),
         sections=(
             Section("The risk of every person", shown=[results.curves(result, telling)]),
             in_numbers(result, telling),
-            threat.assumptions(result, telling),
             threat.threat_model(result, telling),
             left_aside(result, telling),
             stands_on(result, telling),
         ),
     )  # fmt: skip
+
+
+def _answers(limit: RiskLimit | None) -> list[tuple[str, list[str]]]:
+    """Whether anything was judged, and what to do."""
+    judged = [] if limit else ["No limit was named, so nothing is judged."]
+    name = "" if limit else 'Name a limit, threshold={"overall": 0.09}. '
+    then = f"{name}rb.whatif.protections says which feature to make coarser first."
+    return [("May I release it?", judged), ("What next?", [then])]
 
 
 def _verdict(
@@ -80,7 +89,6 @@ def _verdict(
         named = telling.mean_in_words(result.risk("wrong_person"))
         told.append(f"A stranger is named in their place with probability {named}, on average.")
     if limit is None:
-        told.append("No limit was named, so nothing is judged.")
         return told, PLAIN
     above = int(is_above(result.risk(limit.measure), limit.value).sum())
     told.append(

@@ -9,7 +9,7 @@ import numpy as np
 
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.sparsity import Sparsity
-from reidbn.report.style import BLUE, LINE, ORANGE, blank, save, titled
+from reidbn.report.style import BLUE, LINE, ORANGE, blank, names_on_lines, save, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,14 +35,15 @@ def figure(
         axes.set(xlabel="feature, commonest first", ylabel="people", yscale="symlog")
         titled(axes, "Of how many people each feature is known")
     else:
-        levels = np.linspace(0, 1, 201)
+        levels, lines = np.linspace(0, 1, 201), []
         for found, colour, label in (
             (described.nearest, BLUE, "equal values"),
             (described.nearest_present, ORANGE, "any value"),
         ):
             share = (found[:, None] > levels).mean(axis=0)
-            axes.plot(levels, 100 * share, color=colour, label=label)
+            axes.plot(levels, 100 * share, color=colour)
+            lines.append((label, levels, 100 * share, colour))
         axes.set(xlabel="similarity of the nearest other record", ylabel="% of people above")
-        axes.legend(frameon=False)
+        names_on_lines(axes, lines)
         titled(axes, "How like the nearest other record is")
     return save(drawn, None if path is None else str(path), of_people=True)

@@ -86,12 +86,13 @@ def end_labels(axes: Axes, named: Sequence[tuple[str, float, Any]]) -> None:
 
 def names_on_lines(axes: Axes, lines: Sequence[tuple[str, Array, Array, Any]]) -> None:
     """Every name above its line, where it is furthest from the others: name, x, y, colour."""
+    axes.get_xlim(), axes.get_ylim()  # settles limits that follow the data
     there, grid = axes.transScale + axes.transLimits, np.linspace(0.0, 1.0, 201)
     drawn = [there.transform(np.column_stack([x, y])) for _, x, y, _ in lines]
     heights = [np.interp(grid, at[:, 0], at[:, 1]) for at in drawn]
     taken: list[tuple[float, float, float]] = []
     for i, (name, _, _, colour) in enumerate(lines):
-        wide, best = 0.024 * len(name), (-np.inf, 0.0, 0.0)
+        wide, best = 0.024 * max(map(len, name.splitlines())), (-np.inf, 0.0, 0.0)
         for x in np.linspace(0.02, 0.98 - wide, 40):
             over = (grid >= x) & (grid <= x + wide)
             y = float(heights[i][over].max()) + 0.015
@@ -103,6 +104,12 @@ def names_on_lines(axes: Axes, lines: Sequence[tuple[str, Array, Array, Any]]) -
         taken.append((best[1], best[2], wide))
         axes.annotate(name, best[1:], xycoords="axes fraction", fontsize=8.5, color=colour,
                       va="bottom", fontweight="bold")  # fmt: skip
+
+
+def said_below(axes: Axes, text: str) -> None:
+    """What colours mean, in one line under the picture."""
+    figure: Any = axes.figure
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=8, color=INK)
 
 
 def used_by(axes: Axes, levels: Sequence[float], users: Mapping[float, str]) -> None:

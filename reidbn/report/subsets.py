@@ -17,7 +17,7 @@ from reidbn.microdata.candidates import Candidates
 from reidbn.microdata.suda import Suda
 from reidbn.release.counts import down
 from reidbn.report.page import Section, Shown, bars
-from reidbn.report.style import BLUE, INK, blank, titled
+from reidbn.report.style import BLUE, INK, blank, said_below, titled
 from reidbn.report.telling import Telling, in_words
 
 if TYPE_CHECKING:
@@ -32,10 +32,8 @@ def uniqueness_figure(subsets: pd.DataFrame) -> Figure:
     known, shares, names = _by_size(subsets)
     low, mean, high = (np.array([how(s) for s in shares]) for how in (np.min, np.mean, np.max))
     figure, (axes,) = blank(7.2, 4.0)
-    axes.fill_between(
-        known, low, high, color="#9ecae1", alpha=0.5, linewidth=0, label="all subsets"
-    )
-    axes.plot(known, mean, color=BLUE, marker="o", label="mean over subsets")
+    axes.fill_between(known, low, high, color="#9ecae1", alpha=0.5, linewidth=0)
+    axes.plot(known, mean, color=BLUE, marker="o")
     axes.plot(known, high, color=BLUE, linewidth=0.8)
     _name_the_worst(axes, known, high, names)
     axes.set_xlabel("attributes known")
@@ -43,7 +41,7 @@ def uniqueness_figure(subsets: pd.DataFrame) -> Figure:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(0, max(float(high.max()) * 1.12, 1))
     titled(axes, _title(subsets))
-    axes.legend(frameon=False, loc="upper left")
+    said_below(axes, "dots: the mean over subsets; band: from the least to the most identifying")
     return figure
 
 
@@ -159,14 +157,10 @@ def suda_sections(result: Suda, telling: Telling) -> list[Section]:
 def candidate_sections(result: Candidates, telling: Telling) -> list[Section]:
     """Records by the number of named people who fit them."""
     n, counts = len(result.release), result.counts
-    shared = ", ".join(
-        name if name == other else f"{name} ({other})" for name, other in result.columns.items()
-    )
     verdict = [
         f"{telling.of(int((counts == 1).sum()), n)} fit exactly one of "
         f"{telling.counted(len(result.external))} named people; picking a candidate names the "
         f"owner of a record with probability {telling.mean_in_words(result.risk)} on average.",
-        f"Compared on {shared}.",
     ]
     labels = [str(a) if a == b else f"{a} to {b}" if b else f"{a} or more" for a, b in SIZES]
     found = [int(((counts >= a) & (counts <= (b or counts.max() + a))).sum()) for a, b in SIZES]
@@ -176,7 +170,7 @@ def candidate_sections(result: Candidates, telling: Telling) -> list[Section]:
     )  # fmt: skip
     return [
         Section("Who of an outside list fits the released records", text=verdict, shown=[shown])
-    ]
+    ]  # fmt: skip
 
 
 def _banded(

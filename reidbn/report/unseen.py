@@ -40,23 +40,42 @@ class Kind:
     verb: str
     of: str = "table"
     """A table of people, one with a secret, or a sparse one."""
+    whom: str = ""
+    """Who the attacker is."""
+    then: str = ""
+    """What to do with the answer."""
 
 
 KINDS = {
     "Assessment": Kind((), "whether anybody tries, by which route and with what success",
                        "rb.assess"),
-    "Leak": Kind(("Identifying",), "what a leaked part of the table gives away", "rb.leak.assess"),
+    "Leak": Kind(("Identifying",), "what a leaked part of the table gives away", "rb.leak.assess",
+                 then="reidbn leak --largest-leak and --smallest-k find what keeps the risk under "
+                 "a limit; reidbn recommend makes classes larger."),
     "Disclosure": Kind(("Data disclosure",), "what the neighbours' records say about a secret",
-                       "rb.disclosure", "secret"),
+                       "rb.disclosure", "secret",
+                       then="reidbn disclosure --generalise says how coarse a column must be; "
+                       "then reidbn assess."),
     "Uniqueness": Kind(("Identifying",), "who is unique among all people of whom the table is part",
-                       "rb.population.fit"),
-    "Suda": Kind(("Identifying",), "the few columns that single somebody out", "rb.suda"),
+                       "rb.population.fit",
+                       whom="Whoever finds somebody alike among all these people.",
+                       then="rb.population.compare sets other models beside this one; reidbn "
+                       "assess --population gives every person's risk."),
+    "Suda": Kind(("Identifying",), "the few columns that single somebody out", "rb.suda",
+                 whom="Whoever knows few of these columns of somebody in the table.",
+                 then="reidbn recommend looks for the least coarsening of the columns that single "
+                 "most people out."),
     "Candidates": Kind(("Linking", "Identifying"), "who of an outside list fits which record",
-                       "rb.candidates"),
+                       "rb.candidates", whom="Whoever holds that list.",
+                       then="reidbn recommend makes records coarser; then compare again."),
     "Linkage": Kind(("Linking", "Identifying"), "how many facts single a record out", "rb.linkage",
-                    "sparse"),
+                    "sparse", whom="Whoever knows a few facts of somebody in the table.",
+                    then="reidbn linkage --protections says which feature to make coarser first."),
     "Neighbourhood": Kind(("Linking", "Identifying"), "which relatives one record gives away",
-                          "rb.neighbourhood", "sparse"),
+                          "rb.neighbourhood", "sparse",
+                          whom="Whoever knows which record is somebody's.",
+                          then="Leave out, or make coarser, what is told of relatives; then ask "
+                          "again. reidbn linkage says who is singled out first."),
 }  # fmt: skip
 NOBODY = Kind((), "", "")
 

@@ -23,6 +23,7 @@ from reidbn.report.style import (
     blank,
     end_labels,
     ramp,
+    said_below,
     save,
     titled,
 )  # fmt: skip
@@ -65,8 +66,7 @@ def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int 
     axes.set_xlabel(f"{of}{tornado.question}; line: as it is, {tornado.answer:.4g}")
     titled(axes, f"{tornado.attack}: if this assumption changes", pad=16)
     star = "; * assumption" if any(b.is_assumption for b in bars) else ""
-    said = f"blue: low end of the range, orange: high end{star}"
-    figure.supxlabel(said, x=0.01, ha="left", fontsize=8, color=INK)
+    said_below(axes, f"blue: low end of the range, orange: high end{star}")
     return save(figure, path, of_people=tornado.subjects > 1)
 
 
@@ -157,13 +157,14 @@ def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
     rows = list(reversed(sobol.indices))
     figure, (axes,) = blank(WIDE, 1.3 + 0.42 * len(rows))
     at = np.arange(len(rows))
-    axes.barh(at, [i.total for i in rows], height=0.62, color="#BBD7E8", label="total")
-    axes.barh(at, [i.first for i in rows], height=0.34, color=LOW, label="by itself")
+    axes.barh(at, [i.total for i in rows], height=0.62, color="#BBD7E8")
+    axes.barh(at, [i.first for i in rows], height=0.34, color=LOW)
     axes.set_yticks(at, [f"{i.parameter}{' *' if i.is_assumption else ''}" for i in rows])
     axes.set_xlim(0, 1)
     axes.set_xlabel(f"share of the variance of {sobol.question} (sd {sobol.sd:.3g})")
     titled(axes, f"{sobol.attack}: whose uncertainty matters")
-    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    star = "; * assumption" if any(i.is_assumption for i in rows) else ""
+    said_below(axes, f"dark: by itself, light: with the sets it is part of{star}")
     return save(figure, path, of_people=sobol.subjects > 1)
 
 
@@ -175,15 +176,16 @@ def draw_learned(learned: Learned, path: str | Path | None = None) -> Figure:
     rows = list(reversed(learned.parameters))
     figure, (axes,) = blank(WIDE, 1.3 + 0.5 * len(rows))
     at = np.arange(len(rows))
-    for shift, mean, sd, colour, label in (
-        (0.14, [u.mean_before for u in rows], [u.sd_before for u in rows], "#BBD7E8", "before"),
-        (-0.14, [u.mean for u in rows], [u.sd for u in rows], LOW, "after"),
+    for shift, mean, sd, colour in (
+        (0.14, [u.mean_before for u in rows], [u.sd_before for u in rows], "#BBD7E8"),
+        (-0.14, [u.mean for u in rows], [u.sd for u in rows], LOW),
     ):
-        axes.errorbar(mean, at + shift, xerr=2 * np.array(sd), fmt="o", color=colour, label=label)
+        axes.errorbar(mean, at + shift, xerr=2 * np.array(sd), fmt="o", color=colour)
     axes.set_yticks(at, [f"{u.parameter}{' *' if u.is_assumption else ''}" for u in rows])
     axes.set_xlabel("value: mean and two standard deviations")
     titled(axes, f"{learned.name}: what {len(learned.tests)} test(s) taught")
-    axes.legend(fontsize=8, frameon=False)
+    star = "; * assumption" if any(u.is_assumption for u in rows) else ""
+    said_below(axes, f"light: before, dark: after{star}")
     return save(figure, path)
 
 
