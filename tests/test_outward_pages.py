@@ -95,6 +95,6 @@ def test_every_page_says_against_whom_it_promises_nothing():
         for custodian in (False, True):
             page = result._sheet(custodian=custodian)
             said = " ".join(
-                str(line) for s in page.sections for line in (*s.text, *s.bullets)
+                str(line) for s in page.sections for line in (*s.text, *s.bullets, *s.folded)
             )  # fmt: skip
             assert ("does not promise anything against them" in said) != custodian

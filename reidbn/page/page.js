@@ -359,7 +359,8 @@
     parts.plane = plane;
     parts.space = make("div", {class: "space"}, plane);
     $("graph").append(make("h2", {id: "graph-title", text: words.graph}), make("p", {class: "help", text: [words.graph_help, drawn.said].join(" ")}),
-      make("div", {class: "bench"}, modes, help, parts.clear), parts.space);
+      make("div", {class: "bench"}, modes, help, parts.clear), parts.space,
+      make("p", {class: "instead", text: say("graph_too_large", {n: drawn.cards.length})}));
     fit();
     window.addEventListener("resize", fit);
     window.addEventListener("beforeprint", () => fit("print"));
@@ -378,13 +379,15 @@
   }
 
   function fit(how) {
-    const room = how === "print" ? 900 : parts.space.clientWidth - 18, list = how !== "print" && window.innerWidth < 700;
-    parts.space.classList.toggle("list", list);
+    const room = how === "print" ? 900 : parts.space.clientWidth - 18;
     const lines = (text, wide) => Math.ceil((text ?? "").length / wide);
     const stands = held.stands_on.reduce((n, s) => n + Math.max(1, lines(s.source, 62)), 0);
     const sheet = Math.max(150, 835 - 22 * lines(held.story, 125) - 24 * held.parameters.length - 21 * stands
       - (held.people ? 230 : 0) - 110 * held.decisions.length - 20 * held.cut.length);
-    const scale = how === "print" ? Math.min(1, room / drawn.width, sheet / drawn.height) : Math.min(1, Math.max(0.62, room / drawn.width));
+    const scale = how === "print" ? Math.min(1, room / drawn.width, sheet / drawn.height) : Math.min(1, room / drawn.width);
+    const list = how !== "print" && (window.innerWidth < 700 || scale < 0.62);
+    $("graph").classList.toggle("too-large", how === "print" && scale < 0.2);
+    parts.space.classList.toggle("list", list);
     parts.plane.style.transform = list ? "" : `scale(${scale})`;
     parts.plane.style.marginLeft = list ? "" : `${Math.max(0, (room - drawn.width * scale) / 2)}px`;
     parts.space.style.height = list ? "" : `${drawn.height * scale + 8}px`;

@@ -57,7 +57,6 @@ def _picture(counts: list[list[int]], n: int, telling: Telling) -> Figure:
         axes.barh(range(len(ROLES)), shares, height=0.7, color=colour)
         axes.set_yticks(range(len(ROLES)), [] if k else ROLES)
         axes.invert_yaxis()
-        axes.set(xlim=(0, 100), xticks=(0, 50, 100))
+        axes.set(xlim=(0, 100), xticks=(0, 50, 100), xlabel="% of records")
         axes.set_title(fill(head, 13), loc="left", fontsize=8.5, color=colour)
-    panels[1].set_xlabel("% of records")
     return drawn

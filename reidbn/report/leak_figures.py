@@ -53,11 +53,11 @@ def risk_by_class_size(
     ends: list[tuple[str, float, Any]] = []
     for color, leaked in zip(SERIES, leaks, strict=False):
         exact = risk(records=records, leaked=leaked, class_size=sizes)
-        axes.plot(sizes, exact, color=color)
+        axes.plot(sizes, exact, color=color, label=f"{leaked:,} leaked")
         ends.append((f"{leaked:,} leaked", float(exact[-1]), color))
         sampled = [_acted_out(records, leaked, int(k), draws, rng) for k in sizes]
         _points(axes, sizes, sampled, color)
-    axes.plot(sizes, 1 / sizes, color=LINE, linewidth=1, linestyle="--")
+    axes.plot(sizes, 1 / sizes, color=LINE, linewidth=1, linestyle="--", label="1/k: all leaked")
     ends.append(("1/k: all leaked", 1 / float(sizes[-1]), LINE))
     _labels(axes, "class size k", "probability that the target is identified")
     axes.set_xticks(sizes[:: max(1, sizes.size // 10)])
@@ -88,10 +88,10 @@ def risk_of_a_leak(
     _means_of_leaks(left, class_size, number, leaked, draws, rng)
     found = given_target(records=records, leaked=leaked, class_size=class_size)
     width = 0.035
-    right.bar(found.risk, found.probability, width=width, color=SERIES[0])
+    right.bar(found.risk, found.probability, width=width, color=SERIES[0], label="exact")
     seen = _risks_seen(records, leaked, class_size, draws, rng)
     hits = [int((abs(seen - value) < 1e-9).sum()) for value in found.risk]
-    _points(right, found.risk, [_share(hit, draws) for hit in hits], INK)
+    _points(right, found.risk, [_share(hit, draws) for hit in hits], INK, label="acted out")
     _mean(right, found.mean, f"mean {found.mean:.4f}")
     _labels(right, "risk of the given target", "probability")
     titled(right, "bars: exact; dots: acted out")
@@ -115,8 +115,8 @@ def _means_of_leaks(
     step = max(1, (high - low) // 24)
     edges = np.append(touched[low:high:step], touched[low:high:step][-1] + step) - 0.5
     axes.hist(sampled * records, bins=edges.tolist(), density=True, color=SERIES[5],
-              alpha=0.6)  # fmt: skip
-    axes.plot(touched[low:high], pmf[low:high], color=SERIES[0])
+              alpha=0.6, label=f"{runs:,} leaks acted out")  # fmt: skip
+    axes.plot(touched[low:high], pmf[low:high], color=SERIES[0], label="exact")
     _mean(axes, centre * records, f"mean {centre:.4f}")
     ticks = np.linspace(low, high, 5)
     axes.set_xticks(ticks, [f"{tick / records:.4f}" for tick in ticks])
@@ -126,7 +126,7 @@ def _means_of_leaks(
 
 def _mean(axes: Axes, at: float, said: str) -> None:
     """An upright line with its name beside its top."""
-    axes.axvline(at, color=SERIES[1], linewidth=1)
+    axes.axvline(at, color=SERIES[1], linewidth=1, label=said)
     axes.annotate(said, (at, 1), xycoords=("data", "axes fraction"), xytext=(3, -2), va="top",
                   textcoords="offset points", fontsize=8, color=SERIES[1])  # fmt: skip
 
@@ -152,7 +152,7 @@ def all_targets_by_leak(
     leaks, lines = np.append(np.arange(1_000, records, 100), records), []
     for color, n in zip(SERIES, targets, strict=False):
         exact = np.asarray(joint_risk(classes, leaked=leaks, targets=n))
-        axes.semilogy(leaks, exact, color=color)
+        axes.semilogy(leaks, exact, color=color, label=f"{n} targets")
         lines.append((f"{n} targets", leaks, exact, color))
         found = []
         for leaked in sampled_at:
@@ -193,7 +193,7 @@ def equal_and_mixed_classes(
         what = classes_of(classes)
         leaks = np.linspace(targets, what.records, 60).astype(int)
         exact = np.asarray(joint_risk(what, leaked=leaks, targets=targets))
-        axes.semilogy(leaks, exact, color=color)
+        axes.semilogy(leaks, exact, color=color, label=name)
         ends.append((name, float(exact[-1]), color))
         at = np.linspace(0.1, 1.0, 7) * what.records
         found = [
@@ -238,7 +238,8 @@ def recursion_bias(
             joint_risk(what, leaked=leaks, targets=n, method="recursion", log=True) - logs
         )
         style = "o-" if leaks.size < 12 else "-"
-        axes.plot(leaks / what.records, 100 * bias, style, color=color, markersize=4, zorder=3 + i)
+        axes.plot(leaks / what.records, 100 * bias, style, color=color, markersize=4, label=name,
+                  zorder=3 + i)  # fmt: skip
         ends.append((name, 100 * float(bias[-1]), color))
     axes.axhline(0, color=INK, linewidth=1)
     _labels(axes, "share of the table that leaked", "recursion against exact, per cent")
@@ -280,7 +281,7 @@ def claim_curves(
                     ("precision if known in leak", precision),
                 )
             ):
-                axes.plot(at, values, style, color=SERIES[i])
+                axes.plot(at, values, style, color=SERIES[i], label=f"{rule}: {name}")
                 ends.append((f"{rule}: {name}", float(np.nan_to_num(values)[-1]), SERIES[i]))
         _labels(axes, label, "probability")
         axes.set_ylim(0, 1.02)
