@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from inside import inside
+from scipy.stats import binom
 
 import reidbn as rb
 from reidbn.plans import bounds_of, direction_of
@@ -345,3 +346,27 @@ def test_the_command_that_a_report_prints_is_whole_and_runs(shell):
     own = rb.assess("adversary-routes", people, known={"age": 1.0}, population=90_000,
                     population_model="pitman", unknown=["sex", "state"])  # fmt: skip
     assert "--scenario ..." in command(own, own.summary({"overall": 0.2}).rule)
+
+
+@pytest.mark.parametrize("name", ["voter-registration", pytest.param("worst-case", marks=WIDE),
+                                  pytest.param("motivated-intruder", marks=WIDE)])  # fmt: skip
+def test_an_accepted_release_that_is_acted_out_finds_nobody_more_often_than_the_limit(name):
+    """Forward draws of the attack, person by person; one false alarm in a million for all of them.
+
+    The table as it was is acted out, too, and there the same count does find people above.
+    """
+    columns = ["age", "sex", "state", "race"]
+    if name == "motivated-intruder":
+        columns = ["age", "sex", "race"]
+    people = rb.read_table(rb.datasets.synthetic_patients(150, seed=6), quasi_identifiers=columns)
+    limit, draws = 0.12 if name == "motivated-intruder" else 0.3, 4_000
+    call = {"population": 40_000, "population_model": "pitman", "scenario": name}
+    plan = rb.recommend(people, "adversary-routes", target={"overall": limit}, **call,
+                        hierarchies={"age": "bands:5,10,20"}, suppress_at_most=0.05)  # fmt: skip
+    above = []
+    for table in (plan.apply(), people):
+        hits = draws * rb.assess("adversary-routes", table, method="simulation", draws=draws,
+                                 seed=3, **call).risk()  # fmt: skip
+        above.append(int((binom.sf(np.rint(hits) - 1, draws, limit) < 1e-6 / len(hits)).sum()))
+    assert above[0] == 0
+    assert above[1] > 0

@@ -129,7 +129,7 @@ class Target:
 
 _K = re.compile(r"\s*k\s*(?:=|>=|≥)\s*(\d+)\s*")
 _NAMED = re.compile(r"\s*([A-Za-z_]\w*)\s*[:=]\s*(.+)")
-_LEFT = re.compile(r"([a-z]+)\s*([\d.]+%?)?")
+_LEFT = re.compile(r"([a-z]+)\s*([\d.]+(?:e[-+]?\d+)?%?)?")
 _WORDS = {"max": "highest", "highest": "highest", "largest": "highest", "mean": "mean",
           "average": "mean", "q": "quantile", "above": "above"}  # fmt: skip
 EXAMPLES = '"k=5", "ema", {"overall": "q95 <= 0.09"}, {"overall": "mean <= 0.05"}'
