@@ -47,7 +47,10 @@ class: setup  ## what a class of ninety minutes needs, for a USB stick (class/; 
 	@$(BIN)/reidbn page breakfast -o class/breakfast.html
 	@$(BIN)/reidbn page adversary-routes -o class/adversary-routes.html
 	@$(BIN)/reidbn cards -o class/cards.html
+	@$(BIN)/reidbn assess synthetic:2000 --qi age,sex,state,race --scenario voter-registration \
+	  --state-column state --population 6900000 --html class/report.html > /dev/null
 	@cp docs/lessons/*.html class/
+	@$(BIN)/python docs/build.py --class class
 
 notebooks: setup  ## run every lesson and store its outputs
 	$(BIN)/python notebooks/run.py write

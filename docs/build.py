@@ -1,5 +1,7 @@
 """Make the documentation as plain pages that open from disk: docs/build.py [FOLDER].
 
+docs/build.py --class FOLDER makes the teacher's page of docs/class.md for a USB stick.
+
 Every page of docs/, the README as the front, the lessons, and a reference from the docstrings of
 all public names.  Strict: a link to a file or a heading that is not there ends it.  It reads
 nothing from any network, and the pages load nothing.
@@ -21,6 +23,7 @@ from markdown_it import MarkdownIt
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+_PRE = '<pre tabindex="0">'  # what scrolls is reached by keyboard
 FRONT = "README.md"
 # In the order of the menu: what it is for, then the files of docs/.
 MENU = {
@@ -55,6 +58,8 @@ code { font-size: .9em } .wide { overflow-x: auto } table { border-collapse: col
   font-size: .88rem } th, td { text-align: left; vertical-align: top; padding: .25rem .8rem
   .25rem 0;   border-bottom: 1px solid #ddd; overflow-wrap: normal }
 @media (max-width: 52rem) { body { display: block } nav { position: static; max-height: none }
+  pre { white-space: pre-wrap } th, td { font-size: .8rem; padding-right: .5rem }
+  td code, td a { overflow-wrap: anywhere }
   .to-menu { display: inline-block; margin-top: 1rem } }
 @media print { nav, .to-menu { display: none } body { display: block } }
 """
@@ -86,8 +91,11 @@ class Site:
                     if key in child.attrs:
                         child.attrs[key] = self._link(name, str(child.attrs[key]))
         body = self.words.renderer.render(tokens, self.words.options, {})
-        body = body.replace("\n\n</code></pre>", "\n</code></pre>").replace(
-            "<table>", '<div class="wide"><table>'
+        body = body.replace("\n\n</code></pre>", "\n</code></pre>").replace("<pre>", _PRE)
+        parts = body.split("<table>")
+        body = parts[0] + "".join(
+            f'<div class="wide" role="region" tabindex="0" aria-label="Table {i}"><table>{part}'
+            for i, part in enumerate(parts[1:], start=1)
         )
         self.anchors[name] = slugs
         self.bodies[name] = title, body.replace("</table>", "</table></div>")
@@ -138,20 +146,27 @@ class Site:
             + "</ul>"
             for head, names in {**MENU, "Reference": rooms}.items()
         )
-        policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data: file:"
-        return (
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n"
+        return _framed(
+            title,
             f'<main>\n<a class="to-menu" href="#pages">All pages</a>\n{body}</main>\n'
-            f'<nav id="pages" aria-label="Pages">{menu}</nav></body></html>\n'
+            f'<nav id="pages" aria-label="Pages">{menu}</nav>',
         )
 
     def _item(self, name: str, other: str) -> str:
         here = ' aria-current="page"' if other == name else ""
         title = self.bodies[other][0].partition(":")[0].partition("?")[0]
         return f'<a href="{_relative(name, other)}"{here}>{escape(title)}</a>'
+
+
+def _framed(title: str, body: str) -> str:
+    """A page that loads nothing but its pictures."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data: file:"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n{body}</body></html>\n"
+    )
 
 
 def _pages() -> set[str]:
@@ -221,7 +236,37 @@ def build(folder: Path) -> list[str]:
     return problems
 
 
+ON_THE_STICK = """# A class of ninety minutes: what is on this stick
+
+| file | minute |
+|---|---|
+| [breakfast.html](breakfast.html), the page that answers | 10 to 25 |
+| [cards.html](cards.html), to print on A4 and cut | 25 to 45 |
+| [adversary-routes.html](adversary-routes.html), the attack of the table | 45 to 85 |
+| [report.html](report.html), the report on 2,000 made-up patients | 70 to 90 |
+"""
+
+
+def stick(folder: Path) -> Path:
+    """The teacher's page beside the files of the class: what is not on the stick is no link."""
+    lessons = "\n".join(
+        f"| [{p.name}]({p.name}), to read | afterwards |"
+        for p in sorted((HERE / "lessons").glob("*.html"))
+    )
+    text = (HERE / "class.md").read_text(encoding="utf-8").partition("\n")[2]
+    text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
+    site = Site(folder)
+    site.add("index.html", f"{ON_THE_STICK}{lessons}\n{text}")
+    title, body = site.bodies["index.html"]
+    made = folder / "index.html"
+    made.write_text(_framed(title, f"<main>\n{body}</main>\n"), encoding="utf-8", newline="\n")
+    return made
+
+
 def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["--class"]:
+        print(stick(Path(arguments[1])))
+        return 0
     folder = Path(arguments[0]) if arguments else ROOT / "site"
     problems = build(folder)
     for problem in problems:

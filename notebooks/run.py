@@ -16,6 +16,7 @@ import re
 import sys
 import tempfile
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,7 @@ def pages() -> Path | None:
 STYLE = """
 body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif;
   color: #222; background: #fff }
+h1 { line-height: 1.2 } @media (max-width: 46rem) { pre { white-space: pre-wrap } }
 pre { overflow-x: auto; font-size: .85rem; padding: .6rem .8rem; border-radius: 4px;
   margin: .4rem 0 }
 pre.code { background: #f3f5f7; border-left: 3px solid #5b7c99 }
@@ -217,8 +219,9 @@ def page_of(path: Path) -> str:
         if cell.cell_type == "markdown":
             parts.append(words.render(cell.source))
             continue
-        parts.append(f'<pre class="code">{escape(cell.source)}</pre>')
-        parts += [_shown(output) for output in cell.outputs]
+        parts.append(f'<pre class="code" tabindex="0">{escape(cell.source)}</pre>')
+        shown = (_shown(out, f"Output {i}") for i, out in enumerate(cell.outputs, len(parts)))
+        parts += shown
     links = " · ".join(
         f'<a href="{p.stem}.html">{p.stem.replace("_", " ")}</a>' for p in lessons() if p != path
     )
@@ -232,18 +235,27 @@ def page_of(path: Path) -> str:
     )
 
 
-def _shown(output: Any) -> str:
-    """An output in the richest of its forms that a page can hold."""
+def _shown(output: Any, name: str) -> str:
+    """An output in the richest of its forms that a page can hold; `name` is what it is read as."""
     from html import escape
 
     found = output.get("data", {})
     for kind in ("image/svg+xml", "text/html"):
         if kind in found:
             text = re.sub(r"<style.*?</style>", "", found[kind], flags=re.DOTALL)
-            return f'<div class="said">{re.sub(r"^<[?!][^>]*>", "", text).strip()}</div>'
+            text = _own_ids(re.sub(r"^(<[?!][^>]*>\s*)+", "", text).strip())
+            return f'<div class="said" role="region" tabindex="0" aria-label="{name}">{text}</div>'
     if "image/png" in found:
         return f'<img alt="" src="data:image/png;base64,{found["image/png"].strip()}">'
     return f'<pre class="said">{escape(output.get("text") or found.get("text/plain", ""))}</pre>'
+
+
+def _own_ids(text: str) -> str:
+    """Identifiers of a picture, kept apart from those of the other pictures of the page."""
+    own = f"o{zlib.crc32(text.encode()):08x}-"
+    text = re.sub(r'\bid="|url\(#|href="#', lambda m: m[0] + own, text)
+    return re.sub(r'(aria-labelledby=")([^"]*)',
+                  lambda m: m[1] + " ".join(own + name for name in m[2].split()), text)  # fmt: skip
 
 
 def render(path: Path) -> list[str]:

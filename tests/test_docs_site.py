@@ -39,3 +39,19 @@ def test_a_link_that_leads_nowhere_is_named():
         "docs/data.md: docs/nowhere.md is not there",
         "docs/data.md: docs/data.md has no heading #dta",
     ]
+
+
+def test_the_stick_has_the_minutes_and_links_only_to_what_is_on_it(tmp_path):
+    said = build.stick(tmp_path).read_text()
+    links = set(re.findall(r'href="([^"]+)"', said))
+    lessons = {p.name for p in (ROOT / "docs" / "lessons").glob("*.html")}
+    assert links == lessons | {
+        "breakfast.html",
+        "cards.html",
+        "adversary-routes.html",
+        "report.html",
+    }
+    made = re.findall(r"class/(\S+\.html)", (ROOT / "Makefile").read_text())
+    assert links - lessons == {*made}
+    for minutes in ("0 to 10", "10 to 25", "25 to 45", "45 to 70", "70 to 85", "85 to 90"):
+        assert minutes in said

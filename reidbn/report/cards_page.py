@@ -163,6 +163,8 @@ body { margin: 0; font: 10pt/1.32 system-ui, sans-serif; color: #222; background
 .full .story { font-size: 7.8pt } .full ol { font-size: 6.8pt } .full li { margin: 0 }
 .full .happens { font-size: 8pt }
 .line { border-bottom: .2mm solid #999; height: 7mm }
+h1, .how { max-width: 194mm; margin: 0 auto 4mm; padding: 0 3mm; box-sizing: border-box }
+@media print { h1, .how { display: none } }
 @media screen { body { background: #eee; padding: 6mm 0 }
   .sheet { background: #fff; margin-bottom: 6mm; box-shadow: 0 0 2mm #bbb } }
 @media screen and (max-width: 194mm) { .sheet { grid-template-columns: 1fr; width: auto } }
@@ -182,7 +184,9 @@ def _page(found: list[ThreatCard], blank: int) -> str:
         "style-src 'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Cards: {len(found)} threats to talk about</title><style>{_STYLE}</style></head>"
-        f"<body><main>\n{body}\n</main></body></html>\n"
+        f'<body><main>\n<h1>Cards: {len(found)} threats to talk about</h1>\n<p class="how">'
+        f"Print on A4, single-sided, and cut along the dashed lines.</p>\n"
+        f"{body}\n</main></body></html>\n"
     )
 
 
