@@ -127,7 +127,7 @@ def drawn(losses):
         axes.set_yticks([i + 0.18 for i in range(len(losses))], [*losses])
         axes.invert_yaxis()
         axes.set(xlabel="what the release loses (0 as it is, 1 nothing left)", xlim=(0, 0.75))
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         figure.savefig(
             RESULTS.parents[1] / "docs" / "recommend-attacker.svg", metadata={"Date": None}
         )

@@ -313,3 +313,45 @@ def test_the_page_tells_outwards_what_was_done_and_the_custodian_everything(tmp_
     code, said = shell(*asked, "--plot", tmp_path / "p.png")
     assert code != 0
     assert "add --custodian" in said
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_a_sample_is_told_from_both_sides_and_its_release_keeps_the_target(share):
+    """Per released person the risk rises, per person of the table it falls: counted by hand."""
+    frame = rb.datasets.synthetic_patients(400, seed=2)[["age", "sex", "race"]]
+    people = rb.read_table(frame, quasi_identifiers=list(frame))
+    call = {"known": dict.fromkeys(frame, 1.0), "population": 10**6, "population_model": "pitman"}
+    plan = rb.recommend(people, "adversary-routes", target={"marketer": "mean <= 0.2"},
+                        sample=share, seed=3, suppress_at_most=0.05,
+                        hierarchies={"age": "bands:5,10,20"},
+                        **call)  # fmt: skip
+    told = plan.sampled.set_index("measure").loc["marketer"]
+    drawn = frame.iloc[plan.people.rows_read]
+    assert len(drawn) == round(400 * share) == len(set(drawn.index))
+    out = plan.apply()
+    sizes = out.class_sizes()
+    assert told.per_released == pytest.approx((1 / sizes).mean())
+    assert (1 / sizes).mean() <= 0.2
+    assert told.per_original == pytest.approx((1 / sizes).sum() / 400)
+    assert told.all_released == pytest.approx(len(frame.drop_duplicates()) / 400)
+    fine = rb.recommend(people, "adversary-routes", target={"marketer": 0.999999}, sample=share,
+                        seed=3, suppress_at_most=0.99, keep=list(frame), **call)  # fmt: skip
+    assert fine.is_sample
+    whole = rb.recommend(people, "adversary-routes", target={"marketer": "mean <= 0.9"}, **call)
+    assert not whole.is_sample
+    assert whole.sampled.set_index("measure").loc["marketer"].per_original == pytest.approx(
+        told.all_released
+    )
+    again = people.take(plan.people.rows_read).class_sizes()
+    assert (1 / again).mean() > told.all_released > (1 / again).sum() / 400
+
+
+def test_a_sample_is_refused_where_people_stand_for_others():
+    frame = rb.datasets.synthetic_patients(100, seed=2)[["age", "sex"]].assign(w=2.0)
+    weighed = rb.read_table(frame, quasi_identifiers=["age", "sex"], weights="w")
+    left = rb.read_table(frame, quasi_identifiers=["age", "sex"]).suppress(2)
+    for people in (weighed, left):
+        with pytest.raises(rb.errors.UsageError, match="sample= is for a table as it was read"):
+            rb.recommend(people, target="k=2", sample=0.5)
+    with pytest.raises(rb.errors.UsageError, match="is nobody"):
+        rb.recommend(rb.read_table(frame, quasi_identifiers=["age"]), target="k=2", sample=0.001)

@@ -42,6 +42,9 @@ ATTACK = "adversary-routes"
               help="Propose a hierarchy for columns without one, and say which.")  # fmt: skip
 @listing("--keep", metavar="A,B", help="Columns that stay as they are.")
 @listing("--drop", metavar="A,B", help="Columns that go.")
+@click.option("--sample", type=Chance(), metavar="SHARE",
+              help="Draw so many people first, such as 50%; no others are released.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 @click.option("--loss", default="entropy", show_default=True,
               type=click.Choice(["entropy", "granularity", "discernibility", "average-class"]),
               help="What is lost: bits, values covered, people told apart, classes.")  # fmt: skip
@@ -86,7 +89,7 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
     else:
         if not quiet:
             say_about(people)
-        best = plan.best
+        best, people = plan.best, plan.people
         wide = max(len(name) for name in best.levels)
         for name, level in best.levels.items():
             top = plan.highest[name]
@@ -98,6 +101,14 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
                 else "as it is"
             )
             click.echo(f"{name:<{wide + 2}}{what}")
+        if plan.is_sample:
+            click.echo(f"drawn: {len(people):,} of {plan.drawn_of:,} people")
+            for _, row in plan.sampled[plan.sampled.measure == "overall"].iterrows():
+                click.echo(
+                    f"mean overall under {row.under}: {row.all_released:.4g} with all released; "
+                    f"{row.per_released:.4g} per person released, {row.per_original:.4g} per "
+                    f"person of the table"
+                )
         click.echo(f"left out: {best.suppressed:,} of {len(people):,} people")
         click.echo(f"loss: {best.loss:.4g} ({plan.loss}; 0 as it is, 1 nothing left)")
         for target, value in best.after.items():
@@ -154,6 +165,8 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
         "suppress_at_most": options["suppress_at_most"],
         "keep": columns_listed(options["keep"]),
         "drop": columns_listed(options["drop"]),
+        "sample": options["sample"],
+        "seed": options["seed"],
         "loss": options["loss"],
         "importance": {c: float(number(w, f"--importance {c}")) for c, w in weights.items()},
         "seconds": options["seconds"],

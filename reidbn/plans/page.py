@@ -74,6 +74,7 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
         **{name: found[name] for name in ("targets", "levels", "columns_dropped")},
         "suppressed": telling.count(plan.best.suppressed),
         "people": telling.count(n),
+        "drawn_of": telling.count(plan.drawn_of),
         "loss": {"name": plan.loss, "percent": round(100 * plan.best.loss)},
         "proved": plan.certificate.is_proved,
         "not_looked_at": _not_looked_at(plan, telling),
@@ -93,7 +94,12 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     else:
         sure = "Whether another way loses less is not settled."
     changed = [n for n, level in best.levels.items() if level or n in best.dropped]
+    drawn = [
+        f"A random sample of the table is released, {telling.of(len(plan.people), plan.drawn_of)}; "
+        f"what follows is about those who were drawn."
+    ] if plan.is_sample else []  # fmt: skip
     verdict = [
+        *drawn,
         f"Released so, the table keeps {' and '.join(map(str, plan.targets))}.",
         f"{counted(len(changed), 'column')} of {len(best.levels)} made coarser or dropped, "
         f"{telling.of(best.suppressed, len(plan.people))} left out; {loss} of what the table says "
@@ -135,6 +141,20 @@ def _kept(plan: ReleasePlan) -> Section:
     before, after = plan.best.before, plan.best.after
     rows = [[t, tiny(before[t], ".4g"), tiny(after[t], ".4g")] for t in map(str, plan.targets)]
     shown = [Shown("Each target", ["target", "as it is", "then"], rows)]
+    if plan.is_sample:
+        rows = [
+            [row.measure.replace("_", " "), row.under,
+             *(tiny(v, ".4g") for v in (row.all_released, row.per_released, row.per_original))]
+            for _, row in plan.sampled.iterrows()
+        ]  # fmt: skip
+        heads = [
+            "mean of",
+            "under",
+            "all released",
+            "per person released",
+            "per person of the table",
+        ]
+        shown.append(Shown("What drawing a sample does", heads, rows))
     if not plan.measures.empty:
         told = [
             [f"{kind} {row.measure.replace('_', ' ')}", row.under,

@@ -71,6 +71,39 @@ class ReleasePlan:
     _found: Looked
     results: Mapping[str, Assessment]
     """The assessments of what is released, by attack and scenario; empty where none was named."""
+    drawn_of: int
+    """How many people the table had before a sample was drawn; all of them without one."""
+    _as_read: Mapping[str, Assessment]
+
+    @property
+    def is_sample(self) -> bool:
+        return len(self.people) < self.drawn_of
+
+    @cached_property
+    def sampled(self) -> pd.DataFrame:
+        """What drawing a sample does to the mean of every measure: two sides, one row each.
+
+        `all_released`: the table as it was read.  `per_released`: of those who are released, whose
+        risk is higher, since fewer are like them.  `per_original`: of all whom the table had, who
+        are mostly at no risk now; somebody who is not drawn has none.
+        """
+        import pandas as pd
+
+        share = (len(self.people) - self.best.suppressed) / self.drawn_of
+        rows = [
+            {
+                "under": name or after.attack.name,
+                "measure": measure,
+                "all_released": float(self._as_read[name].risk(measure).mean()),
+                "per_released": float(after.risk(measure).mean()),
+                "per_original": float(after.risk(measure).mean()) * share,
+            }
+            for name, after in self.results.items()
+            for measure in after.risks
+            if measure in self._as_read[name].risks
+        ]
+        columns = ["under", "measure", "all_released", "per_released", "per_original"]
+        return pd.DataFrame(rows, columns=columns)
 
     @property
     def result(self) -> Assessment | None:
@@ -267,7 +300,12 @@ class ReleasePlan:
         before, after = self.best.before, self.best.after
         parts = [f"{t} ({before[str(t)]:.3g} now, {after[str(t)]:.3g} then)" for t in self.targets]
         broken = self.binding[self.binding.breaks]
-        asked = f"To keep {' and '.join(parts)}: {self.best}."
+        drawn = (
+            f"Of {len(self.people):,} people drawn from {self.drawn_of:,}: "
+            if self.is_sample
+            else ""
+        )
+        asked = f"{drawn}To keep {' and '.join(parts)}: {self.best}."
         if broken.empty:
             return f"{asked} {self.certificate}"
         row = broken.sort_values("people", ascending=False).iloc[0]
@@ -285,6 +323,8 @@ class ReleasePlan:
             "columns_dropped": list(best.dropped),
             "suppressed": best.suppressed,
             "people": len(self.people),
+            "drawn_of": self.drawn_of,
+            "sampled": self.sampled.to_dict(orient="records") if self.is_sample else [],
             "loss": {"name": self.loss, "value": best.loss},
             "before": dict(best.before),
             "after": dict(best.after),

@@ -41,6 +41,8 @@ def recommend(
     suppress_at_most: float = 0.0,
     keep: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
+    sample: float | None = None,
+    seed: int = 0,
     loss: Loss = "entropy",
     importance: Mapping[str, float] | None = None,
     release: str | None = None,
@@ -55,7 +57,9 @@ def recommend(
     or scenarios the limits hold under each.  `hierarchies` says how each column may be made coarser
     (rules such as "bands:5,10,20" too; "auto": rb.microdata.propose_hierarchies); a column without
     one is kept or dropped.  `suppress_at_most` is the share of people who may be left out,
-    `keep` and `drop` are columns that stay as they are or go, `seconds` bounds the search, and the
+    `keep` and `drop` are columns that stay as they are or go, `seconds` bounds the search.  With
+    `sample` that share of the people is drawn first (by the `seed`), and the others are not
+    released; targets are about those who are (`plan.sampled` tells both sides).  The
     `loss` is "entropy" or "granularity" (columns weighed by `importance`), "discernibility",
     "average-class", tables that researchers make (rb.plans.Margins(("age", "sex"))), all of them 0
     to 1, or a function of the people as they would be released.
@@ -70,8 +74,10 @@ def recommend(
     if people.history is not None:
         raise UsageError("recommend is for tables with one row per person; these have several")
     targets = targets_of(target, release)
-    bases, targets = _bases(people, attack, scenario, targets, known=known, population=population,
-                            **asked)  # fmt: skip
+    asked = {"known": known, "population": population, **asked}
+    whole, people = people, people if sample is None else _drawn(people, sample, seed)
+    bases, targets = _bases(people, attack, scenario, targets, **asked)
+    as_read = bases if sample is None else _bases(whole, attack, scenario, (), **asked)[0]
     if isinstance(hierarchies, str):
         if hierarchies != "auto":
             raise UsageError(f'hierarchies="{hierarchies}"; give {{column: rule}}, or "auto"')
@@ -96,7 +102,25 @@ def recommend(
         raise DataError(_nothing_found(table, certificate))
     best, results = _looked_at_again(table, search.best)
     search.seen[ways.number(best.node)] = best
-    return ReleasePlan(people, targets, named, certificate, table, search, best, results)
+    return ReleasePlan(people, targets, named, certificate, table, search, best, results,
+                       len(whole), as_read)  # fmt: skip
+
+
+def _drawn(people: People, sample: float, seed: int) -> People:
+    """A random share of the people, in their order; what is said of the others is not released."""
+    share = probabilities_of([sample], "sample")[0]
+    number = round(share * len(people))
+    if number < 1:
+        raise UsageError(
+            f"sample={sample:g} of {len(people):,} people is nobody; give a larger share"
+        )
+    if people.weights is not None or people.before is not None or people.share_kept < 1:
+        raise UsageError(
+            "sample= is for a table as it was read, without survey weights: nobody has been left "
+            "out of it yet, and everybody stands for themselves"
+        )
+    rows = np.random.default_rng(seed).choice(len(people), number, replace=False)
+    return people.take(np.sort(rows))
 
 
 def _bases(
