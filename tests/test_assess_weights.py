@@ -177,3 +177,22 @@ def test_a_model_that_leaves_the_weights_out_says_so_once(model, columns):
         "weights" in note
         for note in rb.population.fit(plain, population=20_100, model=model).warnings
     )
+
+
+@pytest.mark.parametrize(
+    ("weights", "whole"),
+    [
+        ([2.5] * 5, 12),
+        ([1.5] * 5, 7),  # 7.5 to the even 8 would be a person too many
+        ([1.7] * 3, 5),
+        ([1.1] * 10, 11),  # as decimals: their floating-point sum is 10.999... or 11.000...
+        ([1.4, 1.4, 1.4], 4),
+    ],
+)
+def test_parts_of_people_are_left_off_so_that_nobody_hides_among_them(weights, whole):
+    table = People.from_codes([[0, 0]] * len(weights), ["a", "b"], weights=weights)
+    result = rb.assess(ATTACK, table, known={"a": 1e-12, "b": 1e-12})
+    assert result.provenance["population"] == whole
+    assert result.risk("journalist_match") == pytest.approx([1 / whole] * len(weights), rel=1e-9)
+    said = [note for note in result.groups.notes if "what the survey weights sum to" in note]
+    assert ("a part of a person is left off" in said[0]) == (sum(weights) - whole > 1e-6)

@@ -507,6 +507,10 @@ def test_a_share_that_leaves_the_house_has_two_ends_with_the_truth_between_them(
 @pytest.mark.parametrize(("more", "said"), [
     (["--smoothed", "dirichlet:10", "--empty"], "--smoothed would drop --empty"),
     (["--calibrate", "5", "--if-missing", "value"], "leave --if-missing out"),
+    *((["--known", "sex=0.1", *more], f"{more[0]} would drop the chances") for more in (
+        ["--calibrate", "5"], ["--smoothed", "dirichlet:10"], ["--generalise", "sex"],
+        ["--together", "sex=1"],
+    )),
 ])  # fmt: skip
 def test_a_forecast_drops_nothing_that_was_asked(more, said, capsys):
     from reidbn.cli import main
@@ -514,3 +518,18 @@ def test_a_forecast_drops_nothing_that_was_asked(more, said, capsys):
     with pytest.raises(SystemExit):
         main(["disclosure", "synthetic:60", "--qi", "sex", "--sensitive", "diagnosis", *more])
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_chance_of_a_breach_with_nothing_known_is_explained_beside_full_protection(empty):
+    """Nine in ten have the value: at p = .2 that is a breach already, with nothing known."""
+    rows = [("f" if i % 2 else "m", "no" if i % 20 < 18 else "yes") for i in range(200)]
+    people = rb.read_table(
+        {"sex": [s for s, _ in rows], "dx": [d for _, d in rows]},
+        quasi_identifiers=["sex"], sensitive=["dx"],
+    )  # fmt: skip
+    for chance, said in ((0.5, not empty), (1, False)):
+        d = rb.disclosure(people, "dx", p=0.2, known={"sex": chance}, empty=empty)
+        assert d.breach_probability[0] == pytest.approx(1)
+        text = disclosure_page(d)
+        assert ("Whoever knows nothing counts here" in text) is said

@@ -123,3 +123,33 @@ def test_what_is_given_to_a_verb_takes_the_place_of_what_the_question_says(main,
     chance = 1 if again == "yes" else EVIDENCE["a report"][1]
     found = rb.sweep(result, {"p": [P]}, given={"in_leak": again})["mean"].item()
     assert found == pytest.approx(alone * chance, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("learnt", "do", "kept"),
+    [
+        ({"known": ">=1"}, None, False),  # what is given does not help the other question
+        ({"in_leak": "yes"}, None, True),  # it takes the place of what cannot happen
+        (None, {"in_leak": "no"}, True),
+        ({"known": ">=1"}, {"in_leak": "yes"}, False),
+        ({"right": "yes"}, {"in_leak": "yes"}, False),
+    ],
+)
+def test_a_question_whose_own_evidence_cannot_happen_refuses_no_other(learnt, do, kept):
+    """The other question is given that he is not in the leak, in which everybody is."""
+    attack = rb.attack.loads(
+        MODEL + "  risk: {target: right=yes}\n  other: {target: right=yes, given: {in_leak: no}}\n"
+    ).replace(parameters=[rb.attack.Parameter("p", 1.0, source="x")])
+    table = pd.DataFrame({"age": [20, 20, 20, 30, 30], "sex": list("FFMMM")})
+    people = rb.read_table(table, quasi_identifiers=["age", "sex"])
+    asked = {"known": {"age": 0.5, "sex": 0.5}, "given": learnt, "do": do}
+    found = rb.assess(attack, people, **asked)
+    assert ("other" in found.subjects) is kept
+    left = [n for n in found.groups.notes if n.startswith("question other is left out")]
+    assert len(left) == (not kept)
+    main = rb.assess(attack.replace(questions=[attack.questions["risk"]]), people, **asked)
+    assert np.array_equal(found.subjects["overall"], main.subjects["overall"])
+    if learnt == {"known": ">=1"}:  # by hand: of three equally likely ways to know something
+        alike = np.array([[3, 3, 3, 2, 2], [2, 2, 3, 3, 3], [2, 2, 1, 2, 2]])  # age, sex, both
+        by_hand = (1 / alike).mean(axis=0)
+        assert found.subjects["overall"].to_numpy() == pytest.approx(by_hand, abs=1e-12)

@@ -80,10 +80,12 @@ COMPARED_UP_TO = 2e8  # comparisons of people that the map may take where values
 @result_options()
 @click.option("--fail-above", type=ABOVE, metavar="CHANCE",
               help="Exit 1 if the chance that anybody's secret, or any of several, is given away "
-                   "is above (it is 1 without upward privacy if no chances are said).")  # fmt: skip
+                   "is above (it is 1 without upward privacy if no chances are said); where they "
+                   "are, knowing nothing counts with its chance.")  # fmt: skip
 @click.option("--fail-above-share", type=Chance(is_limit=True), metavar="SHARE",
               help="Exit 1 if a larger share of people, or of their weight, has no upward privacy "
-                   "(of any of several secrets).")  # fmt: skip
+                   "(of several secrets: of any of them, or of one where that share is higher: "
+                   "who has none of it is not asked).")  # fmt: skip
 @output_options
 @click.pass_context
 def disclosure(
@@ -100,7 +102,8 @@ def disclosure(
     """What people's other values give away about their secret: for each person, all subsets.
 
     TABLE is a CSV or Parquet file, or synthetic:N for N made-up patients; --sensitive names the
-    secret.  What is printed is for the custodian; the page of --html may leave the house.
+    secret, or several; without --known every other column, the other secrets included, may be
+    known of each.  What is printed is for the custodian; the page of --html may leave the house.
     """
     limits = {"fail_above": fail_above, "fail_above_share": fail_above_share}
     refuse_of_some(question["individuals"], limits)
@@ -254,7 +257,17 @@ def _coarse_options(d: Disclosure, question: dict[str, Any], option: str) -> dic
             )
     if question["if_missing"] == "value":
         raise UsageError(f"{option} leaves out whoever's secret is missing; leave --if-missing out")
+    _refuse_chances(d, option)
     return {"p": d.p, "known": list(d.known)}
+
+
+def _refuse_chances(d: Disclosure, option: str) -> None:
+    """Raise where chances were said, for what takes whatever may be known as known."""
+    if d.chances is not None:
+        raise UsageError(
+            f"{option} would drop the chances of what may be known; name columns alone (--known "
+            f"{','.join(d.known)}), or ask twice"
+        )
 
 
 def _generalise(
@@ -352,6 +365,7 @@ def _forecasts(
         raise UsageError("--smoothed would drop --empty; leave --empty out, or ask twice")
     if question["smoothed"] is not None:
         d = _single(found, "--smoothed")
+        _refuse_chances(d, "--smoothed")
         kind, _, strength = question["smoothed"].partition(":")
         weight = float(number(strength, "--smoothed")) if strength else 1.0
         p = d.p or threshold("p", "nearly-certain")
@@ -364,6 +378,7 @@ def _forecasts(
         )  # fmt: skip
     if question["calibrate"] is not None:
         d = _single(found, "--calibrate")
+        _refuse_chances(d, "--calibrate")
         tables["Forecasts of held-out people, best first"] = disclosure_calibration(
             people,
             d.secret,

@@ -16,11 +16,13 @@ import numpy as np
 
 import reidbn
 from reidbn.attacks.secrets.ask import DisclosureAll
+from reidbn.attacks.secrets.asked import NOTHING_KNOWN
 from reidbn.attacks.secrets.counts import Reading
 from reidbn.attacks.secrets.generalise import Generalisation
 from reidbn.attacks.secrets.result import Disclosure
 from reidbn.calls import typed
 from reidbn.errors import UsageError
+from reidbn.microdata.classes import Floats
 from reidbn.release.counts import BASE, Tens, down, outwards, told
 from reidbn.release.writing import write_text
 from reidbn.report import disclosure_figures as figures
@@ -94,7 +96,7 @@ def sheet(
     if len(d.known) > 1:
         parts += [_left_out(d, said), _subsets(d, said)]
     if d.chances is not None:
-        parts.append(_scenario(d, said))
+        parts.append(_scenario(d, d.chances, said))
     if every is not None:
         parts.append(_every(d, every, said))
     parts += [_generalised(d, best, paper, said) for best, paper in generalisations]
@@ -374,7 +376,7 @@ def _subsets(d: Disclosure, said: Telling) -> Section:
     )
 
 
-def _scenario(d: Disclosure, said: Telling) -> Section:
+def _scenario(d: Disclosure, chances: Floats, said: Telling) -> Section:
     breach = d.breach_probability
     text = [
         "In the scenario a guess drawn from the people alike is wrong with probability "
@@ -382,6 +384,12 @@ def _scenario(d: Disclosure, said: Telling) -> Section:
         f"somebody's {d.secret} is broken (PPP at or below {d.p:g}) is "
         f"{said.mean_in_words(breach)}.",
     ]
+    if NOTHING_KNOWN not in d.question.blurred and float(np.max(chances[:, 0])) > 0:
+        text.append(
+            "Whoever knows nothing counts here, with the chance of that, and not where privacy is "
+            f"to hold whatever is known: where so many have the same {d.secret} that a guess is "
+            "good without knowing anything, a breach has a chance and nothing known gives it away."
+        )
     cuts = [0.0, 0.05, 0.09, 0.2, 0.33, 0.5]
     rows = [[f"above {cut:g}", said.counted(said.above(breach, cut))] for cut in cuts]
     return Section(
@@ -408,6 +416,11 @@ def _every(d: Disclosure, every: DisclosureAll, said: Telling) -> Section:
         one = every[d.secret] if d.secret in every else next(iter(every.values()))
         title += f" - another question: {said.rounded(str(one.question))}"
         text = [_otherwise(d, said)]
+    if not all_in_turn and len(every) > 1:
+        text.append(
+            "A limit on the share of people without upward privacy (--fail-above-share) judges the "
+            "highest of these secrets' own shares and of the share that lose any of them."
+        )
     if {len(x) for x in every.values()} != {len(d)}:
         text.append("Secrets that some people lack are counted among the others.")
     return Section(title, text, shown=[_banded(caption, rows, p, "secret", said, picture)])

@@ -43,6 +43,7 @@ from reidbn.attacks.routes.assessment import MATCH, OVERALL, Array, Assessment, 
 from reidbn.attacks.routes.blocks import risks as exact_risks
 from reidbn.attacks.routes.by_weight import (
     BY_WEIGHTS,
+    has_part,
     model_for,
     people_behind,
     weighted_population,
@@ -337,18 +338,19 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
     asks_match = asks_match and _is_among(MATCH, measures)
     match_done = done if asks_match else None
     sums = _summed(attack, questions, inputs, classes, population, table, match_done)
+    beside = ", beside what is given or done" if inputs.given or inputs.do else ""
     for measure, query in list(questions.items()):
         try:
             found = sums.get(measure)
             risks[measure] = _risks(attack, query, inputs, table) if found is None else found
         except ImpossibleEvidence:
-            if measure == OVERALL or inputs.given:
+            if measure == OVERALL:
                 raise
             del questions[measure]
             notes = [note for note in notes if not note.startswith(f"question {measure} ")]
             notes.append(
                 f"question {measure} is left out: what it is given cannot happen for some people "
-                f"in this scenario"
+                f"in this scenario{beside}"
             )
     if population is not None and asks_match:
         match = sums.get("")
@@ -441,7 +443,8 @@ def _with_weights(inputs: Inputs) -> tuple[Inputs, list[str]]:
                 f"earth (weights of days or visits, say): give --population N, the number of "
                 f"people from whom the table was drawn, and they are scaled to it",
             )
-        notes.append(f"the population is what the survey weights sum to: {behind:,.0f} people")
+        off = " (a part of a person is left off)" if has_part(people.whole, behind) else ""
+        notes.append(f"the population is what the survey weights sum to: {behind:,.0f} people{off}")
         inputs = replace(inputs, population=behind)
     return replace(inputs, population_model=model), notes
 

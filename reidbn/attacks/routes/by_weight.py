@@ -11,6 +11,7 @@ Whoever is unique on some columns is alone, with the same weight, on more: the s
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,6 +32,7 @@ from reidbn.theory.survey import individual_risk
 Array = NDArray[np.float64]
 
 BY_WEIGHTS = "benedetti-franconi"
+ROUNDING = 1e-14  # of decimal weights and their sum, relative
 
 
 def model_for(people: People, model: str) -> str:
@@ -46,10 +48,23 @@ def model_for(people: People, model: str) -> str:
 
 
 def people_behind(people: People, model: str) -> float | None:
-    """The population that the weights sum to, where they are numbers of people."""
+    """The whole people that the weights sum to, where they are numbers of people.
+
+    A part of a person is left off: of fewer people, each is at the higher risk.
+    """
     if model != BY_WEIGHTS or people.weights is None or (people.weights < 1).any():
         return None
-    return float(max(round(float(people.weights.sum())), len(people)))
+    return float(max(math.floor(_sum(people)), len(people)))
+
+
+def has_part(people: People, behind: float) -> bool:
+    """Whether the weights sum to more than whole people."""
+    return _sum(people) - behind > ROUNDING * len(people) * behind
+
+
+def _sum(people: People) -> float:
+    assert people.weights is not None  # noqa: S101 - the callers looked
+    return math.fsum(people.weights.tolist()) * (1 + ROUNDING)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -138,6 +138,7 @@ def _independent(groups: Sequence[int], table: Floats, size: int) -> Floats:
 
 MOST_KNOWN = 20
 IF_MISSING = ("left-out", "value")
+NOTHING_KNOWN = "knowing nothing counts, too"
 Match = NDArray[np.bool_]
 
 
@@ -434,7 +435,7 @@ class Blur:
         found = [f"{n} by {_range_words(self.ranges[n])}" for n in names if n in self.ranges]
         found += [f"{n} to within {self.tolerance[n]:g}" for n in names if n in self.tolerance]
         found += [f"a guess within {self.within:g} counts"] if self.within is not None else []
-        return (*found, "knowing nothing counts, too") if empty else tuple(found)
+        return (*found, NOTHING_KNOWN) if empty else tuple(found)
 
 
 def _range_words(spec: Range) -> str:
