@@ -2,7 +2,7 @@
 
 Five attackers: two of adversary-routes whose risk is arithmetic (alone, or one of those alike),
 one who guesses best where nobody is alone, everybody on every column (k), and adversary-routes
-whole, by assessments made anew.  Six losses, with and without people left out, with levels that
+whole.  Six losses, with and without people left out, with levels that
 nest and levels that do not.
 """
 
@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import reidbn as rb
+from reidbn.plans import direction_of
 
 ATTACKS = ("prosecutor", "marketer", "crowd", "k", "overall")
 LOSSES = ("entropy", "discernibility", "granularity", "average-class", "tables", "function")
@@ -55,17 +56,23 @@ class Lattice:
         self.loss = LOSSES[seed // 5 % 6]
         self.share = (0.0, 0.15)[seed // 30 % 2] if self.attack != "crowd" else 0.0
         nests = seed // 60 % 2 == 0
-        columns = 2 + int(rng.integers(0, 3 if self.attack != "overall" else 2))
+        columns = 2 + int(rng.integers(0, 3))
         self.names = list("abcd")[: max(columns, 3)]
         self.n = n = int(rng.integers(12, 70))
         self.frame = pd.DataFrame({c: rng.integers(0, rng.integers(3, 24), n) for c in self.names})
         some = [(2, 4, 8, 16), (3, 6), (2, 6, 12), (4,)] if nests else [(2, 3), (3, 4, 8), (5, 7)]
         self.widths = {c: some[rng.integers(len(some))] for c in self.names}
-        few = 1 + (most > 100) if self.attack == "overall" else 2 if most < 300 else 4
+        few = 2 if most < 300 else 4
         self.widths = {c: w[:few] for c, w in self.widths.items()}
         self.k = int(rng.integers(2, 5))
         self.chances = np.round(rng.uniform(0.2, 1, len(self.names)), 2)
         self.what = "highest" if self.share else ("highest", "mean", "q80", "above")[seed // 7 % 4]
+        if self.attack == "overall":
+            people = rb.read_table(self.frame, quasi_identifiers=self.names)
+            result = rb.assess("adversary-routes", people, **self.call())
+            shown = direction_of(result, "overall")
+            self.curve, self.gain = shown.base, shown.gain
+            np.testing.assert_allclose(self.risks(self.frame.to_numpy()), result.risk(), rtol=1e-12)
         # ...a limit that some ways keep: the number of a random way
         self.limit = 1.0
         if self.attack != "k":
@@ -87,20 +94,24 @@ class Lattice:
         _, of, sizes = np.unique(codes[:, some], axis=0, return_inverse=True, return_counts=True)
         return sizes[of.ravel()]
 
-    def risks(self, codes):
-        """Everybody's risk, by hand; of `overall` by the product's own assessment."""
+    def risks(self, codes, kept=None):
+        """The risk of everybody who is kept, by hand; of `overall` by its curve."""
+        kept = np.ones(len(codes), dtype=bool) if kept is None else kept
+        left = codes[kept]
         if self.attack == "k":
-            return 1 / self.alike(codes, range(codes.shape[1]))
-        if self.attack == "overall":
-            frame = pd.DataFrame(codes, columns=self.names)
-            people = rb.read_table(frame, quasi_identifiers=self.names)
-            return rb.assess("adversary-routes", people, **self.call()).risk()
-        total = np.zeros(len(codes))
+            return 1 / self.alike(left, range(codes.shape[1]))
+        total = np.zeros(len(left))
         for known in product((0, 1), repeat=codes.shape[1]):
             p = np.prod([c if k else 1 - c for c, k in zip(self.chances, known, strict=True)])
-            f = self.alike(codes, np.flatnonzero(known))
-            own = {"prosecutor": f == 1, "marketer": 1 / f}.get(self.attack)
-            total += p * (np.where(f == 1, 0.1, 0.6) if own is None else own)
+            some = np.flatnonzero(known)
+            f, whole = self.alike(left, some), self.alike(codes, some)[kept]
+            if self.attack == "overall":  # the table is the population: alone is unique there
+                own = self.curve[f - 1] + self.gain * ((f == 1) & (whole == 1))
+            elif self.attack == "crowd":
+                own = np.where(f == 1, 0.1, 0.6)
+            else:
+                own = f == 1 if self.attack == "prosecutor" else 1 / f
+            total += p * own
         return total
 
     def number(self, risk):
@@ -121,7 +132,7 @@ class Lattice:
         """Who stays when all who are over the limit go, again and again; None beyond the budget."""
         kept = np.ones(self.n, dtype=bool)
         while True:
-            risk = self.risks(codes[kept])
+            risk = self.risks(codes, kept)
             if self.keeps(risk):
                 return kept
             limit = 1 / self.k if self.attack == "k" else self.limit
@@ -228,7 +239,7 @@ def check(seed, folder, most):
     assert proof.nodes == nodes == proof.counted + sum(proof.skipped.values())
     kept = ~plan._found.left_out
     codes = made.coarse([plan.best.levels[c] for c in made.names])
-    assert made.keeps(made.risks(codes[kept]))
+    assert made.keeps(made.risks(codes, kept))
     assert kept.sum() == len(plan.apply()) == len(people) - plan.best.suppressed
 
 

@@ -145,8 +145,8 @@ class ByClasses(Ways):
             for levels in product(*(range(self.shape[j]) for j in own)):
                 at = dict(zip(own, levels, strict=True))
                 low = self._lowest(tuple(at.get(j, 0) for j in places))
-                here = found[tuple(at.get(j, slice(None)) for j in places)]
-                np.maximum(here, low, out=here)
+                here = tuple(at.get(j, slice(None)) for j in places)
+                found[here] = np.maximum(found[here], low)
         return found.ravel()
 
     def coarser_lose(self, node: Node) -> float:

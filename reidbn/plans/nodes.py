@@ -13,18 +13,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.above import is_above
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import released
-from reidbn.microdata.classes import Ints
+from reidbn.microdata.classes import Codes, Ints, class_ids
 from reidbn.microdata.generalise import released_at
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
 from reidbn.plans.rising import Bounds, Direction, bounds_of
-from reidbn.plans.targets import ALIKE, Array, Target
+from reidbn.plans.targets import ALIKE, SLACK, Array, Target
 from reidbn.plans.ways import Node, Option, Ways, sizes_at
 
 Flags = NDArray[np.bool_]
@@ -112,7 +114,13 @@ class Release:
             found = self._settled(node, kept, start)
             if found is not None:
                 return found
-        return self._counted(node, kept, None if start is None else start[0])
+        kept = np.ones(len(self.people), dtype=bool)
+        found = self._counted(node, kept, None if start is None else start[0])
+        if any(t.on_secret for t in self.targets) and not kept.all():  # who goes is a choice
+            nobody = np.zeros(len(kept), dtype=bool)
+            least = self.ways.at_least(node, nobody, 0)
+            return replace(found, is_sure=False, finer_fail=False, at_least=least)
+        return found
 
     def _settled(self, node: Node, kept: Flags, start: Pair) -> Looked | None:
         """What bounds alone settle: nothing is estimated of the population.
@@ -122,12 +130,21 @@ class Release:
         every target, nobody else has to.
         """
         least, most = start
+        free: tuple[Flags, int] | None = None  # who had to go, and how many more, before a choice
         while unmet := [t for t in self.targets if not t.is_met(least[t.key])]:
-            go = self._over(unmet, least)
+            plain = [t for t in unmet if not t.on_secret]
+            if not plain and free is None:
+                fewest = max(self._fewest(node, kept, t) for t in unmet)
+                if len(kept) - int(kept.sum()) + fewest > self.budget:
+                    return Looked(node, None, True, self.values(start[0]), finer_fail=self.falls)
+                free = ~kept, fewest
+            go = self._over(plain or unmet, least)
             kept[np.flatnonzero(kept)[go]] = False
             out = len(kept) - int(kept.sum())
             more = max(t.fewest_to_leave(least[t.key]) for t in unmet) if not go.any() else 0
             if out + more > self.budget:
+                if free is not None:
+                    return Looked(node, None, False, self.values(start[0]))
                 return Looked(node, None, True, self.values(start[0]), finer_fail=self.falls,
                               is_bound=not _are_told(start))  # fmt: skip
             if not go.any():
@@ -142,7 +159,9 @@ class Release:
             return None
         lost = self.ways.loss(node, ~kept)
         bound = not _are_told((least, most))
-        return Looked(node, ~kept, True, self.values(most), lost, lost, is_bound=bound)
+        at_least = lost if free is None else self.ways.at_least(node, *free)
+        sure = lost <= at_least + TIE
+        return Looked(node, ~kept, sure, self.values(most), lost, at_least, is_bound=bound)
 
     def _counted(self, node: Node, kept: Flags, least: Mapping[Key, Array] | None) -> Looked:
         """By assessments of those who are kept; who is not has to go."""
@@ -198,9 +217,37 @@ class Release:
         for name, found in bounds.items():
             for measure, (low, high) in found.at(people, kept).items():
                 least[name, measure], most[name, measure] = low, high
-        if any(t.on_classes for t in self.targets):
-            least["", ALIKE] = most["", ALIKE] = 1.0 / self._sizes(node, kept)
-        return least, most
+        told = self._of_classes(node, kept)
+        return least | told, most | told
+
+    def _of_classes(self, node: Node, kept: Flags) -> dict[Key, Array]:
+        """What targets about people alike look at, of who is kept."""
+        found: dict[Key, Array] = {}
+        for t in self.targets:
+            if t.on_secret:
+                ids, counts = self._secrets(node, kept, t)
+                found[t.key] = (counts.max(axis=1) / counts.sum(axis=1))[ids]
+            elif t.on_classes and t.key not in found:
+                found[t.key] = 1.0 / self._sizes(node, kept)
+        return found
+
+    def _secrets(self, node: Node, kept: Flags, target: Target) -> tuple[Ints, Ints]:
+        """The class of everybody who is kept, and how many of each class have which secret."""
+        codes = np.stack([o.codes[i][self.people.table[kept, j]]
+                          for j, (o, i) in enumerate(zip(self.options, node, strict=True))],
+                         axis=1)  # fmt: skip
+        return secrets_of(self.people, codes, kept, target.measure)
+
+    def _fewest(self, node: Node, kept: Flags, target: Target) -> int:
+        """At least so many must go for a limit on the best guess, whoever they are.
+
+        Of m of f people alike with one secret, r must go: (m - r) <= limit (f - r).
+        """
+        counts = self._secrets(node, kept, target)[1]
+        most, size, limit = counts.max(axis=1), counts.sum(axis=1), target.limit
+        over = is_above(most / size, limit)
+        go = np.ceil((most - limit * size) / (1 - limit) - SLACK)
+        return int(np.minimum(go, size)[over].sum())
 
     def _released(self, node: Node, kept: Flags) -> People:
         ladders = {o.name: o.ladder for o in self.options}
@@ -217,20 +264,22 @@ class Release:
                 return dict(told[0])
         results = self._assessed_in_part(node, kept) if results is None else results
         own = {t.key: results[t.under].risk(t.measure) for t in self.targets if not t.on_classes}
-        if any(t.on_classes for t in self.targets):
-            own["", ALIKE] = 1.0 / self._sizes(node, kept)
-        return own
+        return own | self._of_classes(node, kept)
 
     def as_it_is(self) -> dict[Target, float]:
         """Each target's number of the table before anything is done to it."""
-        return {
-            t: t.value(
-                1.0 / self.rows.peers(range(self.rows.groups))[self.rows.of_record]
-                if t.on_classes
-                else self.bases[t.under].risk(t.measure)
-            )
-            for t in self.targets
-        }
+        found = {}
+        for t in self.targets:
+            if t.on_secret:
+                codes = self.people.table[:, : len(self.options)]
+                counts = secrets_of(self.people, codes, slice(None), t.measure)[1]
+                found[t] = float((counts.max(axis=1) / counts.sum(axis=1)).max())
+            elif t.on_classes:
+                alike = self.rows.peers(range(self.rows.groups))[self.rows.of_record]
+                found[t] = t.value(1.0 / alike)
+            else:
+                found[t] = t.value(self.bases[t.under].risk(t.measure))
+        return found
 
     def _sizes(self, node: Node, kept: Flags) -> Ints:
         rows, of = self.rows, self.rows.of_record[kept]
@@ -262,6 +311,15 @@ class Release:
     def _is_as_read(self, node: Node, kept: Flags) -> bool:
         levels = self.ways.levels(node)
         return bool(kept.all()) and all(levels[o.name] == o.column.level for o in self.options)
+
+
+def secrets_of(people: People, codes: Codes, kept: Any, secret: str) -> tuple[Ints, Ints]:
+    """The class of each row of codes, and how many of each class have which secret."""
+    own = people.table[kept, people.columns.index(secret)].astype(np.int64)
+    values = people.column(secret).cardinality
+    top = [int(c.max()) + 1 for c in codes.T]
+    ids, count = class_ids(np.ascontiguousarray(codes), top)
+    return ids, np.bincount(ids * values + own, minlength=count * values).reshape(count, values)
 
 
 def _are_told(between: Pair) -> bool:

@@ -120,7 +120,8 @@ def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
     if found:
         return list(found)
     targets = " and ".join(map(str, plan.targets))
-    secret = ", ".join(plan.people.sensitive)
+    asked = {t.measure for t in plan.targets if t.on_secret}
+    secret = ", ".join(name for name in plan.people.sensitive if name not in asked)
     return [
         f"Attackers: no attack is asked about by {targets} (attack=, scenario=).",
         *([f"Secret columns, of which nothing is said here: {secret}."] if secret else []),

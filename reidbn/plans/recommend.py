@@ -51,8 +51,9 @@ def recommend(
 ) -> ReleasePlan:
     """The least change to a table that keeps every target.
 
-    `target` is so many alike ("k=5"), a precedent ("ema", with `release`), or limits on measures of
-    the attack ({"overall": "q95 <= 0.09"}); several in a list all hold.  `attack`, `known`,
+    `target` is so many alike ("k=5"), a precedent ("ema", with `release`), limits on measures of
+    the attack ({"overall": "q95 <= 0.09"}), or on what people alike tell of a secret
+    ({"diagnosis": "best guess <= 50%"}); several in a list all hold.  `attack`, `known`,
     `scenario`, `population` and what else `asked` names are as in rb.assess; under lists of attacks
     or scenarios the limits hold under each.  `hierarchies` says how each column may be made coarser
     (rules such as "bands:5,10,20" too; "auto": rb.microdata.propose_hierarchies); a column without
@@ -74,6 +75,7 @@ def recommend(
     if people.history is not None:
         raise UsageError("recommend is for tables with one row per person; these have several")
     targets = targets_of(target, release)
+    _refuse_secrets(people, targets)
     asked = {"known": known, "population": population, **asked}
     whole, people = people, people if sample is None else _drawn(people, sample, seed)
     bases, targets = _bases(people, attack, scenario, targets, **asked)
@@ -104,6 +106,29 @@ def recommend(
     search.seen[ways.number(best.node)] = best
     return ReleasePlan(people, targets, named, certificate, table, search, best, results,
                        len(whole), as_read)  # fmt: skip
+
+
+def _refuse_secrets(people: People, targets: Sequence[Target]) -> None:
+    """Raise where a limit on the best guess is about something that cannot be counted."""
+    for name in (t.measure for t in targets if t.on_secret):
+        if name not in people.sensitive:
+            raise UsageError(
+                f'target {name}: a best guess is about a secret; name it, sensitive=["{name}"], '
+                f"when the table is read",
+                in_shell=f"target {name}: a best guess is about a secret; name it: "
+                f"--sensitive {name}",
+            )
+        if not people.is_partition:
+            raise UsageError(
+                f"target {name}: some values match several others, so people fall into no classes; "
+                f'read the table with missing="value" or missing="drop"'
+            )
+        codes = people.table[:, people.columns.index(name)]
+        if any(people.column(name).labels[code] is None for code in np.unique(codes)):
+            raise UsageError(
+                f"target {name}: it is missing for some people, and nothing says what a missing "
+                f"secret is; leave them out, or write a value in its place"
+            )
 
 
 def _drawn(people: People, sample: float, seed: int) -> People:
@@ -176,7 +201,10 @@ def _named(base: Assessment, of: Sequence[Assessment]) -> str:
 
 
 def _direction(bases: Mapping[str, Assessment], target: Target) -> Direction | None:
-    """Which way what a target limits moves; classes grow by themselves."""
+    """Which way what a target limits moves; classes grow by themselves.
+
+    A best guess in a class of several classes is no better than in the best of these.
+    """
     if target.on_classes:
         return Direction(1.0 / np.arange(1, 3), 0.0)
     return direction_of(bases[target.under], target.measure)

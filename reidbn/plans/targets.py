@@ -5,6 +5,7 @@ measure names what of it: the highest, the mean, a quantile, or the share of peo
 
     "k=5"   "ema"   {"overall": "q95 <= 0.09"}   {"prosecutor": "mean <= 0.05"}
     {"overall": "above 0.2 <= 1%"}   {"overall": 0.09}  (the highest)   "overall: q95 <= 0.09"
+    {"diagnosis": "best guess <= 50%"}  (of a secret: nobody who knows all columns guesses better)
 
 Targets about everybody (k, the highest) can be told person by person; the others are about the
 table as a whole.
@@ -28,6 +29,7 @@ from reidbn.written import is_number, read_number
 
 Array = NDArray[np.float64]
 ALIKE = "1/class"
+BEST_GUESS = "best guess"
 SLACK = 1e-9  # of a count of people that a share is multiplied out to
 
 
@@ -38,7 +40,7 @@ class Target:
     measure: str
     """A measure of the attack, or ALIKE."""
     what: str
-    """"highest", "mean", "quantile" or "above"."""
+    """"highest", "mean", "quantile" or "above"; of a secret BEST_GUESS."""
     limit: float
     at: float = 0.0
     """Of a quantile the share of people; of "above" the risk."""
@@ -49,16 +51,21 @@ class Target:
     @property
     def key(self) -> tuple[str, str]:
         """Under which attack, and which measure."""
-        return self.under, self.measure
+        return ("secret" if self.on_secret else self.under), self.measure
 
     @property
     def on_classes(self) -> bool:
-        return self.measure == ALIKE
+        """Whether it is about who is written alike, whatever is known of whom."""
+        return self.measure == ALIKE or self.on_secret
+
+    @property
+    def on_secret(self) -> bool:
+        return self.what == BEST_GUESS
 
     @property
     def is_of_everybody(self) -> bool:
         """Whether each person keeps it or does not, whoever else is there."""
-        return self.what == "highest"
+        return self.what in ("highest", BEST_GUESS)
 
     def beyond(self, risk: Array) -> NDArray[np.bool_]:
         """Who is over the limit as a person; of a mean, over it too."""
@@ -121,6 +128,7 @@ class Target:
             named += f" ({self.under})"
         return {
             "highest": f"the highest {named}",
+            BEST_GUESS: f"the largest share of one {named} among people alike",
             "mean": f"the mean of {named}",
             "quantile": f"the {100 * self.at:g} % quantile of {named}",
             "above": f"people whose {named} is above {self.at:g}",
@@ -187,6 +195,10 @@ def _of_measure(measure: str, limit: Any) -> Target:
         limit = f"highest <= {limit}"
     text = limit.replace("≤", "<=") if isinstance(limit, str) else ""
     left, sign, right = text.partition("<=")
+    if sign and left.strip().lower() == BEST_GUESS:
+        return Target(
+            measure, BEST_GUESS, _checked(read_number(right, f"target {measure}"), measure)
+        )
     found = _LEFT.fullmatch(left.strip().lower())
     what = _WORDS.get(found[1]) if found else None
     if found is None or not sign or (what in ("quantile", "above")) != bool(found[2]) or not what:

@@ -1,0 +1,116 @@
+"""Limits on the best guess of a secret, against every way to release and every set of people."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reidbn as rb
+
+WIDTHS = {"age": (2, 4), "zip": (3,)}
+
+
+def released(frame, levels):
+    """What is written of everybody: by hand."""
+    coarse = []
+    for c, level in zip(WIDTHS, levels, strict=True):
+        values, widths = frame[c].to_numpy(), WIDTHS[c]
+        top = level > len(widths)
+        coarse.append(np.zeros_like(values) if top else values // widths[level - 1] if level
+                      else values)  # fmt: skip
+    return list(zip(*coarse, strict=True))
+
+
+def guess(rows, secret, kept):
+    """The largest share of one secret among people who are written alike."""
+    alike = {}
+    for row, own, here in zip(rows, secret, kept, strict=True):
+        if here:
+            alike.setdefault(row, []).append(own)
+    return max(max(own.count(v) for v in own) / len(own) for own in alike.values())
+
+
+def fewest_alike(rows, kept):
+    rows = [row for row, here in zip(rows, kept, strict=True) if here]
+    return min(rows.count(row) for row in rows)
+
+
+def least(frame, limit, k, budget, loss):
+    """The least loss over every level and every set of people left out."""
+    best = np.inf
+    for levels in product(*(range(len(w) + 2) for w in WIDTHS.values())):
+        rows = released(frame, levels)
+        for out in product((False, True), repeat=len(frame)):
+            kept = ~np.array(out)
+            if sum(out) > budget or not kept.any() or fewest_alike(rows, kept) < k:
+                continue
+            if guess(rows, frame["d"].tolist(), kept) <= limit + 1e-12:
+                best = min(best, loss(levels, ~kept))
+    return best
+
+
+@pytest.mark.parametrize("loss", ["entropy", "discernibility"])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=[pytest.mark.wide] * (s > 5)) for s in range(36)]
+)
+def test_a_limit_on_the_best_guess_against_every_way_and_every_set_of_people(seed, loss):
+    rng = np.random.default_rng(seed)
+    n, share = int(rng.integers(6, 10)), (0.0, 0.25, 0.4)[seed % 3]
+    frame = pd.DataFrame({"age": rng.integers(0, 8, n), "zip": rng.integers(0, 6, n),
+                          "d": rng.integers(0, 3, n)})  # fmt: skip
+    limit, k = float(rng.choice([0.5, 0.6, 0.75])), (1, 2)[seed % 2]
+    people = rb.read_table(frame, quasi_identifiers=[*WIDTHS], sensitive=["d"])
+    asked = {"target": [{"d": f"best guess <= {limit}"}] + ["k=2"] * (k > 1), "loss": loss,
+             "hierarchies": {c: rb.Bands(*(2 * 2**i for i in range(len(w))))
+                             if c == "age" else rb.Bands(*w) for c, w in WIDTHS.items()},
+             "suppress_at_most": share}  # fmt: skip
+    plan, said = None, ""
+    try:
+        plan = rb.recommend(people, **asked)
+    except rb.errors.DataError as problem:
+        said = str(problem)
+    if plan is None:
+        nothing = least(frame, limit, k, int(share * n + 1e-9), lambda *_: 0.0)
+        assert np.isinf(nothing) or "was found" in said
+        return
+    best = least(frame, limit, k, int(share * n + 1e-9), plan._table.ways.loss)
+    assert best <= plan.best.loss + 1e-12
+    if loss == "entropy" or not share:  # of classes, leaving out more can be a gain
+        assert plan.best.loss - plan.certificate.gap <= best + 1e-12
+    if plan.certificate.is_proved and (loss == "entropy" or not share):
+        assert plan.best.loss == pytest.approx(best, abs=1e-12)
+    if not share:
+        assert plan.certificate.is_proved
+    fresh = rb.disclosure(plan.apply(), sensitive="d").readings().alpha
+    assert fresh <= limit + 1e-12
+    assert next(iter(plan.best.after.values())) == pytest.approx(fresh)
+    before = rb.disclosure(people, sensitive="d").readings().alpha
+    assert next(iter(plan.best.before.values())) == pytest.approx(before)
+
+
+def test_who_would_have_to_go_is_a_choice_and_no_proof_is_claimed():
+    """A, A, A, B at one half: all four go, where two would have been enough."""
+    frame = pd.DataFrame({"x": [1] * 4 + [2] * 6, "d": list("AAAB") + list("AABBCC")})
+    people = rb.read_table(frame, quasi_identifiers=["x"], sensitive=["d"])
+    plan = rb.recommend(people, target="d: best guess <= 50%", suppress_at_most=0.4)
+    assert plan.best.suppressed in (0, 4)
+    assert not plan.certificate.is_proved or plan.best.suppressed == 0
+    assert rb.disclosure(plan.apply(), sensitive="d").readings().alpha <= 0.5
+    with pytest.raises(rb.errors.UsageError, match="name it, sensitive="):
+        rb.recommend(people, target={"x": "best guess <= 0.5"})
+    blank = rb.read_table(frame.assign(d=[None, *frame.d[1:]]), quasi_identifiers=["x"],
+                          sensitive=["d"])  # fmt: skip
+    with pytest.raises(rb.errors.UsageError, match="missing for some people"):
+        rb.recommend(blank, target={"d": "best guess <= 0.5"})
+
+
+def test_the_command_takes_a_limit_on_a_secret_and_says_how_to_name_one(shell):
+    asked = ["recommend", "synthetic:300:2", "--qi", "age,sex", "--target",
+             "race: best guess <= 90%", "--hierarchy", "age=bands:10,20"]  # fmt: skip
+    code, said = shell(*asked, "--sensitive", "race", "--target", "k=3")
+    assert code == 0
+    assert "the largest share of one race among people alike at most 0.9" in said
+    code, said = shell(*asked)
+    assert code == 2
+    assert "--sensitive race" in said
