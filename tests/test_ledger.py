@@ -256,3 +256,81 @@ def test_the_shell_says_that_a_report_is_printed_again(tmp_path):
     said = [CliRunner().invoke(reidbn, list(map(str, words))) for _ in range(2)]
     assert [one.exit_code for one in said] == [0, 0]
     assert [one.stderr.count("printed again, as the ledger has it") for one in said] == [0, 2]
+
+
+def secrets_of(sure, n=170):
+    town = ["many"] * (n - sure) + [f"alone{i}" for i in range(sure)]
+    secret = ["x"] * (n - sure - 60) + ["y"] * 60 + ["x"] * sure
+    people = rb.read_table({"town": town, "s": secret}, quasi_identifiers=["town"], sensitive=["s"])
+    return rb.disclosure(people, "s")
+
+
+def test_a_page_that_judges_nothing_is_not_printed_again_for_one_that_fails(tmp_path):
+    """Nine are given away of the first, which says nothing; ten of the second."""
+    ledger = tmp_path / "releases.json"
+    secrets_of(9).report(tmp_path / "a.md", ledger=ledger)
+    with pytest.raises(UsageError, match="was not said to fail"):
+        secrets_of(11).report(tmp_path / "b.md", ledger=ledger)
+    assert not (tmp_path / "b.md").exists()
+    with pytest.warns(ReidbnWarning, match="apart from one in the ledger"):
+        secrets_of(8).report(tmp_path / "c.md", ledger=ledger)
+    content = json.loads(ledger.read_text())
+    for entry in content["releases"]:  # as an older ledger has it
+        entry["is_green"] = entry.pop("standing") == 2
+    ledger.write_text(json.dumps(content))
+    with pytest.raises(UsageError, match="was not said to fail"):
+        secrets_of(11).report(tmp_path / "b.md", ledger=ledger)
+
+
+def test_a_table_of_two_columns_that_was_read_otherwise_is_refused(tmp_path):
+    """With "?" as a value and as missing: one column is other, and the people are the same."""
+    rng = np.random.default_rng(4)
+    columns = {
+        "age": rng.choice(["30", "40", "50", "?"], 150),
+        "town": rng.choice([*"abcdefgh"], 150),
+    }
+    ledger, told = tmp_path / "releases.json", []
+    for missing in ((), ["?"]):
+        people = rb.read_table(columns, quasi_identifiers=["age", "town"], missing_values=missing)
+        told.append(rb.leak.assess(people, leaked=20))
+    told[0].report(tmp_path / "a.json", ledger=ledger)
+    with pytest.raises(UsageError, match="may be of the same people"):
+        told[1].report(tmp_path / "b.json", ledger=ledger)
+    with pytest.raises(UsageError, match="may be of the same people"):
+        told[1].report(tmp_path / "b.json", ledger=ledger, title="another")
+
+
+@pytest.mark.wide
+def test_several_secrets_of_near_tables_print_one_page_and_one_secret_is_refused(tmp_path):
+    rng = np.random.default_rng(5)
+    columns = {n: rng.choice([*v], 200) for n, v in (("town", "abc"), ("s", "xy"), ("t", "uvw"))}
+    rows, told = np.column_stack(list(columns.values())).tolist(), []
+    for secrets, part in (("s,t", rows), ("s,t", rows[4:]), ("s", rows), ("t,s", rows)):
+        table, page = tmp_path / "t.csv", tmp_path / f"{len(told)}.md"
+        table.write_text("town,s,t\n" + "\n".join(map(",".join, part)))
+        words = ["disclosure", table, "--qi", "town", "--sensitive", secrets, "--ledger",
+                 tmp_path / "ledger", "--markdown", page]  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReidbnWarning)
+            CliRunner().invoke(reidbn, list(map(str, words)))
+        told.append(page.read_text() if page.exists() else None)
+    assert told[0]
+    assert told[0] == told[1]
+    assert told[2] is None
+    assert told[3] != told[0]
+
+
+@pytest.mark.wide
+def test_options_under_one_name_are_told_apart_by_what_they_are(tmp_path):
+    """A ledger took two options called "merged" for one, and printed the first one's numbers."""
+    first, ledger = assessed(rows(260)), tmp_path / "releases.json"
+    pages = []
+    for i, named in enumerate(({"age": 1}, {"sex": 0.2})):
+        option = rb.what_if(first, known=named)
+        path = first.report(tmp_path / f"{i}.md", ledger=ledger, options={"merged": option})
+        assert (
+            path.read_text()
+            == first.report(tmp_path / "alone.md", options={"merged": option}).read_text()
+        )
+        pages.append(path.read_text())
+    assert pages[0] != pages[1]

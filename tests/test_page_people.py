@@ -9,11 +9,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from inside import inside
 from scripts import needs_browser, needs_scripts, run
 
 import reidbn as rb
 from reidbn.attack import Attack, Node, SubjectColumn
 from reidbn.cpds import OneOver
+from reidbn.page import behind
 
 LEVELS = (0.01, 0.05, 0.09, 0.2, 0.33, 0.5)
 ASKED = """
@@ -309,3 +311,46 @@ def test_an_attack_that_a_table_says_nothing_to_has_no_frontier():
     )  # fmt: skip
     assert attack.frontier().inside == ("guess",)
     assert attack.frontier().faces == ()
+
+
+# -- with a ledger ---------------------------------------------------------------------------------
+
+
+def test_pages_of_tables_nine_people_apart_are_one_page_with_a_ledger(tmp_path):
+    """Without one they differ; no other page or report of the same people joins."""
+    frame, ledger = table(600, seed=5), tmp_path / "releases.json"
+    whole, less = (assessed(part, KNOWN[1]) for part in (frame, frame.iloc[9:]))
+    alone = [r.page(tmp_path / f"{i}.html").read_bytes() for i, r in enumerate((whole, less))]
+    assert alone[0] != alone[1]
+    first = whole.page(tmp_path / "first.html", ledger=ledger)
+    assert first.read_bytes() == alone[0]
+    with pytest.warns(rb.errors.ReidbnWarning, match="9 people apart"):
+        assert less.page(tmp_path / "second.html", ledger=ledger).read_bytes() == alone[0]
+    assert whole.page(tmp_path / "again.html", ledger=ledger).read_bytes() == alone[0]
+    for other in (
+        lambda: whole.report(tmp_path / "no.json", ledger=ledger),
+        lambda: assessed(frame, KNOWN[0]).page(tmp_path / "no.html", ledger=ledger),
+    ):
+        with pytest.raises(rb.UsageError, match="counts them in another way"):
+            other()
+    assert not {p.name for p in tmp_path.iterdir()} & {"no.json", "no.html"}
+
+
+def test_a_page_of_people_is_sealed_and_says_against_whom_it_promises_nothing(tmp_path, shell):
+    path = assessed(table(600, seed=5), KNOWN[1]).page(tmp_path / "p.html")
+    text = path.read_text()
+    assert "this page does not promise anything against them" in text
+    assert "default-src 'none'" in text
+    assert "600" not in text.partition("<!-- reidbn-seal")[2]
+    assert shell("verify", path)[0] == 0
+    path.write_text(text.replace('"high":', '"high": ', 1))
+    assert shell("verify", path)[0] == 1
+
+
+@pytest.mark.parametrize(("people", "step"), [(400, 10 / 400), (20_000, 10 / 20_000)])
+def test_the_error_of_a_page_is_told_in_steps_of_ten_people(people, step):
+    """Where the exact mean lies is told by it: 0.007 or 0.01 of 600 was two people."""
+    up = inside(behind)._up
+    told = sorted({up(e, people) for e in np.linspace(0, 1, 20_001)})
+    assert all(b - a >= step - 1e-9 for a, b in zip([0.0, *told[:-2]], told[:-1], strict=True))
+    assert all(up(e, people) >= e for e in np.linspace(0, 1, 999))

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 @click.option("--scenario", metavar="NAME|FILE", help="Who knows what of them.")
 @click.option("--population", type=WHOLE, metavar="NUMBER", help="From whom they were drawn.")
 @click.option("--state-column", metavar="COLUMN", help="The column that holds the state.")
+@click.option(
+    "--ledger",
+    type=FILE,
+    metavar="FILE",
+    help="What was released; a table under 10 people apart prints that.",
+)
 def page(asked: Call, output: str | None, assess: str | None, **table: Any) -> None:
     """Write ATTACK (a model's name or file) as a page: sliders, its graph alive, the answer.
 
@@ -56,7 +62,7 @@ def page(asked: Call, output: str | None, assess: str | None, **table: Any) -> N
             raise UsageError(f"--{said[0].replace('_', '-')} is about a table: add --assess TABLE")
         path = model.page(place, asked.question, **how)
     else:
-        path = _of_people(model, asked, assess, table).page(place)
+        path = _of_people(model, asked, assess, table).page(place, ledger=table["ledger"])
     if asked.as_json:
         print_json({"attack": model.name, "file": str(path), "bytes": path.stat().st_size})
     else:

@@ -354,6 +354,8 @@ def _group(people: People, name: Any, value: Any) -> tuple[str, tuple[str, ...],
     if not wanted:
         raise UsageError(f'known["{label}"] names no column; a group has at least one')
     for column in wanted:
+        if np.ndim(column):
+            raise UsageError(f'known["{label}"] names its columns in a plain list, not in lists')
         if column not in people.columns:
             hint = did_you_mean(str(column), people.columns)
             raise UsageError(f'known["{label}"]: there is no column "{column}"; {hint}')

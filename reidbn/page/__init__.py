@@ -2,4 +2,8 @@
 
 from reidbn.late import face
 
-__getattr__ = face(__name__, {"sheet": "page"}, {"payload": "Start payload", "sheet": "written"})
+__getattr__ = face(
+    __name__,
+    {"sheet": "page"},
+    {"payload": "Start payload", "people": "behind", "sheet": "written"},
+)

@@ -33,7 +33,7 @@ from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import joint
 from reidbn.inference.query import Query
 from reidbn.page.closed import Json
-from reidbn.release.counts import BASE, Tens, told
+from reidbn.release.counts import BASE, Tens, down, told
 from reidbn.report.telling import FEWEST, Telling
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ class Behind:
     edges: Array
     error: float
     """(2), rounded up."""
+    cell_of: NDArray[np.int64]
+    """The place in the grid of everybody, as a number."""
 
     @property
     def mean(self) -> Array:
@@ -195,7 +197,9 @@ def _kept(laws: Array, grid: int) -> float:
 
 
 def _told(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int) -> Behind:
-    cells, counts = np.unique(_placed(laws, grid), axis=0, return_counts=True)
+    cells, of, counts = np.unique(
+        _placed(laws, grid), axis=0, return_inverse=True, return_counts=True
+    )
     large = counts >= BASE
     cells, counts, few = cells[large], counts[large], int(counts[~large].sum())
     if len(counts) > MOST_CELLS:
@@ -212,12 +216,25 @@ def _told(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int
     middle[np.arange(len(middle)), middle.argmax(axis=1)] += 1 - middle.sum(axis=1)
     rest = outward[len(counts)] if few >= BASE else Tens(0, BASE - 1)
     found = Behind(
-        case, scenario, frontier, outward[: len(counts)], rest, middle, cells, edges, 0.0
-    )
+        case, scenario, frontier, outward[: len(counts)], rest, middle, cells, edges, 0.0,
+        np.ravel(of).astype(np.int64),
+    )  # fmt: skip
     off = 0.5 * float(np.abs(found.mean - laws.mean(axis=0)).sum())
-    return replace(found, error=_up(off))
+    return replace(found, error=_up(off, down(len(laws))))
 
 
-def _up(error: float) -> float:
-    """The next rung of a ladder: what is told of an error."""
-    return next(rung for rung in _RUNGS if rung >= error)
+def _up(error: float, people: int) -> float:
+    """The next rung of a ladder: what is told of an error.
+
+    Rungs are ten people's share apart, at least: an error says where the exact mean lies.
+
+    >>> _up(0.0012, 20_000), _up(0.0012, 400)
+    (0.0015, 0.03)
+    """
+    at = 0.0
+    for rung in _RUNGS:
+        if rung == 1 or rung - at >= BASE / people - 1e-12:
+            if rung >= error:
+                return rung
+            at = rung
+    return 1.0

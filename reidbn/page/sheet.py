@@ -23,9 +23,13 @@ from reidbn.limits import MOST_DRAWN
 from reidbn.page.closed import Json
 from reidbn.page.payload import Start, part_of, payload
 from reidbn.page.people import behind
+from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.drawing import laid_out, wrapped
+from reidbn.report.ledgered import released
+from reidbn.report.page import seal_of
 
+_PAGE = "page"  # the kind of text in a ledger
 SCRIPTS = ("kinds.js", "engine.js", "page.js")
 LARGEST = 300_000  # bytes of a page
 _WIDTH, _BROAD, _PAD = 212.0, 250.0, 12.0
@@ -61,18 +65,32 @@ def page(
 
 
 @typed
-def page_of_people(result: Assessment, path: str | Path) -> Path:
+def page_of_people(
+    result: Assessment, path: str | Path, *, ledger: str | Path | None = None
+) -> Path:
     """Write a page, the .html file at `path`, in which anybody moves the attack of these people.
 
     The people stand in it as rounded cells that may leave the house (people.py): their mean chance
     and how many are above a threshold follow every slider, each with how far off it may be.
+    `ledger`: a file that knows what was released, as for a report; of a table fewer than ten people
+    apart from one in it, the page of that one is written again.
     """
     place = _place(path)
     people = behind(result)
-    case = people.case
+    case, seal = people.case, seal_of(result, None, custodian=False)
     start = Start(dict(case.settings), dict(case.laid), dict(case.query.do), None)
-    held = payload(case.attack, None, start, people)
-    return write_text(written(case.attack, held), place)
+
+    def text() -> str:
+        held = payload(case.attack, None, start, people)
+        return sealed(written(case.attack, held), seal)
+
+    if ledger is None:
+        return write_text(text(), place)
+    found = released(
+        ledger, _PAGE, result, {"page": "people"}, (), lambda: ({_PAGE: text()}, 1, (0, 0)),
+        people.cell_of,
+    )  # fmt: skip
+    return write_text(found, place)
 
 
 def _place(path: str | Path) -> Path:

@@ -149,7 +149,8 @@ class Released:
     columns: str
     sketch: str
     asked: str
-    is_green: bool
+    standing: int
+    """2 where it says "passes", 1 where it judges nothing, 0 where it says "does not pass"."""
     printed: Mapping[str, str]
     by_column: Mapping[str, str] = field(default_factory=dict)
     """Of each column a sketch of its own, for a table that shares some columns only."""
@@ -194,7 +195,8 @@ class Ledger:
     def shares_people(self, columns: Columns, near: Sequence[Released]) -> bool:
         """Whether another table is here that may be of the same people, or of all but a few.
 
-        So it is where two columns, or all that both have, are fewer than ten people apart.
+        So it is where two columns, or all that both have, are fewer than ten people apart; of a
+        table of two, where one is: the other may have been read otherwise (missing values).
         """
         mine = self.by_column(columns)
         for entry in self.entries:
@@ -203,7 +205,8 @@ class Ledger:
                 continue
             far = [mine[c].apart(Sketch.of_text(entry.by_column[c])) for c in shared]
             alike = sum(apart is not None and apart < BASE for apart in far)
-            if alike >= min(2, len(shared)):
+            pair = len(shared) == 2 and len(mine) == len(entry.by_column) == 2
+            if alike >= min(2, len(shared) - pair):
                 return True
         return False
 
@@ -243,13 +246,21 @@ def _read(place: Path) -> Ledger:
         return Ledger(place, secrets.token_bytes(32), [])
     try:
         content = json.loads(place.read_text(encoding="utf-8"))
-        entries = [Released(**entry) for entry in content["releases"]]
+        entries = [_released(entry) for entry in content["releases"]]
         return Ledger(place, bytes.fromhex(content["secret"]), entries)
     except (ValueError, KeyError, TypeError, OSError):
         raise UsageError(
             f"{place.name}: is no ledger of releases; name the one that earlier reports were "
             "written with, or a new file"
         ) from None
+
+
+def _released(entry: dict[str, Any]) -> Released:
+    """An entry; an older ledger knew green and not green, which may have judged nothing."""
+    if "is_green" in entry:
+        entry = {**entry, "standing": 1 + bool(entry["is_green"])}
+        del entry["is_green"]
+    return Released(**entry)
 
 
 @contextmanager

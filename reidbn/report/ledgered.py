@@ -11,6 +11,9 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release.counts import BASE, Alike
 from reidbn.release.ledger import Columns, Ledger, Released, opened
@@ -29,13 +32,14 @@ def released(
     result: Result,
     options: Mapping[str, Any],
     told: Sequence[Alike],
-    texts: Callable[[], tuple[dict[str, str], bool, tuple[int, int]]],
+    texts: Callable[[], tuple[dict[str, str], int, tuple[int, int]]],
+    cells: NDArray[np.int64] | None = None,
 ) -> str:
     """The text of a report as a ledger lets it out; what is new is kept there.
 
-    told: the classes in which its people are counted.  texts: the report by the ending of its
-    file, whether it is green, and of how large classes its verdict says that nobody, and that
-    somebody, is in one.
+    told: the classes in which its people are counted; cells: of a page, the cell of each.  texts:
+    the report by the ending of its file, how it stands (Released), and of how large classes its
+    verdict says that nobody, and that somebody, is in one.
     """
     table = result.table
     if table is None or not len(table):
@@ -63,19 +67,19 @@ def released(
                 "together keep what each of them does. Ask of the table that was released first"
             )
         before = [entry for _, entry in near]
-        classes = _counted(told, ledger, columns, before, made.get("rows_fingerprint"))
-        printed, is_green, verdict = texts()
+        classes = _counted(told, cells, ledger, columns, before, made.get("rows_fingerprint"))
+        printed, standing, verdict = texts()
         if told:
             refuse_between(told[0], {verdict, *((e.verdict[0], e.verdict[1]) for e in before)})
         ledger.add(
-            columns, Released(named, mine.to_text(), asked, is_green, printed, {}, classes, verdict)
+            columns, Released(named, mine.to_text(), asked, standing, printed, {}, classes, verdict)
         )
         return printed[kind]
 
 
 def _counted(
-    told: Sequence[Alike], ledger: Ledger, columns: Columns, before: Sequence[Released],
-    rows: str | None,
+    told: Sequence[Alike], cells: NDArray[np.int64] | None, ledger: Ledger, columns: Columns,
+    before: Sequence[Released], rows: str | None,
 ) -> list[str]:  # fmt: skip
     """By which classes people are counted; raises where this very table was told by others.
 
@@ -87,12 +91,22 @@ def _counted(
     1,287 marked cells lose a number (all tables of 10 to 19 people, benchmarks.attacker_nested).
     """
     mine = ledger.classes(columns, [part.sizes for part in told])
+    if cells is not None:
+        mine = [f"{_CELLS}{word}" for word in ledger.classes(columns, [cells])]
     some = [] if rows is None else [f"{_SOME}{rows}"]
     words = {word for entry in before for word in entry.classes}
     if before and {*some} != {word for word in words if word.startswith(_SOME)}:
         raise UsageError(
             "of this very table other individuals were released with this ledger: counts of these "
             "and of those, or of all, lie in each other. Ask it of those who were released"
+        )
+    pages = {word for word in words if word.startswith(_CELLS)}
+    if before and not {*mine} <= words and (pages or cells is not None):
+        raise UsageError(
+            "this very table was released with this ledger: a page in which people stand as cells "
+            "counts them in another way than a report or another page, and nothing proves that "
+            "the two together keep what each of them does. Let out one of them, or the same page "
+            "again"
         )
     if before and not {*mine} <= words:
         raise UsageError(
@@ -104,7 +118,7 @@ def _counted(
     return mine + some
 
 
-_SOME = "individuals "
+_SOME, _CELLS = "individuals ", "cells "
 
 
 def refuse_between(classes: Alike, verdicts: set[tuple[int, int]]) -> None:
@@ -134,11 +148,12 @@ def _is_one(cell: Marked, classes: Alike) -> bool:
 
 
 def _again(kind: str, apart: int, entry: Released, texts: Any) -> str:
-    """What was printed of the first table; not where that would be green and this one is not."""
-    if entry.is_green and not texts()[1]:
+    """What was printed of the first table; not where that looks better than this one is."""
+    if entry.standing and texts()[1] < entry.standing:
         which = f"is {counted(apart, 'person')} apart from one that" if apart else "is one that"
+        what = "passed" if entry.standing > 1 else "was not said to fail"
         raise UsageError(
-            f"this table {which} was released with this ledger and passed, and does not pass "
+            f"this table {which} was released with this ledger and {what}, and does not pass "
             f"itself: its own report would tell of the people between, and that of the other "
             f"would be wrong. Make the table coarser (generalise=, suppress=), or write the "
             f"custodian's own copy"
@@ -165,14 +180,29 @@ def _columns(table: People) -> Columns:
 
 def _asked(result: Result, options: Mapping[str, Any]) -> str:
     """A digest of what was asked, and of nothing that was found."""
-    made = result.made_from
-    about = {k: v for k, v in made.items() if k not in OF_THE_TABLE or k == "population"}
-    question = None if "scenario" in made else str(result.question)  # of suppressed, too
     rest = {
-        k: sorted(map(str, v)) if isinstance(v, Mapping) and k != "context" else str(v)
+        k: _worded(v)
         for k, v in options.items()
         if k not in ("custodian", "title") and v not in (None, {})
     }
-    text = json.dumps([result.kind, result.about, question, about, rest], sort_keys=True,
-                      default=str)  # fmt: skip
+    text = json.dumps([*_of(result), rest], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _of(result: Result) -> list[Any]:
+    """What a result was asked."""
+    made = result.made_from
+    about = {k: v for k, v in made.items() if k not in OF_THE_TABLE or k == "population"}
+    question = None if "scenario" in made else str(result.question)  # of suppressed, too
+    return [result.kind, result.about, question, about]
+
+
+def _worded(option: Any) -> Any:
+    """An option of a report: results beside it by what they were asked, under their names."""
+    from reidbn.result import Result
+
+    if isinstance(option, Result):
+        return _of(option)
+    if isinstance(option, Mapping):
+        return {str(k): _worded(v) for k, v in option.items()}
+    return str(option)

@@ -359,7 +359,7 @@ def write_report(
 def write_as(kind: str, result: Result, path: str | Path, **options: Any) -> Path:
     """Write the report as ".html", ".md" or ".json", whatever the file is called."""
     ledger, command = options.pop("ledger", None), options.pop("command", None)
-    seal = _made_from(result, command, custodian=bool(options.get("custodian")))
+    seal = seal_of(result, command, custodian=bool(options.get("custodian")))
     if ledger is not None and options.get("custodian"):
         raise UsageError("the custodian's own copy does not leave: it is written without a ledger")
     if ledger is not None:
@@ -387,7 +387,7 @@ def _text(kind: str, result: Result, options: dict[str, Any]) -> str:
     return html(sheet) if kind == ".html" else markdown(sheet)
 
 
-def _made_from(result: Result, command: list[str] | None, *, custodian: bool) -> dict[str, Any]:
+def seal_of(result: Result, command: list[str] | None, *, custodian: bool) -> dict[str, Any]:
     """What a seal keeps; of the table nothing, but in the custodian's own copy."""
     import reidbn
 
@@ -402,13 +402,14 @@ def _made_from(result: Result, command: list[str] | None, *, custodian: bool) ->
 
 def _every_text(
     result: Result, options: dict[str, Any], seal: dict[str, Any]
-) -> tuple[dict[str, str], bool, tuple[int, int]]:
-    """The report in all its forms, whether it is green, and what is said of classes."""
+) -> tuple[dict[str, str], int, tuple[int, int]]:
+    """The report in all its forms, how it stands, and what is said of classes."""
     sheet = result._sheet(**options)
     own = {name: value for name, value in options.items() if name not in SHEET_ALONE}
     texts = {".html": html(sheet), ".md": markdown(sheet), ".json": _text(".json", result, own)}
     done = {kind: sealed(text, seal) for kind, text in texts.items()}
-    return done, sheet.colour == SAFE, sheet.of_classes
+    standing = {SAFE: 2, PLAIN: 1}.get(sheet.colour, 0)
+    return done, standing, sheet.of_classes
 
 
 @typed

@@ -117,7 +117,7 @@ class _Reader:
         self.variables[name] = tuple(states)
 
     def _probability(self, line: int) -> None:
-        child, parents = self._header()
+        child, parents = self._header(line)
         if child in self.found:
             raise self._error(line, f"{child} has a second probability block")
         shape = [len(self._of(p, line)) for p in parents]
@@ -142,11 +142,13 @@ class _Reader:
         states = self.variables[child]
         self.found[child] = PlainNode(child, states, tuple(parents), table)
 
-    def _header(self) -> tuple[str, list[str]]:
+    def _header(self, line: int) -> tuple[str, list[str]]:
         self._expect("(")
         inside = self._until(")")
         self._expect("{")
         texts = [t.text for t in inside]
+        if not texts:
+            raise self._error(line, "a probability block names no node")
         if "|" in texts:
             bar = texts.index("|")
             return " ".join(texts[:bar]), _split(texts[bar + 1 :])
