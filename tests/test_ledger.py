@@ -325,8 +325,8 @@ def test_options_under_one_name_are_told_apart_by_what_they_are(tmp_path):
     """A ledger took two options called "merged" for one, and printed the first one's numbers."""
     first, ledger = assessed(rows(260)), tmp_path / "releases.json"
     pages = []
-    for i, named in enumerate(({"age": 1}, {"sex": 0.2})):
-        option = rb.what_if(first, known=named)
+    for i, named in enumerate(("age", "sex")):
+        option = rb.what_if(first, unknown=[named])
         path = first.report(tmp_path / f"{i}.md", ledger=ledger, options={"merged": option})
         assert (
             path.read_text()
