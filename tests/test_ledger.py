@@ -136,6 +136,14 @@ def small(names, levels=None, n=90):
     return rb.leak.assess(people, leaked=20, known=list(names))
 
 
+def test_classes_in_which_released_ones_lie_are_refused_in_the_other_order_too(tmp_path):
+    """A leak's page by age alone was taken to have told the classes of all columns as well."""
+    ledger = tmp_path / "releases.json"
+    small(["age"]).report(tmp_path / "a.json", ledger=ledger)
+    with pytest.raises(UsageError, match="by other columns or levels"):
+        small(["age", "sex", "town"]).report(tmp_path / "b.json", ledger=ledger)
+
+
 @pytest.mark.parametrize(
     "second", [(["age"], None), (["age", "sex", "town"], {"age": 1}), (["sex", "town"], None)]
 )

@@ -83,6 +83,11 @@ class Groups:
     def columns(self) -> tuple[tuple[str, ...], ...]:
         return tuple(p.columns for p in self.placed)
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether all of it is known of everybody."""
+        return self.parent is None and all(bool((one.p == 1).all()) for one in self.placed)
+
     def refuse_overlap(self) -> None:
         """Raise where a column is in two groups: population models take them as parts."""
         every = [column for columns in self.columns for column in columns]

@@ -18,7 +18,7 @@ __getattr__ = face(
         "disclosure_page": "verdict",
         "ledgered": "refuse_between",
         "options": "information_lost",
-        "page": "Section Shown bars how_told",
+        "page": "Section Shown bars how_told telling_of",
         "style": "inline",
         "subsets": "lattice_figure uniqueness_figure",
         "telling": "LEVELS Telling",

@@ -16,7 +16,7 @@ from typing import Any
 
 from reidbn.attack.modelfile import load, models
 from reidbn.attack.scenariofile import is_shipped
-from reidbn.attacks.routes.assessment import Assessment
+from reidbn.attacks.routes.assessment import MATCH, Assessment
 from reidbn.attacks.routes.changes import what_if
 from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence
@@ -304,7 +304,7 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
     tested = results.adversarial_test(result, telling)
     first, *checks = told_check(result.crosscheck, telling)
     text = [f"{first[:1].upper()}{first[1:]}."]
-    text += [] if audit is None else [audit.in_words()]
+    text += [] if audit is None else [audit.in_words(), *_not_held(result, telling)]
     status = fit_status(result)
     fits = [f"What stands on the population is estimated ({status}). The interval is what the "
             f"table leaves open about the estimate; whether the model suits the table is not in "
@@ -320,6 +320,20 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
             Shown("Made from", ("what", "value"), rows),
         ],
     )  # fmt: skip
+
+
+def _not_held(result: Assessment, telling: Telling) -> list[str]:
+    """What the programme did not look at: counts that follow from no class."""
+    measures = [name for name in result.measures if name != MATCH]
+    mixed = [n for n in measures if not telling.ladder(result.risk(n)).is_by_class]
+    if not mixed:
+        return []
+    return [
+        f"Risks that follow from no single class, such as means over several ways to be alike "
+        f"({', '.join(mixed).replace('_', ' ')}): people above a level are told in tens, and were "
+        f"not held against the classes. A reader who knows every chance of this scenario may "
+        f"narrow some counts that are marked under 10."
+    ]
 
 
 def _cells(check: CrossCheck, telling: Telling) -> Shown:

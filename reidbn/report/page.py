@@ -15,10 +15,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
-from reidbn.release.counts import BASE, Alike
+from reidbn.release.counts import BASE, NOT_BESIDE, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, WIDE, blank, inline, save, svg_of, titled
@@ -168,14 +170,13 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     table = result.table
     if custodian or not result.by_classes or not isinstance(table, People):  # nor an empty one
         return Telling(custodian=custodian)
-    written = table.as_written()
-    known = getattr(result, "known", None)
-    named = tuple(getattr(known, "used", None) or ())  # columns, whatever their groups are called
-    sets = [None] if not named or set(named) == set(table.quasi_identifiers) else [None, named]
     lawful = getattr(result, "by_class", None)
-    found = [Alike(written.class_sizes(names)) for names in sets]
-    if lawful is not None:
-        found.insert(0, Alike(lawful[0], law=lawful[1]))
+    if lawful is not None:  # the only classes that such a page counts by
+        return Telling(classes=(Alike(lawful[0], law=lawful[1]),))
+    found = [Alike(table.as_written().class_sizes())]
+    known = getattr(result, "known_classes", None)
+    if known is not None and not np.array_equal(known, found[0].sizes):
+        found.append(Alike(known, without=NOT_BESIDE))
     return Telling(classes=tuple(found))
 
 

@@ -503,6 +503,14 @@ class Assessment(Result):
         """Raise where the cross-check fails."""
         self.crosscheck.raise_on_failure()
 
+    @property
+    def known_classes(self) -> NDArray[np.int64] | None:
+        """Of everybody the size of the class by what is known; None where it is not sure."""
+        if not isinstance(self.table, People) or not self.groups.is_sure:
+            return None
+        names = self.groups.columns_in((1 << len(self.groups.placed)) - 1)
+        return self.groups.seen(self.table.as_written()).class_sizes(names)
+
     page = late("reidbn.page.sheet:page_of_people")
     to_html = late("reidbn.report.assessment_report:write_html")
     to_markdown = late("reidbn.report.assessment_report:write_markdown")
