@@ -503,3 +503,14 @@ def test_a_loaded_attack_can_be_pickled():
     again = pickle.loads(pickle.dumps(attack))  # noqa: S301 - our own bytes
     assert again == attack
     assert hash(again) == hash(attack)
+
+
+def test_a_long_story_with_a_character_that_is_escaped_is_read_back():
+    """The wrapped text had a blank after it."""
+    story = (
+        "The attacker tries candidates one after another, none twice, until the portal, bu{}dget"
+    )
+    breakfast = rb.load("breakfast")
+    for sign in ("\ufeff", "\x85", "\u2028", "\x1b"):
+        attack = breakfast.replace(story=story.format(sign) + " is spent" * 20)
+        assert rb.attack.loads(rb.attack.dumps(attack)).story == attack.story

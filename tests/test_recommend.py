@@ -301,6 +301,10 @@ def test_the_page_tells_outwards_what_was_done_and_the_custodian_everything(tmp_
     assert own["suppressed"] == plan.best.suppressed
     assert {"before", "after", "certificate"}.isdisjoint(told)
     assert "What one level finer would break" in texts[True, "md"]
+    for kind in ("html", "md", "json"):
+        for custodian in (False, True):
+            text = texts[custodian, kind]
+            assert ("does not promise anything against them" in text) != custodian
     assert "finer" not in texts[False, "md"]
     assert f"{plan.best.suppressed:,} of" not in texts[False, "html"]
     assert "age | level" in texts[False, "md"]

@@ -141,6 +141,32 @@ def test_everything_that_is_about_single_people_is_private(tmp_path):
     assert {mode(p) for p in (tmp_path / "kept").iterdir()} == {0o600}
 
 
+PRIVATE = {
+    "linkage": ("synthetic:40", "--facts", "1,2", "--out", "l.parquet", "--html", "own.html",
+                "--custodian"),
+    "family": ("synthetic:40", "--out", "f.parquet", "--json-report", "own.json", "--custodian"),
+    "recommend": ("synthetic:120", "--qi", "age,sex", "--target", "k=2", "--suppress-at-most",
+                  "50%", "--write", "t.csv", "--markdown", "own.md", "--custodian"),
+    "leak": ("synthetic:120", "--qi", "age,sex", "--leaked", "9", "--ledger", "ledger",
+             "--out", "k.parquet", "--json-report", "out.json"),
+    "classes": ("synthetic:120", "--qi", "age,sex", "--out", "c.parquet"),
+    "subsets": ("synthetic:120", "--qi", "age,sex", "--out", "s.parquet"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", PRIVATE)
+def test_what_every_command_writes_of_people_is_its_owners_alone(
+    command, tmp_path, shell, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    code, said = shell(command, *PRIVATE[command])
+    assert code == 0, said
+    found = {p.name: mode(p) for p in tmp_path.iterdir()}
+    named = [word for word in PRIVATE[command] if word in found]
+    assert len(found) == len(named) > 0
+    assert found == {n: 0o666 & ~umask() if n.startswith("out") else 0o600 for n in named}
+
+
 def told(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     with pytest.raises(SystemExit) as ended:
         rb.cli.main([str(w) for w in words])

@@ -65,6 +65,11 @@ def _written(value: Any, width: int) -> str:
             misread = style == "" and self.flow_level and (":" in text or sign)
             return '"' if misread or style == "'" else style
 
+        def write_double_quoted(self, text: Any, *split: Any, **more: Any) -> None:
+            if not text.replace("\n", " ").isprintable():
+                split, more = (), {"split": False}  # wrapped at an escape, a text gets a blank
+            super().write_double_quoted(text, *split, **more)
+
     class Words(RoundTripRepresenter):  # nothing is a word of its own
         def represent_none(self, data: None) -> Any:
             return self.represent_scalar("tag:yaml.org,2002:null", "null")

@@ -7,12 +7,14 @@ it was, of ways that were not taken, and of who would break a target are the cus
 from __future__ import annotations
 
 import json
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import reidbn
+from reidbn.release.counts import BASE, down
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.page import (
@@ -28,7 +30,7 @@ from reidbn.report.page import (
 )
 from reidbn.report.style import BLUE, LINE, ORANGE, WIDE, blank, said_below, titled
 from reidbn.report.telling import OWN_COPY, Telling
-from reidbn.report.unseen import not_looked_at
+from reidbn.report.unseen import ONE_TABLE, not_looked_at
 from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
@@ -75,17 +77,24 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
         "suppressed": telling.count(plan.best.suppressed),
         "people": telling.count(n),
         "drawn_of": telling.count(plan.drawn_of),
-        "loss": {"name": plan.loss, "percent": round(100 * plan.best.loss)},
+        "loss": {"name": plan.loss, "percent": _loss_told(plan)},
         "proved": plan.certificate.is_proved,
         "not_looked_at": _not_looked_at(plan, telling),
+        "not_promised": ONE_TABLE,
         "rounded": True,
     }
+
+
+def _loss_told(plan: ReleasePlan) -> int:
+    """The loss in whole per cent, in steps of ten people's share at least."""
+    step = ceil(100 * BASE / max(down(len(plan.people)), BASE))
+    return min(step * round(100 * plan.best.loss / step), 100)
 
 
 def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     """The page as sections."""
     telling, best = Telling(custodian=custodian), plan.best
-    loss = f"{best.loss:.4g}" if custodian else f"{100 * best.loss:.0f} %"
+    loss = f"{best.loss:.4g}" if custodian else f"about {_loss_told(plan)} %"
     proof = plan.certificate
     if custodian:
         sure = str(proof)
@@ -106,10 +115,11 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
         f"is lost ({plan.loss}).",
         *([OWN_COPY] if custodian else []),
     ]
-    sections = [Section("What to do", shown=[_what_to_do(plan)])]
+    sections = [Section("What to do", shown=[_what_to_do(plan, custodian=custodian)])]
     if custodian:
         sections += [_kept(plan), _finer(plan), _others(plan)]
-    sections.append(Section("What proves it", text=[sure], bullets=_allowed(plan)))
+    text = [sure] if custodian else [sure, ONE_TABLE]
+    sections.append(Section("What proves it", text=text, bullets=_allowed(plan)))
     sections.append(aside(_not_looked_at(plan, telling)))
     return Sheet("The least change that makes the release safe", SAFE, verdict, sections)
 
@@ -128,11 +138,13 @@ def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
     ]
 
 
-def _what_to_do(plan: ReleasePlan) -> Shown:
+def _what_to_do(plan: ReleasePlan, *, custodian: bool) -> Shown:
+    """Levels, each with its commonest value; outwards one that enough people have."""
     rows, released = [], plan.apply()
     for j, (name, level) in enumerate(plan.best.levels.items()):
-        common = np.bincount(released.table[:, j]).argmax()
-        such = f", such as {released.column(name).labels[common]}"
+        held = np.bincount(released.table[:, j])
+        such = f", such as {released.column(name).labels[held.argmax()]}"
+        such = such if custodian or held.max() >= BASE else ""
         done = f"level {level} of {plan.highest[name]}{such}" if level else "as it is"
         rows.append([name, "dropped" if name in plan.best.dropped else done])
     return Shown("Every column, as it is released", ["column", "released"], rows)

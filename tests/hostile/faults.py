@@ -23,6 +23,7 @@ import cases
 import wrong_calls
 
 import reidbn as rb
+from reidbn.report import cards
 
 HERE = Path(__file__).parent
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EACCES": errno.EACCES, "SIGKILL": 0}
@@ -34,6 +35,16 @@ def writers():
     """What is written to a path, by the name of the file."""
     found = wrong_calls.results()
     assessed, table = found["Assessment"], rb.read_table(wrong_calls.frame(), **wrong_calls.ROLES)
+    many = rb.datasets.synthetic_patients(400, seed=1)
+    alike = rb.read_table(many, quasi_identifiers=["sex", "race"])
+    behind = rb.assess(
+        "adversary-routes", alike, population=10_000, known={"sex": 0.5, "race": 0.5}
+    )
+    plan = rb.recommend(table, target="k=2", suppress_at_most=0.5)
+    sparse = rb.read_sparse(rb.datasets.synthetic_ehr(30, seed=1).table.iloc[:, :8])
+    linked = rb.linkage(sparse, facts=[1, 2], draws=50)
+    ehr = rb.datasets.synthetic_ehr(30, seed=1)
+    kin = rb.neighbourhood(rb.read_kin(rb.read_sparse(ehr.table, features=ehr.features)))
     return {
         "a.html": assessed.report, "a.md": assessed.report, "a.json": assessed.report,
         "own.html": lambda p: assessed.report(p, custodian=True), "a.svg": assessed.plot,
@@ -43,6 +54,10 @@ def writers():
         "l.json": found["Leak"].report, "m.yaml": rb.load("breakfast").save,
         "n.bif": lambda p: rb.export("breakfast", p), "n.xdsl": lambda p: rb.export("breakfast", p),
         "p.svg": lambda p: rb.draw("breakfast", p),
+        "page.html": lambda p: behind.page(p),
+        "plan.html": plan.report, "plan.json": lambda p: plan.report(p, custodian=True),
+        "out.csv": plan.write, "out.parquet": plan.write, "cards.html": cards,
+        "link.html": linked.report, "kin.json": kin.report, "pop.md": found["Uniqueness"].report,
         "kept": lambda p: rb.assess("prosecutor", table, population=10_000, checkpoint=p),
     }  # fmt: skip
 
