@@ -87,8 +87,8 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
 
 def _loss_told(plan: ReleasePlan) -> int:
     """The loss in whole per cent, in steps of ten people's share at least."""
-    step = ceil(100 * BASE / max(down(len(plan.people)), BASE))
-    return min(step * round(100 * plan.best.loss / step), 100)
+    step = ceil(100 * BASE / max(int(down(len(plan.people))), BASE))
+    return min(step * round(100 * float(plan.best.loss) / step), 100)
 
 
 def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
