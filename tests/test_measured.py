@@ -1,5 +1,8 @@
 """Distributions that a table brings along, as shares or as counts, and how sure counts are."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -47,6 +50,18 @@ def test_an_answer_is_the_shares_of_what_was_counted():
     assert rb.crosscheck(attack, "named=yes", draws=20_000, seed=1).passed
     bar = rb.tornado(attack, "named=yes").bars[0]
     assert bar.method == "exact affine"
+
+
+def test_a_page_tells_the_interval_of_where_it_starts(tmp_path):
+    attack = rb.loads(TEXT)
+    for given in ({}, {"place": "town"}):
+        page = attack.page(tmp_path / "page.html", given=given).read_text()
+        held = json.loads(re.search(r'id="held">(.*?)</script>', page)[1])
+        told = {q["name"]: q["counts"] for q in held["questions"]}
+        for name in ("risk", "exact"):
+            assert told[name] == list(rb.ask(attack, name, given=given).by_counts)
+    plain = rb.load("breakfast").page(tmp_path / "plain.html").read_text()
+    assert '"counts":null' in plain
 
 
 def test_counts_give_the_interval_of_their_law_and_shares_give_none():

@@ -204,6 +204,7 @@
       : result.refused ? result.refused : good ? inWords(result) : words.no_evidence;
     const notes = [...held.cut];
     if (held.left_out.length) notes.push(say("left_out", {names: listed(held.left_out), model: held.name}));
+    if (good && q.counts) notes.push(say(atStart() ? "by_counts" : "by_counts_there", {low: percent(q.counts[0]), high: percent(q.counts[1])}));
     if (good && q.story) notes.push(`${q.story.replace(/\.$/, "")}.`);
     if (good && Object.keys(seen()).length) notes.push(say("chance_of_evidence", {p: percent(result.evidence)}));
     if (held.people && held.people.scenario) notes.push(say("scenario", {title: held.people.scenario}));
@@ -232,6 +233,8 @@
     showDots(good && !q.scale ? result.p : null);
     if (!hiding) told(parts.sentence.textContent);
   }
+
+  const atStart = () => { const then = fresh(); return ["set", "see", "do"].every(what => JSON.stringify(now[what]) === JSON.stringify(then[what])); };
 
   const topOf = p => [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1].find(top => p <= top * 0.98) ?? 1;
 

@@ -14,8 +14,10 @@ from reidbn.attack.cards import sources
 from reidbn.attack.parts import PROBABILITY, Question
 from reidbn.attack.repeated import folded_sources
 from reidbn.cpds.protocol import Part, Variable
-from reidbn.errors import TooLarge, UsageError
-from reidbn.inference.answers import joint
+from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
+from reidbn.inference.answer import Answer
+from reidbn.inference.answers import ask, joint
+from reidbn.inference.counted import counted_nodes
 from reidbn.inference.cut import MOST, can_cut, cut_off, in_words
 from reidbn.inference.deciding import order_of
 from reidbn.inference.lowering import Lowering, check_settings, parameter_values, subject_values
@@ -66,6 +68,8 @@ def payload(
         attack, asked = _cut_down(attack, asked, cover)
         forms = Forms(attack, dict(start.set), subject)
     left_out = [q["name"] or q["asked"] for q in everything if q not in asked]
+    if people is None:
+        asked = [{**q, "counts": _by_counts(own, target, q, start)} for q in asked]
     left_out += [n for n in own.all_nodes if n not in attack.all_nodes]
     tables = [entry for name in attack.all_nodes for entry in _tables(forms, name)]
     found: dict[str, Json] = {
@@ -139,6 +143,20 @@ def _questions(attack: Attack, target: Any, people: Behind | None) -> tuple[Atta
     if not found:
         raise UsageError(f"{attack.name}: none of its questions asks for a state or a mean")
     return plain, found
+
+
+def _by_counts(attack: Attack, target: Any, question: Json, start: Start) -> Json:
+    """The 95 % interval of an answer that stands on counts, where the page starts."""
+    if question["scale"] is not None or not counted_nodes(attack, attack.all_nodes):
+        return None
+    given, do = dict(start.given), dict(start.do)
+    try:
+        told = ask(attack, question["name"] or target, given=given, do=do, set=dict(start.set),
+                   subject=start.subject)  # fmt: skip
+    except ImpossibleEvidence:  # the page says so itself
+        return None
+    ends = told.by_counts if isinstance(told, Answer) else None
+    return None if ends is None else [float(end) for end in ends]
 
 
 def _is_answered(attack: Attack, query: Query, people: Behind) -> bool:
