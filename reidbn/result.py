@@ -174,12 +174,22 @@ class Result:
         return found | self._made_with()
 
     @property
+    def asked(self) -> str | None:
+        """The question in one form, in whatever order and by what names its columns were given."""
+        return None if self.question is None else str(self.question)
+
+    def _on(self) -> dict[str, Any]:
+        """By which columns people are told apart, where the question names an event alone."""
+        return {}
+
+    @property
     def identity(self) -> dict[str, Any]:
         """What `to_dict` says of it beside its numbers."""
-        table, asked = self.asked_of, self.question
+        table, question = self.asked_of, self.question
         return {
-            "question": None if asked is None else str(asked), "provenance": self.made_from,
-            "table": None if table is None else table.fingerprint,
+            "question": None if question is None else str(question), "asked": self.asked,
+            **self._on(), "provenance": self.made_from,
+            **({} if table is None else {"table": table.fingerprint, "records": table.content}),
         }  # fmt: skip
 
     def _made_with(self) -> dict[str, Any]:
@@ -283,11 +293,12 @@ class Result:
             )
         if other.about != self.about:
             raise UsageError(other_events(self.about, other.about))
-        apart = differing(self.identity, other.identity)
-        if said := {what: line for what, line in apart.items() if what not in OF_WHOM}:
-            asked = any(not what.startswith(_OF_RELEASE) for what in said)
-            how = "answer different questions" if asked else "are of different releases"
-            warnings.warn(f"the two {how}: {'; '.join(said.values())}", ReidbnWarning, stacklevel=2)
+        if apart := differing(self.identity, other.identity):
+            asked = [what for what in apart if not what.startswith((*OF_WHOM, *_OF_RELEASE))]
+            whom = "are of different people" if apart.get("table") == OTHER else ""
+            how = "answer different questions" if asked else whom or "are of different releases"
+            said = "; ".join(apart.values())
+            warnings.warn(f"the two {how}: {said}", ReidbnWarning, stacklevel=2)
         names = list(dict.fromkeys([*self.measures, *other.measures]))
         values = [[r.measures[n].value if n in r.measures else None for n in names]
                   for r in (self, other)]  # fmt: skip
@@ -360,7 +371,8 @@ def other_events(first: str, second: str) -> str:
 
 
 OF_WHOM = ("table", "people")
-_OF_RELEASE = ("suppressed", "weights", "hierarchies", "features", "level of ")
+OTHER = "another table"
+_OF_RELEASE = ("suppressed", "weights", "hierarchies", "features", "level of ", "bands of ")
 
 
 def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
@@ -377,35 +389,58 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
             found["known"] = f"what is known, though both scenarios are called {pair[0][0]}"
     if first.get("model_fingerprint") != second.get("model_fingerprint"):
         found["model"] = f"the model {first.get('attack')} was changed"
-    for kind, word in _SAID.items():
-        values, others = first.get(kind) or {}, second.get(kind) or {}
-        both = [
-            n for n in {**values, **others} if kind != "parameters" or (n in values and n in others)
-        ]
-        for name in both:
-            least = 0 if kind == "levels" else None
-            found |= _apart(f"{word}{name}", values.get(name, least), others.get(name, least))
+    found |= _of_settings(first, second)
     found |= _of_the_records(one, two, first, second)
     found |= {
         name: words for name, (mark, words) in MARKS.items() if first.get(mark) != second.get(mark)
     }
-    if one.get("question") != two.get("question") or "of each person" in found:
+    questions = [content.get("question") for content in (one, two)]
+    same = one.get("asked", questions[0]) == two.get("asked", questions[1])
+    if not same and questions[0] == questions[1]:
+        found["exactly"] = MARKS["exactly"][1]  # groups of one name
+    if (not same and questions[0] != questions[1]) or "of each person" in found:
         found.pop("exactly", None)  # it is said already
-    if any(what.startswith("level of ") for what in found):
-        found.pop("hierarchies", None)  # one of the two has none
+    if any(what.startswith(("level of ", "bands of ")) for what in found):
+        found.pop("hierarchies", None)  # one of the two has none, or it is said already
+    marks = [made.get("weighted") or made.get("weights_fingerprint") for made in (first, second)]
+    found |= _apart("weights", *("of people" if mark else None for mark in marks))
+    if one.get("on") and two.get("on"):
+        found |= _apart("known columns", *(", ".join(content["on"]) for content in (one, two)))
     gone = [made.get("suppressed", 0) for made in (first, second)]
     found |= _apart("suppressed", *("under 10" if few is None else few for few in gone))
     for key in sorted(({*first} & {*second}) - _NAMED):
         found |= _apart(key.replace("_", " "), first[key], second[key])
     found |= _apart("release", one.get("release"), two.get("release"))
     explained = {*found} - {*OF_WHOM, "known", "of each person"} and first.get("parameters")
-    if one.get("question") != two.get("question") and not explained:
-        found["question"] = f"another question: {one.get('question')} | {two.get('question')}"
+    if not same and questions[0] != questions[1] and not explained:
+        found["question"] = f"another question: {questions[0]} | {questions[1]}"
+    hidden = [mark for mark in one.get("not_told", ()) if mark in two.get("not_told", ())]
+    if same and hidden:
+        found["not told"] = f"{UNTOLD}: {', '.join(_HIDDEN.get(m, MARKS[m][1]) for m in hidden)}"
     return found
 
 
+def _of_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
+    """In what they differ of what is said by name."""
+    found: dict[str, str] = {}
+    for kind, word in _SAID.items():
+        values, others = first.get(kind) or {}, second.get(kind) or {}
+        both = [
+            n
+            for n in {**values, **others}
+            if kind not in ("parameters", "bands") or (n in values and n in others)
+        ]
+        for name in both:
+            least = 0 if kind == "levels" else None
+            found |= _apart(f"{word}{name}", values.get(name, least), others.get(name, least))
+    return found
+
+
+UNTOLD = "worded alike; whether exactly the same was asked is not told in a rounded file"
+
+
 _SAID = {"parameters": "", "given": "given ", "do": "do ", "columns": "column ",
-         "levels": "level of ", "settings": ""}  # fmt: skip
+         "levels": "level of ", "bands": "bands of ", "settings": ""}  # fmt: skip
 MARKS = {
     "of each person": ("of_each_person", "the chances that are each person's own"),
     "exactly": (
@@ -419,9 +454,10 @@ MARKS = {
     "outside": ("outside_fingerprint", "the attacker's own list"),
 }
 """Digests, by what they are of."""
+_HIDDEN = {"exactly": "what the words round or only count", "rules": "rules of matching"}
 _NAMED = {
     *_SAID, *(mark for mark, _ in MARKS.values()), "attack", "scenario", "seed", "missing",
-    "suppressed",
+    "suppressed", "weighted",
     "attack_fingerprint", "model_fingerprint", "scenario_fingerprint", "table_fingerprint",
     "original_fingerprint",
 }  # fmt: skip
@@ -445,10 +481,11 @@ def _of_the_records(
     """In what the records differ, how a missing cell is read, and what was drawn."""
     missing = [made.get("missing", "value") for made in (first, second)]
     found = _apart("another policy for missing cells", *missing)
-    if one.get("table") != two.get("table"):
+    alike = one.get("records") is not None and one.get("records") == two.get("records")
+    if one.get("table") != two.get("table") and not alike:
         read = {made.get("original_fingerprint") for made in (first, second)}
         if len(read) != 1 or None in read:
-            found["table"] = "another table"
+            found["table"] = OTHER
         elif not found:
             found["table"] = "the table as it is released"
     drawn = [made.get("seed") if made.get("draws") else None for made in (first, second)]

@@ -270,6 +270,11 @@ class Scenario:
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
+    def is_said(self) -> bool:
+        """Whether it is what a caller said in `known=`, and no scenario of a file."""
+        return self.name == "known"
+
+    @property
     def each(self) -> tuple[NDArray[np.float64], ...]:
         """The numbers that are each person's own."""
         return tuple(f.values for chance in self._chances for f in chance
@@ -285,8 +290,11 @@ class Scenario:
 
     @property
     def told_fingerprint(self) -> str:
-        """That of the content without numbers of each person, which it would help to confirm."""
-        if self.knows is None or not self.each:
+        """That of the content without numbers of each person, which it would help to confirm.
+
+        What a caller said is in one order, and without the names that were given to columns.
+        """
+        if self.knows is None or not (self.each or self.is_said):
             return self.fingerprint
 
         def silent(part: Any) -> Any:
@@ -297,7 +305,12 @@ class Scenario:
 
         parent = self.knows.parent
         parent = silent(parent) if isinstance(parent, Listed) else parent
-        knows = replace(self.knows, known=tuple(map(silent, self.knows.known)), parent=parent)
+        known = [silent(item) for item in self.knows.known]
+        if self.is_said:
+            known = [replace(item, name=" + ".join(sorted(item.columns)),
+                             columns=tuple(sorted(item.columns))) for item in known]  # fmt: skip
+            known.sort(key=lambda item: item.columns)
+        knows = replace(self.knows, known=tuple(known), parent=parent)
         return replace(self, knows=knows).fingerprint
 
     @property

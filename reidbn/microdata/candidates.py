@@ -22,7 +22,7 @@ from reidbn.late import late
 from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.assignment import pair_probabilities
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
-from reidbn.microdata.hierarchy import Hierarchy
+from reidbn.microdata.hierarchy import Bands, Hierarchy
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.matching import MOST_CELLS
@@ -201,12 +201,25 @@ class Candidates(Result):
     # -- as a result -----------------------------------------------------------------------
 
     @property
+    def asked(self) -> str:
+        return replace(
+            self,
+            columns=dict(sorted(self.columns.items())),
+            match=dict(sorted((self.match or {}).items())),
+            known=self.known and self.known.in_order,
+        ).question
+
+    @property
     def question(self) -> str:
         """Who is looked for, and on what."""
         compared = [own if own == other else f"{own} ({other} there)"
                     for own, other in self.columns.items()]  # fmt: skip
         rules = [
-            f"{name} to within {rule:g}" if isinstance(rule, int | float) else f"{name} by a rule"
+            f"{name} to within {rule:g}"
+            if isinstance(rule, int | float)
+            else f"{name} in {rule!r}"
+            if isinstance(rule, Bands)
+            else f"{name} by a rule"
             for name, rule in (self.match or {}).items()
         ]
         words = [", ".join(compared), *rules, *([self.known.in_words()] if self.known else [])]

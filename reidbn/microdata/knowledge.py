@@ -81,7 +81,8 @@ class Knowledge:
         """The chances that are each person's own; none where everybody shares them."""
         if self.is_shared:
             return ()
-        return (self.probabilities, *(() if self.listed is None else (self.listed,)))
+        each = self.in_order.probabilities
+        return (each, *(() if self.listed is None else (self.listed,)))
 
     @property
     def exactly(self) -> tuple[Any, ...]:
@@ -89,9 +90,23 @@ class Knowledge:
         plain = self.is_sure and self.columns == tuple((name,) for name in self.names)
         if plain and not self.bands:
             return ()
-        shared = (self.probabilities, self.kinds, self.listed) if self.is_shared else ()
-        said = repr((self.names, self.columns, sorted(self.bands.items())))
+        one = self.in_order
+        shared = (one.probabilities, one.kinds, one.listed) if one.is_shared else ()
+        said = repr((one.columns, sorted(one.bands.items())))
         return (said, *(values for values in shared if values is not None))
+
+    @property
+    def in_order(self) -> Knowledge:
+        """The same, however it was said: groups by their columns, in the order of the alphabet."""
+        columns = [tuple(sorted(group)) for group in self.columns]
+        order = sorted(range(self.groups), key=columns.__getitem__)
+        return replace(
+            self,
+            names=tuple(" + ".join(columns[j]) for j in order),
+            columns=tuple(columns[j] for j in order),
+            probabilities=self.probabilities[..., order],
+            sources=tuple(self.sources[j] for j in order if self.sources),
+        )
 
     def subset_probabilities(self) -> Floats:
         """P(subset) for every mask, equation (1), where everybody shares the probabilities."""
@@ -348,9 +363,7 @@ def _group(people: People, name: Any, value: Any) -> tuple[str, tuple[str, ...],
         raise UsageError(f"{FORMS}; a name is {type(name).__name__}")
     wanted = value[0] if pair else name
     refuse_misfit("known", label, wanted, str | Sequence[str] | np.ndarray)
-    wanted = (
-        [wanted] if isinstance(wanted, str) else list(wanted) if pair else [*np.atleast_1d(wanted)]
-    )
+    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
     if not wanted:
         raise UsageError(f'known["{label}"] names no column; a group has at least one')
     for column in wanted:
@@ -359,7 +372,7 @@ def _group(people: People, name: Any, value: Any) -> tuple[str, tuple[str, ...],
         if column not in people.columns:
             hint = did_you_mean(str(column), people.columns)
             raise UsageError(f'known["{label}"]: there is no column "{column}"; {hint}')
-    columns = tuple(dict.fromkeys(wanted))
+    columns = tuple(dict.fromkeys(map(str, wanted)))
     return label, columns, _chance(label, value[1] if pair else value, people)
 
 

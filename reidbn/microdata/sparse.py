@@ -131,6 +131,11 @@ class Sparse:
         return digest.hexdigest()[:16]
 
     @property
+    def content(self) -> str:
+        """The fingerprint: features have no order of their own."""
+        return self.fingerprint
+
+    @property
     def as_released(self) -> dict[str, Any]:
         """How many features are released."""
         return {"features": len(self.schema)}

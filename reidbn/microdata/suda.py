@@ -87,8 +87,15 @@ class Suda(Result):
     @property
     def question(self) -> str:
         """Where what is searched for, and how scores are made."""
+        return self._asked_on(self.columns)
+
+    @property
+    def asked(self) -> str:
+        return self._asked_on(sorted(self.columns))
+
+    def _asked_on(self, columns: Sequence[str]) -> str:
         return (
-            f"sets of at most {self.most} of {', '.join(self.columns)} on which somebody is alone, "
+            f"sets of at most {self.most} of {', '.join(columns)} on which somebody is alone, "
             f"and on no part of them; scores by {self.score_by}"
         )
 

@@ -8,7 +8,7 @@ quasi-identifiers, and the empty list is the attacker who knows nothing: one cla
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -22,6 +22,7 @@ from reidbn.late import late
 from reidbn.microdata import classes as counting
 from reidbn.microdata.classes import Codes, Floats, Ints, TableClasses
 from reidbn.microdata.columns import Column, object_array
+from reidbn.microdata.hierarchy import Bands
 from reidbn.microdata.histories import History
 from reidbn.microdata.matching import Relation, match_totals
 from reidbn.theory.frequencies import FrequencyTable
@@ -203,13 +204,25 @@ class People:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the content: roles, policy, labels, codes and weights, in record order."""
+        return self._digest(list(self.quasi_identifiers), list(self.sensitive), list)
+
+    @cached_property
+    def content(self) -> str:
+        """The same, in whatever order its columns were named."""
+        return self._digest(sorted(self.quasi_identifiers), sorted(self.sensitive), sorted)
+
+    def _digest(
+        self, known: list[str], secret: list[str], ordered: Callable[..., list[Any]]
+    ) -> str:
         digest = hashlib.sha256()
         mode = self.history.mode if self.history else None
-        head = [list(self.quasi_identifiers), list(self.sensitive), self.missing, mode]
-        digest.update(repr(head).encode())
-        for column in self.history.schema if self.history else self.schema:
-            digest.update(repr((column.name, column.labels.tolist(), _alike(column))).encode())
+        digest.update(repr([known, secret, self.missing, mode]).encode())
+        schema = self.history.schema if self.history else self.schema
+        columns = ordered((column.name, j) for j, column in enumerate(schema))
+        for name, j in columns:
+            digest.update(repr((name, schema[j].labels.tolist(), _alike(schema[j]))).encode())
         table = self.history.records if self.history else self.table
+        table = table if ordered is list else table[:, [j for _, j in columns]]
         digest.update(np.ascontiguousarray(table.T).view(np.uint8).data)
         for array in (self.weights, self.history.owner if self.history else None):
             digest.update(b"" if array is None else array.tobytes())
@@ -330,9 +343,13 @@ class People:
             ladders = repr([column.hierarchy for column in coarse])
             found["levels"] = {column.name: column.level for column in coarse}
             found["hierarchies_fingerprint"] = hashlib.sha256(ladders.encode()).hexdigest()
+            bands = {c.name: f"{c.hierarchy.widths[c.level - 1]:g} wide"
+                     for c in coarse if isinstance(c.hierarchy, Bands)}  # fmt: skip
+            found |= {"bands": bands} if bands else {}
         if self.before is not None:
             found["suppressed"] = len(self.before) - len(self)
         if self.weights is not None:
+            found["weighted"] = True
             found["weights_fingerprint"] = hashlib.sha256(self.weights.tobytes()).hexdigest()
         return found
 

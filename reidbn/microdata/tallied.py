@@ -78,6 +78,10 @@ class TalliedPeople(People):
             self.cells.fingerprint.encode() + np.ascontiguousarray(self.counts).tobytes()
         ).hexdigest()
 
+    @cached_property
+    def content(self) -> str:
+        return self.fingerprint
+
     def as_written(self) -> People:
         return TalliedPeople(self.cells.as_written(), self.counts)
 

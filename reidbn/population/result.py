@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -161,7 +162,14 @@ class Uniqueness(Result, ABC):
     @property
     def question(self) -> str:
         """What is estimated, on which columns, by which model."""
-        on = f"on {', '.join(self.sample.columns)}" if self.sample.columns else "by class sizes"
+        return self._asked_on(self.sample.columns)
+
+    @property
+    def asked(self) -> str:
+        return self._asked_on(sorted(self.sample.columns))
+
+    def _asked_on(self, columns: Sequence[str]) -> str:
+        on = f"on {', '.join(columns)}" if columns else "by class sizes"
         return f"who is alone in the population {on}; model {self.model}"
 
     @property

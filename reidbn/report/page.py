@@ -27,6 +27,7 @@ from reidbn.report.style import KINDS, WIDE, blank, inline, save, svg_of, titled
 from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling
 from reidbn.report.unseen import KINDS as ASKED
 from reidbn.report.unseen import NOBODY, ONE_TABLE, not_looked_at
+from reidbn.result import MARKS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -314,6 +315,15 @@ def numbers_of(
                 "words": words if m.words else "",
             }
     of, own = result.asked_of, telling.custodian
+    asked, made = result.asked, result.made_from
+    more = result._on()
+    if asked is not None and asked != str(result.question):
+        more["asked"] = telling.rounded(asked)
+    if own:
+        more |= {} if of is None else {"records": of.content}
+    else:
+        hidden = [name for name, (mark, _) in MARKS.items() if mark in made]
+        more |= {"not_told": hidden} if hidden else {}
     return {
         "result": result.kind,
         "about": result.about,
@@ -324,6 +334,7 @@ def numbers_of(
         "remarks": [r for r in map(telling.noted, result.remarks()) if r],
         "provenance": made_from(result, telling),
         "not_looked_at": not_looked_at(result, telling),
+        **more,
     }
 
 

@@ -6,7 +6,7 @@ rb.leak.assess(people, leaked=200).report("leak.html")
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,7 +24,16 @@ from reidbn.limits import MOST_DRAWS
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.table import People, checked_people
 from reidbn.release.counts import Law
-from reidbn.result import Measure, Result, by_person, count_of, given, highest_of, mean_of
+from reidbn.result import (
+    Measure,
+    Result,
+    by_person,
+    count_of,
+    digest,
+    given,
+    highest_of,
+    mean_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 LEVEL = 1e-6
+_NAMED = 12  # sizes of a leak that are said one by one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,13 +81,23 @@ class Leak(Result):
         """What the attacker knows, in words."""
         return self.known.in_words()
 
+    @property
+    def asked(self) -> str:
+        return replace(self, known=self.known.in_order).question
+
     def _of_each(self) -> tuple[Any, ...]:
         return self.known.of_each
 
     def _asked_exactly(self) -> tuple[Any, ...]:
-        sizes = np.array(sorted(self.sizes.items()), dtype=float)
-        more = (sizes,) if len(self.sizes) > 1 else ()
-        return (*self.known.exactly, *more, *({self.sensitive_known} - {0.0, 1.0}))
+        return (*self.known.exactly, *({self.sensitive_known} - {0.0, 1.0}))
+
+    def _settings(self) -> dict[str, Any]:
+        sizes = sorted(self.sizes.items())
+        if len(sizes) == 1:
+            return {}
+        few = ", ".join(f"{size:,} ({p:.12g})" for size, p in sizes[:_NAMED])
+        rest = "" if len(sizes) <= _NAMED else f", ... ({digest(np.array(sizes))[:12]})"
+        return {"how many leak": few + rest}
 
     @property
     def size_in_words(self) -> str:

@@ -87,6 +87,10 @@ class SparsePeople(People):
         effort = self.effort
         return f"{self.sparse.fingerprint}-{effort.node_budget}-{effort.draws}-{effort.seed}"
 
+    @cached_property
+    def content(self) -> str:
+        return self.fingerprint
+
     @property
     def as_released(self) -> dict[str, Any]:
         """As the sparse table is, and what was read."""

@@ -142,17 +142,34 @@ class Assessment(Result):
     @property
     def question(self) -> str:
         """The attack, the scenario and the event whose chance the overall risk is."""
+        return self._asked_with(self._set_in_words(), in_order=False)
+
+    @property
+    def asked(self) -> str:
+        return self._asked_with([], in_order=True)  # what is set stands among the parameters
+
+    def _asked_with(self, said: Sequence[str], *, in_order: bool) -> str:
         asked = self.questions[OVERALL].describe()
-        own = "".join(f", {what}" for what in self._set_in_words())
+        own = "".join(f", {what}" for what in said)
         whole = self.inputs.people.whole.share_kept == 1  # else it would count the suppressed
         if self.inputs.population is not None and whole:
             own += f", among {self.inputs.population:,.12g}"
         if self.inputs.unknown:
             own += f", {', '.join(self.inputs.unknown)} known to nobody"
-        if self.inputs.scenario.name == "known" and self.inputs.scenario.knows is not None:
-            chances = [(item.name, item.constant) for item in self.inputs.scenario.knows.known]
+        if self.inputs.scenario.is_said and self.inputs.scenario.knows is not None:
+            chances = [(" + ".join(sorted(item.columns)) if in_order else item.name, item.constant)
+                       for item in self.inputs.scenario.knows.known]  # fmt: skip
+            chances = sorted(chances) if in_order else chances
             own += "".join(f", {name} {c:.4g}" for name, c in chances if c is not None)
+        if columns := self._columns():
+            asked += f" on {', '.join(sorted(columns) if in_order else columns)}"
         return f"{self.inputs.attack.name} under {told_name(self.inputs.scenario)}: {asked}{own}"
+
+    def _columns(self) -> list[str]:
+        return list(dict.fromkeys(name for group in self.groups.columns for name in group))
+
+    def _on(self) -> dict[str, Any]:
+        return {"on": columns} if (columns := sorted(self._columns())) else {}
 
     @property
     def posed(self) -> str:

@@ -38,6 +38,8 @@ from reidbn.written import counted, tiny
 if TYPE_CHECKING:
     import pandas as pd
 
+_TIMES = -900  # percent: what is ten times as high is told as so many times
+
 
 @typed
 def what_if(
@@ -351,8 +353,15 @@ class AssessmentsCompared:
         ]
 
         def percent(value: float) -> str:
-            return f"{'-':>8}" if np.isnan(value) else f"{value:8.2f}"  # nobody had a risk
+            if np.isnan(value):
+                return f"{'-':>8}"  # nobody had a risk
+            if value > _TIMES:
+                return f"{value:8.2f}"
+            times = 1 - value / 100
+            return f"{f'x {times:,.0f}' if times < 10_000 else f'x {times:.0e}':>8}"
 
+        if (self.table[["q1", "median", "q3"]] <= _TIMES).to_numpy().any():
+            lines.insert(-1, "  (x 12: no reduction, 12 times as high)")
         for measure, row in self.table.iterrows():
             lines.append(
                 f"  {measure!s:18}{percent(row.q1)}{percent(row['median'])}{percent(row.q3)}   "

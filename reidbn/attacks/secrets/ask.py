@@ -52,6 +52,7 @@ from reidbn.microdata.knowledge import Knowledge, Known
 from reidbn.microdata.knowledge import knowledge as read_knowledge
 from reidbn.microdata.slab import MEMORY
 from reidbn.microdata.table import People, checked_people
+from reidbn.result import digest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +143,7 @@ def _one(
     blank = ("a missing secret is a value",) if wanted.blank_counts else ()
     words = (*blur.words(names, empty=empty), *blank)
     one = _found(given, (*names, sensitive), source, secret, p, q, knowledge, wanted, notes, words)
-    return replace(one, question=replace(one.question, exactly=blur.exactly(names)))
+    return replace(one, question=replace(one.question, exactly=blur.exactly(sorted(names))))
 
 
 @typed
@@ -350,9 +351,11 @@ def _found(
         question=DisclosureQuestion(others, at, words, individuals, names[secret]),
     )
     at = found.joint_q() if q == "joint" else threshold("q", q)
-    said = () if knowledge is None else (knowledge.in_words(),)
+    sure = knowledge is None or (knowledge.is_sure and {*knowledge.used} == {*others})
+    said = () if knowledge is None or sure else (knowledge.in_order.in_words(),)
+    shared = () if knowledge is None or sure else tuple(map(digest, knowledge.exactly))
     beside = (*said, *((f"q = {at:g}",) if at else ()))
-    return replace(found, q=at, question=replace(found.question, beside=beside))
+    return replace(found, q=at, question=replace(found.question, beside=beside, chances=shared))
 
 
 # -- the counts of a small table asked again as queries of the record netwo ------------------------

@@ -10,7 +10,7 @@ What a result about disclosure needs from whatever counts peers, and its small p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -413,6 +413,13 @@ class DisclosureQuestion:
     """What some of the numbers rest on and others do not: q, and the chances of what is known."""
     exactly: tuple[str, ...] = field(default=(), repr=False)
     """Ranges by name, which the words only count; never shown, since they hold values."""
+    chances: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Digests of the chances that everybody shares, which the words round."""
+
+    @property
+    def in_order(self) -> DisclosureQuestion:
+        """The same, in whatever order its columns were named."""
+        return replace(self, known=tuple(sorted(self.known)), blurred=tuple(sorted(self.blurred)))
 
     def __str__(self) -> str:
         words = [f"p = {self.p:g}", *self.blurred, *self.beside]

@@ -84,11 +84,15 @@ class Disclosure(Result):
         """Whose values are guarded."""
         return f"disclosure of {self.secret}"
 
+    @property
+    def asked(self) -> str:
+        return str(self.question.in_order)
+
     def _of_each(self) -> tuple[Any, ...]:
         return () if self.profile is None else (self.chances, self.profile)
 
     def _asked_exactly(self) -> tuple[Any, ...]:
-        return (*self.question.exactly, *(() if self.chances is None else (self.chances,)))
+        return (*self.question.exactly, *self.question.chances)
 
     def _asked_about(self) -> Ints | None:
         return self.rows
