@@ -110,6 +110,11 @@ def _misfitting_call(
     """A call with an argument that is not there, too many, or too few."""
     known = [name for name in names.parameters if name != "self"]
     for name in named:
+        if name == "unknown" and "known" in known:
+            return UsageError(
+                f'{function} takes no "unknown": say it in what is known, known='
+                f'rb.microdata.knowledge(people, ..., unknown=["age"])'
+            )
         if name not in known:
             return UsageError(f'{function} takes no "{name}"; {did_you_mean(name, known)}')
     return UsageError(f"{function}: {problem}; it takes {', '.join(known)}")

@@ -176,7 +176,11 @@ class Result:
     @property
     def asked(self) -> str | None:
         """The question in one form, in whatever order and by what names its columns were given."""
-        return None if self.question is None else str(self.question)
+        return (
+            None
+            if self.question is None
+            else str(getattr(self.question, "in_order", self.question))
+        )
 
     def _on(self) -> dict[str, Any]:
         """By which columns people are told apart, where the question names an event alone."""
@@ -295,7 +299,7 @@ class Result:
             raise UsageError(other_events(self.about, other.about))
         if apart := differing(self.identity, other.identity):
             asked = [what for what in apart if not what.startswith((*OF_WHOM, *_OF_RELEASE))]
-            whom = "are of different people" if apart.get("table") == OTHER else ""
+            whom = "are of different tables" if apart.get("table") == OTHER else ""
             how = "answer different questions" if asked else whom or "are of different releases"
             said = "; ".join(apart.values())
             warnings.warn(f"the two {how}: {said}", ReidbnWarning, stacklevel=2)

@@ -14,6 +14,8 @@ import reidbn as rb
 from reidbn.cli import reidbn
 from reidbn.errors import ReidbnWarning, UsageError
 
+UNTOLD = "whether exactly the same was asked is not told in a rounded file"
+
 PEOPLE = rb.datasets.synthetic_patients(300, seed=2)
 
 
@@ -260,8 +262,8 @@ def _gaps(missing):
 def _pairs():
     """Two results that differ in one thing, and how that is named."""
     leak = lambda people: rb.leak.assess(people, leaked=20)  # noqa: E731
-    coarse = lambda width: _table().generalise(  # noqa: E731
-        {"age": 1}, hierarchies={"age": rb.microdata.Bands(width)}
+    coarse = lambda width, **more: _table().generalise(  # noqa: E731
+        {"age": 1}, hierarchies={"age": rb.microdata.Bands(width, **more)}
     )
     fit = lambda **how: rb.population.fit(_table(), population=9_000, **how)  # noqa: E731
     drawn = lambda seed: rb.disclosure(_table(), "diagnosis", individuals=150, seed=seed)  # noqa: E731
@@ -283,7 +285,8 @@ def _pairs():
     heavy, light = np.full(300, 2.0), np.arange(1, 301)
     return {
         "levels": lambda: (leak(_table()), leak(coarse(5)), "level of age: 0 -> 1"),
-        "hierarchies": lambda: (leak(coarse(5)), leak(coarse(7)), "the hierarchies by which"),
+        "hierarchies": lambda: (leak(coarse(5)), leak(coarse(5, top=90)),
+                        "the hierarchies by which"),
         "suppressed": lambda: (leak(_table()), leak(_table().suppress(2)), "suppressed: 0 -> "),
         "weights": lambda: (leak(_table(heavy)), leak(_table(light)), "the survey weights"),
         "seed": lambda: (drawn(1), drawn(2), "the individuals who were asked about"),
@@ -325,6 +328,17 @@ def _pairs():
         "seed of draws": lambda: (*(rb.assess("marketer", _table(), method="simulation", draws=100,
                                               seed=s) for s in (1, 2)),
                                   "seed of the draws: 1 -> 2"),
+        "tables": lambda: (leak(_table()), leak(_table().take(range(200))), "people: 300 -> 200"),
+        "halves": lambda: (leak(_table().take(range(150))), leak(_table().take(range(150, 300))),
+                           "another table"),
+        "known columns": lambda: (
+            *(rb.assess("prosecutor", rb.read_table(PEOPLE, quasi_identifiers=["age", name]))
+              for name in ("sex", "race")), "known columns: age, sex -> age, race"),
+        "bands": lambda: (leak(coarse(5)), leak(coarse(10)),
+                          "bands of age: 5 wide -> 10 wide"),
+        "weighted": lambda: (leak(_table()), leak(_table(heavy)), "weights: nothing -> of people"),
+        "match": lambda: (*(rb.candidates(_table(), _table(), match={"age": rb.microdata.Bands(w)})
+                            for w in (5, 10)), "age in Bands(widths=(5,)"),
         "jitter": lambda: (kin(1.0), kin(3.0), "jitter: 1 -> 3"),
     }  # fmt: skip
 
@@ -333,7 +347,8 @@ def _pairs():
                                   "assessed", "variant", "population", "outside", "together",
                                   "sampled", "jitter", "sizes", "chances", "columns", "secret",
                                   "fitting", "ranges", "missing", "if_missing", "rules", "draws",
-                                  "seed of draws"])  # fmt: skip
+                                  "seed of draws", "tables", "halves", "known columns", "bands",
+                                  "weighted", "match"])  # fmt: skip
 def test_what_two_results_differ_in_is_named_in_python_and_in_the_shell(what, tmp_path):
     one, two, words = _pairs()[what]()
     with pytest.warns(ReidbnWarning, match=re.escape(words)):
@@ -347,6 +362,55 @@ def test_what_two_results_differ_in_is_named_in_python_and_in_the_shell(what, tm
     for mark in [name for name in one.made_from if name.endswith("_fingerprint")]:
         if mark.partition("_")[0] not in ("attack", "model", "scenario"):
             assert one.made_from[mark] not in json.dumps(one._every_measure(), default=float), mark
+
+
+@pytest.mark.parametrize("what", ["sizes", "ranges", "match", "bands", "weighted", "rules",
+                                  "known columns", "hierarchies"])  # fmt: skip
+def test_two_rounded_files_say_what_they_differ_in_or_that_it_is_not_told(what, tmp_path):
+    one, two, words = _pairs()[what]()
+    for name, result in (("a", one), ("b", two)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(result._every_measure(), default=float))
+    hidden = what in ("ranges", "rules", "hierarchies")
+    lines = run("compare", tmp_path / "a.json", tmp_path / "b.json").stdout.splitlines()
+    said = [line for line in lines if line.startswith("  ")]
+    assert any((UNTOLD if hidden else words) in line for line in said), said
+
+
+def _orders(quasi):
+    """The same knowledge, said in two ways of one table whose columns are named in two orders."""
+    people = rb.read_table(PEOPLE, quasi_identifiers=quasi, sensitive=["diagnosis"])
+    first = quasi[0] == "age"
+    chances = {"age": 0.5, "sex": 0.25, "race": 0.125}
+    known = dict(zip(quasi, map(chances.get, quasi), strict=True))
+    pair = {("sex", "race"): 0.3, "age": 0.2} if first else {
+        "age": (["age"], 0.2), "sex+race": (["race", "sex"], 0.3)}  # fmt: skip
+    named = quasi if first else dict.fromkeys(quasi, 1)
+    set_ = {} if first else {"p_c": 0.5}
+    return (
+        rb.leak.assess(people, leaked=30, known=pair),
+        rb.leak.assess(people, leaked=30, known=known),
+        rb.disclosure(people, "diagnosis", known=named),
+        rb.disclosure(people, "diagnosis", known=known),
+        rb.population.fit(people, population=9_000),
+        rb.suda(people),
+        rb.candidates(people, people, known=known),
+        rb.assess("adversary-routes", people, known=pair, set=set_, population=9_000),
+        rb.assess("adversary-routes", people, population=9_000),
+    )
+
+
+def test_the_same_knowledge_said_in_two_ways_is_one_question():
+    for one, two in zip(*map(_orders, (["age", "sex", "race"], ["race", "age", "sex"])),
+                        strict=True):  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            gap = one.compare(two)["difference"]
+        assert np.allclose(gap.dropna(), 0, atol=1e-12), one
+
+
+def test_what_is_unknown_is_said_in_what_is_known():
+    with pytest.raises(UsageError, match=r"knowledge\(people, ..., unknown="):
+        rb.leak.assess(_table(), leaked=20, unknown=["age"])
 
 
 def test_a_ledger_tells_no_counts_of_two_samples_of_one_table(tmp_path):

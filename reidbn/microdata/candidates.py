@@ -235,7 +235,7 @@ class Candidates(Result):
         return (*known, *((repr(sorted(rules.items())),) if rules else ()))
 
     def _made_with(self) -> dict[str, Any]:
-        found = {**super()._made_with(), "outside_fingerprint": self.external.fingerprint}
+        found = {**super()._made_with(), "outside_fingerprint": self.external.content}
         rules = sorted(name for name, rule in (self.match or {}).items() if callable(rule))
         if rules:
             found["rules_fingerprint"] = digest(np.array(rules), *map(self._answers, rules))

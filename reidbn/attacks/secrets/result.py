@@ -84,10 +84,6 @@ class Disclosure(Result):
         """Whose values are guarded."""
         return f"disclosure of {self.secret}"
 
-    @property
-    def asked(self) -> str:
-        return str(self.question.in_order)
-
     def _of_each(self) -> tuple[Any, ...]:
         return () if self.profile is None else (self.chances, self.profile)
 
