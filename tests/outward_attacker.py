@@ -171,7 +171,10 @@ def _bands(me, rows, n_low, n_high, down):
         if " to " in text:
             low, high, _ = counted(text, down)
             me.cell(first, last, low, high)
-            cumulative = None
+            plain = cumulative is not None and high - low == 18  # the difference of two tens
+            cumulative = cumulative - (low + 9) if plain else None
+            if plain:
+                me.cell(1, first - 1, cumulative, cumulative + 9)
             continue
         if mark:
             me.marked[(first, last)] = None

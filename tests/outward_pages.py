@@ -448,7 +448,7 @@ def read_candidates(markdown, numbers):
     for label, text in bands:
         here = one if label == "1" else nobody if label == "nobody" else me.of(("fit", label))
         so_far = plus(so_far, here)
-        low += 0 if text.startswith("under") else counted(text)[0]
+        low += counted(text)[1] - MARK  # of a difference of tens both ends are told
         cumulative.append((so_far, (low, low + MARK)))
     me.chain("candidates", "fit", cumulative)
     me.know(minus(me.everybody, so_far), 0, 0)

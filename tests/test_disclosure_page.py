@@ -511,6 +511,8 @@ def test_a_share_that_leaves_the_house_has_two_ends_with_the_truth_between_them(
         ["--calibrate", "5"], ["--smoothed", "dirichlet:10"], ["--generalise", "sex"],
         ["--together", "sex=1"],
     )),
+    (["--generalise", "sex"], "say in what order its values stand, --order sex=A,B,C"),
+    (["--together", "sex=1"], "--generalise takes one"),
 ])  # fmt: skip
 def test_a_forecast_drops_nothing_that_was_asked(more, said, capsys):
     from reidbn.cli import main
@@ -533,3 +535,14 @@ def test_a_chance_of_a_breach_with_nothing_known_is_explained_beside_full_protec
         assert d.breach_probability[0] == pytest.approx(1)
         text = disclosure_page(d)
         assert ("Whoever knows nothing counts here" in text) is said
+
+
+def test_below_a_hundred_people_a_page_says_what_is_told_in_place_of_a_mean():
+    people = rb.read_table(
+        {"sex": ["f", "m"] * 30, "dx": ["a", "b", "b"] * 20},
+        quasi_identifiers=["sex"], sensitive=["dx"],
+    )  # fmt: skip
+    text = disclosure_page(rb.disclosure(people, "dx", known={"sex": 0.5}))
+    assert "probability not told" not in text
+    assert "no mean of fewer than 100 people is told" in text
+    assert "No mean of fewer than 100 people is told. The table has" in text

@@ -202,7 +202,7 @@ def test_categories_are_not_searched_where_values_match_others():
 def test_text_needs_an_order_and_the_order_decides():
     source = {"size": ["L", "M", "S", "S"], "sick": [0, 1, 1, 0]}
     people = rb.read_table(source, quasi_identifiers=["size"], sensitive=["sick"])
-    with pytest.raises(UsageError, match="holds text"):
+    with pytest.raises(UsageError, match="holds text: say in what order its values stand"):
         rb.best_generalisation(people, "size", sensitive="sick", smallest=1)
     found = rb.best_generalisation(
         people, "size", sensitive="sick", order=["S", "M", "L"], smallest=1

@@ -161,7 +161,9 @@ def table(page, caption):
 
 
 def number(cell):
-    return 0 if cell == "under 10" else int(cell.replace(",", ""))
+    """A count in tens; of a difference of two both ends are told."""
+    *_, high = cell.replace(",", "").split(" to ")
+    return 0 if cell == "under 10" else int(high) - 9 * (" to " in cell)
 
 
 def test_the_bands_and_the_curves_are_one_histogram(result, page):
@@ -206,7 +208,7 @@ def test_a_prosecutors_mean_does_not_count_the_unique():
 def test_shares_are_made_of_the_counts_that_are_told():
     """10 % and 9 % of 400 gave back a band of four."""
     assert OUT.share(40, 400) == OUT.share(44, 400) == "9.77 % to 12.3 %"
-    assert OUT.bands([40, 4, 356]) == [40, None, 360]
+    assert OUT.bands([40, 4, 356]) == [40, None, [351, 369]]
 
 
 @pytest.mark.parametrize("counts", [[50, 3, 400], [9, 9, 300], [1, 500], [3, 4], [40, 60]])

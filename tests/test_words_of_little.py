@@ -88,7 +88,7 @@ def test_a_page_about_few_people_is_written_in_sentences(tmp_path):
     people = rb.People.from_codes(np.arange(22).reshape(11, 2) % 4, ["a", "b"])
     rb.leak.assess(people, leaked=3).report(tmp_path / "leak.md")
     assert (
-        "how likely the average person is identified is not told; all but under 10 people up to"
+        "3 of 10 people leak, all but under 10 people up to 0.2; no mean of fewer than 100"
         in (tmp_path / "leak.md").read_text()
     )
     rb.suda(people).report(tmp_path / "suda.md")

@@ -165,6 +165,12 @@ def _guessed(d: Disclosure, said: Telling) -> list[str]:
     """How often guesses are right."""
     if d.status == "constant":
         return []
+    if not said.custodian and len(d) < FEWEST:
+        return [
+            f"How often guesses are right is a mean over people, and no mean of fewer than "
+            f"{FEWEST} people is told: what is told is of how many {d.secret} is sure, and how "
+            "many have which PPP."
+        ]
     sentences = [
         f"The best guess, the commonest value among the people alike, is right{_whom(d)} with "
         f"probability {said.mean_in_short(guesses(d)[1])} when all auxiliaries are known, and "
@@ -378,8 +384,12 @@ def _subsets(d: Disclosure, said: Telling) -> Section:
 
 def _scenario(d: Disclosure, chances: Floats, said: Telling) -> Section:
     breach = d.breach_probability
+    few = not said.custodian and len(d) < FEWEST
     text = [
-        "In the scenario a guess drawn from the people alike is wrong with probability "
+        f"No mean of fewer than {FEWEST} people is told. The table has how many have what chance "
+        f"that their {d.secret} is broken (PPP at or below {d.p:g})."
+        if few
+        else "In the scenario a guess drawn from the people alike is wrong with probability "
         f"{said.mean_in_short(d.expected_ppp, rest=True)} on average, and the chance that "
         f"somebody's {d.secret} is broken (PPP at or below {d.p:g}) is "
         f"{said.mean_in_words(breach)}.",

@@ -9,7 +9,7 @@ from reidbn.attacks.routes.assessment import THRESHOLDS
 from reidbn.report import assessment_figures as figures
 from reidbn.report.page import Section, Shown
 from reidbn.report.style import titled
-from reidbn.report.telling import NOT_TOLD, Telling
+from reidbn.report.telling import FEWEST, NOT_TOLD, Telling
 
 
 def sections(result: Leak, telling: Telling) -> list[Section]:
@@ -20,7 +20,7 @@ def sections(result: Leak, telling: Telling) -> list[Section]:
     verdict = [
         f"When {result.size_in_words} of {whole} people leak, "
         + (
-            f"how likely the average person is identified is not told; {highest}."
+            f"{highest}; no mean of fewer than {FEWEST} people is told."
             if mean == NOT_TOLD
             else f"the average person is identified with probability {mean}, {highest}."
         ),

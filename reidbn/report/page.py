@@ -24,7 +24,7 @@ from reidbn.release.counts import BASE, NOT_BESIDE, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import KINDS, WIDE, blank, inline, save, svg_of, titled
-from reidbn.report.telling import OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling
+from reidbn.report.telling import FEWEST, OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling
 from reidbn.report.unseen import KINDS as ASKED
 from reidbn.report.unseen import NOBODY, ONE_TABLE, not_looked_at
 from reidbn.result import MARKS
@@ -285,12 +285,12 @@ def how_told(telling: Telling) -> str:
         return "The custodian's own copy: every number is exact. It may not leave the house."
     return (
         f"Counts are told in tens, rounded down: 20 is 20 to 29, and under {BASE} is 0 to "
-        f"{BASE - 1}. Between two levels stands the difference of two such counts, so that 20 is "
-        f"11 to 29 there; where classes of people could be worked out from two counts, one is told "
-        f"as from so many to so many. Shares, curves, quantiles, means and maxima are worked out "
-        f"from these counts alone: a mean is told as from the least to the most that they leave, "
-        f"in steps of {BASE} / people, and of a maximum a level that fewer than {BASE} people "
-        f"exceed. "
+        f"{BASE - 1}. Between two levels stands the difference of two such counts, from its least "
+        f"to its most; where classes of people could be worked out from two counts, one is told "
+        f"as from so many to so many, too. Shares, curves, quantiles, means and maxima are worked "
+        f"out from these counts alone: a mean is told as from the least to the most that they "
+        f"leave, in steps of {BASE} / people, and of fewer than {FEWEST} people not at all, and of "
+        f"a maximum a level that fewer than {BASE} people exceed. "
         f"The custodian's own copy has the exact numbers."
     )
 

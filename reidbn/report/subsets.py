@@ -180,5 +180,6 @@ def _banded(
     told = telling.bands(counts)
     texts = [in_words(count) for count in told]
     rows = [[label, text] for label, text in zip(labels, texts, strict=True)]
-    picture = bars(labels, told, texts, "people", caption)
+    most = [max(count) if isinstance(count, list) else count for count in told]
+    picture = bars(labels, most, texts, "people", caption)
     return Shown(caption, (head, "people"), rows, picture, f"{caption}.")

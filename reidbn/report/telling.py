@@ -201,16 +201,15 @@ class Telling:
             return number
         return three_digits(number / people * max(down(people), BASE))
 
-    def bands(self, counts: Sequence[int]) -> list[int | None]:
+    def bands(self, counts: Sequence[int]) -> list[int | list[int] | None]:
         """Counts of the bands of a whole, the riskiest first; None is a suppressed one.
 
         >>> Telling().bands([3, 14, 395]), Telling(custodian=True).bands([3, 14, 395])
-        ([None, 10, 400], [3, 14, 395])
+        ([None, [1, 19], [391, 409]], [3, 14, 395])
         """
         if self.custodian:
             return [int(c) for c in counts]
-        found = self.in_bands([told(int(c)) for c in np.cumsum(counts)])
-        return [c[0] if isinstance(c, list) else c for c in found]
+        return self.in_bands([told(int(c)) for c in np.cumsum(counts)])
 
     def in_chain(self, counts: Sequence[int]) -> list[int | Tens]:
         """Counts of parts of a whole, none of them few, by differences of what is summed up.
@@ -224,13 +223,7 @@ class Telling:
 
     def in_bands(self, cumulative: Sequence[Tens]) -> list[int | list[int] | None]:
         """The same of cumulative counts as they are told."""
-        found: list[int | list[int] | None] = []
-        before = Tens(0, BASE - 1)
-        for i, (here, band) in enumerate(zip(cumulative, bands(cumulative), strict=True)):
-            plain = here.is_ten and before.is_ten
-            found.append(here.low - before.low or None if plain and i else self.count(band))
-            before = here
-        return found
+        return [self.count(band) for band in bands(cumulative)]
 
     def portion(self, count: float | Tens, total: int) -> float:
         """A share as a number, for a picture and the table under it."""

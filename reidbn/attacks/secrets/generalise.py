@@ -344,8 +344,22 @@ def ordered_values(people: People, column: str, order: Sequence[Any] | None) -> 
         return [value for value in order if value in present]
     if None in present:
         raise UsageError(f'"{column}" has missing values; drop them, or place None in order=[...]')
+    if not all(_is_number(value) for value in present):
+        said = f'"{column}" holds text: say in what order its values stand, '
+        raise UsageError(
+            f"{said}order=[...] (order={{column: [...]}} for several columns)",
+            in_shell=f"{said}--order {column}=A,B,C",
+        )
     values = numbers(np.array(present, dtype=object), column)
     return [present[i] for i in np.argsort(values, kind="stable")]
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _whole_numbers(line: OrderedValues, column: str) -> tuple[Ints, OrderedValues]:
@@ -425,7 +439,10 @@ def generalise_several(
     import pandas as pd
 
     if len(categories) < 2:
-        raise UsageError("categories names fewer than two variables; use best_generalisation")
+        raise UsageError(
+            "categories names fewer than two variables; use best_generalisation",
+            in_shell="--together is for two columns and more; --generalise takes one",
+        )
     orders = order or {}
     ranges: dict[str, Range] = {
         name: dict.fromkeys(people.labels(name).tolist(), "all") for name in categories
