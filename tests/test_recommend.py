@@ -1,5 +1,6 @@
 """Recommend: the least change that keeps every target, against an exhaustive search of its own."""
 
+import itertools
 import json
 from collections import Counter
 from itertools import product
@@ -359,3 +360,37 @@ def test_a_sample_is_refused_where_people_stand_for_others():
             rb.recommend(people, target="k=2", sample=0.5)
     with pytest.raises(rb.errors.UsageError, match="is nobody"):
         rb.recommend(rb.read_table(frame, quasi_identifiers=["age"]), target="k=2", sample=0.001)
+
+
+def test_a_function_of_the_people_is_a_loss_of_its_own_scale(tmp_path):
+    """Every way is tried, by hand too; outwards nothing of what it gives is told."""
+    frame = pd.DataFrame({"age": [20, 21, 33, 34, 35, 47, 48, 20], "sex": [0, 1, 0, 1, 0, 1, 0, 1]})
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex"])
+
+    def apart(released):
+        return 1234.5 - 100 * float(len(np.unique(released.table, axis=0)))
+
+    plan = rb.recommend(people, target="k=2", hierarchies={"age": "bands:10,40"}, loss=apart)
+    values = []
+    for age, sex in itertools.product(range(4), range(2)):
+        ladders = {o.name: o.ladder for o in plan._table.options}
+        coarse = people.generalise({"age": age, "sex": sex}, hierarchies=ladders)
+        values += [apart(coarse)] if coarse.k() >= 2 else []
+    assert plan.best.loss == min(values)
+    assert plan.certificate.is_proved
+    for ending in ("md", "json"):
+        text = plan.report(tmp_path / f"p.{ending}").read_text()
+        assert f"{plan.best.loss:.0f}" not in text
+        assert f"{100 * plan.best.loss:.0f}" not in text
+    by_class = rb.recommend(people, target="k=2", hierarchies={"age": "bands:10,40"},
+                            loss="average-class")  # fmt: skip
+    told = json.loads(by_class.report(tmp_path / "c.json").read_text())
+    assert told["loss"] == {"name": "average-class", "percent": None}
+    assert "it loses" in plan.report(tmp_path / "own.md", custodian=True).read_text()
+    for wrong, told in ((lambda p: "much", "gives a number"), (lambda p: float("nan"), "finite")):
+        with pytest.raises(rb.errors.UsageError, match=told):
+            rb.recommend(people, target="k=2", loss=wrong)
+    with pytest.raises(rb.errors.UsageError, match="has no columns"):
+        rb.recommend(people, target="k=2", loss="discernibility", importance={"age": 2})
+    with pytest.raises(rb.errors.UsageError, match="did you mean"):
+        rb.recommend(people, target="k=2", loss=rb.plans.Margins("agee"))

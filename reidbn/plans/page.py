@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import reidbn
+from reidbn.plans.losses import SEPARABLE
 from reidbn.release.counts import BASE, down
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
@@ -85,8 +86,13 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
     }
 
 
-def _loss_told(plan: ReleasePlan) -> int:
-    """The loss in whole per cent, in steps of ten people's share at least."""
+def _loss_told(plan: ReleasePlan) -> int | None:
+    """The loss in whole per cent, in steps of ten people's share at least.
+
+    Only of losses of each cell: one of classes can tell how many there are, a function anything.
+    """
+    if plan.loss not in SEPARABLE:
+        return None
     step = ceil(100 * BASE / max(int(down(len(plan.people))), BASE))
     return min(step * round(100 * float(plan.best.loss) / step), 100)
 
@@ -95,6 +101,9 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     """The page as sections."""
     telling, best = Telling(custodian=custodian), plan.best
     loss = f"{best.loss:.4g}" if custodian else f"about {_loss_told(plan)} %"
+    lost = f"{loss} of what the table says is lost ({plan.loss})"
+    if not (custodian and plan.is_share) and plan.loss not in SEPARABLE:
+        lost = f"by {plan.loss} {f'it loses {loss}' if custodian else 'the least that was found'}"
     proof = plan.certificate
     if custodian:
         sure = str(proof)
@@ -111,8 +120,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
         *drawn,
         f"Released so, the table keeps {' and '.join(map(str, plan.targets))}.",
         f"{counted(len(changed), 'column')} of {len(best.levels)} made coarser or dropped, "
-        f"{telling.of(best.suppressed, len(plan.people))} left out; {loss} of what the table says "
-        f"is lost ({plan.loss}).",
+        f"{telling.of(best.suppressed, len(plan.people))} left out; {lost}.",
         *([OWN_COPY] if custodian else []),
     ]
     sections = [Section("What to do", shown=[_what_to_do(plan, custodian=custodian)])]
@@ -242,8 +250,9 @@ def front_figure(plan: ReleasePlan) -> Figure:
     axes.plot([chosen.loss], [chosen.after[str(first)]], "o", color=BLUE, markersize=9,
               fillstyle="none")  # fmt: skip
     axes.axhline(first.shown(first.limit), color=LINE, linewidth=0.7, linestyle=":")
-    axes.set(xlabel=f"what is lost ({plan.loss}; 0 as it is, 1 nothing left)",
-             ylabel=first.axis, xlim=(0, None), ylim=(0, None))  # fmt: skip
+    scale = "; 0 as it is, 1 nothing left" if plan.is_share else ""
+    axes.set(xlabel=f"what is lost ({plan.loss}{scale})", ylabel=first.axis)
+    axes.set(xlim=(0, None), ylim=(0, None))
     said_below(axes, "blue: keeps every target, orange: does not")
     titled(axes, "Loss against risk")
     return drawn

@@ -16,6 +16,7 @@ from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.generalise import generalise, left_out
 from reidbn.microdata.table import People
+from reidbn.plans.losses import ByFunction
 from reidbn.plans.nodes import Looked, Release
 from reidbn.plans.released import not_looked_at, write_released
 from reidbn.plans.search import Certificate, Search
@@ -74,6 +75,11 @@ class ReleasePlan:
     drawn_of: int
     """How many people the table had before a sample was drawn; all of them without one."""
     _as_read: Mapping[str, Assessment]
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the loss is 0 as it is and 1 at most; a function's has a scale of its own."""
+        return not isinstance(self._table.ways, ByFunction)
 
     @property
     def is_sample(self) -> bool:
