@@ -12,6 +12,7 @@ keep c/n to within a few people.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -22,7 +23,7 @@ from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable, Packed
 from reidbn.theory.pitman import stays_unique
 from reidbn.theory.pitman_fit import maximise
-from reidbn.theory.region import Nodes, Region, posterior
+from reidbn.theory.region import Nodes, Region, posterior, posteriors
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -31,6 +32,22 @@ Ints: TypeAlias = NDArray[np.int64]
 def posterior_of(values: FrequencyTable, population: int) -> Nodes:
     """Pitman's posterior of one attribute's values; a scenario and its variants ask it again."""
     return _posterior_of(tuple(values.sizes.tolist()), tuple(values.counts.tolist()), population)
+
+
+def posteriors_of(tables: Iterable[FrequencyTable], population: float) -> list[Nodes]:
+    """The same of several; those that are alike are looked at once, and all together."""
+    place: dict[tuple[bytes, bytes], int] = {}
+    distinct: list[FrequencyTable] = []
+    of = []
+    for table in tables:
+        key = table.sizes.tobytes(), table.counts.tobytes()
+        if key not in place:
+            place[key] = len(distinct)
+            distinct.append(table)
+        of.append(place[key])
+    packed = Packed.of(distinct)
+    found = list(posteriors(Region(packed, float(population), maximise(packed))))
+    return [found[at] for at in of]
 
 
 @lru_cache(maxsize=256)

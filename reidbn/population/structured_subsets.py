@@ -26,7 +26,7 @@ from reidbn.microdata.classes import some_of
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import sizes_of_rows
 from reidbn.microdata.table import People
-from reidbn.population.margins import posterior_of
+from reidbn.population.margins import posteriors_of
 from reidbn.population.structured import (
     APART_OF_OWN,
     SMALLEST,
@@ -39,13 +39,11 @@ from reidbn.population.structured import (
 )
 from reidbn.progress import progress
 from reidbn.theory.class_law import mean_inverse
-from reidbn.theory.frequencies import FrequencyTable, Packed
+from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.layer import FEW
 from reidbn.theory.layers import SubsetLayers, fit_layers, knots, read, spread_out, tally
 from reidbn.theory.marginals import Marginals
 from reidbn.theory.pitman import stays_unique
-from reidbn.theory.pitman_fit import maximise
-from reidbn.theory.region import Region, posteriors
 from reidbn.theory.structure import SHOWN, Distinct, determined, together
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -143,9 +141,9 @@ class StructuredSubsets:
             return None
         n, N, draws = self.layers.n, self.layers.N, self.layers.drawn.shape[1]
         even = spread_out(draws)[0][draws // 3 : 2 * (draws // 3)]
-        packed = Packed.of([frequencies[mask] for mask in self.marginals.wanted[some]])
+        found = posteriors_of((frequencies[mask] for mask in self.marginals.wanted[some]), N)
         theta, alpha = np.empty((2, len(some), len(even)))
-        for i, at in enumerate(posteriors(Region(packed, N, maximise(packed)))):
+        for i, at in enumerate(found):
             node = np.searchsorted(np.cumsum(at.weight)[:-1], even)
             theta[i], alpha[i] = at.theta[node], at.alpha[node]
         told = [stays_unique(n, N, theta=theta, alpha=alpha)]
@@ -202,7 +200,8 @@ def _coded(
     keys = own_columns(known)
     if keys:
         sets = [part for size in range(len(keys)) for part in combinations(keys, size + 1)]
-        own = {part: posterior_of(frequencies_of(known.held(part)[1]), int(N)) for part in sets}
+        tables = (frequencies_of(known.people_by_value(part)) for part in sets)
+        own = dict(zip(sets, posteriors_of(tables, N), strict=True))
         known = Distinct(compact, rows.people, ordered, own)
     columns, at = [], 0
     for group in groups:

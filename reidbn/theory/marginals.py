@@ -29,7 +29,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from reidbn.theory.structure import (
     CLASS_PRIOR,
@@ -154,33 +154,40 @@ class Marginals:
         return tuple(self.rows.key(self.attributes(mask)) for mask in self.wanted.tolist())
 
     @cached_property
-    def _key_shares(self) -> tuple[dict[tuple[int, ...], int], NDArray[np.int32], Single]:
-        """Where each key is; the cell of each row, key x row; log share of each cell, t x cell."""
+    def _key_shares(self) -> tuple[Ints, Ints, csc_array, Single]:
+        """Which key each subset has (-1: none); where the cells of each begin; which cell each row
+        has, key x row, 0 where nobody else has those values; and log share of each cell, t x cell.
+        """
         used = sorted(set(self.keys) - {()})
-        cells = np.empty((len(used), len(self.rows.counts)), dtype=np.int32)
-        told, start = [], 0
-        for at, key in zip(cells, used, strict=True):
-            of_row, people = self.rows.held(key)
-            told.append([share_of_own(self.rows.own[key], people, self.rows.n, without)
-                         for without in _left_out(people)])  # fmt: skip
-            at[:] = of_row
-            at += start
-            start += len(people)
-        logs = np.concatenate(told, axis=1).astype(np.float32)
-        return {key: i for i, key in enumerate(used)}, cells, logs
+        place = {key: at for at, key in enumerate(used)}
+        first, told, rows, keys, cells = [0], [], [], [], []
+        for at, key in enumerate(used):
+            some, _, people = self.rows.alike_on(key)
+            sizes, cell = np.unique(people, return_inverse=True)
+            sizes = np.concatenate((np.ones(1), sizes))
+            told.append([share_of_own(self.rows.own[key], sizes, self.rows.n, without)
+                         for without in _left_out(sizes)])  # fmt: skip
+            rows.append(some)
+            keys.append(np.full(len(some), at))
+            cells.append(cell.reshape(-1) + 1)
+            first.append(first[-1] + len(sizes))
+        found = np.concatenate(cells).astype(np.int32), tuple(map(np.concatenate, (keys, rows)))
+        where = csc_array(found, shape=(len(used), len(self.rows.counts)))
+        of = np.array([place.get(key, -1) for key in self.keys])
+        return of, np.array(first[:-1]), where, np.concatenate(told, axis=1).astype(np.float32)
 
     def _by_keys(self, some: Ints, alike: Sequence[NDArray[np.bool_]]) -> Single:
         """Log share of what each subset has of them: subset wanted x row."""
         out = np.zeros((len(self.wanted), len(some)), dtype=np.float32)
         if not any(self.keys):
             return out
-        place, cells, told = self._key_shares
-        for i, key in enumerate(self.keys):
-            if key:
-                at = cells[place[key], some]
-                out[i] = told[0, at]
-                for more, where in zip(told[1:], alike, strict=True):
-                    np.copyto(out[i], more[at], where=where[i])
+        of, first, where, told = self._key_shares
+        have = np.flatnonzero(of >= 0)
+        at = (where[:, some].toarray() + first[:, None])[of[have]]
+        found = told[0].take(at)
+        for more, others in zip(told[1:], alike, strict=True):
+            np.copyto(found, more.take(at), where=others[have])
+        out[have] = found
         return out
 
     def _by_forest(self, some: Ints, alike: Sequence[NDArray[np.bool_]]) -> Single:

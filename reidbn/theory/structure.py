@@ -130,15 +130,38 @@ class Distinct:
         """Which values of a key each row has, and the people who have them."""
         if len(key) == 1:
             return self.codes[:, key[0]], self.people[key[0]]
-        if key not in self._held:
-            ids = np.unique(self.codes[:, key], axis=0, return_inverse=True)[1].reshape(-1)
-            people = np.bincount(ids, weights=self.counts)
-            self._held[key] = np.asarray(ids, np.int64), np.asarray(people, np.float64)
-        return self._held[key]
+        ids = np.unique(self.codes[:, key], axis=0, return_inverse=True)[1].reshape(-1)
+        people = np.bincount(ids, weights=self.counts)
+        return np.asarray(ids, np.int64), np.asarray(people, np.float64)
+
+    def alike_on(self, key: tuple[int, ...]) -> tuple[Ints, Ints, Floats]:
+        """The rows whose values of a key more than one person has; which of them; those people.
+
+        Whoever is alike on several is alike on the first of them: so those are looked through, and
+        of many keys that most people have alone they are soon nobody.
+        """
+        if key not in self._alike:
+            some, ids = np.arange(len(self.counts)), np.zeros(len(self.counts), dtype=np.int64)
+            if len(key) > 1:
+                some, ids, _ = self.alike_on(key[:-1])
+            joint = ids * self.values[key[-1]] + self.codes[some, key[-1]]
+            ids = np.unique(joint, return_inverse=True)[1].reshape(-1)
+            people = np.bincount(ids, weights=self.counts[some])[ids].astype(np.float64)
+            more = people > 1
+            kept = some[more], ids[more].astype(np.int64), people[more]
+            self._alike[key] = (np.asarray(kept[0], np.int64), *kept[1:])
+        return self._alike[key]
 
     @cached_property
-    def _held(self) -> dict[tuple[int, ...], tuple[Ints, Floats]]:
+    def _alike(self) -> dict[tuple[int, ...], tuple[Ints, Ints, Floats]]:
         return {}
+
+    def people_by_value(self, key: tuple[int, ...]) -> Floats:
+        """How many people have each value of a key."""
+        some, ids, people = self.alike_on(key)
+        _, first = np.unique(ids, return_index=True)
+        alone = self.n - self.counts[some].sum()
+        return np.concatenate((np.ones(round(alone)), people[first]))
 
     def unsure(self, attributes: Iterable[int]) -> float:
         """Standard deviation of what nobody knows of log H, of people with a key of their own.
@@ -150,12 +173,19 @@ class Distinct:
         key = self.key(some)
         if not key:
             return 0.0
-        at, (ids, people) = self.own[key], self.held(key)
-        alone = people[ids] == 1
-        told = np.log1p(-at.alpha) - np.log(self.n + at.theta)
-        rest = sum(float(self._log_shares[j][alone].mean()) for j in some if j in self._log_shares)
-        known = float(at.weight @ (told - at.weight @ told) ** 2)
-        return float(np.sqrt(known + (rest / 2) ** 2))
+        if key not in self._unsure:
+            at, alone = self.own[key], np.ones(len(self.counts), dtype=bool)
+            alone[self.alike_on(key)[0]] = False
+            told = np.log1p(-at.alpha) - np.log(self.n + at.theta)
+            known = float(at.weight @ (told - at.weight @ told) ** 2)
+            rest = {j: float(logs[alone].mean()) for j, logs in self._log_shares.items()}
+            self._unsure[key] = known, rest
+        known, rest = self._unsure[key]
+        return float(np.sqrt(known + (sum(rest[j] for j in some if j in rest) / 2) ** 2))
+
+    @cached_property
+    def _unsure(self) -> dict[tuple[int, ...], tuple[float, dict[int, float]]]:
+        return {}
 
     @cached_property
     def _log_shares(self) -> dict[int, Floats]:
