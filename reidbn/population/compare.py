@@ -108,7 +108,7 @@ def recommend(sample: Sample, fits: dict[str, Uniqueness]) -> tuple[str, str]:
 def _has_structure(sample: Sample, fit: Uniqueness | None) -> bool:
     """Whether the structured model speaks itself, where it has a record.
 
-    Weights say that people were not drawn alike, which it does not know.
+    No real table with survey weights was compared.
     """
     drawn_alike = sample.people is not None and not sample.is_weighted
     uncompared_ = is_uncompared(sample.n, sample.N)

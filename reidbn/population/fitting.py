@@ -21,7 +21,7 @@ from reidbn.population.pitman import PITMAN_MODELS, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness, number_or_none
 from reidbn.population.sample import Sample, sample_of
 from reidbn.population.strata import StratifiedFit
-from reidbn.population.structured import fit_structured
+from reidbn.population.structured_fitting import fit_structured
 from reidbn.theory.pitman_fit import INTERIOR
 from reidbn.theory.species import CLASSES, SNB, solve_snb, zayatz
 

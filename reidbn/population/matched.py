@@ -277,7 +277,7 @@ def _on_labels(people: People, register: People, columns: list[str]) -> Any:
 
 def _cells(people: People, columns: list[str], sample: Sample, *, predictive: bool) -> Cells:
     ids, count = people.class_ids(columns)
-    weights = _stood_for_each(people, sample)
+    weights = stood_for_each(people, sample)
     codes = people.codes(columns)
     present, compact = [], np.empty((len(people), len(columns)), dtype=np.int64)
     for j, name in enumerate(columns):
@@ -294,7 +294,7 @@ def _cells(people: People, columns: list[str], sample: Sample, *, predictive: bo
     )
 
 
-def _stood_for_each(people: People, sample: Sample) -> Floats:
+def stood_for_each(people: People, sample: Sample) -> Floats:
     """For how many people each record stands; none for less than one."""
     if people.weights is None or sample.is_complete:
         return np.full(len(people), sample.N / len(people))

@@ -19,39 +19,39 @@ half a person more that the table has nobody like.  Structure: a log-normal fact
 D the standard deviation of the log answers of both models, their mixture and the calibrated one:
 where structures disagree, nobody knows.  s0 and c are fitted on real tables, each from the others
 (benchmarks/results/real_populations.md).
+
+Survey weights take the place of N/n.  The layer is calibrated on the table as it is: n p are those
+of the table who are like a row.  Each stands for W people, W the mean weight of those alike
+(weights.py), so that outside n p (W - 1) are alike, in place of (N - n) p; and a unique row whose
+person stands for w counts w times in (1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.table import People
-from reidbn.population.margins import posterior_of
-from reidbn.population.pitman import PitmanFit, check_level, fit_pitman
-from reidbn.population.result import Chosen, Uniqueness
-from reidbn.population.sample import Sample, is_one_off, of_one_offs
+from reidbn.population.pitman import check_level
+from reidbn.population.result import Uniqueness
+from reidbn.population.sample import of_one_offs
+from reidbn.population.weights import WEIGHTED
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.gamma import like
 from reidbn.theory.layer import (
     FEW,
     CalibratedLayer,
-    common_layer,
-    fit_layer,
-    how_far_apart,
     mean_inverse_common,
 )
 from reidbn.theory.pitman import stays_unique
 from reidbn.theory.region import Nodes
 from reidbn.theory.species import zayatz
-from reidbn.theory.structure import Distinct, by_classes, by_forest, determined, together
+from reidbn.theory.structure import together
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -68,6 +68,7 @@ WIDE = 10.0
 HALF = 0.5  # sampled, from which on the table's uniques tell who stays unique
 QUANTITIES = ("expected_uniques", "expected_uniques_in_table", "p_unique")
 _DRAWS, _KNOTS = 4_000, 80
+_WEIGHTS = 9  # knots of W, where people stand for different numbers
 
 
 def drawn_chances(
@@ -89,7 +90,7 @@ def drawn_chances(
     drawn, third = chances.copy(), run_out.shape[-2]
     drawn[..., :third, :] = run_out
     if stay is not None:
-        drawn[..., third : 2 * third, :] = stay[..., None]
+        drawn[..., third : 2 * third, :] = stay
     drawn *= factor[..., None]
     return np.asarray(np.minimum(drawn, most, out=drawn))
 
@@ -153,6 +154,8 @@ class StructuredFit(Uniqueness):
     key: Nodes | None = None
     """Pitman's posterior of the classes, where most people have a value of their own on a column.
     """
+    weights: tuple[Floats, Floats] | None = None
+    """For how many people each distinct row's own people stand, and those alike (W), on average."""
     seed: int = 0
 
     @property
@@ -162,6 +165,48 @@ class StructuredFit(Uniqueness):
     @property
     def status(self) -> str:
         return "calibrated" if self.uniques else "no uniques"
+
+    # What stands for whom
+
+    @cached_property
+    def _sizes(self) -> Floats:
+        """Knots of n W, the population were everybody like one row; or N."""
+        if self.weights is None:
+            return np.array([float(self.population)])
+        beside = np.maximum(self.weights[1] - 1, UNSEEN / self.n)
+        return np.asarray(self.n * (1 + np.geomspace(beside.min(), beside.max(), _WEIGHTS)))
+
+    @cached_property
+    def _between(self) -> tuple[Ints, Floats]:
+        """The knot of W before each distinct row, and how far beyond it the row is."""
+        if self.weights is None:
+            return np.zeros(len(self.counts), dtype=np.int64), np.zeros(len(self.counts))
+        steps = np.log(self._sizes - self.n)
+        place = np.interp(np.log(np.maximum(self.n * (self.weights[1] - 1), UNSEEN)),
+                          steps, np.arange(len(steps)))  # fmt: skip
+        low = np.minimum(place.astype(np.int64), len(steps) - 2)
+        return low, place - low
+
+    def _cells(self, told: Callable[[float], Floats]) -> Floats:
+        """Something by grid point, and by knot of W and of x as one axis."""
+        return np.concatenate([told(float(N)) for N in self._sizes], axis=1)
+
+    def _read(self, cells: Floats, rows: Any = slice(None)) -> Floats:
+        """Values of cells at distinct rows."""
+        tables, x = cells.reshape(len(self._sizes), _KNOTS), self._x[rows]
+        each = np.stack([np.interp(x, self._knots, table) for table in tables])
+        if len(each) == 1:
+            return np.asarray(each[0])
+        low, beyond = (part[rows] for part in self._between)
+        at = np.arange(len(x))
+        return np.asarray(each[low, at] * (1 - beyond) + each[low + 1, at] * beyond)
+
+    @cached_property
+    def _worth(self) -> Floats:
+        """How often each distinct row counts, in N/n."""
+        if self.weights is None:
+            return np.ones(len(self.counts))
+        return np.asarray(self.weights[0] * self.sampling_fraction)
 
     # Per person
 
@@ -179,13 +224,13 @@ class StructuredFit(Uniqueness):
 
     @cached_property
     def _by_point(self) -> Floats:
-        """P(F = 1 | f = 1): axes grid point of the layer, knot."""
-        return self.layer.p_unique(self._knots, self.population)
+        """P(F = 1 | f = 1): axes grid point of the layer, cell."""
+        return self._cells(lambda N: self.layer.p_unique(self._knots, N))
 
     @cached_property
     def _q(self) -> Floats:
         """P(F = 1 | f) by distinct row."""
-        told = np.interp(self._x, self._knots, self.layer.weight @ self._by_point)
+        told = self._read(self.layer.weight @ self._by_point)
         return np.where(self.counts == 1, told, 0.0)
 
     @cached_property
@@ -195,20 +240,20 @@ class StructuredFit(Uniqueness):
         for f in range(1, FEW + 1):
             some = self.counts == f
             if some.any():
-                told = self.layer.weight @ self.layer.mean_inverse(f, self._knots, self.population)
-                found[some] = np.interp(self._x[some], self._knots, told)
+                told = self._cells(partial(self.layer.mean_inverse, f, self._knots))
+                found[some] = self._read(self.layer.weight @ told, some)
         rest = self.counts > FEW
         if rest.any():
+            of = self.population if self.weights is None else self.n * self.weights[1][rest]
             found[rest] = mean_inverse_common(
-                self.counts[rest].astype(np.float64), self._x[rest], self.n, self.population,
-                self.common,
-            )  # fmt: skip
+                self.counts[rest].astype(np.float64), self._x[rest], self.n, of, self.common
+            )
         return np.minimum(found, 1 / self.counts)
 
     def _each(self) -> dict[str, Floats]:
         low, high = np.quantile(self._rates(), [0.025, 0.975], axis=0)
         alone = self.counts == 1
-        ends = [np.where(alone, np.interp(self._x, self._knots, end), 0.0) for end in (low, high)]
+        ends = [np.where(alone, self._read(end), 0.0) for end in (low, high)]
         ends = [np.minimum(ends[0], self._q), np.maximum(ends[1], self._q)]
         return {
             "p_unique": self._q[self.ids],
@@ -226,8 +271,10 @@ class StructuredFit(Uniqueness):
 
     @property
     def expected_uniques(self) -> float:
-        """The table's unique rows that stay unique, counted N/n times."""
-        return self.expected_uniques_in_table / self.sampling_fraction
+        """The table's unique rows that stay unique, counted N/n times, or by their weights."""
+        if self.weights is None:
+            return self.expected_uniques_in_table / self.sampling_fraction
+        return float(self._q @ self._worth) / self.sampling_fraction
 
     def mean_inverse(self, class_sizes: int | Sequence[int] | NDArray[Any]) -> Any:
         """E[1/F | f] for `class_sizes` f of the table: the mean over its people in such classes."""
@@ -257,11 +304,11 @@ class StructuredFit(Uniqueness):
         check_level(level)
         if quantity not in QUANTITIES:
             raise UsageError(f'no quantity "{quantity}"; {did_you_mean(quantity, QUANTITIES)}')
-        drawn = self._rates() @ self._held
         if quantity == "expected_uniques":
-            drawn = drawn / self.sampling_fraction
-        elif quantity == "p_unique":
-            drawn = drawn / max(self.uniques, 1)
+            drawn = self._rates() @ self._counted / self.sampling_fraction
+        else:
+            drawn = self._rates() @ self._held
+            drawn = drawn / max(self.uniques, 1) if quantity == "p_unique" else drawn
         low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
         return float(low), float(high)
 
@@ -279,10 +326,20 @@ class StructuredFit(Uniqueness):
 
     @cached_property
     def _held(self) -> Floats:
-        """Unique rows of the table near each knot."""
-        step = self._knots[1] - self._knots[0]
-        at = np.rint((self._x[self.counts == 1] - self._knots[0]) / step).astype(np.int64)
-        return np.asarray(np.bincount(at, minlength=_KNOTS), dtype=np.float64)
+        """Unique rows of the table near each cell."""
+        return self._near(np.ones(len(self.counts)))
+
+    @cached_property
+    def _counted(self) -> Floats:
+        """The same, as often as each counts."""
+        return self._near(self._worth)
+
+    def _near(self, worth: Floats) -> Floats:
+        alone, step = self.counts == 1, self._knots[1] - self._knots[0]
+        at = np.rint((self._x[alone] - self._knots[0]) / step).astype(np.int64)
+        low, beyond = self._between
+        at += np.rint(low + beyond).astype(np.int64)[alone] * _KNOTS
+        return np.bincount(at, worth[alone], _KNOTS * len(self._sizes)).astype(np.float64)
 
     def _rates(self, spread: tuple[float, float] = SPREAD, *, draws: int = _DRAWS) -> Floats:
         """Drawn P(F = 1 | f = 1) by knot; structures err alike in strata of one table."""
@@ -293,15 +350,22 @@ class StructuredFit(Uniqueness):
         if self.key is not None:
             node = own.choice(len(self.key.weight), size=draws // 3, p=self.key.weight)
             theta, alpha = self.key.theta[node], self.key.alpha[node]
-            stay = stays_unique(self.n, self.population, theta=theta, alpha=alpha)
-        run_out = self.layer.all_alike(self._knots, self.population)[point[: draws // 3]]
+            stay = self._cells(
+                lambda N: np.repeat(
+                    stays_unique(self.n, N, theta=theta, alpha=alpha)[:, None], _KNOTS, axis=1
+                )
+            )
+        run_out = self._cells(lambda N: self.layer.all_alike(self._knots, N))[point[: draws // 3]]
         return drawn_chances(self._by_point[point], run_out, stay, factor)
 
     def _realised(self, rates: Floats) -> Floats:
         """Draws of the population's uniques."""
         rng = np.random.default_rng([self.seed, 2])
         pi, held = self.sampling_fraction, self._held
+        each = (self._counted / np.maximum(held, 1) - pi) / (1 - pi)  # outside, in (1 - pi)/pi
         rows = rng.gamma(np.broadcast_to(held, rates.shape))
+        if self.weights is not None:
+            rows *= np.maximum(each, 0.0)
         beside = (rows * rates).sum(axis=1) + rng.gamma(UNSEEN, size=len(rates))
         outside = rng.poisson(beside * (1 - pi) / pi)
         inside = rng.binomial(held.astype(np.int64), rates).sum(axis=1)
@@ -311,7 +375,7 @@ class StructuredFit(Uniqueness):
         rates = self._rates(draws=draws)
         if realised:
             return self._realised(rates)
-        return np.asarray(rates @ self._held / self.sampling_fraction)
+        return np.asarray(rates @ self._counted / self.sampling_fraction)
 
     @cached_property
     def _answers(self) -> Floats:
@@ -320,8 +384,11 @@ class StructuredFit(Uniqueness):
         each = [own[alone] for own in self.log_shares]
         each.append(self._x[alone] - np.log(self.n))
         outside = self.population - self.n
-        told = [np.exp(outside * np.log1p(-np.exp(np.minimum(h, -1e-9)))).sum() for h in each]
-        return np.array([*told, self._q.sum()]) / self.sampling_fraction
+        if self.weights is not None:
+            outside = self.n * (self.weights[1][alone] - 1)
+        stay = [np.exp(outside * np.log1p(-np.exp(np.minimum(h, -1e-9)))) for h in each]
+        told = [(self._worth[alone] * own).sum() for own in (*stay, self._q[alone])]
+        return np.array(told) / self.sampling_fraction
 
     @cached_property
     def _apart(self) -> float:
@@ -341,10 +408,12 @@ class StructuredFit(Uniqueness):
         """What the structures say, and where the interval's width comes from."""
         pi, q = self.sampling_fraction, self._q
         middle = self.expected_uniques + UNSEEN / pi
-        by_point = self._by_point @ self._held / pi
+        by_point = self._by_point @ self._counted / pi
         mean = float(self.layer.weight @ by_point)
         layer = np.sqrt(float(self.layer.weight @ (by_point - mean) ** 2)) / middle
-        chance = np.sqrt(float((q**2).sum() * (1 - pi) / pi**2 + (q * (1 - q)).sum() / pi))
+        w = self._worth
+        taken = float((q**2 * w * (w - pi)).sum() / pi**2 + (q * (1 - q) * w).sum() / pi)
+        chance = np.sqrt(max(taken, 0.0))
         ends = self._answers.max() + UNSEEN / pi, self._answers.min() + UNSEEN / pi
         told = (
             *self._answers,
@@ -373,6 +442,11 @@ class StructuredFit(Uniqueness):
         ]
         return "\n".join([*lines, *self.warnings])
 
+    def _of_weights(self) -> tuple[str, ...]:
+        if self.weights is None:  # none, or all alike
+            return self.sample.weighing[1]
+        return (*self.sample.weighing[1], WEIGHTED)
+
     def _remarks(self) -> list[str]:
         found = []
         if self.dropped:
@@ -398,151 +472,3 @@ class StructuredFit(Uniqueness):
             "prediction_interval": list(self.prediction_interval()),
             "parts": asdict(self.parts),
         }
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class StructuredInstead(Chosen):
-    """Another model in place of the structured one, and why."""
-
-    why: str
-
-    @property
-    def model(self) -> str:
-        return STRUCTURED
-
-    def mean_inverse(self, class_sizes: int | Sequence[int] | NDArray[Any]) -> Any:
-        """E[1/F | f] for one class size f in the table, or many: `class_sizes`."""
-        return self._pitman.mean_inverse(class_sizes)
-
-    @property
-    def expected_match(self) -> float:
-        """Mean over the table's people of E[1/F | f]: the journalist's chance of a right match."""
-        return self._pitman.expected_match
-
-    @property
-    def _pitman(self) -> PitmanFit:
-        assert isinstance(self.chosen, PitmanFit)  # noqa: S101 - the only one there is
-        return self.chosen
-
-    def explain(self, person: Any = None, measure: str = "overall") -> str:
-        """Which model speaks, and why; of a person or a measure it says nothing."""
-        if person is not None:
-            super().explain(person, measure)
-        return "\n".join([f"{self.chosen.model} speaks: {self.why}.", *self.warnings])
-
-    def _remarks(self) -> list[str]:
-        return [f"{self.why}: {self.chosen.model} speaks", *self.chosen._remarks()]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class OneAttribute(StructuredInstead):
-    """Where one attribute alone parts people, the upper end is all that class sizes can tell.
-
-    Pitman's values never run out, those of an age or a state do: on real tables its interval was
-    too high wherever it missed, by any factor.  The values that the table has not seen may not be
-    there at all, and below a half sampled neither may one of those it has seen once.
-    """
-
-    def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
-        """Up to Pitman's upper end; from nobody, or from those of the table's uniques who stay."""
-        from scipy.stats import poisson
-
-        low, high = self.chosen.prediction_interval(level=level)
-        stay = least_that_stay(self.sample.table, self.population)
-        stay *= self.uniques / self.sampling_fraction
-        return min(low, int(poisson.ppf((1 - level) / 2, stay))), high
-
-    def _remarks(self) -> list[str]:
-        return [
-            *super()._remarks(),
-            "values of one attribute may have run out, which class sizes do not show: the estimate "
-            "is on the high side, and the lower end of its prediction interval allows for it",
-        ]
-
-
-def fit_structured(sample: Sample) -> Uniqueness:
-    """Fit forest, latent classes and layer; Pitman's posterior where there is no structure."""
-    people = sample.people
-    if people is None:
-        raise UsageError("structured needs the table of people; sizes and counts alone will not do")
-    if sample.is_complete:
-        return _instead(sample, "the table is the whole population")
-    if sample.n < SMALLEST and sample.parting > 1:
-        return _instead(sample, f"{sample.n} people are too few to tell structures apart")
-    ids, codes, counts = distinct_rows(people, sample.columns)
-    parting = [j for j in range(codes.shape[1]) if codes[:, j].any()]
-    found = determined(codes[:, parting], counts.astype(np.float64))
-    dropped = tuple(sample.columns[parting[j]] for j in found)
-    kept = [j for i, j in enumerate(parting) if i not in found]
-    if len(kept) < 2:
-        why = "one attribute alone parts people, so there is no structure"
-        return OneAttribute(sample, fit_pitman(sample, model="pitman-bayes"), why)
-    ordered = tuple(is_ordered(people, sample.columns[j]) for j in kept)
-    rows = _with_key(codes[:, kept], counts, ordered, sample.N)
-    forest, classes = by_forest(rows), by_classes(rows, np.random.default_rng(0))
-    x, few = together(forest, classes) + np.log(rows.n), counts <= FEW
-    apart = how_far_apart(forest[few], classes[few], counts[few])
-    return StructuredFit(
-        sample, ids, counts, (forest, classes),
-        fit_layer(x, counts, rows.n, apart, rows.unsure(range(len(rows.values)))),
-        common_layer(x, counts, rows.n), dropped,
-        posterior_of(sample.table, sample.N) if rows.own else None,
-    )  # fmt: skip
-
-
-def _with_key(codes: Ints, counts: Ints, ordered: tuple[bool, ...], N: int) -> Distinct:
-    """Rows in which the columns on which most people have a value of their own are one, the last.
-
-    How such columns go together the table tells only by who is alike on all of them.
-    """
-    rows = Distinct(codes, counts.astype(np.float64), ordered)
-    keys = own_columns(rows)
-    if not keys:
-        return rows
-    rest = [j for j in range(codes.shape[1]) if j not in keys]
-    key, people = rows.held(keys)
-    return Distinct(
-        np.column_stack([codes[:, rest], key]),
-        rows.counts,
-        (*(ordered[j] for j in rest), False),
-        {(len(rest),): posterior_of(frequencies_of(people), N)},
-    )
-
-
-def own_columns(rows: Distinct) -> tuple[int, ...]:
-    """The attributes on which most people have a value of their own."""
-    return tuple(j for j, held in enumerate(rows.people) if is_one_off(frequencies_of(held)))
-
-
-def frequencies_of(people: Floats) -> FrequencyTable:
-    """How many values are held by how many people."""
-    return FrequencyTable.of(*np.unique(people.astype(np.int64), return_counts=True))
-
-
-def is_ordered(people: People, column: str) -> bool:
-    """Whether a column has numbers in the order of its codes, a missing one apart."""
-    known = [v for v in people.labels(column).tolist() if v is not None]
-    if not all(isinstance(v, int | float) for v in known):
-        return False
-    return all(low < high for low, high in pairwise(known))
-
-
-def _instead(sample: Sample, why: str) -> StructuredInstead:
-    return StructuredInstead(sample, fit_pitman(sample, model="pitman-bayes"), why)
-
-
-def distinct_rows(people: People, columns: Sequence[str]) -> tuple[Ints, Ints, Ints]:
-    """Each person's distinct row; the rows' codes, all in use; and how many people each has.
-
-    In the order of their codes, so that the order of people changes no answer.
-    """
-    ids, count = people.class_ids(list(columns))
-    first = np.empty(count, dtype=np.int64)
-    first[ids[::-1]] = np.arange(ids.size)[::-1]
-    codes = people.codes(list(columns))[first]
-    order = np.lexsort(codes.T[::-1])
-    place = np.empty(count, dtype=np.int64)
-    place[order] = np.arange(count)
-    compact = [np.unique(column[order], return_inverse=True)[1] for column in codes.T]
-    ids = place[ids]
-    return ids, np.column_stack(compact), np.bincount(ids, minlength=count)

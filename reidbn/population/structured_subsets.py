@@ -33,10 +33,8 @@ from reidbn.population.structured import (
     SPREAD,
     UNSEEN,
     drawn_chances,
-    frequencies_of,
-    is_ordered,
-    own_columns,
 )
+from reidbn.population.structured_fitting import frequencies_of, is_ordered, own_columns
 from reidbn.progress import progress
 from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable
@@ -122,7 +120,7 @@ class StructuredSubsets:
             stay = self._stay(some, frequencies)
             factor = np.exp(np.outer(deviation[some], normal)).astype(np.float32)
             for k, (told, run_out) in enumerate(tables):
-                own = None if stay is None else stay[k]
+                own = None if stay is None else stay[k][:, :, None]
                 drawn = drawn_chances(told, run_out, own, factor, 1 / max(k, 1))
                 found = np.quantile(drawn, tails, axis=1).astype(np.float32)
                 low[k][some] = np.minimum(low[k][some], found[0])

@@ -226,9 +226,11 @@ def common_layer(x: Floats, f: Ints, n: float) -> tuple[float, float, float]:
 
 
 def mean_inverse_common(
-    f: Floats, x: Floats, n: float, N: float, layer: tuple[float, float, float]
+    f: Floats, x: Floats, n: float, N: float | Floats, layer: tuple[float, float, float]
 ) -> Floats:
     """Equation (4) for classes of any size, by class, with one (a, b, s) and e normal.
+
+    N is one number, or one for each class.
 
     The posterior of t = log(np) is narrow where f is large, so the nodes are laid around its mode,
     which solves f - 1 = e^t + (t - a - bx)/s^2 and which Newton's steps find.
@@ -245,6 +247,6 @@ def mean_inverse_common(
     log_weight = (f[:, None] - 1) * at - np.exp(at) - precision / 2 * (at - middle[:, None]) ** 2
     log_weight += _Z**2 / 2  # the nodes' own weight has it already
     weight = _W * np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
-    outside = (N - n) * np.minimum(np.exp(at) / n, LARGEST)
+    outside = (np.asarray(N)[..., None] - n) * np.minimum(np.exp(at) / n, LARGEST)
     told = mean_inverse_beside(np.repeat(f[:, None], at.shape[1], axis=1), outside)
     return np.asarray((weight * told).sum(axis=1) / weight.sum(axis=1))

@@ -1,0 +1,189 @@
+"""The structured estimator fitted to a table (structured.py), or another model in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidbn.errors import UsageError
+from reidbn.microdata.table import People
+from reidbn.population.margins import posterior_of
+from reidbn.population.matched import stood_for_each
+from reidbn.population.pitman import PitmanFit, fit_pitman
+from reidbn.population.result import Chosen, Uniqueness
+from reidbn.population.sample import Sample, is_one_off
+from reidbn.population.structured import SMALLEST, STRUCTURED, StructuredFit, least_that_stay
+from reidbn.population.weights import weight_alike
+from reidbn.theory.frequencies import FrequencyTable
+from reidbn.theory.layer import FEW, common_layer, fit_layer, how_far_apart
+from reidbn.theory.structure import Distinct, by_classes, by_forest, determined, together
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+ALIKE = 1e-9  # weights that differ by less are one number
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StructuredInstead(Chosen):
+    """Another model in place of the structured one, and why."""
+
+    why: str
+
+    @property
+    def model(self) -> str:
+        return STRUCTURED
+
+    def mean_inverse(self, class_sizes: int | Sequence[int] | NDArray[Any]) -> Any:
+        """E[1/F | f] for one class size f in the table, or many: `class_sizes`."""
+        return self._pitman.mean_inverse(class_sizes)
+
+    @property
+    def expected_match(self) -> float:
+        """Mean over the table's people of E[1/F | f]: the journalist's chance of a right match."""
+        return self._pitman.expected_match
+
+    @property
+    def _pitman(self) -> PitmanFit:
+        assert isinstance(self.chosen, PitmanFit)  # noqa: S101 - the only one there is
+        return self.chosen
+
+    def explain(self, person: Any = None, measure: str = "overall") -> str:
+        """Which model speaks, and why; of a person or a measure it says nothing."""
+        if person is not None:
+            super().explain(person, measure)
+        return "\n".join([f"{self.chosen.model} speaks: {self.why}.", *self.warnings])
+
+    def _remarks(self) -> list[str]:
+        return [f"{self.why}: {self.chosen.model} speaks", *self.chosen._remarks()]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneAttribute(StructuredInstead):
+    """Where one attribute alone parts people, the upper end is all that class sizes can tell.
+
+    Pitman's values never run out, those of an age or a state do: on real tables its interval was
+    too high wherever it missed, by any factor.  The values that the table has not seen may not be
+    there at all, and below a half sampled neither may one of those it has seen once.
+    """
+
+    def prediction_interval(self, *, level: float = 0.95) -> tuple[int, int]:
+        """Up to Pitman's upper end; from nobody, or from those of the table's uniques who stay."""
+        from scipy.stats import poisson
+
+        low, high = self.chosen.prediction_interval(level=level)
+        stay = least_that_stay(self.sample.table, self.population)
+        stay *= self.uniques / self.sampling_fraction
+        return min(low, int(poisson.ppf((1 - level) / 2, stay))), high
+
+    def _remarks(self) -> list[str]:
+        return [
+            *super()._remarks(),
+            "values of one attribute may have run out, which class sizes do not show: the estimate "
+            "is on the high side, and the lower end of its prediction interval allows for it",
+        ]
+
+
+def fit_structured(sample: Sample) -> Uniqueness:
+    """Fit forest, latent classes and layer; Pitman's posterior where there is no structure."""
+    people = sample.people
+    if people is None:
+        raise UsageError("structured needs the table of people; sizes and counts alone will not do")
+    if sample.is_complete:
+        return _instead(sample, "the table is the whole population")
+    if sample.n < SMALLEST and sample.parting > 1:
+        return _instead(sample, f"{sample.n} people are too few to tell structures apart")
+    ids, codes, counts = distinct_rows(people, sample.columns)
+    parting = [j for j in range(codes.shape[1]) if codes[:, j].any()]
+    found = determined(codes[:, parting], counts.astype(np.float64))
+    dropped = tuple(sample.columns[parting[j]] for j in found)
+    kept = [j for i, j in enumerate(parting) if i not in found]
+    if len(kept) < 2:
+        why = "one attribute alone parts people, so there is no structure"
+        return OneAttribute(sample, fit_pitman(sample, model="pitman-bayes"), why)
+    ordered = tuple(is_ordered(people, sample.columns[j]) for j in kept)
+    rows = _with_key(codes[:, kept], counts, ordered, sample.N)
+    forest, classes = by_forest(rows), by_classes(rows, np.random.default_rng(0))
+    x, few = together(forest, classes) + np.log(rows.n), counts <= FEW
+    apart = how_far_apart(forest[few], classes[few], counts[few])
+    return StructuredFit(
+        sample, ids, counts, (forest, classes),
+        fit_layer(x, counts, rows.n, apart, rows.unsure(range(len(rows.values)))),
+        common_layer(x, counts, rows.n), dropped,
+        posterior_of(sample.table, sample.N) if rows.own else None,
+        _standing(sample, ids, codes[:, kept], counts),
+    )  # fmt: skip
+
+
+def _standing(sample: Sample, ids: Ints, codes: Ints, counts: Ints) -> tuple[Floats, Floats] | None:
+    """For how many people rows stand; None where nothing says that some stand for more."""
+    if sample.people is None or sample.people.weights is None:
+        return None
+    weights = stood_for_each(sample.people, sample)
+    if np.ptp(weights) <= ALIKE * weights.mean():
+        return None
+    own = np.bincount(ids, weights) / counts
+    return own, weight_alike(weights, ids, codes, counts)
+
+
+def _with_key(codes: Ints, counts: Ints, ordered: tuple[bool, ...], N: int) -> Distinct:
+    """Rows in which the columns on which most people have a value of their own are one, the last.
+
+    How such columns go together the table tells only by who is alike on all of them.
+    """
+    rows = Distinct(codes, counts.astype(np.float64), ordered)
+    keys = own_columns(rows)
+    if not keys:
+        return rows
+    rest = [j for j in range(codes.shape[1]) if j not in keys]
+    key, people = rows.held(keys)
+    return Distinct(
+        np.column_stack([codes[:, rest], key]),
+        rows.counts,
+        (*(ordered[j] for j in rest), False),
+        {(len(rest),): posterior_of(frequencies_of(people), N)},
+    )
+
+
+def own_columns(rows: Distinct) -> tuple[int, ...]:
+    """The attributes on which most people have a value of their own."""
+    return tuple(j for j, held in enumerate(rows.people) if is_one_off(frequencies_of(held)))
+
+
+def frequencies_of(people: Floats) -> FrequencyTable:
+    """How many values are held by how many people."""
+    return FrequencyTable.of(*np.unique(people.astype(np.int64), return_counts=True))
+
+
+def is_ordered(people: People, column: str) -> bool:
+    """Whether a column has numbers in the order of its codes, a missing one apart."""
+    known = [v for v in people.labels(column).tolist() if v is not None]
+    if not all(isinstance(v, int | float) for v in known):
+        return False
+    return all(low < high for low, high in pairwise(known))
+
+
+def _instead(sample: Sample, why: str) -> StructuredInstead:
+    return StructuredInstead(sample, fit_pitman(sample, model="pitman-bayes"), why)
+
+
+def distinct_rows(people: People, columns: Sequence[str]) -> tuple[Ints, Ints, Ints]:
+    """Each person's distinct row; the rows' codes, all in use; and how many people each has.
+
+    In the order of their codes, so that the order of people changes no answer.
+    """
+    ids, count = people.class_ids(list(columns))
+    first = np.empty(count, dtype=np.int64)
+    first[ids[::-1]] = np.arange(ids.size)[::-1]
+    codes = people.codes(list(columns))[first]
+    order = np.lexsort(codes.T[::-1])
+    place = np.empty(count, dtype=np.int64)
+    place[order] = np.arange(count)
+    compact = [np.unique(column[order], return_inverse=True)[1] for column in codes.T]
+    ids = place[ids]
+    return ids, np.column_stack(compact), np.bincount(ids, minlength=count)
