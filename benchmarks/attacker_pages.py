@@ -1,13 +1,13 @@
 """What a reader can work out of suppressed cells from every other page that leaves the house.
 
-    python -m benchmarks.attacker_pages [tables] [first]
+    python -m benchmarks.attacker_pages [tables] [first] [PAGE,PAGE]
 
 Of each random table of 30 to 250 people (two or three columns and a secret) every page is written as
 it leaves: leak, disclosure, minimal uniques, population, candidates and the assessment, beside them
 a linkage of made-up records; Markdown and JSON.  The reader of tests/outward_pages.py reads each
 alone and all of one table together, which is more than any two.  A cell is one that is marked
 "under 10" and may be several numbers; it is narrowed where a number from 0 to 9 is excluded that
-classes can make up and a verdict leaves.
+classes can make up and a verdict leaves.  With the names of some pages only these are read.
 """
 
 import json
@@ -44,23 +44,30 @@ def table(rng):
     return columns
 
 
-def results(columns, rng):
-    """Every result of a table, by page."""
+def results(columns, rng, only=()):
+    """Every result of a table, by page; or some of them."""
     names = [name for name in columns if name != "s"]
     people = rb.read_table(columns, quasi_identifiers=names, sensitive=["s"])
     n = len(people)
-    assessed = rb.assess("adversary-routes", people, scenario="worst-case", population=50_000)
-    assessed.__dict__["crosscheck"] = _check(assessed)
     drawn = {name: rng.permutation(columns[name]) for name in names}
-    named = rb.read_table(drawn, quasi_identifiers=names)
-    return {
-        "leak": rb.leak.assess(people, leaked=int(rng.integers(1, max(2, n - 20)))),
-        "population": rb.population.fit(people, population=50_000),
-        "suda": rb.suda(people),
-        "disclosure": rb.disclosure(people, "s"),
-        "candidates": rb.candidates(people, named),
+    leaked = int(rng.integers(1, max(2, n - 20)))
+
+    def assessed():
+        found = rb.assess("adversary-routes", people, scenario="worst-case", population=50_000)
+        found.__dict__["crosscheck"] = _check(found)
+        return found
+
+    made = {
+        "leak": lambda: rb.leak.assess(people, leaked=leaked),
+        "population": lambda: rb.population.fit(people, population=50_000),
+        "suda": lambda: rb.suda(people),
+        "disclosure": lambda: rb.disclosure(people, "s"),
+        "candidates": lambda: rb.candidates(
+            people, rb.read_table(drawn, quasi_identifiers=names)
+        ),
         "assess": assessed,
     }  # fmt: skip
+    return {page: make() for page, make in made.items() if page in (only or made)}
 
 
 def _check(result, kept=[]):  # noqa: B006 - of another table: it is not what is read
@@ -77,6 +84,13 @@ def linked(rng):
     return rb.linkage(sparse, facts=[1, 2, 4], draws=100)
 
 
+def related(rng):
+    """Which relatives made-up records give away."""
+    ehr = rb.datasets.synthetic_ehr(int(rng.integers(20, 120)), seed=int(rng.integers(1 << 30)))
+    kin = rb.read_kin(rb.read_sparse(ehr.table, features=ehr.features))
+    return rb.neighbourhood(kin, rule=str(rng.choice(["strict", "posterior"])))
+
+
 def texts(result):
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -91,10 +105,14 @@ def tried(found, n):
     told = {name: texts(result) for name, result in found.items()}
     people = 10 * (n // 10)
     for name, read in READ.items():
-        me = pages.reader(people)
-        read(me, *told[name])
-        yield name, me
-    yield "candidates", pages.read_candidates(*told["candidates"])
+        if name in told:
+            me = pages.reader(people)
+            read(me, *told[name])
+            yield name, me
+    if "candidates" in told:
+        yield "candidates", pages.read_candidates(*told["candidates"])
+    if "assess" not in told:
+        return
     me = pages.reader(people)
     pages.read_assessment(me, *told["assess"])
     for name, read in READ.items():
@@ -102,20 +120,24 @@ def tried(found, n):
     yield "all of one table", me
 
 
-def main(tables=200, first=0, *, report=print):
+def main(tables=200, first=0, only=(), *, report=print):
     counts = defaultdict(lambda: np.zeros(6))
     for i in range(first, first + tables):
         rng = np.random.default_rng([SEED, i])
         columns = table(rng)
         n = len(columns["s"])
-        found = results(columns, rng)
+        found = results(columns, rng, only)
         whole = [*tried(found, n)]
-        if i % 5 == 0:
+        if "family" in only:
+            kin = related(rng)
+            whole.append(("family", pages.read_family(*texts(kin))))
+        if i % 5 == 0 if not only else "linkage" in only:
             link = linked(rng)
             whole.append(("linkage", pages.read_linkage(*texts(link))))
         for name, me in whole:
             start = time.process_time()
-            truth = n if name != "linkage" else len(link.sparse)
+            truth = len(link.sparse) if name == "linkage" else n
+            truth = len(kin.starts) if name == "family" else truth
             ends = me.read_out(truth)
             bad = [(c, e) for c, e in zip(me.cells, ends, strict=True)
                    if e[0] > c.low or e[1] < c.high]  # fmt: skip
@@ -134,4 +156,4 @@ def main(tables=200, first=0, *, report=print):
 
 
 if __name__ == "__main__":
-    main(*(int(x) for x in sys.argv[1:]))
+    main(*(int(x) for x in sys.argv[1:3]), *(x.split(",") for x in sys.argv[3:4]))

@@ -462,6 +462,50 @@ def read_candidates(markdown, numbers):
     return me
 
 
+def shared(text, n_low):
+    """What a share of all people, who may be nine more, says of their number."""
+    if text.startswith("below"):
+        return (0, MARK)
+    if text.startswith("above"):
+        return (n_low, n_low + MARK)
+    count = 10 * round(float(text.split()[0]) / 100 * (n_low + MARK) / 10)
+    return (count, count + MARK)
+
+
+def read_family(markdown, numbers):
+    """First records by the relatives they give away; who names anybody names one in some role."""
+    me = reader(numbers["measures"]["people"]["value"])
+    n_low, named = me.whole[0], []
+    for role, *shares in rows_of(markdown, "Records that give relatives away"):
+        for what, text in zip(("attackable", "named", "present"), shares, strict=True):
+            row = me.of((what, role))
+            me.know(minus(me.everybody, row), 0, np.inf)
+            me.know(row, *shared(text, n_low))
+            if what == "named":
+                named.append(row)
+            if shared(text, n_low)[1] <= MARK:
+                me.mark("family", f"{what} {role}", row)
+            told = numbers["measures"][f"{role.replace(' ', '_').replace(chr(39), '')}_{what}"]
+            if told["at_most"] is not None:
+                low, high = ({k: v * (told[end] + near) for k, v in me.everybody.items()}
+                             for end, near in (("at_least", -EPS), ("at_most", EPS)))  # fmt: skip
+                me.know(minus(high, row), 0, np.inf)
+                me.know(minus(row, low), 0, np.inf)
+    some = me.of("somebody named")
+    text = re.search(r"first that is named, (.*?) lead to", markdown)[1]
+    me.know(some, *shared(text, n_low))
+    me.know(minus(plus(*named), some), 0, np.inf)
+    for row in named:
+        me.know(minus(some, row), 0, np.inf)
+    if shared(text, n_low)[1] <= MARK:
+        me.mark("family", "somebody named", some)
+    mean = numbers["measures"]["named"]
+    if mean["at_most"] is not None:  # so many named by a record: those who name any name one each
+        high = {k: v * (mean["at_most"] + 1e-9) for k, v in me.everybody.items()}
+        me.know(minus(high, some), 0, np.inf)
+    return me
+
+
 def read_linkage(markdown, numbers):
     """People above three levels, by the number of facts; more facts never single fewer out."""
     me = reader(numbers["measures"]["people"]["value"])
@@ -471,15 +515,7 @@ def read_linkage(markdown, numbers):
         for level, text in zip((0.5, 0.9, 0.99), shares, strict=True):
             row = me.of(("above", k, level))
             me.know(minus(me.everybody, row), 0, np.inf)
-            if text.startswith("below"):
-                told = (0, MARK)
-            elif text.startswith("above"):
-                told = (n_low, n_low + MARK)
-            else:
-                low = float(text.split()[0]) / 100  # of all, who may be nine more
-                count = 10 * round(low * (n_low + MARK) / 10)
-                told = (count, count + MARK)
-            cumulative.append((row, told))
+            cumulative.append((row, shared(text, n_low)))
         me.chain("linkage", f"{k} facts", cumulative[::-1])
     found = re.search(r"[Oo]f (under 10|[\d,]+) (?:people|person) no fact", markdown)
     if found:

@@ -207,6 +207,8 @@ def test_a_result_writes_its_report_by_the_ending(result, ending, tmp_path):
     assert "http" not in text.replace("http://www.w3.org", "").replace("<meta http-equiv", "")
     own = result.report(tmp_path / f"own.{ending}", custodian=True).read_text()
     assert own != text
+    promised = "does not promise anything against them"
+    assert (promised in text, promised in own) == (True, False)
 
 
 def test_a_report_or_picture_of_another_ending_is_refused(result, tmp_path):

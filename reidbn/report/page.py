@@ -334,6 +334,7 @@ def numbers_of(
         "remarks": [r for r in map(telling.noted, result.remarks()) if r],
         "provenance": made_from(result, telling),
         "not_looked_at": not_looked_at(result, telling),
+        **({} if own else {"not_promised": ONE_TABLE}),
         **more,
     }
 
