@@ -198,7 +198,8 @@ def intact(file, what, *, may_be_old=True):
         return
     text = content.decode("utf-8", "replace").rstrip()
     whole = {
-        ".html": "</html>" in text and text.endswith("-->"), ".svg": text.endswith("</svg>"),
+        ".html": "</html>" in text and text.endswith(("-->", "</html>")),
+        ".svg": text.endswith("</svg>"),
         ".json": text.startswith("{") and text.endswith("}"),
         ".parquet": content[:4] == content[-4:] == b"PAR1",
         ".xdsl": text.endswith("</smile>"), ".bif": text.endswith("}"),
