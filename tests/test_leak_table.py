@@ -250,3 +250,16 @@ def test_information_lost_is_not_told_of_as_many_other_people():
     for rows in ([3, 2, 1, 0], [0, 1, 1, 2]):
         with pytest.raises(rb.DataError, match="other people, or the same ones in another order"):
             rb.leak.non_uniform_entropy(people, coarse.take(rows))
+
+
+def test_a_leak_of_a_suppressed_table_is_one_of_those_who_are_left():
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, [6, 3], (80, 2))
+    _, place, count = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    left = rb.People.from_codes(codes[count[place.ravel()] >= 4], ["a", "b"])
+    table = rb.People.from_codes(codes, ["a", "b"]).suppress(4)
+    for known in (None, {"a": 0.5, "b": 1.0}):
+        found = rb.leak.assess(table, leaked=20, known=known)
+        assert np.array_equal(found.risk, rb.leak.assess(left, leaked=20, known=known).risk)
+    with pytest.raises(rb.UsageError, match="from 0 to the number of records"):
+        rb.leak.assess(table, leaked=len(left) + 1)
