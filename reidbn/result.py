@@ -252,6 +252,10 @@ class Result:
         """The same as `people`."""
         return self.people
 
+    def __getstate__(self) -> dict[str, Any]:
+        """To be pickled: the measures are made anew."""
+        return {name: value for name, value in vars(self).items() if name != "measures"}
+
     def remarks(self) -> tuple[str, ...]:
         """What to bear in mind about these numbers."""
         return ()

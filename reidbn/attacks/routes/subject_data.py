@@ -257,25 +257,39 @@ def subject_table(
     for name in {*own} - {*given}:
         own_columns[name] = _one_row(own_columns[name])
 
-    def whole(name: str) -> Any:
-        if name in own_columns:
-            return own_columns[name]
-        return filled(attack, name, Told(classes, population), classes.of_person[first])
-
-    def some(subjects: NDArray[np.intp]) -> dict[str, Any]:
-        told, rows = Told(classes, population, few=True), classes.of_person[first[subjects]]
-        return {
-            name: (own_columns[name][subjects] if len(own_columns[name]) > 1 else own_columns[name])
-            if name in own_columns
-            else filled(attack, name, told, rows)
-            for name in attack.subject
-        }
-
+    made = _Made(attack, classes, population, own_columns, first)
     kept = classes.rows * classes.subsets * 4 <= MEMORY
-    columns = Lazy(tuple(attack.subject), whole)
+    columns = Lazy(tuple(attack.subject), made.whole)
     return SubjectTable(
-        columns, of_person, some, kept, people=classes.counts, given=frozenset(given)
+        columns, of_person, made.some, kept, people=classes.counts, given=frozenset(given)
     )
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Columns as they are asked for; of a class, so that an assessment can be pickled."""
+
+    attack: Attack
+    classes: SubsetClasses
+    population: SubsetPopulation | None
+    own: Mapping[str, Array]
+    first: NDArray[np.intp]
+
+    def whole(self, name: str) -> Any:
+        if name in self.own:
+            return self.own[name]
+        told = Told(self.classes, self.population)
+        return filled(self.attack, name, told, self.classes.of_person[self.first])
+
+    def some(self, subjects: NDArray[np.intp]) -> dict[str, Any]:
+        told = Told(self.classes, self.population, few=True)
+        rows = self.classes.of_person[self.first[subjects]]
+        return {
+            name: (self.own[name][subjects] if len(self.own[name]) > 1 else self.own[name])
+            if name in self.own
+            else filled(self.attack, name, told, rows)
+            for name in self.attack.subject
+        }
 
 
 def _one_row(values: Array) -> Array:
