@@ -154,6 +154,13 @@ class Result:
         _sections: Any
 
     @property
+    def sure_columns(self) -> tuple[str, ...] | None:
+        """The columns by which people are alike, where all are known for sure and a class alone
+        makes the risk; None where it tells of more: a chance, a secret, parts of the columns.
+        """
+        return None
+
+    @property
     def about(self) -> str:
         """The event or the quantity that the measures are of: only such are compared."""
         return self.kind

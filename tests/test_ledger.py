@@ -14,7 +14,7 @@ import reidbn as rb
 from reidbn.cli import reidbn
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release import Alike, cells, sketch
-from reidbn.report import refuse_between
+from reidbn.report import refuse_between, released, telling_of
 
 NAMES = ("age", "sex", "town")
 
@@ -63,16 +63,13 @@ def test_a_sketch_counts_the_people_between_two_tables_while_they_are_few(seed):
 @pytest.mark.wide
 def test_another_question_of_the_same_table_is_not_answered_with_the_first_ones_numbers(tmp_path):
     """What was set, given or done was no part of what the ledger took the question to be."""
-    first = assessed(rows(260))
-    asked = [{}, {"set": {"p_m": 0.9}}, {"do": "claims=no"}, {"given": "claims=no"}]
-    texts = []
-    for i, change in enumerate(asked):
+    first, ledger = assessed(rows(260)), tmp_path / "releases.json"
+    first.report(tmp_path / "a.json", ledger=ledger)
+    for change in ({"set": {"p_m": 0.9}}, {"do": "claims=no"}, {"given": "claims=no"}):
         result = rb.what_if(first, **change)
         result.keep_crosscheck(draws=1_000)
-        path = result.report(tmp_path / f"{i}.json", ledger=tmp_path / "releases.json")
-        texts.append(json.loads(path.read_text())["question"])
-        assert texts[-1] == result.question
-    assert len({*texts}) == len(asked)
+        with pytest.raises(UsageError, match="more than one set of classes"):
+            result.report(tmp_path / "b.json", ledger=ledger)
 
 
 @pytest.mark.wide
@@ -140,7 +137,7 @@ def test_classes_in_which_released_ones_lie_are_refused_in_the_other_order_too(t
     """A leak's page by age alone was taken to have told the classes of all columns as well."""
     ledger = tmp_path / "releases.json"
     small(["age"]).report(tmp_path / "a.json", ledger=ledger)
-    with pytest.raises(UsageError, match="by other columns or levels"):
+    with pytest.raises(UsageError, match="more than one set of classes"):
         small(["age", "sex", "town"]).report(tmp_path / "b.json", ledger=ledger)
 
 
@@ -152,7 +149,7 @@ def test_classes_that_lie_in_released_ones_are_refused(tmp_path, second):
     ledger = tmp_path / "releases.json"
     small(["age", "sex", "town"]).report(tmp_path / "a.json", ledger=ledger)
     small(["town", "sex", "age"]).report(tmp_path / "b.md", ledger=ledger)  # the same classes
-    with pytest.raises(UsageError, match="by other columns or levels"):
+    with pytest.raises(UsageError, match="more than one set of classes"):
         small(*second).report(tmp_path / "c.json", ledger=ledger)
     assert not (tmp_path / "c.json").exists()
 
@@ -234,9 +231,12 @@ def test_another_policy_for_missing_cells_is_another_question_to_a_ledger(tmp_pa
     asked = {"threshold": {"overall": 0.2}}
     for policy in ("matches-anything", "value"):
         result = rb.assess("marketer", gaps(policy))
-        alone = result.report(tmp_path / "alone.md", **asked).read_text()
-        printed[policy] = result.report(tmp_path / "r.md", ledger=ledger, **asked).read_text()
-        assert printed[policy] == alone
+        printed[policy] = result.report(tmp_path / "alone.md", **asked).read_text()
+        if policy == "value":
+            with pytest.raises(UsageError, match="more than one set of classes"):
+                result.report(tmp_path / "r.md", ledger=ledger, **asked)
+        else:
+            result.report(tmp_path / "r.md", ledger=ledger, **asked)
     assert "Does not pass" in printed["value"]
     assert "Passes" in printed["matches-anything"]
 
@@ -332,13 +332,63 @@ def test_several_secrets_of_near_tables_print_one_page_and_one_secret_is_refused
 def test_options_under_one_name_are_told_apart_by_what_they_are(tmp_path):
     """A ledger took two options called "merged" for one, and printed the first one's numbers."""
     first, ledger = assessed(rows(260)), tmp_path / "releases.json"
-    pages = []
-    for i, named in enumerate(("age", "sex")):
-        option = rb.what_if(first, unknown=[named])
-        path = first.report(tmp_path / f"{i}.md", ledger=ledger, options={"merged": option})
-        assert (
-            path.read_text()
-            == first.report(tmp_path / "alone.md", options={"merged": option}).read_text()
-        )
-        pages.append(path.read_text())
-    assert pages[0] != pages[1]
+    age, sex = (rb.what_if(first, unknown=[named]) for named in ("age", "sex"))
+    first.report(tmp_path / "0.md", ledger=ledger, options={"merged": age})
+    for options in ({"merged": sex}, {}):
+        with pytest.raises(UsageError, match="more than one set of classes"):
+            first.report(tmp_path / "1.md", ledger=ledger, options=options)
+
+
+ROWS = ["Ax", "Ax", "Ay", "Bx", "Bx", "By", "Cx", "Cx", "Cy", "Dx"]
+"""Ten people: classes of 3, 3, 3, 1 by q, and of 2, 2, 2, 1, 1, 1, 1 by q and dx."""
+CHANCES = (0, 0.0001, 0.5, 0.999, 1)
+
+
+def every_kind():
+    """Every kind of report of ten people, and the columns that it counts by where it is sure."""
+    columns = {"q": [r[0] for r in ROWS], "dx": [r[1] for r in ROWS]}
+    part = rb.read_table(columns, quasi_identifiers=["q"], sensitive=["dx"])
+    both = rb.read_table(columns, quasi_identifiers=["q", "dx"])
+    yield "q", rb.leak.assess(part, leaked=3), ".json"
+    yield "q", rb.leak.assess(both, leaked={2: 0.5, 9: 0.5}, known=["q"]), ".json"
+    yield "q", rb.assess("marketer", part, known=["q"]), ".json"
+    for p in CHANCES:
+        of = {0: "q", 1: "q, dx"}.get(p)
+        secret = rb.leak.assess(part, leaked=10, sensitive="dx", sensitive_known=p)
+        yield of, secret, ".json"
+        yield of, rb.leak.assess(both, leaked=10, known={"q": 1, "dx": p}), ".json"
+        assessed = rb.assess("marketer", both, known={"q": 1, "dx": p})
+        yield of if p else None, assessed, ".json"
+    yield None, rb.assess("marketer", part, known=["q"]), "page"
+    yield None, rb.disclosure(part, "dx"), ".json"
+    yield None, rb.population.fit(both, population=500), ".json"
+    yield None, rb.population.fit(both, columns=["q"], population=500), ".json"
+    yield None, rb.suda(both), ".json"
+    yield None, rb.suda(both, columns=["q"]), ".json"
+
+
+def test_two_reports_of_one_table_stand_beside_each_other_where_both_are_of_one_set_of_classes(
+    tmp_path,
+):
+    """With a chance of .9999 a risk tells of the very classes that are refused with 1."""
+    every, let_out = list(every_kind()), 0
+    for i, (first, one, kind) in enumerate(every):
+        start = tmp_path / f"{i}.json"
+        told_of(one, kind, start)
+        for j, (second, other, how) in enumerate(every):
+            ledger = tmp_path / "copy.json"
+            ledger.write_bytes(start.read_bytes())
+            if i == j or (first is not None and first == second):
+                told_of(other, how, ledger)
+                let_out += 1
+                continue
+            with pytest.raises(UsageError, match="more than one set of classes"):
+                told_of(other, how, ledger)
+    assert let_out == len(every) + 5 * 4 + 3 * 2
+
+
+def told_of(result, kind, ledger):
+    """What a ledger does with a report, without the time that the report takes."""
+    options = {"page": "people"} if kind == "page" else {}
+    telling = telling_of(result, custodian=kind == "page")  # of which a page has no classes
+    return released(ledger, kind, result, options, telling, lambda: ({kind: "-"}, 1, (0, 0)))

@@ -332,7 +332,7 @@ def test_pages_of_tables_nine_people_apart_are_one_page_with_a_ledger(tmp_path):
         lambda: whole.report(tmp_path / "no.json", ledger=ledger),
         lambda: assessed(frame, KNOWN[0]).page(tmp_path / "no.html", ledger=ledger),
     ):
-        with pytest.raises(rb.UsageError, match="counts them in another way"):
+        with pytest.raises(rb.UsageError, match="more than one set of classes"):
             other()
     assert not {p.name for p in tmp_path.iterdir()} & {"no.json", "no.html"}
 

@@ -74,7 +74,8 @@ def write_reports(result: Result, asked: Mapping[str, Any], **more: Any) -> None
     before = _written_at(asked.get("ledger"))
     for name, kind in REPORTS.items():
         if asked.get(name):
-            own = {k: v for k, v in more.items() if kind != ".json" or k not in SHEET_ALONE}
+            whole = kind != ".json" or "ledger" in ledger  # which knows all forms of one report
+            own = {k: v for k, v in more.items() if whole or k not in SHEET_ALONE}
             with suppress(CrosscheckFailed):
                 write_as(kind, result, asked[name], custodian=custodian, **own, **ledger)
             again = before is not None and before == _written_at(asked["ledger"])

@@ -71,8 +71,6 @@ class Behind:
     edges: Array
     error: float
     """(2), rounded up."""
-    cell_of: NDArray[np.int64]
-    """The place in the grid of everybody, as a number."""
 
     @property
     def mean(self) -> Array:
@@ -197,9 +195,7 @@ def _kept(laws: Array, grid: int) -> float:
 
 
 def _told(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int) -> Behind:
-    cells, of, counts = np.unique(
-        _placed(laws, grid), axis=0, return_inverse=True, return_counts=True
-    )
+    cells, counts = np.unique(_placed(laws, grid), axis=0, return_counts=True)
     large = counts >= BASE
     cells, counts, few = cells[large], counts[large], int(counts[~large].sum())
     if len(counts) > MOST_CELLS:
@@ -216,9 +212,8 @@ def _told(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int
     middle[np.arange(len(middle)), middle.argmax(axis=1)] += 1 - middle.sum(axis=1)
     rest = outward[len(counts)] if few >= BASE else Tens(0, BASE - 1)
     found = Behind(
-        case, scenario, frontier, outward[: len(counts)], rest, middle, cells, edges, 0.0,
-        np.ravel(of).astype(np.int64),
-    )  # fmt: skip
+        case, scenario, frontier, outward[: len(counts)], rest, middle, cells, edges, 0.0
+    )
     off = 0.5 * float(np.abs(found.mean - laws.mean(axis=0)).sum())
     return replace(found, error=_up(off, down(len(laws))))
 

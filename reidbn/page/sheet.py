@@ -28,6 +28,7 @@ from reidbn.release.writing import write_text
 from reidbn.report.drawing import laid_out, wrapped
 from reidbn.report.ledgered import released
 from reidbn.report.page import seal_of
+from reidbn.report.telling import Telling
 
 _PAGE = "page"  # the kind of text in a ledger
 SCRIPTS = ("kinds.js", "engine.js", "page.js")
@@ -87,9 +88,8 @@ def page_of_people(
     if ledger is None:
         return write_text(text(), place)
     found = released(
-        ledger, _PAGE, result, {"page": "people"}, (), lambda: ({_PAGE: text()}, 1, (0, 0)),
-        people.cell_of,
-    )  # fmt: skip
+        ledger, _PAGE, result, {"page": "people"}, Telling(), lambda: ({_PAGE: text()}, 1, (0, 0))
+    )
     return write_text(found, place)
 
 

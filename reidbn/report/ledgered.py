@@ -6,19 +6,16 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release.counts import BASE, Alike
-from reidbn.release.ledger import Columns, Ledger, Released, opened
+from reidbn.release.ledger import Columns, Released, opened
 from reidbn.release.proof import Marked, cells, promised, protections
-from reidbn.report.telling import OF_THE_TABLE
+from reidbn.report.telling import OF_THE_TABLE, Telling
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -31,20 +28,18 @@ def released(
     kind: str,
     result: Result,
     options: Mapping[str, Any],
-    told: Sequence[Alike],
+    telling: Telling,
     texts: Callable[[], tuple[dict[str, str], int, tuple[int, int]]],
-    cells: NDArray[np.int64] | None = None,
 ) -> str:
     """The text of a report as a ledger lets it out; what is new is kept there.
 
-    told: the classes in which its people are counted; cells: of a page, the cell of each.  texts:
-    the report by the ending of its file, how it stands (Released), and of how large classes its
-    verdict says that nobody, and that somebody, is in one.
+    texts: the report by the ending of its file, how it stands (Released), and of how large classes
+    its verdict says that nobody, and that somebody, is in one.
     """
     table = result.table
     if table is None or not len(table):
         raise UsageError("a ledger is of tables of people, and this result has none")
-    asked, made = _asked(result, options), result.made_from
+    asked, told = _asked(result, options), telling.classes
     with opened(path) as ledger:
         columns = _columns(table)
         near, mine, named = ledger.near(columns)
@@ -67,58 +62,56 @@ def released(
                 "together keep what each of them does. Ask of the table that was released first"
             )
         before = [entry for _, entry in near]
-        classes = _counted(told, cells, ledger, columns, before, made.get("rows_fingerprint"))
+        words = [
+            _tells_of(result, options, telling, asked),
+            *ledger.classes(columns, [p.sizes for p in told]),
+        ]
+        if any(list(entry.classes) != words for entry in before):
+            raise UsageError(
+                _OTHERS.format("custodian=True"), in_shell=_OTHERS.format("--custodian")
+            )
         printed, standing, verdict = texts()
         if told:
             refuse_between(told[0], {verdict, *((e.verdict[0], e.verdict[1]) for e in before)})
         ledger.add(
-            columns, Released(named, mine.to_text(), asked, standing, printed, {}, classes, verdict)
+            columns, Released(named, mine.to_text(), asked, standing, printed, {}, words, verdict)
         )
         return printed[kind]
 
 
-def _counted(
-    told: Sequence[Alike], cells: NDArray[np.int64] | None, ledger: Ledger, columns: Columns,
-    before: Sequence[Released], rows: str | None,
-) -> list[str]:  # fmt: skip
-    """By which classes people are counted; raises where this very table was told by others.
+def _tells_of(result: Result, options: Mapping[str, Any], telling: Telling, asked: str) -> str:
+    """What a report's numbers tell of; a report that tells of the same may stand beside it.
 
-    rows: of which people alone, as a digest.  Counts of some and of others, or of all, would be
-    of parts of each other.
-
-    Reports that count by the same classes tell the same counts of these, and so are one report with
-    several verdicts; classes of other columns or levels lie in each other, and of these 152 of
-    1,287 marked cells lose a number (all tables of 10 to 19 people, benchmarks.attacker_nested).
+    Counts by one set of classes (these columns at these levels, known for sure) are told at cutoffs
+    that fit together, and all reports by it are one report with several verdicts, audited together.
+    Whatever tells of more is told once: with a chance between 0 and 1 a risk is a mean over the
+    classes of every part of the columns; a secret parts every class; results beside a report,
+    minimal uniques, fits of a population, and a page's cells are of other classes.  A measure that
+    does not follow from the class alone (a journalist's match) says the same in every report of
+    its own question, which may then have another verdict.
     """
-    mine = ledger.classes(columns, [part.sizes for part in told])
-    if cells is not None:
-        mine = [f"{_CELLS}{word}" for word in ledger.classes(columns, [cells])]
-    some = [] if rows is None else [f"{_SOME}{rows}"]
-    words = {word for entry in before for word in entry.classes}
-    if before and {*some} != {word for word in words if word.startswith(_SOME)}:
-        raise UsageError(
-            "of this very table other individuals were released with this ledger: counts of these "
-            "and of those, or of all, lie in each other. Ask it of those who were released"
-        )
-    pages = {word for word in words if word.startswith(_CELLS)}
-    if before and not {*mine} <= words and (pages or cells is not None):
-        raise UsageError(
-            "this very table was released with this ledger: a page in which people stand as cells "
-            "counts them in another way than a report or another page, and nothing proves that "
-            "the two together keep what each of them does. Let out one of them, or the same page "
-            "again"
-        )
-    if before and not {*mine} <= words:
-        raise UsageError(
-            "this very table was released with this ledger by other columns or levels, or before "
-            "a ledger kept by which: counts of people alike on these and on those lie in each "
-            "other, and a reader of both could make more of a suppressed one. Ask it of the "
-            "columns and levels that were released"
-        )
-    return mine + some
+    columns, table = result.sure_columns, result.table
+    beside = {k for k, v in options.items() if v not in (None, {}, False)} - _OF_VERDICTS
+    if columns is None or table is None or beside:
+        return asked
+    follows = all(
+        m.told in ("given", "count") or (m.each is not None and telling.ladder(m.each).is_by_class)
+        for m in result.measures.values()
+    )
+    released = {k: v for k, v in table.as_released.items() if k not in OF_THE_TABLE}
+    about = [sorted(columns), released, None if follows else _of(result)]
+    return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
 
 
-_SOME, _CELLS = "individuals ", "cells "
+_OF_VERDICTS = {"threshold", "release", "title", "context", "custodian"}
+_OTHERS = (
+    "this very table was released with this ledger, and the two reports together would tell of "
+    "more than one set of classes (the same columns and levels, all known for sure): classes lie "
+    "in each other, and a reader of both could make more of a suppressed count. What has left the "
+    "house stays its one report; of this question the custodian's own copy can be written ({}), "
+    "which stays in the house. Before anything leaves, ask for what belongs together in one report "
+    "(several secrets; other releases as options)"
+)
 
 
 def refuse_between(classes: Alike, verdicts: set[tuple[int, int]]) -> None:

@@ -379,9 +379,13 @@ def write_as(kind: str, result: Result, path: str | Path, **options: Any) -> Pat
         from reidbn.report.ledgered import released
 
         result.refuse_what_is_wrong()
-        classes = telling_of(result).classes
         text = released(
-            ledger, kind, result, options, classes, lambda: _every_text(result, options, seal)
+            ledger,
+            kind,
+            result,
+            options,
+            telling_of(result),
+            lambda: _every_text(result, options, seal),
         )
     else:
         text = sealed(_text(kind, result, options), seal)

@@ -129,13 +129,10 @@ class Leak(Result):
 
         None where what is known is uncertain: a risk is then the mean over several classes.
         """
-        if not self.known.is_sure or 0 < self.sensitive_known < 1:
+        columns = self._alike_on
+        if columns is None:
             return None
-        secret = self.sensitive if self.sensitive_known else None
-        people = self.known.seen(self.table)
-        sizes = people.class_sizes(tuple(dict.fromkeys(
-            (*self.known.used, *(() if secret is None else people.names([secret])))
-        )))  # fmt: skip
+        sizes = self.known.seen(self.table).class_sizes(columns)
 
         def law(records: int, class_sizes: NDArray[np.int64]) -> Floats:
             if max(self.sizes) > records:
@@ -145,6 +142,20 @@ class Leak(Result):
             )
 
         return sizes, law
+
+    @property
+    def _alike_on(self) -> tuple[str, ...] | None:
+        """All that is known, where it is sure."""
+        if not self.known.is_sure or 0 < self.sensitive_known < 1:
+            return None
+        secret = self.sensitive if self.sensitive_known else None
+        more = () if secret is None else self.known.seen(self.table).names([secret])
+        return tuple(dict.fromkeys((*self.known.used, *more)))
+
+    @property
+    def sure_columns(self) -> tuple[str, ...] | None:
+        """The columns by which people are alike; None where what is known is not sure."""
+        return self._alike_on if self.table.is_partition and not self.known.bands else None
 
     def remarks(self) -> tuple[str, ...]:
         """Of the table, and of what may be known."""

@@ -528,6 +528,15 @@ class Assessment(Result):
         names = self.groups.columns_in((1 << len(self.groups.placed)) - 1)
         return self.groups.seen(self.table.as_written()).class_sizes(names)
 
+    @property
+    def sure_columns(self) -> tuple[str, ...] | None:
+        """The quasi-identifiers, where all are known of everybody for sure."""
+        if not isinstance(self.table, People) or not self.groups.is_sure or self.is_part:
+            return None
+        known = self.groups.columns_in((1 << len(self.groups.placed)) - 1)
+        whole = {*known} == {*self.table.quasi_identifiers} and not self.groups.bands
+        return tuple(known) if whole and self.table.is_partition else None
+
     page = late("reidbn.page.sheet:page_of_people")
     to_html = late("reidbn.report.assessment_report:write_html")
     to_markdown = late("reidbn.report.assessment_report:write_markdown")
