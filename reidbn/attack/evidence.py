@@ -23,7 +23,8 @@ Array = NDArray[np.float64]
 LEVEL = 0.95  # of the interval that is the range, where none is stated
 BETWEEN = 0.5  # scale of the half-normal prior of the sd between studies, in log odds
 POOLS = ("linear", "logarithmic")
-CUT = 256  # points of a law that is cut to a range
+STRETCHES, NODES = 128, 12  # of a law that is cut to a range, and Gauss points on each
+LEFT_OUT = 1e-9  # of it, where it goes on to its own ends
 TABLE = 2_001  # points of the table by which quantiles are drawn
 
 
@@ -36,6 +37,9 @@ class Law(Protocol):
     def sd(self) -> float: ...
     @property
     def points(self) -> tuple[Array, Array]: ...
+    @property
+    def marks(self) -> Array: ...
+    def log_density(self, t: Array) -> Array: ...
     def cumulative(self, x: Any) -> Array: ...
 
 
@@ -267,8 +271,24 @@ class Belief(Prior):
         """Points and weights of the law, cut to a range."""
         if low <= self.ends[0] and high >= self.ends[1]:
             return self.known.law.points
-        u, weights = np.polynomial.legendre.leggauss(CUT)
-        return self.quantile((1 + u) / 2, low, high), weights / 2
+        z, t = self._table
+        first, last = self.ends
+        with np.errstate(divide="ignore"):
+            odds = np.log([low - first, high - first]) - np.log([last - low, last - high])
+        ends = np.where(np.isinf(odds), t[[0, -1]], odds)
+        even = np.interp(np.linspace(z[0], z[-1], STRETCHES + 1), z, t)
+        marks = np.concatenate([even, np.linspace(*ends, STRETCHES + 1), self.known.law.marks])
+        edges = np.unique(marks[(marks >= ends[0]) & (marks <= ends[1])])
+        u, gauss = np.polynomial.legendre.leggauss(NODES)
+        at = (edges[:-1, None] + np.diff(edges)[:, None] * (1 + u) / 2).ravel()
+        logs = self.known.law.log_density(at)
+        weights = np.exp(logs - logs.max()) * (np.diff(edges)[:, None] * gauss).ravel()
+        return np.clip(self._number(at), low, high), weights / weights.sum()
+
+    def left_out(self, low: float, high: float) -> float:
+        """How much of the law its points leave out."""
+        first, last = self.ends
+        return 0.0 if (low <= first) == (high >= last) else LEFT_OUT
 
     def quantile(self, u: Array, low: float, high: float) -> Array:
         from scipy.special import ndtri

@@ -70,7 +70,7 @@ class Pool:
     kind: str = LINEAR
 
     @cached_property
-    def _edges(self) -> Array:
+    def marks(self) -> Array:
         """Stretches of log odds on which every density is smooth and no law changes much."""
         span = [(e.at(-REACH), e.at(REACH)) for e in self.experts]
         marks = {t for e in self.experts for t in e.t.tolist()} | {t for ends in span for t in ends}
@@ -84,7 +84,7 @@ class Pool:
             found += np.linspace(left, right, count + 1)[:-1].tolist()
         return np.array([*found, knots[-1]])
 
-    def _log_density(self, t: Array) -> Array:
+    def log_density(self, t: Array) -> Array:
         logs = np.array([e.log_density(t) for e in self.experts])
         shares = np.array([e.weight for e in self.experts])[:, None]
         if self.kind == LOGARITHMIC:
@@ -95,9 +95,9 @@ class Pool:
     def _nodes(self) -> tuple[Array, Array]:
         """Log odds, and weights that sum to 1; a stretch has NODES of them."""
         u, weights = np.polynomial.legendre.leggauss(NODES)
-        left, width = self._edges[:-1, None], np.diff(self._edges)[:, None]
+        left, width = self.marks[:-1, None], np.diff(self.marks)[:, None]
         t = (left + width * (1 + u) / 2).ravel()
-        logs = self._log_density(t)
+        logs = self.log_density(t)
         found = np.exp(logs - logs.max()) * (width / 2 * weights).ravel()
         return t, found / found.sum()
 
@@ -126,7 +126,7 @@ class Pool:
         share = (np.atleast_1d(np.asarray(x, dtype=float)) - self.low) / (self.high - self.low)
         with np.errstate(divide="ignore"):
             inside = np.clip(share, 0.0, 1.0)
-            t = np.clip(np.log(inside) - np.log1p(-inside), self._edges[0], self._edges[-1])
+            t = np.clip(np.log(inside) - np.log1p(-inside), self.marks[0], self.marks[-1])
         if self.kind == LINEAR:
             from scipy.special import ndtr
 
@@ -139,11 +139,11 @@ class Pool:
         """Whole stretches below, and Gauss points on what is left of the last one."""
         weights = self._nodes[1]
         below = np.concatenate([[0.0], np.cumsum(weights.reshape(-1, NODES).sum(axis=1))])
-        i = np.clip(np.searchsorted(self._edges, t, side="right") - 1, 0, len(below) - 2)
+        i = np.clip(np.searchsorted(self.marks, t, side="right") - 1, 0, len(below) - 2)
         u, gauss = np.polynomial.legendre.leggauss(NODES)
-        left, width = self._edges[i][:, None], (t - self._edges[i])[:, None]
+        left, width = self.marks[i][:, None], (t - self.marks[i])[:, None]
         inner = left + width * (1 + u) / 2
-        density = np.exp(self._log_density(inner.ravel()).reshape(inner.shape) - self._peak)
+        density = np.exp(self.log_density(inner.ravel()).reshape(inner.shape) - self._peak)
         return np.asarray(below[i] + (density * gauss * width / 2).sum(axis=1))
 
     @cached_property
@@ -152,8 +152,8 @@ class Pool:
         nodes, weights = self._nodes
         best = int(np.argmax(weights))
         gauss = np.polynomial.legendre.leggauss(NODES)[1]
-        width = np.diff(self._edges)[best // NODES] / 2 * gauss[best % NODES]
-        return float(self._log_density(nodes[best : best + 1])[0] + np.log(width / weights[best]))
+        width = np.diff(self.marks)[best // NODES] / 2 * gauss[best % NODES]
+        return float(self.log_density(nodes[best : best + 1])[0] + np.log(width / weights[best]))
 
 
 def pool(

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,12 +62,26 @@ class BetaMixture:
         points: Array = np.atleast_1d(np.asarray(x, dtype=float))
         return np.array([self.weights @ betainc(self.a, self.b, one) for one in points])
 
+    marks: ClassVar[Array] = np.empty(0)  # where the density is not smooth
+
+    def log_density(self, t: Array) -> Array:
+        """Of the log odds."""
+        from scipy.special import betaln, logsumexp
+
+        logs = [
+            -a * np.logaddexp(0, -t) - b * np.logaddexp(0, t) - betaln(a, b)
+            for a, b in zip(self.a.tolist(), self.b.tolist(), strict=True)
+        ]
+        return np.asarray(logsumexp(np.array(logs), axis=0, b=self.weights[:, None]))
+
     @cached_property
     def points(self) -> tuple[Array, Array]:
         """Points and weights that integrate smooth functions over the law."""
-        if len(self.a) == 1:
-            return gauss_beta(self.a, self.b, 4 * INNER, self.weights)
-        return gauss_beta(self.a, self.b, INNER, self.weights)
+        return self.inner(4 * INNER if len(self.a) == 1 else INNER)
+
+    def inner(self, count: int) -> tuple[Array, Array]:
+        """So many Gauss points of every part."""
+        return gauss_beta(self.a, self.b, count, self.weights)
 
 
 def beta(a: float, b: float) -> BetaMixture:

@@ -6,12 +6,6 @@ the prior's support, so every one of them is a setting that the attack allows.
 
 The points are the eigenvalues of the Jacobi matrix of the prior's orthogonal polynomials, which
 Stieltjes' procedure finds from the prior's own fine quadrature [GolubWelsch69].
-
-Axes: a parameter's prior as points to ask the engine at, and a quadrature that stands on them.
-
-An answer of known degree d in the parameter needs d + 1 Gauss points, and then everything is exact.
-A formula, or a count with many values, is cut into pieces until a polynomial on each of them agrees
-with the engine at random points; few values of a count are simply listed.
 """
 
 from __future__ import annotations
@@ -26,15 +20,12 @@ from reidbn.attack.evidence import Belief
 from reidbn.attack.parts import Parameter
 from reidbn.attack.prior import CutPrior, Prior
 from reidbn.errors import UsageError
-from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
-from reidbn.whatif.curve import takes_whole_numbers
-from reidbn.whatif.scan import near_the_ends
 
-MOST_DEGREE = 48  # of an answer that is integrated exactly
 FINE = 128  # points per smooth piece of a prior: enough for 100 Gauss points
 Range = tuple[float, float]
 SUMMED = 4_096  # whole numbers; a part with fewer is a sum, a longer one nearly an integral
+SHORTEST = 1e-12  # of a range: a piece of a law that is cut is no shorter
 RESOLVED = 1e-13  # of a law that is cut: what halving a piece of it may change
 POLES = 200  # a shape of a beta law, above which it is too steep for Gauss points of its own
 NO_PRIOR = ", no prior given"
@@ -73,36 +64,57 @@ class PriorMeasure:
         t, vectors = np.linalg.eigh(matrix)
         return middle + reach * t, mass * vectors[0] ** 2
 
+    @property
+    def ends(self) -> Range:
+        """Between what the law runs: a whole number stands for all that is rounded to it."""
+        half = 0.5 if self.integer and not (self.is_listed or self.is_fine) else 0.0
+        return self.low - half, self.high + half
+
     @cached_property
     def off(self) -> float:
         """By how much the points' own mass, mean and sd are off, in sds: where a law is steep."""
-        if self.is_listed or self.is_fine or self.prior.kind != "beta":
+        if self.is_fine and isinstance(self.prior, Belief):
+            return self.prior.left_out(self.low, self.high)
+        if self.is_listed or self.prior.kind != "beta":
             return 0.0
-        mean = self.prior.mean(self.low, self.high)
-        sd = self.prior.sd(self.low, self.high)
+        mean, sd = self.prior.mean(*self.ends), self.prior.sd(*self.ends)
         centred = self.points - mean
         found = [self.weights.sum() - 1, self.weights @ centred / sd,
                  np.sqrt(self.weights @ centred**2) / sd - 1]  # fmt: skip
         return float(np.abs(found).max())
+
+    def below(self, points: Array) -> Array:
+        """The probability of lying at or under each point."""
+        if self.is_listed:
+            sums = np.append(0.0, np.cumsum(self.weights))
+            return np.asarray(sums[np.searchsorted(self.points, points, side="right")])
+        rounded = np.floor(points) + 0.5 if self.integer else points
+        return self.prior.cumulative(np.asarray(rounded), *self.ends)
+
+    def between(self, points: Array) -> Array:
+        """The probability of every interval between points; the first point belongs to the first."""
+        reached = self.below(points)
+        if self.integer:
+            reached[:1] = self.below(points[:1] - 1)
+        return np.asarray(np.diff(reached))
 
     def part(self, low: float, high: float) -> PriorMeasure:
         """What the prior says of an interval within its range."""
         if self.is_listed or self.is_fine:
             inside = (self.points >= low) & (self.points <= high)
             return replace(self, points=self.points[inside], weights=self.weights[inside])
-        if self.integer:  # a whole number stands for all that is rounded to it
-            edges = np.clip([low - 0.5, high + 0.5], self.low, self.high)
+        if self.integer:
             if high - low < SUMMED:
                 return self._summed(low, high)
-            low, high = float(edges[0]), float(edges[1])
-        points, weights = _continuous(self.prior, self.low, self.high, (low, high))
+            low, high = low - 0.5, high + 0.5
+        points, weights = _continuous(self.prior, *self.ends, (low, high))
         return replace(self, points=points, weights=weights)
 
     def _summed(self, low: float, high: float) -> PriorMeasure:
         """Every whole number from low to high with its own share: a sum, not an integral."""
         points = np.arange(low, high + 1)
-        edges = np.clip(np.append(points - 0.5, high + 0.5), self.low, self.high)
-        weights = np.diff(self.prior.cumulative(edges, self.low, self.high))
+        edges = np.append(points - 0.5, high + 0.5)
+        weights = np.diff(self.prior.cumulative(edges, *self.ends))
         kept = weights > 0
         return replace(self, points=points[kept], weights=weights[kept])
 
@@ -114,10 +126,10 @@ class PriorMeasure:
         """The prior's quantiles: where these shares of it lie below."""
         if self.is_listed:
             return self.points[np.searchsorted(np.cumsum(self.weights)[:-1], u, side="right")]
-        drawn = self.prior.quantile(u, self.low, self.high)
+        drawn = self.prior.quantile(u, *self.ends)
         lost = np.isnan(drawn)  # far out in a tail, where no root was found
         drawn = np.where(lost, np.where(u < 0.5, self.low, self.high), drawn)
-        return np.rint(drawn) if self.integer else drawn
+        return np.clip(np.rint(drawn), self.low, self.high) if self.integer else drawn
 
 
 def _jacobi(t: Array, weights: Array, count: int) -> tuple[Array, Array]:
@@ -150,7 +162,11 @@ def measure(parameter: Parameter, prior: Prior | None = None) -> PriorMeasure:
         return _of_evidence(prior, low, high, integer=parameter.is_integer)
     if parameter.is_integer and high - low < MOST_LISTED:
         return _listed(prior, low, high)
-    points, weights = _continuous(prior, low, high, (low, high))
+    if isinstance(prior, CutPrior) and parameter.is_integer:
+        prior = replace(prior, whole=(prior.whole[0] - 0.5, prior.whole[1] + 0.5))
+    half = 0.5 if parameter.is_integer else 0.0
+    ends = low - half, high + half
+    points, weights = _continuous(prior, *ends, ends)
     return PriorMeasure(points, weights, low, high, prior, parameter.is_integer)
 
 
@@ -215,7 +231,7 @@ def _of_cut(prior: CutPrior, low: float, high: float, part: Range) -> tuple[Arra
     if prior.kind == "triangular" and prior.mode is not None:
         marks.append(prior.mode)
     ends = [part[0], *(m for m in sorted(set(marks)) if part[0] < m < part[1]), part[1]]
-    least = FINEST**2 * (high - low)
+    least = SHORTEST * (high - low)
     todo = [(a, b, *_piece(prior, a, b)) for a, b in pairwise(ends)]
     pieces, weighed = [], []
     while todo:
@@ -324,234 +340,3 @@ def cut_to(parameter: Parameter, low: float, high: float) -> tuple[float, float,
         )
     uncut = (first, last) == whole or prior.kind == "uniform"
     return first, last, prior if uncut else CutPrior.of(prior, whole)
-
-
-def lagrange(points: Array, at: Array) -> Array:
-    """The matrix that takes values at `points` to the interpolating polynomial's values at `at`."""
-    scale = 4 / (points.max() - points.min()) if len(points) > 1 else 1.0
-    gaps = (points[:, None] - points[None, :]) * scale
-    np.fill_diagonal(gaps, 1.0)
-    weights = 1 / gaps.prod(axis=1)
-    at = np.asarray(at, dtype=float)
-    away = at[:, None] - points[None, :]
-    hit = away == 0
-    terms = weights / np.where(hit, 1.0, away)
-    sums = terms.sum(axis=1, keepdims=True)
-    beyond = (at < points.min()) | (at > points.max())
-    if beyond.any():  # there the sum cancels; 1 over the product of all gaps is the same
-        sums[beyond, 0] = scale / (away[beyond] * scale).prod(axis=1)
-    out = terms / sums
-    rows = hit.any(axis=1)
-    out[rows] = hit[rows]
-    return np.asarray(out)
-
-
-# -- axes ------------------------------------------------------------------------------------------
-
-
-LISTED = 33  # whole numbers that are listed one by one
-COUNTS = (3, 5, 9, 17)  # points tried on a piece (fewer values than the last but one: all)
-CLOSE = 1e-8  # of the largest answer: what an interpolated piece may change the mean
-CHECKS = 7  # random points at which a piece is checked
-JUMPS = 16  # pieces to begin with, of an answer that may jump
-SAFETY = 3.0  # the error may be this much larger than at those points
-MOST_POINTS = 96  # of one axis, about; what is not resolved by then shows in the stated error
-FINEST = 1e-6  # of the range: the shortest piece
-MOST_WHOLE = 1 << 17  # whole numbers that are all asked, to check the pieces at every one
-SEED = 20250102
-
-
-@dataclass(frozen=True)
-class Piece:
-    """An interval on which the answer is a polynomial in the parameter.
-
-    `doubt` is above 0 where it is not quite one: about what that can change the mean.
-    """
-
-    low: float
-    high: float
-    points: Array
-    nodes: Array
-    weights: Array
-    doubt: float = 0.0
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One parameter: points to ask the engine at, nodes and weights to integrate with.
-
-    For whole numbers Gauss nodes fall between the points; `to_nodes` goes from one to the other.
-    """
-
-    name: str
-    measure: PriorMeasure
-    pieces: tuple[Piece, ...]
-    is_exact: bool
-    looked_at: int = 0  # whole numbers that were looked at, when those are not all there are
-
-    @cached_property
-    def points(self) -> Array:
-        return np.concatenate([p.points for p in self.pieces])
-
-    @cached_property
-    def nodes(self) -> Array:
-        return np.concatenate([p.nodes for p in self.pieces])
-
-    @cached_property
-    def weights(self) -> Array:
-        return np.concatenate([p.weights for p in self.pieces])
-
-    @property
-    def doubt(self) -> float:
-        """About what pieces that were not resolved can change the mean."""
-        return sum(p.doubt for p in self.pieces)
-
-    @property
-    def to_nodes(self) -> Array | None:
-        """The matrix that takes values at the points to values at the nodes; None for the same."""
-        same = len(self.points) == len(self.nodes) and bool((self.points == self.nodes).all())
-        return None if same else self.basis(self.nodes)
-
-    def basis(self, at: Array) -> Array:
-        """The matrix that takes values at the points to values anywhere."""
-        at = np.asarray(at, dtype=float)
-        if len(self.pieces) == 1:
-            return lagrange(self.pieces[0].points, at)
-        out, start = np.zeros((len(at), len(self.points))), 0
-        which = np.searchsorted([p.high for p in self.pieces[:-1]], at)
-        for i, piece in enumerate(self.pieces):
-            rows = np.flatnonzero(which == i)
-            end = start + len(piece.points)
-            out[rows, start:end] = lagrange(piece.points, at[rows])
-            start = end
-        return out
-
-
-def make_axis(case: Asked, name: str, measure: PriorMeasure) -> Axis:
-    """The axis of a parameter: exact when its degree is known or its values are few."""
-    if measure.is_listed and len(measure.points) <= LISTED:
-        pairs = zip(measure.points, measure.weights, strict=True)
-        pieces = [Piece(x, x, np.array([x]), np.array([x]), np.array([w])) for x, w in pairs]
-        return Axis(name, measure, tuple(pieces), is_exact=True)
-    degree = None if takes_whole_numbers(case, name) else case.degree(name)
-    if degree is not None and degree <= MOST_DEGREE:
-        nodes, weights = measure.gauss(degree + 1)
-        piece = Piece(measure.low, measure.high, nodes, nodes, weights)
-        return Axis(name, measure, (piece,), is_exact=True)
-    cutter = _Cutter(case, name, measure)
-    cut = tuple(_pieces(cutter, measure))
-    return Axis(name, measure, cut, is_exact=False, looked_at=cutter.looked_at)
-
-
-def even_axis(name: str, measure: PriorMeasure, count: int) -> Axis:
-    """About so many cells of equal shares of the prior, in each of which the answer is one number.
-
-    Where edges run slantwise across the axes, nothing finer along one of them helps.
-    """
-    at = measure.at((np.arange(count) + 0.5) / count)
-    points, shares = np.unique(at, return_counts=True)
-    between = (points[1:] + points[:-1]) / 2
-    ends = [measure.low, *between.tolist(), measure.high]
-    pieces = tuple(
-        Piece(low, high, np.array([x]), np.array([x]), np.array([w / count]))
-        for low, high, x, w in zip(ends, ends[1:], points.tolist(), shares.tolist(), strict=False)
-    )
-    return Axis(name, measure, pieces, is_exact=False)
-
-
-def _pieces(cutter: _Cutter, measure: PriorMeasure) -> list[Piece]:
-    """Pieces on each of which few points interpolate the answer; the worst is halved first."""
-    ends = np.linspace(measure.low, measure.high, cutter.start + 1)
-    pieces = [p for low, high in pairwise(ends.tolist()) for p in cutter.assessed(low, high)]
-    while True:
-        worst = max(pieces, key=lambda p: p.doubt)
-        points = sum(len(p.points) for p in pieces)
-        if worst.doubt == 0 or points > MOST_POINTS or cutter.is_finest(worst):
-            return sorted(pieces, key=lambda p: p.low)
-        pieces.remove(worst)
-        for low, high in _halves(worst.low, worst.high, integer=measure.integer):
-            pieces += cutter.assessed(low, high)
-
-
-class _Cutter:
-    """Asks the engine on pieces of one parameter's range.
-
-    All values of a count are asked at once where one contraction takes them; then a piece is
-    checked at every one of its values.  Otherwise it is checked at random ones, and at those near
-    the ends of the range, where 1/n and its like bend.
-    """
-
-    def __init__(self, case: Asked, name: str, measure: PriorMeasure) -> None:
-        self.case, self.name, self.measure = case, name, measure
-        self.rng = np.random.default_rng(SEED)
-        self.size = 0.0  # of the largest answer so far
-        self.whole = measure.integer or takes_whole_numbers(case, name)
-        count = len(measure.points)
-        self.knows_all = measure.is_listed and count <= min(MOST_WHOLE, case.at_once(name))
-        # An answer that jumps where an attacker decides otherwise is looked at closely at once.
-        self.start = JUMPS if case.jumps(name) and not self.whole else 1
-        self._asked: set[float] = set()
-        self.all = case.answers({name: measure.points}) if self.knows_all else np.empty((1, 0))
-
-    @property
-    def looked_at(self) -> int:
-        """How many whole numbers were looked at; 0 for all of them, and for real numbers."""
-        return 0 if self.knows_all or not self.whole else len(self._asked)
-
-    def is_finest(self, piece: Piece) -> bool:
-        if self.whole:
-            return piece.high - piece.low < 1
-        return piece.high - piece.low <= FINEST * (self.measure.high - self.measure.low)
-
-    def assessed(self, low: float, high: float) -> list[Piece]:
-        """The piece with as few points as do, or with the doubt that is left; none if no value."""
-        tries = [self._piece(low, high, count) for count in COUNTS]
-        if not len(tries[0].points):
-            return []
-        if self.whole and high - low < COUNTS[-2]:  # short enough: all its values are points
-            return [tries[-1]]
-        checks = self._checks(low, high)
-        points = np.concatenate([*(t.points for t in tries), checks])
-        values = self._ask(points)
-        self.size = max(self.size, float(np.abs(values).max()))
-        true, start = values[:, -len(checks) :], 0
-        for piece in tries:
-            known = values[:, start : start + len(piece.points)]
-            start += len(piece.points)
-            off = float(np.abs(known @ lagrange(piece.points, checks).T - true).max())
-            doubt = off * float(piece.weights.sum())
-            if doubt <= CLOSE * self.size:
-                return [piece]
-        return [replace(tries[-1], doubt=(1.0 if self.knows_all else SAFETY) * doubt)]
-
-    def _checks(self, low: float, high: float) -> Array:
-        if self.knows_all:
-            every = self.measure.points
-            return every[(every >= low) & (every <= high)]
-        checks = self.rng.uniform(low, high, CHECKS)
-        if not self.whole:
-            return checks
-        ends = [near_the_ends(low, high), [low, high]]
-        return np.unique(np.concatenate([np.rint(checks), *ends]))
-
-    def _ask(self, points: Array) -> Array:
-        if self.knows_all:
-            return self.all[:, np.searchsorted(self.measure.points, points)]
-        self._asked.update(points.tolist())
-        return self.case.answers({self.name: points})
-
-    def _piece(self, low: float, high: float, count: int) -> Piece:
-        nodes, weights = self.measure.part(low, high).gauss(count)
-        points = np.unique(np.rint(nodes)) if self.measure.integer else nodes
-        return Piece(low, high, points, nodes, weights)
-
-
-def _halves(low: float, high: float, *, integer: bool) -> list[tuple[float, float]]:
-    """Two halves; of a wide positive range by ratio, since such answers bend at its low end."""
-    least = max(low, 1.0) if integer else low
-    by_ratio = low >= 0 and least > 0 and high / least > 8
-    middle = float(np.sqrt(least * high)) if by_ratio else (low + high) / 2
-    if not integer:
-        return [(middle, high), (low, middle)]
-    middle = float(np.floor(middle))
-    return [(middle + 1, high), (low, middle)]

@@ -23,7 +23,7 @@ import numpy as np
 
 from reidbn.inference.asked import MOST_NUMBERS
 from reidbn.inference.network import Array
-from reidbn.whatif.priors import Axis, PriorMeasure, lagrange
+from reidbn.whatif.axes import Axis, lagrange
 from reidbn.whatif.scattered import DECADES, tail_draws
 
 CLOSE = 1e-9  # sds: what one piece may leave
@@ -191,7 +191,7 @@ class Quadrature:
         y, noise = lines.at(np.concatenate([nodes, checks]))
         guess = y[:, :count] @ lagrange(nodes, checks).T
         off = np.abs(guess - y[:, count:])
-        mass = _masses(axis.measure, checks)
+        mass = axis.measure.between(checks)
         held = [_between(x) @ mass for x in (off**2, noise[:, count:] ** 2)]
         square, floor = (float(lines.weights @ x) for x in held)
         by_cell = lines.weights @ (_between(off**2) * mass)
@@ -209,17 +209,6 @@ def _checks(low: float, high: float, nodes: Array) -> Array:
     between = [(nodes[1:] + nodes[:-1]) / 2, [(low + nodes[0]) / 2, (high + nodes[-1]) / 2]]
     found = np.unique(np.concatenate([*ends, *between]))
     return np.asarray(found[(found >= low) & (found <= high)])
-
-
-def _masses(measure: PriorMeasure, points: Array) -> Array:
-    """What the prior says of every interval between points."""
-    if measure.is_listed:
-        below = np.append(0.0, np.cumsum(measure.weights))
-        reached = below[np.searchsorted(measure.points, points, side="right")]
-        reached[0] = below[np.searchsorted(measure.points, points[0], side="left")]
-    else:
-        reached = measure.prior.cumulative(points, measure.low, measure.high)
-    return np.asarray(np.diff(reached))
 
 
 def _between(values: Array) -> Array:

@@ -33,28 +33,33 @@ from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.network import Array, as_probability, strays
 from reidbn.late import late
+from reidbn.whatif.axes import LISTED, Axis, even_axis, make_axis
 from reidbn.whatif.boxes import check_box
 from reidbn.whatif.cases import Target, What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
-from reidbn.whatif.priors import (
-    LISTED,
-    Axis,
-    PriorMeasure,
-    cut_to,
-    even_axis,
-    make_axis,
-    measure,
-    prior_text,
-)
+from reidbn.whatif.priors import PriorMeasure, cut_to, measure, prior_text
 from reidbn.whatif.ratios import AxisRule, Quadrature, decompose, in_sds, variance_of, weighed
-from reidbn.whatif.scattered import ScatteredPoints, error_in_sds, is_rough, method_words
+from reidbn.whatif.scattered import (
+    ScatteredPoints,
+    at_most,
+    error_in_sds,
+    is_rough,
+    method_words,
+    numbers_of,
+    tail_draws,
+)
 from reidbn.whatif.sensitivity import Over, spans
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-CHECKS = 24  # random settings at which the interpolated answer is compared with the engine's
+CHECKS = 24  # random settings at which the interpolated answer is compared with the engine's ...
+MOST_CHECKS, FEWEST_CHECKS = 4_096, 64  # ... where the points do not fix it by theory ...
+CHECK_WORK = 1 << 26  # ... that take so many numbers
+COARSE = 1e-3  # sds that a quadrature leaves, beyond which scattered points may do better
+FLAT = 1e-6  # of the mean: an sd that is nothing
+TOLD = 1 / 3  # sds beyond which no share of the variance is told
 ROUNDING = 1e-11  # an exact answer differs by no more than this at a random setting
 MOST_CELLS = 1 << 18  # settings of the full grid
 MOST_KEPT = 1 << 27  # answers of all distinct people on the full grid
@@ -108,12 +113,14 @@ class Spread:
 class Grid:
     """The answers on the full product of the axes' points, and all that follows from them."""
 
-    def __init__(self, case: Asked, priors: Mapping[str, Parameter], *, less: int = 0) -> None:
+    def __init__(
+        self, case: Asked, priors: Mapping[str, Parameter], *, less: int = 0, even: bool = False
+    ) -> None:
         self.case = case
         self.priors = dict(priors)
         measures = {n: measure(p) for n, p in priors.items()}
         check_box(case, {n: (m.low, m.high) for n, m in measures.items()})
-        self.is_rough = is_rough(case, measures)
+        self.is_rough = even or is_rough(case, measures)
         measures = {n: m for n, m in measures.items() if case.matters(n)}
         self.axes = (
             _even_axes(case, measures, less)
@@ -183,7 +190,7 @@ class Grid:
     def off(self) -> float:
         """By how much mean and sd of the mean answer may be off."""
         ratio = 0.0 if self._quadrature is None else self._quadrature.off
-        return ratio + max(self.distance, sum(a.doubt for a in self.axes))
+        return ratio + max(self.distance, float(np.hypot.reduce([a.doubt for a in self.axes])))
 
     def _at_points(self, parts: Array) -> tuple[float, Array, float]:
         """The mean, the parts and their error where edges run across the grid.
@@ -196,7 +203,7 @@ class Grid:
         error, size = error_in_sds([(mean, sd)]), variance_of(parts)
         if size <= 0 or sd.value <= 0:
             return mean.value, parts, error
-        other = Grid(self.case, self.priors, less=LESS)
+        other = Grid(self.case, self.priors, less=LESS, even=True)
         axes = other._rules
         unlike = decompose(other._mean_at_nodes(axes), [a.weights for a in axes])[1]
         shares, others = parts / size, unlike / (variance_of(unlike) or 1.0)
@@ -311,13 +318,24 @@ class Grid:
 
     @cached_property
     def distance(self) -> float:
-        """The largest error of interpolated answers at random settings, against the engine."""
+        """How far interpolated answers are from the engine's at random settings.
+
+        The largest error where the points fix the answer; else its root mean square over the priors
+        and their tails, which bounds what mean and sd are off (ratios.py, equation (1)).
+        """
         rng = np.random.default_rng(SEED)
-        draws = self.draws(rng, CHECKS)
-        if not draws:
+        if not self.axes:
             return 0.0
-        true = self.case.answers(draws)
-        return float(np.abs(self.at(draws) - true).max())
+        if all(a.is_exact for a in self.axes):
+            draws = self.draws(rng, CHECKS)
+            return float(np.abs(self.at(draws) - self.case.answers(draws)).max())
+        work = max(self.numerator.size, numbers_of(self.case))
+        count = int(np.clip(CHECK_WORK // work, FEWEST_CHECKS, MOST_CHECKS))
+        u, weights = tail_draws(rng, (count, len(self.axes)))
+        draws = {a.name: a.measure.at(x) for a, x in zip(self.axes, u.T, strict=True)}
+        square = (self.at(draws) - self.case.answers(draws)) ** 2
+        found = np.average(square, axis=1, weights=weights.prod(axis=1))
+        return SAFETY * float(np.sqrt(found.max()))
 
 
 def _even_axes(case: Asked, measures: Mapping[str, PriorMeasure], less: int) -> list[Axis]:
@@ -521,8 +539,7 @@ def sobol(
     """
     case = case_of(what, target, means=True, **asked)
     varied = with_ranges(case, spans(case, over), priors)
-    grid = Grid(case.as_mean(), varied)
-    spread = grid.spread()
+    spread = _told(case, varied)
     scale = case.query.scale
     if scale is not None:  # the share of a range, in the units of that range
         parts = spread.parts * scale.width**2
@@ -541,6 +558,26 @@ def sobol(
         beside=(*held(case, varied), *asides()),
         subjects=case.count,
     )
+
+
+def _told(case: Asked, varied: Mapping[str, Parameter]) -> Spread:
+    """The decomposition; from even cells and scattered points where a quadrature is too coarse."""
+    found = Grid(case.as_mean(), varied).spread()
+    if found.error > COARSE and not found.is_rough:
+        try:
+            other = Grid(case.as_mean(), varied, even=True).spread()
+        except TooLarge:
+            other = found
+        found = other if other.error < found.error else found
+    off = found.error * (found.sd or 1.0)
+    if off > max(TOLD * found.sd, FLAT * abs(found.mean)):
+        raise TooLarge(
+            f"{case.attack.name}: whose uncertainty it is cannot be told: the answer bends or peaks "
+            f"within so small a part of the priors that its sd (about {found.sd:.2g}) may be off by "
+            f"{at_most(off)}; narrow the ranges (over={{name: (low, high)}}) to where it "
+            f"does, or ask rb.whatif.uncertainty for mean and sd"
+        )
+    return found
 
 
 def _index(case: Asked, name: str, parameter: Parameter, spread: Spread) -> Index:

@@ -32,7 +32,7 @@ from reidbn.whatif.scattered import (
     numbers_of,
 )
 from reidbn.whatif.sensitivity import Over, spans
-from reidbn.whatif.sobol import Grid, held, with_ranges
+from reidbn.whatif.sobol import COARSE, Grid, held, with_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
 MOST_WORK = 1 << 32  # draws x grid cells x subjects
-COARSE = 1e-3  # sds that a quadrature leaves, beyond which scattered points may do better
 DRAWS, FEWEST = 100_000, 1_000  # where no number is given
 LEVEL = 0.95  # of the intervals for Monte-Carlo error
 
