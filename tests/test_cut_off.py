@@ -172,10 +172,11 @@ def test_a_limit_is_not_called_kept_where_what_is_cut_off_may_be_above(tmp_path)
         warnings.simplefilter("ignore")
         risk = float(rb.ask(ATTACK, "risk"))
         for limit, code in ((risk + BEYOND / 2, 1), (risk + 2 * BEYOND, 0)):
-            asked = ["ask", str(path), "risk", "--fail-above", repr(limit)]
-            done = CliRunner().invoke(shell, asked, standalone_mode=False)
-            assert done.return_value == code, done.output
-            assert ("with what is cut off" in done.output) == bool(code)
+            for command, *more in (["ask"], ["sweep", "--over", "m=7"]):
+                asked = [command, str(path), "risk", *more, "--fail-above", repr(limit)]
+                done = CliRunner().invoke(shell, asked, standalone_mode=False)
+                assert done.return_value == code, done.output
+                assert ("with what is cut off" in done.output) == bool(code)
 
 
 def test_an_assessment_is_judged_with_what_is_cut_off_too(tmp_path):

@@ -136,7 +136,7 @@ def test_many_attempts_are_resolved_or_refused():
     law = stats.beta(30_001, 70_001)
     assert found.method == "quadrature"
     assert (found["p"].mean, found["p"].sd) == pytest.approx((law.mean(), law.std()), rel=1e-6)
-    with pytest.raises(rb.errors.TooLarge, match="too many to learn about at once"):
+    with pytest.raises(rb.errors.TooLarge, match="leaves too little of the priors of p"):
         rb.learn(attack, [{"target": "risk", "hits": 3 * 10**8, "trials": 10**9}])
 
 

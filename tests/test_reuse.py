@@ -383,3 +383,26 @@ questions:
     outer.write_text(words.replace("[no, yes]", "[yes, no]", 1))
     with pytest.raises(rb.ModelError, match="attacks has the states yes, no; needed, in this"):
         rb.load(outer)
+
+
+def test_a_function_keeps_its_name_where_a_node_of_the_part_is_called_like_it(tmp_path):
+    (tmp_path / "part.yaml").write_text("""
+schema_version: 1
+name: part
+sources: [s]
+parameters: {p: {value: .1, source: s}}
+numbers: {some: {is: "any (p, 3)"}}
+nodes:
+  a: {cpd: {kind: probability, p: $some}, source: s}
+  any: {parents: [a], cpd: {kind: or}}
+questions: {risk: {target: any=yes}}
+""")
+    (tmp_path / "whole.yaml").write_text("""
+schema_version: 1
+name: whole
+sources: [s]
+use: [{model: part, as: x, give: {any: somebody}}]
+nodes: {end: {parents: [somebody], cpd: {kind: or}}}
+questions: {risk: {target: end=yes}}
+""")
+    assert float(rb.ask(tmp_path / "whole.yaml", "risk")) == pytest.approx(1 - 0.9**3, abs=1e-15)

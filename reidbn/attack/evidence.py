@@ -23,8 +23,9 @@ Array = NDArray[np.float64]
 LEVEL = 0.95  # of the interval that is the range, where none is stated
 BETWEEN = 0.5  # scale of the half-normal prior of the sd between studies, in log odds
 POOLS = ("linear", "logarithmic")
-STRETCHES, NODES = 128, 12  # of a law that is cut to a range, and Gauss points on each
-LEFT_OUT = 1e-9  # of it, where it goes on to its own ends
+SHARES, STRETCH = 129, 0.25  # of a law, and log odds, that its density is cut to ...
+NODES = 12  # ... with so many Gauss points on each ...
+BEYOND = 20.0  # ... and so many log odds beyond all but 1e-9 of it
 TABLE = 2_001  # points of the table by which quantiles are drawn
 
 
@@ -267,28 +268,14 @@ class Belief(Prior):
         x, weights = self.points(low, high)
         return float(np.sqrt(weights @ (x - weights @ x) ** 2))
 
-    def points(self, low: float, high: float) -> tuple[Array, Array]:
-        """Points and weights of the law, cut to a range."""
-        if low <= self.ends[0] and high >= self.ends[1]:
-            return self.known.law.points
-        z, t = self._table
-        first, last = self.ends
-        with np.errstate(divide="ignore"):
-            odds = np.log([low - first, high - first]) - np.log([last - low, last - high])
-        ends = np.where(np.isinf(odds), t[[0, -1]], odds)
-        even = np.interp(np.linspace(z[0], z[-1], STRETCHES + 1), z, t)
-        marks = np.concatenate([even, np.linspace(*ends, STRETCHES + 1), self.known.law.marks])
-        edges = np.unique(marks[(marks >= ends[0]) & (marks <= ends[1])])
-        u, gauss = np.polynomial.legendre.leggauss(NODES)
-        at = (edges[:-1, None] + np.diff(edges)[:, None] * (1 + u) / 2).ravel()
-        logs = self.known.law.log_density(at)
-        weights = np.exp(logs - logs.max()) * (np.diff(edges)[:, None] * gauss).ravel()
-        return np.clip(self._number(at), low, high), weights / weights.sum()
+    def points(self, low: float, high: float, *, is_weighed: bool = False) -> tuple[Array, Array]:
+        """Points and weights of the law, cut to a range.
 
-    def left_out(self, low: float, high: float) -> float:
-        """How much of the law its points leave out."""
-        first, last = self.ends
-        return 0.0 if (low <= first) == (high >= last) else LEFT_OUT
+        Where it `is_weighed` with more than a polynomial, those of its parts are too few.
+        """
+        if low <= self.ends[0] and high >= self.ends[1] and not is_weighed:
+            return self.known.law.points
+        return _stretched(self, low, high)
 
     def quantile(self, u: Array, low: float, high: float) -> Array:
         from scipy.special import ndtri
@@ -313,6 +300,28 @@ class Belief(Prior):
             return [f"runs from {low:.12g} to {high:.12g}, and lies within {first:.12g} and "
                     f"{last:.12g}"]  # fmt: skip
         return []
+
+
+@lru_cache(maxsize=64)
+def _stretched(belief: Belief, low: float, high: float) -> tuple[Array, Array]:
+    """Gauss points and weights of a law within a range, from its density in log odds.
+
+    Its marks, even shares of it and even log odds are the ends of stretches.
+    """
+    z, t = belief._table
+    first, last = belief.ends
+    with np.errstate(divide="ignore"):
+        odds = np.log([low - first, high - first]) - np.log([last - low, last - high])
+    ends = np.where(np.isinf(odds), [t[0] - BEYOND, t[-1] + BEYOND], odds)
+    even = np.interp(np.linspace(z[0], z[-1], SHARES), z, t)
+    across = np.linspace(ends[0], ends[1], max(SHARES, int((ends[1] - ends[0]) / STRETCH)))
+    marks = np.concatenate([even, across, belief.known.law.marks])
+    edges = np.unique(marks[(marks >= ends[0]) & (marks <= ends[1])])
+    u, gauss = np.polynomial.legendre.leggauss(NODES)
+    at = (edges[:-1, None] + np.diff(edges)[:, None] * (1 + u) / 2).ravel()
+    logs = belief.known.law.log_density(at)
+    weights = np.exp(logs - logs.max()) * (np.diff(edges)[:, None] * gauss).ravel()
+    return np.clip(belief._number(at), low, high), weights / weights.sum()
 
 
 @lru_cache(maxsize=256)

@@ -28,6 +28,7 @@ _ROOMS = ("parameters", "numbers", "subject", "groups", "decisions", "utilities"
           "questions", "example")  # fmt: skip
 _LISTS = ("where",)
 _HEAD = ("schema_version", "name", "title", "story", "sources", "shelf", "excluded", "takes")
+_NAME = re.compile(r"[^\W\d]\w*\b(?!\s*\()")  # in a formula: what is called is a function
 _RECORDS = ("", "cpd", "rows", "p")
 _NO_NAMES = ("kind", "name", "to", "story", "source", "linddun", "panoptic", "wp216", "five_safes")
 
@@ -294,7 +295,7 @@ class _Part:
                     message = f'"{state}" names a state of {node.name}, and something else as well'
                     self._refuse(("model",), f"{message}: the two cannot be told apart")
         for line in self.attack.where:
-            for word in re.findall(r"[^\W\d]\w*", line):
+            for word in _NAME.findall(line):
                 if self.to.get(word, "").startswith("@"):
                     message = f'"{line}" always holds there, and cannot be said of a column'
                     self._refuse(("with", word), message)
@@ -398,9 +399,7 @@ class _Part:
         return f"{self.attack.parameters[name].range[1]:.0f}" if sizes and new[0] == "@" else new
 
     def _formula(self, line: str) -> str:
-        return re.sub(
-            r"[^\W\d]\w*", lambda word: self.to.get(word[0], word[0]).lstrip("$@"), str(line)
-        )
+        return _NAME.sub(lambda word: self.to.get(word[0], word[0]).lstrip("$@"), str(line))
 
     def _drop_unused(self, out: Content) -> None:
         """Numbers that only what was taken from the file had used."""

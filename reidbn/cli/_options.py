@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reidbn.above import refuse_no_limit
+from reidbn.above import is_above, refuse_no_limit
 from reidbn.errors import UsageError
 from reidbn.limits import regular
 from reidbn.release.writing import is_stream, probe
@@ -438,6 +438,22 @@ def say_gate(
         ends = "the command ends with exit code 1" if exceeded else "it is kept"
         click.echo(f"--fail-above{of} {limit:g}: {what}: {ends}.")
     return {"limit": float(limit), "found": what, "exceeded": exceeded}
+
+
+def is_high(found: Iterable[tuple[float, float]], limit: float) -> bool:
+    """Whether one of some answers is above a limit, or may be with what is cut off of it."""
+    found = list(found)
+    if any(is_above(answer, limit) for answer, _ in found):
+        return True
+    beyond = [cut for answer, cut in found if is_above(answer + cut, limit)]
+    if beyond:
+        click.echo(
+            f"--fail-above {limit:g}: the answer is under it, and with what is cut off (at most "
+            f"{max(beyond):.2g}) it may be above: the command ends with exit code 1. Let the "
+            f"states run further.",
+            err=True,
+        )
+    return bool(beyond)
 
 
 def print_json(value: Any) -> None:

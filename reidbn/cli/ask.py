@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidbn.above import is_above
 from reidbn.cli._examples import examples
-from reidbn.cli._options import ABOVE, option_once, print_json, print_table, read_states
+from reidbn.cli._options import ABOVE, is_high, option_once, print_json, print_table, read_states
 from reidbn.cli._question import Call, asks
 from reidbn.errors import UsageError
 
@@ -65,15 +64,7 @@ def ask(
 
 def _is_high(answer: Answer | Expectation, limit: float) -> bool:
     """Whether an answer is above a limit, or may be with what is cut off of its states."""
-    highest, cut = _highest(answer), sum(answer.cut.values())
-    if not is_above(highest, limit) and is_above(highest + cut, limit):
-        click.echo(
-            f"--fail-above {limit:g}: the answer is under it, and with what is cut off (at most "
-            f"{cut:.2g}) it may be above: the command ends with exit code 1. Let the states run "
-            f"further.",
-            err=True,
-        )
-    return bool(is_above(highest + cut, limit))
+    return is_high([(_highest(answer), sum(answer.cut.values()))], limit)
 
 
 def _explain(attack: Attack, asked: Call) -> int:

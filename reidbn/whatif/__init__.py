@@ -20,7 +20,8 @@ __getattr__ = face(
     {
         "cases": "BringsCase Change case_of change",
         "curve": "Curve RATIO Response coefficients divided nodes responses",
-        "priors": "lagrange measure prior_text",
+        "axes": "lagrange",
+        "priors": "measure prior_text",
         "scan": "Scan spread",
         "sensitivity": "Line slopes subject_slopes",
         "ratios": "decompose",

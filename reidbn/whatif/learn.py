@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -30,30 +31,36 @@ from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
 from reidbn.late import late
 from reidbn.theory.pooling import gauss_beta
+from reidbn.whatif.axes import inwards
 from reidbn.whatif.cases import What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
-from reidbn.whatif.priors import measure, prior_text
+from reidbn.whatif.priors import PriorMeasure, measure, prior_text
 from reidbn.whatif.scattered import (
     SCATTERED,
     ScatteredPoints,
+    asked_at,
     error_in_sds,
     is_rough,
     method_words,
     moments,
+    numbers_of,
 )
 from reidbn.whatif.sensitivity import Over, spans
-from reidbn.whatif.sobol import Grid, held, with_ranges
+from reidbn.whatif.sobol import ROUNDING, Grid, held, with_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CELLS = 1 << 22  # combinations of points
+MOST_ASKED = 1 << 23  # numbers that the engine makes, where nothing else follows the answer
 MOST_POINTS = 1_024  # of one parameter
-FIRST = 16  # points of a parameter that is summed on finer and finer ones
+FIRST, FEWEST = 16, 8  # points of a parameter, and of a part of it, that are doubled ...
+LEVELS = 8  # ... so often at most
 CLOSE = 1e-8  # sds that a mean or an sd may still move
 COARSE = 0.05  # sds beyond which nothing is said
-FINE = 801  # points of a parameter for its interval
-REACH = 10.0  # sds around the mean that they span
+FINE, FEWEST_FINE = 401, 201  # pieces of a parameter for its interval ...
+PASSES = 2  # ... which are made alike in weight so often
+REACH = 10.0  # sds around the mean
 LEVEL = 0.95
 
 
@@ -204,8 +211,11 @@ def learn(
     if any(is_rough(c, varied) for c in cases):
         return _Scattering(varied, attempts, cases).learned(cases[0])
     free = [[n for n in varied if n not in a.set] for a in attempts]
-    grids = [Grid(c, {n: varied[n] for n in own}) for c, own in zip(cases, free, strict=True)]
-    work = _Weighing(varied, attempts, grids)
+    try:
+        grids = [Grid(c, {n: varied[n] for n in own}) for c, own in zip(cases, free, strict=True)]
+        work = _Weighing(varied, attempts, grids)
+    except TooLarge:
+        work = _Scattering(varied, attempts, cases)
     return work.learned(cases[0])
 
 
@@ -265,6 +275,9 @@ class _Weighing:
         counts = [self._needed(n) for n in self.names]
         known = [c for c in counts if c is not None]
         self.is_exact = len(known) == len(counts) and prod(known) <= MOST_CELLS
+        self.cuts = {n: self._cut(n) for n in self.names}
+        asked = [numbers_of(g.case) for g in grids if not _is_followed(g)]
+        self.most = min(MOST_CELLS, MOST_ASKED // max(asked, default=1))
         self.error = 0.0
         if self.is_exact:
             self._weigh(known)
@@ -285,46 +298,61 @@ class _Weighing:
         count = -(-(total + largest + 1) // 2)
         return count if count <= MOST_POINTS else None
 
+    def _cut(self, name: str) -> list[float]:
+        """Where a parameter's range is cut, since an answer bends along it."""
+        known = measure(self.varied[name])
+        if known.is_fine:  # its points are no rule on a part of it
+            return [known.low, known.high]
+        axes = [a for g in self.grids for a in g.axes if a.name == name and not a.is_exact]
+        cuts = {p.low for a in axes for p in a.pieces} | {known.low, known.high}
+        return sorted(cuts)
+
     def _refine(self) -> None:
         """Finer and finer points until means and sds stay."""
         before: Array | None = None
-        count = FIRST
-        while True:
-            self._weigh([count] * len(self.names))
-            now = np.array([self._moments(i) for i in range(len(self.names))])
-            if before is not None:
-                self.error = float((np.abs(now - before) / np.maximum(now[:, 1:], 1e-300)).max())
-                if self.error <= CLOSE:
-                    return
-            before, count = now, 2 * count
-            if count > MOST_POINTS or count ** len(self.names) > MOST_CELLS:
+        for level in range(LEVELS):
+            counts = [(FIRST if len(c) == 2 else FEWEST) << level for c in self.cuts.values()]
+            points = [n * (len(c) - 1) for n, c in zip(counts, self.cuts.values(), strict=True)]
+            if before is not None and (max(points) > MOST_POINTS or prod(points) > self.most):
                 break
-        if self.error > COARSE or before is None:
-            raise TooLarge(
-                f"{len(self.names)} parameters are too many to learn about at once from so many "
-                f"attempts: name fewer in over=, or give the others narrower priors"
-            )
+            self._weigh(counts)
+            now = np.array([self._moments(i) for i in range(len(self.names))])
+            if before is not None and self.top > -np.inf:
+                moved = np.abs(now - before) / np.maximum(now[:, 1:], 1e-300)
+                self.error = float(np.nan_to_num(moved, nan=np.inf).max())
+                if self.error <= CLOSE:
+                    break
+            before = now
+        self._refuse_impossible(self.top)
+        if not self.error <= COARSE:
+            raise TooLarge("what was seen leaves too little of the priors for so many points")
 
     def _weigh(self, counts: Sequence[int]) -> None:
-        pairs = [_points(self.varied[n], c) for n, c in zip(self.names, counts, strict=True)]
+        pairs = [
+            _points(self.varied[n], c, None if self.is_exact else self.cuts[n])
+            for n, c in zip(self.names, counts, strict=True)
+        ]
         self.points = {n: x for n, (x, _) in zip(self.names, pairs, strict=True)}
         self.prior = [w for _, w in pairs]
         logs = self.log_likelihood(self.points)
         for i, weights in enumerate(self.prior):
             with np.errstate(divide="ignore"):
                 logs = logs + self._along(i, np.log(weights))
-        top = float(logs.max())
-        self._refuse_impossible(top)
-        weights = np.exp(logs - top)
+        self.top = float(logs.max())
+        if self.is_exact:
+            self._refuse_impossible(self.top)
+        weights = np.exp(logs - self.top) if self.top > -np.inf else np.full(logs.shape, np.nan)
         self.total = float(weights.sum())
-        self.log_evidence = top + float(np.log(self.total))
+        self.log_evidence = self.top + float(np.log(self.total))
         self.posterior = weights / self.total
-        self.top = top
 
     def _refuse_impossible(self, top: float) -> None:
         if top == -np.inf:
             seen = "; ".join(a.words for a in self.attempts)
-            raise UsageError(f"what was seen cannot be under these priors ({seen}): widen them")
+            raise UsageError(
+                f"what was seen cannot be under these priors, or nearly nowhere ({seen}): widen "
+                f"them, or name in over= the range where it can be"
+            )
 
     def _along(self, i: int, values: Array) -> Array:
         shape = [1] * len(self.names)
@@ -334,7 +362,7 @@ class _Weighing:
     def rate(self, j: int, points: Mapping[str, Array]) -> Array:
         """The chance of test j on the product of the points, over all parameters."""
         grid = self.grids[j]
-        found = grid.over(points)
+        found = grid.over(points) if _is_followed(grid) else _asked_on(grid, points)
         order = [self.names.index(a.name) for a in grid.axes]
         found = np.transpose(found, np.argsort(order))
         shape = [len(points[n]) if i in order else 1 for i, n in enumerate(self.names)]
@@ -385,34 +413,45 @@ class _Weighing:
         parameter = self.varied[name]
         before = _mean_and_sd(self.points[name], self.prior[i])
         mean, sd = self._moments(i)
-        low, high = self._interval(i, mean, sd)
+        low, high = self._interval(i)
         return Update(
             name, prior_text(parameter), *before, mean, sd, low, high,
             source=parameter.source, is_assumption=parameter.is_assumption,
         )  # fmt: skip
 
-    def _interval(self, i: int, mean: float, sd: float) -> tuple[float, float]:
-        """The central interval: the prior's shares of short pieces, weighed in their middles."""
+    def _interval(self, i: int) -> tuple[float, float]:
+        """The central interval: the prior's shares of pieces, weighed in their middles.
+
+        Pieces are even, around the mean and ever closer to both ends at first, then even in weight.
+        """
+        known, (mean, sd) = measure(self.varied[self.names[i]]), self._moments(i)
+        ends = known.low, known.high
+        cells = self.posterior.size // len(self.points[self.names[i]])
+        levels = _levels(int(np.clip(self.most // (PASSES * cells), FEWEST_FINE, FINE)))
+        around = np.linspace(max(mean - REACH * sd, ends[0]), min(mean + REACH * sd, ends[1]), 101)
+        even = np.linspace(*ends, len(levels))
+        edges = np.unique(np.concatenate([even, around, inwards(*ends)]))
+        for _ in range(PASSES):
+            mass = self._mass(i, known, edges)
+            asked, edges = edges, np.unique(np.interp(levels * mass[-1], mass, edges))
+        tail = (1 - LEVEL) / 2
+        low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, asked)
+        return float(low), float(high)
+
+    def _mass(self, i: int, known: PriorMeasure, edges: Array) -> Array:
+        """What is left of the prior below every edge, but for scale."""
         name = self.names[i]
-        known = measure(self.varied[name])
-        edges = np.linspace(
-            max(known.low, mean - REACH * sd), min(known.high, mean + REACH * sd), FINE + 1
-        )
-        shares = np.diff(known.prior.cumulative(edges, known.low, known.high))
-        middles = (edges[1:] + edges[:-1]) / 2
-        weights = np.empty(FINE)
-        step = max(1, MOST_CELLS // max(1, self.posterior.size // len(self.points[name])))
+        shares, middles = known.between(edges), (edges[1:] + edges[:-1]) / 2
+        weights = np.zeros(len(middles))
+        step = max(1, self.most // max(1, self.posterior.size // len(self.points[name])))
         others = [(j, w) for j, w in enumerate(self.prior) if j != i]
-        for start in range(0, FINE, step):
+        for start in range(0, len(middles), step):
             part = slice(start, start + step)
             held = np.exp(self.log_likelihood({**self.points, name: middles[part]}) - self.top)
             for j, prior in others:
                 held = held * self._along(j, prior)
             weights[part] = held.sum(axis=tuple(j for j, _ in others))
-        mass = np.append(0.0, np.cumsum(shares * weights))
-        tail = (1 - LEVEL) / 2
-        low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, edges)
-        return float(low), float(high)
+        return np.append(0.0, np.cumsum(shares * weights))
 
     def _expected(self, j: int) -> SeenTest:
         rates = self.rate(j, self.points)
@@ -480,16 +519,16 @@ class _Scattering(_Weighing):
         self.error = error_in_sds(moments(self.at[n], self.posterior) for n in self.names)
         if not self.error <= COARSE:
             raise TooLarge(
-                f"what was seen leaves too little of the priors ({len(self.names)} parameters) to "
-                f"be told closer than within {self.error:.1g} sd: give them narrower priors, or "
-                f"name fewer in over="
+                f"what was seen leaves too little of the priors of {', '.join(self.names)} to be "
+                f"told closer than within {self.error:.1g} sd: name fewer in over=, or narrower "
+                f"ranges around where it can be (over={{name: (low, high)}})"
             )
 
     def _moments(self, i: int) -> tuple[float, float]:
         mean, sd = moments(self.at[self.names[i]], self.posterior)
         return mean.value, sd.value
 
-    def _interval(self, i: int, mean: float, sd: float) -> tuple[float, float]:
+    def _interval(self, i: int) -> tuple[float, float]:
         at, weights = self.at[self.names[i]].ravel(), self.posterior.ravel()
         order = np.argsort(at)
         mass = np.cumsum(weights[order])
@@ -518,6 +557,12 @@ def _mean_and_sd(x: Array, weights: Array) -> tuple[float, float]:
     return mean, float(np.sqrt(max(float(weights @ (x - mean) ** 2), 0.0)))
 
 
+def _levels(count: int) -> Array:
+    """Even shares of a law, and ever less of it at both ends."""
+    tail = 10.0 ** -np.linspace(3, 12, 37)
+    return np.unique(np.concatenate([np.linspace(0, 1, count), tail, 1 - tail]))
+
+
 def _shapes(parameter: Parameter) -> tuple[float, float] | None:
     """The shapes of a beta prior on the parameter's range; None for any other prior."""
     prior = parameter.prior
@@ -535,11 +580,35 @@ def _shapes(parameter: Parameter) -> tuple[float, float] | None:
     return (prior.a, prior.b) if prior.kind == "beta" and prior.a and prior.b else None
 
 
-def _points(parameter: Parameter, count: int) -> tuple[Array, Array]:
-    """Gauss points of a prior and their weights."""
+def _is_followed(grid: Grid) -> bool:
+    """Whether the grid's points fix what is asked, so that it may be read between them."""
+    return all(a.is_exact for a in grid.axes) and grid.distance <= ROUNDING
+
+
+def _asked_on(grid: Grid, points: Mapping[str, Array]) -> Array:
+    """The engine's own mean answers on the product of some points of every axis."""
+    names = grid.names
+    mesh = np.meshgrid(*(points[n] for n in names), indexing="ij")
+    flat = {n: m.reshape(-1) for n, m in zip(names, mesh, strict=True)}
+    return asked_at(grid.case, flat, mesh[0].size).reshape(mesh[0].shape)
+
+
+def _points(
+    parameter: Parameter, count: int, cuts: Sequence[float] | None = None
+) -> tuple[Array, Array]:
+    """Gauss points of a prior, of every part of it if it is cut, and their weights."""
+    if cuts is not None and len(cuts) > 2:
+        known = measure(parameter)
+        parts = [known.part(a, b).gauss(count) for a, b in pairwise(cuts)]
+        return np.concatenate([x for x, _ in parts]), np.concatenate([w for _, w in parts])
     shapes = _shapes(parameter)
     if shapes is None:
-        return measure(parameter).gauss(count)
+        known = measure(parameter)
+        prior = parameter.prior
+        if isinstance(prior, Belief):
+            points, weights = prior.points(known.low, known.high, is_weighed=True)
+            known = replace(known, points=points, weights=weights)
+        return known.gauss(count)
     low, high = parameter.range
     x, weights = gauss_beta(np.array([shapes[0]]), np.array([shapes[1]]), count, np.ones(1))
     return low + (high - low) * x, weights

@@ -73,9 +73,7 @@ class PriorMeasure:
     @cached_property
     def off(self) -> float:
         """By how much the points' own mass, mean and sd are off, in sds: where a law is steep."""
-        if self.is_fine and isinstance(self.prior, Belief):
-            return self.prior.left_out(self.low, self.high)
-        if self.is_listed or self.prior.kind != "beta":
+        if self.is_listed or self.is_fine or self.prior.kind != "beta":
             return 0.0
         mean, sd = self.prior.mean(*self.ends), self.prior.sd(*self.ends)
         centred = self.points - mean
@@ -92,7 +90,7 @@ class PriorMeasure:
         return self.prior.cumulative(np.asarray(rounded), *self.ends)
 
     def between(self, points: Array) -> Array:
-        """The probability of every interval between points; the first point belongs to the first."""
+        """The probability of every interval between points; the first point is in the first."""
         reached = self.below(points)
         if self.integer:
             reached[:1] = self.below(points[:1] - 1)

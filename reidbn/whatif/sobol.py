@@ -572,9 +572,9 @@ def _told(case: Asked, varied: Mapping[str, Parameter]) -> Spread:
     off = found.error * (found.sd or 1.0)
     if off > max(TOLD * found.sd, FLAT * abs(found.mean)):
         raise TooLarge(
-            f"{case.attack.name}: whose uncertainty it is cannot be told: the answer bends or peaks "
-            f"within so small a part of the priors that its sd (about {found.sd:.2g}) may be off by "
-            f"{at_most(off)}; narrow the ranges (over={{name: (low, high)}}) to where it "
+            f"{case.attack.name}: whose uncertainty it is cannot be told: the answer bends or "
+            f"peaks within so small a part of the priors that its sd (about {found.sd:.2g}) may be "
+            f"off by {at_most(off)}; narrow the ranges (over={{name: (low, high)}}) to where it "
             f"does, or ask rb.whatif.uncertainty for mean and sd"
         )
     return found

@@ -42,6 +42,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 THRESHOLDS = (0.05, 0.09, 0.1, 0.2, 0.33)
 MOST_WORK = 1 << 32  # draws x grid cells x subjects
 DRAWS, FEWEST = 100_000, 1_000  # where no number is given
+FLAT = 1e-12  # of the mean: an sd that is nothing
 LEVEL = 0.95  # of the intervals for Monte-Carlo error
 
 
@@ -151,9 +152,9 @@ def uncertainty(
     varied = with_ranges(case, spans(case, over), priors)
     check_samples(1 if draws is None else draws, seed)
     found = _of_grid(case, varied, draws, seed)
-    if found is None or found.error > COARSE:
+    if found is None or found.is_coarse:
         other = _of_points(case, varied, draws, seed)
-        found = other if found is None or other.error < found.error else found
+        found = other if found is None or other.is_better(found) else found
     drawn, mean, sd = np.sort(found.drawn), found.mean, found.sd
     draws = len(drawn)
     if scale is not None:  # the share of a range, in the units of that range
@@ -199,6 +200,24 @@ class _Spread:
     error: float
     drawn: Array
     notes: tuple[str, ...] = ()
+
+    @property
+    def off(self) -> float:
+        """By how much mean and sd may be off; an error is in sds where there is one."""
+        return self.error * (self.sd or 1.0)
+
+    @property
+    def is_flat(self) -> bool:
+        return self.sd <= FLAT * abs(self.mean)
+
+    @property
+    def is_coarse(self) -> bool:
+        return self.off > (FLAT * abs(self.mean) if self.is_flat else COARSE * self.sd)
+
+    def is_better(self, than: _Spread) -> bool:
+        """Whether points that are scattered say more than a quadrature, or gainsay it."""
+        gainsaid = self.sd - self.off > than.sd + than.off
+        return gainsaid or (self.error < than.error and not than.is_flat)
 
 
 def _of_grid(

@@ -1,0 +1,165 @@
+"""Answers that bend or peak within a small part of a range, against closed forms."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import betaln, erf, expit, logit, ndtri
+
+import reidbn as rb
+
+HEAD = "schema_version: 1\nname: q\nsources: [s]\nparameters:\n"
+PAIR = (
+    HEAD
+    + """
+  x: {{value: .5, source: s, range: [0, 1], prior: {{kind: uniform}}}}
+  y: {{value: .3, source: s, range: [0, 1], prior: {{kind: uniform}}}}
+numbers: {{g: {{is: "{formula}", range: [0, 1]}}}}
+nodes:
+  a: {{cpd: {{kind: probability, p: $g}}, source: s}}
+  b: {{cpd: {{kind: probability, p: $y}}, source: s}}
+  both: {{parents: [a, b], cpd: {{kind: and}}}}
+questions: {{risk: {{target: both=yes}}, alone: {{target: a=yes}}}}
+"""
+)
+ONE = HEAD + "  p: {spec}\n{more}nodes:\n  a: {{cpd: {cpd}, source: s}}\n" \
+    "questions: {{risk: {{target: a=yes}}}}\n"  # fmt: skip
+
+
+def powers(n):
+    """Mean of (1 - x)^n and of its square."""
+    return 1 / (n + 1), 1 / (2 * n + 1)
+
+
+def peak(a, c):
+    """Mean of exp(-a (x - c)^2) and of its square."""
+    found = []
+    for k in (a, 2 * a):
+        root = np.sqrt(k)
+        found.append(np.sqrt(np.pi) / 2 / root * (erf(root * c) + erf(root * (1 - c))))
+    return tuple(found)
+
+
+def pole(w, c):
+    """Mean of w^2 / (w^2 + (x - c)^2) and of its square."""
+    u = np.array([-c, 1 - c]) / w
+    square = (u / (1 + u**2) + np.arctan(u)) / 2
+    return w * np.diff(np.arctan(u))[0], w * np.diff(square)[0]
+
+
+STEEP = {
+    "any(x, 400)": (1 - powers(400)[0], 1 - 2 * powers(400)[0] + powers(400)[1]),
+    "any(x, 1000)": (1 - powers(1000)[0], 1 - 2 * powers(1000)[0] + powers(1000)[1]),
+    "(1-x)^100000": powers(100_000),
+    "x^2000": powers(2_000),
+    "exp(-100000*x)": (1e-5, 0.5e-5),
+    "((x-0.37)^2)^0.5": ((0.37**2 + 0.63**2) / 2, (0.37**3 + 0.63**3) / 3),
+    "exp(-1000000*(x-0.7312)^2)": peak(1e6, 0.7312),
+    "0.00000001/(0.00000001+(x-0.7312)^2)": pole(1e-4, 0.7312),
+}
+
+
+@pytest.mark.parametrize("formula", STEEP)
+def test_the_stated_error_of_a_steep_answer_holds_the_true_one(formula):
+    mean, square = STEEP[formula]
+    attack = rb.loads(PAIR.format(formula=formula))
+    sd = np.sqrt(square / 3 - (mean / 2) ** 2)
+    for found in (rb.whatif.uncertainty(attack, "risk", draws=100), rb.sobol(attack, "risk")):
+        slack = (found.error + 1e-9) * sd
+        assert found.error < 1e-3
+        assert (found.mean, found.sd) == pytest.approx((mean / 2, sd), abs=slack)
+    assert found["x"].first == pytest.approx((square - mean**2) / 4 / sd**2, abs=1e-4)
+    assert found["y"].first == pytest.approx(mean**2 / 12 / sd**2, abs=1e-4)
+
+
+@pytest.mark.parametrize("sharp", [10**6, 10**8])
+def test_a_ridge_that_runs_slantwise_is_told_with_its_error_or_not_at_all(sharp):
+    attack = rb.loads(PAIR.format(formula=f"exp(-{sharp}*(x-y)^2)"))
+    mean, square = (np.sqrt(np.pi / a) - 1 / a for a in (sharp, 2 * sharp))
+    sd = np.sqrt(square - mean**2)
+    found = rb.whatif.uncertainty(attack, "alone", draws=100)
+    assert found.method == "scattered points"
+    assert (found.mean, found.sd) == pytest.approx((mean, sd), abs=found.error * sd)
+    if sharp > 10**6:
+        with pytest.raises(rb.errors.TooLarge, match="whose uncertainty it is cannot be told"):
+            rb.sobol(attack, "alone")
+
+
+@pytest.mark.parametrize(("n", "cpd", "more"), [
+    (1_000, "{kind: probability, p: $some}", 'numbers: {some: "any(p, 1000)"}\n'),
+    (2_000, "{kind: geometric, p: $p, budget: 2000}", ""),
+    (20_000, "{kind: probability, p: $none}", 'numbers: {none: "(1 - p)^20000"}\n'),
+])  # fmt: skip
+def test_a_posterior_close_to_an_end_is_found(n, cpd, more):
+    spec = "{value: .01, source: s, range: [0, 1], prior: {kind: uniform}}"
+    attack = rb.loads(ONE.format(spec=spec, cpd=cpd, more=more))
+    found = rb.learn(attack, [{"target": "risk", "hits": 1, "trials": 2}])
+    # (1 - (1-p)^n) (1-p)^n: beta integrals
+    size, first, second = (
+        np.exp(betaln(k, n + 1)) - np.exp(betaln(k, 2 * n + 1)) for k in (1, 2, 3)
+    )
+    mean = first / size
+    sd = np.sqrt(second / size - mean**2)
+    off = (found.error + 1e-8) * sd
+    assert found.error < 1e-6
+    assert (found["p"].mean, found["p"].sd) == pytest.approx((mean, sd), abs=off)
+
+
+def test_what_never_was_is_learnt_with_its_interval():
+    spec = "{measured: {hits: 0, trials: 500, study: first}}"
+    attack = rb.loads(ONE.format(spec=spec, cpd="{kind: probability, p: $p}", more=""))
+    found = rb.learn(attack, [{"target": "risk", "hits": 0, "trials": 40}])["p"]
+    assert stats.beta(0.5, 540.5).cdf([found.low, found.high]) == pytest.approx(
+        [0.025, 0.975], abs=5e-5
+    )
+
+
+def test_pooled_counts_are_learnt_from_within_the_stated_error():
+    studies = "[{hits: 12, trials: 100, study: one}, {hits: 30, trials: 120, study: two}]"
+    spec = f"{{measured: {studies}}}"
+    attack = rb.loads(ONE.format(spec=spec, cpd="{kind: probability, p: $p}", more=""))
+    found = rb.learn(attack, [{"target": "risk", "hits": 60, "trials": 200}])
+    law = attack.parameters["p"].prior.known.law
+    t = np.linspace(-4, 1.5, 2_001)
+    weights = np.diff(law.cumulative(expit(t)))
+    x = expit((t[1:] + t[:-1]) / 2)
+    weights *= np.exp(60 * np.log(x / 0.3) + 140 * np.log((1 - x) / 0.7))
+    mean = weights @ x / weights.sum()
+    assert found["p"].mean == pytest.approx(mean, abs=(found.error + 2e-5) * found["p"].sd)
+    assert 1e-15 < found.error < 1e-6
+    cdf = np.cumsum(weights) / weights.sum()
+    ends = np.interp([found["p"].low, found["p"].high], expit(t[1:]), cdf)
+    assert ends == pytest.approx([0.025, 0.975], abs=1e-4)
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 1_000_000), (2, 300_000)])
+def test_every_whole_number_of_a_wide_range_counts_in_full(low, high):
+    k = np.arange(low, high + 1.0)
+    for kind, values in (("one-over", 1 / k), ("unique", (k == 1) * 1.0)):
+        spec = f"{{value: 5, source: s, range: [{low}, {high}], unit: records}}"
+        cpd = f"{{kind: {kind}, of: $p}}"
+        attack = rb.loads(ONE.format(spec=spec, cpd=cpd, more=""))
+        found = rb.whatif.uncertainty(attack, "risk", draws=100)
+        off = (found.error + 1e-8) * values.std()
+        assert (found.mean, found.sd) == pytest.approx((values.mean(), values.std()), abs=off)
+
+
+def test_what_experts_said_is_cut_where_over_says():
+    said = [{0.1: 0.09247, 0.25: 0.36189}, {0.1: 0.53905, 0.95: 0.55865}]
+    lines = ", ".join(
+        f"{{expert: {e}, weight: {w}, quantiles: {q}}}"
+        for e, w, q in zip("AB", (1, 2), said, strict=True)
+    )
+    attack = rb.loads(
+        ONE.format(spec=f"{{elicited: [{lines}], source: s}}", more="",
+                   cpd="{kind: probability, p: $p}")
+    )  # fmt: skip
+    found = rb.whatif.uncertainty(attack, "risk", over={"p": (0.5398, 0.6501)}, draws=100)
+    t = np.linspace(*logit([0.5398, 0.6501]), 400_001)
+    density = 0.0
+    for weight, quantiles in zip((1, 2), said, strict=True):
+        z, at = ndtri([*quantiles]), logit([*quantiles.values()])
+        slope = (z[1] - z[0]) / (at[1] - at[0])
+        density = density + weight * slope * stats.norm.pdf(z[0] + slope * (t - at[0]))
+    mean = np.trapezoid(density * expit(t), t) / np.trapezoid(density, t)
+    assert found.method == "exact"
+    assert found.mean == pytest.approx(mean, abs=1e-9 * found.sd + 1e-12)
