@@ -57,6 +57,7 @@ MOST_POINTS = 1_024  # of one parameter
 FIRST, FEWEST = 16, 8  # points of a parameter, and of a part of it, that are doubled ...
 LEVELS = 8  # ... so often at most
 CLOSE = 1e-8  # sds that a mean or an sd may still move
+FLOOR = 1e-12  # sds: what points leave at least, whatever moved
 COARSE = 0.05  # sds beyond which nothing is said
 FINE, FEWEST_FINE = 401, 201  # pieces of a parameter for its interval ...
 PASSES = 2  # ... which are made alike in weight so often
@@ -319,7 +320,7 @@ class _Weighing:
             now = np.array([self._moments(i) for i in range(len(self.names))])
             if before is not None and self.top > -np.inf:
                 moved = np.abs(now - before) / np.maximum(now[:, 1:], 1e-300)
-                self.error = float(np.nan_to_num(moved, nan=np.inf).max())
+                self.error = max(FLOOR, float(np.nan_to_num(moved, nan=np.inf).max()))
                 if self.error <= CLOSE:
                     break
             before = now

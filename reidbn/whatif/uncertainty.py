@@ -216,8 +216,9 @@ class _Spread:
 
     def is_better(self, than: _Spread) -> bool:
         """Whether points that are scattered say more than a quadrature, or gainsay it."""
-        gainsaid = self.sd - self.off > than.sd + than.off
-        return gainsaid or (self.error < than.error and not than.is_flat)
+        if than.is_flat:
+            return not self.is_flat
+        return self.error < than.error or self.sd - self.off > than.sd + than.off
 
 
 def _of_grid(
