@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -22,18 +21,17 @@ import numpy as np
 
 from reidbn.aside import asides
 from reidbn.attack.attack import Attack
-from reidbn.attack.evidence import Belief, Measured
 from reidbn.attack.parts import Parameter
-from reidbn.attack.prior import CutPrior, Prior
+from reidbn.attack.prior import Prior
 from reidbn.calls import typed
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
 from reidbn.late import late
-from reidbn.theory.pooling import gauss_beta
 from reidbn.whatif.axes import inwards
 from reidbn.whatif.cases import What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.whatif.prior_points import beta_shapes, gauss_points
 from reidbn.whatif.priors import PriorMeasure, measure, prior_text
 from reidbn.whatif.scattered import (
     SCATTERED,
@@ -287,7 +285,7 @@ class _Weighing:
 
     def _needed(self, name: str) -> int | None:
         """Gauss points that make everything exact for a parameter; None when none do."""
-        if _shapes(self.varied[name]) is None:
+        if beta_shapes(self.varied[name]) is None:
             return None
         total, largest = 0, 2  # the variance needs two degrees more, a chance after it d
         for grid, seen in zip(self.grids, self.attempts, strict=True):
@@ -330,7 +328,7 @@ class _Weighing:
 
     def _weigh(self, counts: Sequence[int]) -> None:
         pairs = [
-            _points(self.varied[n], c, None if self.is_exact else self.cuts[n])
+            gauss_points(self.varied[n], c, None if self.is_exact else self.cuts[n])
             for n, c in zip(self.names, counts, strict=True)
         ]
         self.points = {n: x for n, (x, _) in zip(self.names, pairs, strict=True)}
@@ -564,23 +562,6 @@ def _levels(count: int) -> Array:
     return np.unique(np.concatenate([np.linspace(0, 1, count), tail, 1 - tail]))
 
 
-def _shapes(parameter: Parameter) -> tuple[float, float] | None:
-    """The shapes of a beta prior on the parameter's range; None for any other prior."""
-    prior = parameter.prior
-    if prior is None or prior.kind == "uniform":
-        return 1.0, 1.0
-    if isinstance(prior, CutPrior):
-        return None
-    if isinstance(prior, Belief):
-        known = prior.known
-        whole = parameter.range == prior.ends
-        if not (whole and isinstance(known, Measured) and known.scale is None):
-            return None
-        (one,) = known.studies
-        return one.hits + 0.5, one.trials - one.hits + 0.5
-    return (prior.a, prior.b) if prior.kind == "beta" and prior.a and prior.b else None
-
-
 def _is_followed(grid: Grid) -> bool:
     """Whether the grid's points fix what is asked, so that it may be read between them."""
     return all(a.is_exact for a in grid.axes) and grid.distance <= ROUNDING
@@ -592,24 +573,3 @@ def _asked_on(grid: Grid, points: Mapping[str, Array]) -> Array:
     mesh = np.meshgrid(*(points[n] for n in names), indexing="ij")
     flat = {n: m.reshape(-1) for n, m in zip(names, mesh, strict=True)}
     return asked_at(grid.case, flat, mesh[0].size).reshape(mesh[0].shape)
-
-
-def _points(
-    parameter: Parameter, count: int, cuts: Sequence[float] | None = None
-) -> tuple[Array, Array]:
-    """Gauss points of a prior, of every part of it if it is cut, and their weights."""
-    if cuts is not None and len(cuts) > 2:
-        known = measure(parameter)
-        parts = [known.part(a, b).gauss(count) for a, b in pairwise(cuts)]
-        return np.concatenate([x for x, _ in parts]), np.concatenate([w for _, w in parts])
-    shapes = _shapes(parameter)
-    if shapes is None:
-        known = measure(parameter)
-        prior = parameter.prior
-        if isinstance(prior, Belief):
-            points, weights = prior.points(known.low, known.high, is_weighed=True)
-            known = replace(known, points=points, weights=weights)
-        return known.gauss(count)
-    low, high = parameter.range
-    x, weights = gauss_beta(np.array([shapes[0]]), np.array([shapes[1]]), count, np.ones(1))
-    return low + (high - low) * x, weights
