@@ -57,7 +57,7 @@ LEVELS = 8  # ... so often at most
 CLOSE = 1e-8  # sds that a mean or an sd may still move
 FLOOR = 1e-12  # sds: what points leave at least, whatever moved
 COARSE = 0.05  # sds beyond which nothing is said
-FINE, FEWEST_FINE = 401, 201  # pieces of a parameter for its interval ...
+FINE, FEWEST_FINE = 801, 201  # pieces of a parameter for its interval ...
 PASSES = 2  # ... which are made alike in weight so often
 REACH = 10.0  # sds around the mean
 LEVEL = 0.95
@@ -426,15 +426,17 @@ class _Weighing:
         known, (mean, sd) = measure(self.varied[self.names[i]]), self._moments(i)
         ends = known.low, known.high
         cells = self.posterior.size // len(self.points[self.names[i]])
-        levels = _levels(int(np.clip(self.most // (PASSES * cells), FEWEST_FINE, FINE)))
+        asked = self.most // (PASSES * cells)
+        follows = all(map(_is_followed, self.grids))
+        levels = _levels(FINE if follows else int(np.clip(asked, FEWEST_FINE, FINE)))
         around = np.linspace(max(mean - REACH * sd, ends[0]), min(mean + REACH * sd, ends[1]), 101)
         even = np.linspace(*ends, len(levels))
         edges = np.unique(np.concatenate([even, around, inwards(*ends)]))
         for _ in range(PASSES):
             mass = self._mass(i, known, edges)
-            asked, edges = edges, np.unique(np.interp(levels * mass[-1], mass, edges))
+            before, edges = edges, np.unique(np.interp(levels * mass[-1], mass, edges))
         tail = (1 - LEVEL) / 2
-        low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, asked)
+        low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, before)
         return float(low), float(high)
 
     def _mass(self, i: int, known: PriorMeasure, edges: Array) -> Array:
@@ -557,9 +559,10 @@ def _mean_and_sd(x: Array, weights: Array) -> tuple[float, float]:
 
 
 def _levels(count: int) -> Array:
-    """Even shares of a law, and ever less of it at both ends."""
-    tail = 10.0 ** -np.linspace(3, 12, 37)
-    return np.unique(np.concatenate([np.linspace(0, 1, count), tail, 1 - tail]))
+    """Even shares of a law, ever less of it at both ends, and most around those that are told."""
+    small = 10.0 ** -np.linspace(3, 12, 37)
+    near = (1 - LEVEL) / 2 + np.linspace(-1, 1, 33) / count
+    return np.unique(np.concatenate([np.linspace(0, 1, count), small, 1 - small, near, 1 - near]))
 
 
 def _is_followed(grid: Grid) -> bool:
