@@ -1,6 +1,6 @@
 """Samples with survey weights: does the structured estimate of their population hold?
 
-    python -m benchmarks.weighted_populations           # five CPU minutes
+    python -m benchmarks.weighted_populations           # one CPU minute
     python -m benchmarks.weighted_populations --keep    # also writes results/weighted_populations.md
 
 Every run draws 20,000 people from a law of drawn_populations.py and lets each of them answer with a
@@ -26,7 +26,7 @@ from benchmarks.drawn_populations import LAWS, N
 from reidbn import population
 
 RESULTS = Path(__file__).parent / "results" / "weighted_populations.md"
-RUNS, SAMPLED, UNLIKE = 16, 0.05, (1.0, 3.5, 12.0)
+RUNS, SAMPLED, UNLIKE = 6, 0.05, (1.0, 3.5, 12.0)
 HEAD = (
     "law", "chance to answer", "weights", "runs", "held", "above", "below",
     "factor: 5 %, middle, 95 %", "unique", "match", "Brier",

@@ -122,9 +122,10 @@ class StructuredSubsets:
             for k, (told, run_out) in enumerate(tables):
                 own = None if stay is None else stay[k][:, :, None]
                 drawn = drawn_chances(told, run_out, own, factor, 1 / max(k, 1))
-                found = np.quantile(drawn, tails, axis=1).astype(np.float32)
-                low[k][some] = np.minimum(low[k][some], found[0])
-                high[k][some] = np.maximum(high[k][some], found[1])
+                drawn.sort(axis=1)  # a tenth of the time of np.quantile
+                first, last = (_at_tail(drawn, tail) for tail in tails)
+                low[k][some] = np.minimum(low[k][some], first)
+                high[k][some] = np.maximum(high[k][some], last)
         return tuple(
             replace(self, layers=replace(layers, unique=unique, match=tuple(match)))
             for unique, *match in (low, high)
@@ -156,6 +157,13 @@ class StructuredSubsets:
         left = 1 - self.layers.n / self.layers.N
         off = np.std(np.log(self.answers), axis=1)
         return np.asarray(np.sqrt(fixed**2 * left + (apart * off) ** 2))
+
+
+def _at_tail(drawn: NDArray[Any], tail: float) -> NDArray[Any]:
+    """A quantile of draws in order, between two of them: subset x knot."""
+    place = tail * (drawn.shape[1] - 1)
+    low = min(int(place), drawn.shape[1] - 2)
+    return np.asarray(drawn[:, low] + np.float32(place - low) * (drawn[:, low + 1] - drawn[:, low]))
 
 
 def fit_every_subset(

@@ -38,7 +38,7 @@ SURE = 6.0  # how far beyond N/n the first knot lies
 FINE = 0.05  # between the values of m that are tabled
 AT_ONCE = 512  # subsets
 UNSURE_STEP = 0.5
-DRAWS, ENDS = 1 << 20, (200, 2_000)
+DRAWS, ENDS = 1 << 19, (128, 2_000)
 """Points drawn of all posteriors, and the fewest and most of one."""
 DRAWN_AT_ONCE = 1 << 23  # cells
 EVEN = 0.7548776662466927  # 1/p, p^3 = p + 1: multiples of (1/p, 1/p^2) fill the square evenly
