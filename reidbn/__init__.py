@@ -19,8 +19,8 @@ __getattr__ = face(
         "whatif": "compare decide expect learn solve sweep tornado",
         "report": "draw",
         "plans": "recommend",
-        "": "attack cpd=cpds datasets errors leak=attacks.leak lesson microdata population "
-        "records=attacks.records report secrets=attacks.secrets whatif",
+        "": "attack cpd=cpds datasets errors leak=attacks.leak lesson microdata plans "
+        "population records=attacks.records report secrets=attacks.secrets whatif",
     },
     {
         "errors": "CrosscheckFailed DataError ImpossibleEvidence MissingPart ModelError Problem "
@@ -43,6 +43,5 @@ __getattr__ = face(
         "subject_uncertainty uncertainty",
         "report": "disclosure_figures disclosure_page leak_figures risk_utility",
         "datasets": "ToyHospital toy_hospital",
-        "": "plans",
     },
 )

@@ -118,7 +118,7 @@ def test_both_pictures_are_written(table, tmp_path):
 def test_pictures_show_the_shares_of_the_table():
     subsets = library()
     axes = uniqueness_figure(subsets).axes[0]
-    mean = next(line for line in axes.lines if line.get_label() == "mean over subsets")
+    (mean,) = (line for line in axes.lines if line.get_marker() == "o")
     assert list(mean.get_xdata()) == [1, 2, 3]
     by_size = subsets.groupby("size")["uniques"].mean() / 6 * 100
     np.testing.assert_allclose(mean.get_ydata(), by_size)

@@ -9,8 +9,8 @@ __getattr__ = face(
         "losses": "Margins",
         "plan": "Way ReleasePlan",
         "recommend": "recommend",
-        "rising": "Bounds Direction bounds_of direction_of",
         "search": "Certificate",
         "targets": "Target",
     },
+    {"rising": "Bounds Direction bounds_of direction_of"},
 )
