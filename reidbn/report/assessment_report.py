@@ -305,7 +305,7 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
     first, *checks = told_check(result.crosscheck, telling)
     text = [f"{first[:1].upper()}{first[1:]}."]
     text += [] if audit is None else [audit.in_words(), *_not_held(result, telling)]
-    status = fit_status(result)
+    status = fit_status(result, telling)
     fits = [f"What stands on the population is estimated ({status}). The interval is what the "
             f"table leaves open about the estimate; whether the model suits the table is not in "
             f"it."] if status else []  # fmt: skip

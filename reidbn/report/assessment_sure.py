@@ -67,7 +67,7 @@ def _population(result: Assessment, telling: Telling) -> list[Shown]:
     caption = "What the estimate of the population leaves open"
     heads = ("measure", "mean", "95 % interval of the mean", "how the fits stand")
     if _by_weights(result):
-        rows = [["all that rest on it", "-", "-", fit_status(result)]]
+        rows = [["all that rest on it", "-", "-", fit_status(result, telling)]]
     return [Shown(caption, heads, rows or [[OVERALL, "-", "does not depend on it", "-"]])]
 
 
@@ -100,7 +100,7 @@ def _ends(parts: dict[str, Array], telling: Telling) -> dict[str, float | None]:
 
 def sure_in_words(result: Assessment, telling: Telling) -> dict[str, dict[str, str]]:
     """The same in words, with how the fits stand."""
-    status, found = fit_status(result), {}
+    status, found = fit_status(result, telling), {}
     for name, parts in _sure(result).items():
         ends = _ends(parts, telling)
         found[name] = {
@@ -127,14 +127,19 @@ def _sure(result: Assessment) -> dict[str, dict[str, Array]]:
     }  # fmt: skip
 
 
-def fit_status(result: Assessment) -> str:
-    """How the fits of the population stand, in words; empty without one."""
+def fit_status(result: Assessment, telling: Telling) -> str:
+    """How the fits of the population stand, in words; empty without one.
+
+    Where a likelihood has its maximum hangs on the exact classes: that stays in the house.
+    """
     if result.population is None or not is_estimated(result):
         return ""
     if _by_weights(result):
         return f"{BY_WEIGHTS}, from survey weights: no fit, and no interval"
     if isinstance(result.population, StructuredPopulation):
         return f"{result.inputs.population_model}: {result.population.structures}"
+    if not telling.custodian:
+        return f"{result.inputs.population_model}; how its fits stand is in the custodian's own copy"
     status = result.population.statuses.most_common()
     last = len(status) - 1
     told = ", ".join(

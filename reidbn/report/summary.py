@@ -176,7 +176,7 @@ class Summary:
             "people": telling.count(len(result)),
             "people_left_out": told_left_out(result.table, telling) or None,
             "how_sure": how_sure_of(result, telling),
-            "fits": fit_status(result),
+            "fits": fit_status(result, telling),
             "people_above": self._above(telling),
             "attributes": self._attributes(telling),
             **({"attributes_untold": self.untold} if self.untold else {}),
@@ -302,7 +302,7 @@ class Summary:
             f"{name}: 95 % interval of the mean {tiny(row['low'])} to {tiny(row['high'])}"
             for name, row in found.items()
         ]
-        status = fit_status(self.result)
+        status = fit_status(self.result, Telling(custodian=True))
         return [*lines, *([f"estimate of the population: {status}"] if status else [])]
 
     __repr__ = __str__
