@@ -139,7 +139,9 @@ def fit_status(result: Assessment, telling: Telling) -> str:
     if isinstance(result.population, StructuredPopulation):
         return f"{result.inputs.population_model}: {result.population.structures}"
     if not telling.custodian:
-        return f"{result.inputs.population_model}; how its fits stand is in the custodian's own copy"
+        return (
+            f"{result.inputs.population_model}; how its fits stand is in the custodian's own copy"
+        )
     status = result.population.statuses.most_common()
     last = len(status) - 1
     told = ", ".join(
