@@ -11,6 +11,7 @@ w/(class) + (1 - w)/(class by what is known), counted above the levels of a repo
 """
 
 from collections import defaultdict
+from functools import lru_cache
 
 import numpy as np
 
@@ -65,6 +66,37 @@ def narrowed(without):
     return sum(map(len, same.values())), len(same), many, bad
 
 
+def at(sizes, k):
+    """What "what would flip the verdict" tells of a coarser table, and whether that passes."""
+    classes = Alike(np.repeat(sizes, sizes))
+    return classes.at(k - 1), classes.exactly(k - 1) == 0
+
+
+def thresholds(*ks):
+    """Two pages, each with who fails its own threshold, also in one coarser table (as a ledger
+    once let out): marked counts that either leaves several numbers, and those that both narrow."""
+    told = lru_cache(None)(at)
+    alone, both = (defaultdict(set), defaultdict(set)), defaultdict(set)
+    for n in range(10, 20):
+        for fine in partitions(n):
+            for coarse in coarser(fine):
+                pages = [(about(fine)[0], told(fine, k)[1], *told(coarse, k)) for k in ks]
+                holds = (*about(fine)[2], *(sum(s for s in coarse if s < k) for k in ks))
+                both[tuple(pages)].add(holds)
+                for kept, page in zip(alone, pages, strict=True):
+                    kept[page].add(holds)
+    many = bad = 0
+    for pages, tables in both.items():
+        is_marked = [True] * (len(next(iter(tables))) - 2) + [page[2].is_few for page in pages]
+        each = [zip(*kept[page], strict=True) for kept, page in zip(alone, pages, strict=True)]
+        for mark, can, *cans in zip(is_marked, zip(*tables, strict=True), *each, strict=True):
+            left = set(cans[0]) & set(cans[1])
+            if mark and len(left) > 1:
+                many += 1
+                bad += (min(can), max(can)) != (min(left), max(left))
+    return many, bad
+
+
 def joined(n, last=None):
     """All ways to put all classes of n people together: coarser classes, each with its parts."""
     if n == 0:
@@ -109,6 +141,9 @@ def main():
         pairs, told, many, bad = narrowed(without)
         print(f"{what}: {pairs:,} pairs of tables, {told} told alike: of {many:,} cells {bad} "
               f"narrowed", flush=True)  # fmt: skip
+    for ks in ((3, 5), (5, 10), (5, 11), (11, 15)):
+        many, bad = thresholds(*ks)
+        print(f"coarser under {ks[0]} and {ks[1]}: of {many:,} cells {bad} narrowed", flush=True)
     for w in (0.1, 0.5, 0.9):
         many, bad = by_chance(w)
         print(f"all known with chance {w:g}, else a part: of {many:,} cells {bad} narrowed",

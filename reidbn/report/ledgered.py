@@ -71,6 +71,7 @@ def released(
                 _OTHERS.format("custodian=True"), in_shell=_OTHERS.format("--custodian")
             )
         printed, standing, verdict = texts()
+        _refuse_other_changes(result, standing, before)
         if told:
             refuse_between(told[0], {verdict, *((e.verdict[0], e.verdict[1]) for e in before)})
         ledger.add(
@@ -112,6 +113,21 @@ _OTHERS = (
     "which stays in the house. Before anything leaves, ask for what belongs together in one report "
     "(several secrets; other releases as options)"
 )
+
+
+def _refuse_other_changes(result: Result, standing: int, before: list[Released]) -> None:
+    """Raise where two verdicts would each tell who fails it in coarser tables, at its own size."""
+    table = result.table
+    names = [] if table is None else table.quasi_identifiers
+    ladders = [table.column(name).hierarchy for name in names if table is not None]
+    judged = [standing, *(entry.standing for entry in before)]
+    if (len(names) > 1 or any(ladders)) and judged[0] != 1 and set(judged[1:]) - {1}:
+        raise UsageError(
+            "this table was released with this ledger under another threshold, and each report "
+            "tells what its own threshold finds where a column is left out or coarser: a reader of "
+            "both could make more of a suppressed count. Ask it with the threshold that was "
+            "released; the custodian's own copy has any"
+        )
 
 
 def refuse_between(classes: Alike, verdicts: set[tuple[int, int]]) -> None:
