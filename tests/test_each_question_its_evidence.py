@@ -153,3 +153,11 @@ def test_a_question_whose_own_evidence_cannot_happen_refuses_no_other(learnt, do
         alike = np.array([[3, 3, 3, 2, 2], [2, 2, 3, 3, 3], [2, 2, 1, 2, 2]])  # age, sex, both
         by_hand = (1 / alike).mean(axis=0)
         assert found.subjects["overall"].to_numpy() == pytest.approx(by_hand, abs=1e-12)
+
+
+@pytest.mark.parametrize("learnt", [{"in_leak": "no"}, {"in_leak": {"yes": 0.5, "no": 0.2}}])
+def test_evidence_that_takes_the_place_of_a_questions_own_is_said(learnt):
+    """It stands under the question's name, and a verdict may be put to it."""
+    found, _ = assessed({"risk": "{}", "other": "{in_leak: yes}", "same": "{seen: yes}"}, learnt)
+    notes = [note for note in found.groups.notes if "takes its place" in note]
+    assert [note.split(" has ")[0] for note in notes] == ["question other"]

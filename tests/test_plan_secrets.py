@@ -114,3 +114,47 @@ def test_the_command_takes_a_limit_on_a_secret_and_says_how_to_name_one(shell):
     code, said = shell(*asked)
     assert code == 2
     assert "--sensitive race" in said
+
+
+def table_of(*rows):
+    frame = pd.DataFrame(
+        [(value, secret) for value, secrets in rows for secret in secrets], columns=["a", "d"]
+    )
+    return rb.read_table(frame, quasi_identifiers=["a"], sensitive=["d"])
+
+
+MIXED = [("x", "AB"), ("y", "AAAAAABBBB"), ("u", "AB" * 6), ("v", "AB" * 6), ("w", "AB" * 7)]
+
+
+@pytest.mark.parametrize("attack", [None, "adversary-routes"])
+def test_a_secret_beside_a_mean_proves_nothing_that_it_cannot(attack):
+    """By hand: without x and two of y, 46 people, four classes, the best guess is one half."""
+    least = {"d": "best guess <= 55%"}
+    if attack is None:
+        asked = {"target": ["ema", least], "release": "controlled"}
+    else:
+        limit = {"marketer": "mean <= 0.095"}
+        asked = {"target": [limit, least], "known": "worst-case", "population": 100_000}
+    plan = rb.recommend(table_of(*MIXED), *[attack][: attack is not None], **asked,
+                        suppress_at_most=0.08)  # fmt: skip
+    assert plan.best.loss == pytest.approx(0.08) or plan.certificate.gap >= 1 - 0.08 - 1e-12
+
+
+@pytest.mark.parametrize("shift", [0, 10])
+def test_a_function_below_nothing_is_no_proof(shift):
+    """By hand: two of y left out, the best guess is one half and there are two classes."""
+    people = table_of(("y", "AAAAAABBBB"), ("u", "AB" * 6))
+    limit = {"d": "best guess <= 55%"}
+    plan = rb.recommend(people, target=[limit], suppress_at_most=0.1,
+                        loss=lambda r: shift - len(np.unique(r.codes(["a"]))))  # fmt: skip
+    assert plan.best.loss == shift - 2 or not plan.certificate.is_proved
+
+
+def test_a_function_that_falls_with_who_is_left_out_is_no_proof():
+    people = table_of(*MIXED)
+    plan = rb.recommend(
+        people, target=["ema", {"d": "best guess <= 55%"}], release="controlled",
+        suppress_at_most=0.22,
+        loss=lambda r: 1 / r.k() + 0.4 * (len(np.unique(r.codes(["a"]))) == 1),
+    )  # fmt: skip
+    assert plan.best.loss <= 0.125 or not plan.certificate.is_proved

@@ -26,7 +26,7 @@ from reidbn.microdata.generalise import released_at
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
 from reidbn.plans.rising import Bounds, Direction, bounds_of
-from reidbn.plans.targets import ALIKE, SLACK, Array, Target
+from reidbn.plans.targets import SLACK, Array, Target
 from reidbn.plans.ways import Node, Option, Ways, sizes_at
 
 Flags = NDArray[np.bool_]
@@ -47,8 +47,8 @@ class Looked:
     values: Mapping[Target, float]
     """Each target's number for those who are left; of a node that fails, with nobody left out."""
     loss: float = float("inf")
-    at_least: float = 0.0
-    """What any set of people that keeps the targets here loses."""
+    at_least: float = float("-inf")
+    """What any set of people that keeps the targets here loses, beyond what the way itself does."""
     finer_fail: bool = False
     """Whether every finer node fails too, by proof."""
 
@@ -86,8 +86,12 @@ class Release:
         """Of each of these, what its measures are at least and at most at any node."""
         found = {}
         for name in self.named:
-            own = {t.measure: self.directions[t.key] for t in self.targets if t.under == name}
-            found[name] = bounds_of(self.bases[name], {m: own[m] for m in own if m != ALIKE})
+            own = {
+                t.measure: self.directions[t.key]
+                for t in self.targets
+                if t.under == name and not t.on_classes
+            }
+            found[name] = bounds_of(self.bases[name], own)
         return found
 
     @cached_property
@@ -118,7 +122,7 @@ class Release:
         found = self._counted(node, kept, None if start is None else start[0])
         if any(t.on_secret for t in self.targets) and not kept.all():  # who goes is a choice
             nobody = np.zeros(len(kept), dtype=bool)
-            least = self.ways.at_least(node, nobody, 0)
+            least = self.ways.at_least(node, nobody, 1)  # somebody has to go, and anybody may
             return replace(found, is_sure=False, finer_fail=False, at_least=least)
         return found
 
@@ -141,7 +145,7 @@ class Release:
             go = self._over(plain or unmet, least)
             kept[np.flatnonzero(kept)[go]] = False
             out = len(kept) - int(kept.sum())
-            more = max(t.fewest_to_leave(least[t.key]) for t in unmet) if not go.any() else 0
+            more = 0 if go.any() else max(t.fewest_to_leave(least[t.key]) for t in plain or unmet)
             if out + more > self.budget:
                 if free is not None:
                     return Looked(node, None, False, self.values(start[0]))
@@ -304,7 +308,7 @@ class Release:
         ladders, levels = {o.name: o.ladder for o in self.options}, self.ways.levels(node)
         return {
             n: released(self.bases[n], levels, ladders, kept,
-                        [t.measure for t in self.targets if t.under == n])
+                        [t.measure for t in self.targets if t.under == n and not t.on_classes])
             for n in self.named
         }  # fmt: skip
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidbn.attack.attack import Attack
+from reidbn.attack.parts import Given
 from reidbn.attack.scenario import Scenario
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.inference.query import default_question
 from reidbn.microdata.knowledge import in_their_order
 from reidbn.microdata.table import People
 
@@ -165,3 +167,28 @@ def individuals_of(
     if wanted.min() < 0 or wanted.max() >= len(people) or np.unique(wanted).size != wanted.size:
         raise UsageError(f"individuals are rows from 0 to {len(people) - 1}, each once")
     return wanted.astype(np.int64)
+
+
+def laid_over(attack: Attack, questions: Iterable[str], learnt: Mapping[str, Given]) -> list[str]:
+    """Notes on questions whose own evidence and the call's speak of one node, and not alike."""
+    found = []
+    for name in {*questions} & {*attack.questions} - {default_question(attack)}:
+        own = attack.questions[name].given
+        over = [node for node, said in own.items() if learnt.get(node, said) != said]
+        if over:
+            found.append(
+                f"question {name} has evidence of its own about {', '.join(over)}: what was given "
+                f"to this assessment takes its place, so it is another question"
+            )
+    return sorted(found)
+
+
+def means_left_out(attack: Attack) -> list[str]:
+    """Notes on questions for a number, which are not asked of people."""
+    main = default_question(attack)
+    return [
+        f"question {q.name} is left out: it asks for a mean, and people are assessed by the chance "
+        f"of an event; rb.expect answers it"
+        for q in attack.questions.values()
+        if q.expect and q.name != main
+    ]

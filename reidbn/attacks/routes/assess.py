@@ -32,6 +32,8 @@ from reidbn.attacks.routes.arguments import (
     columns_of,
     filled_otherwise,
     individuals_of,
+    laid_over,
+    means_left_out,
     names_of,
     people_columns_of,
     place_of,
@@ -323,7 +325,7 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
         population = _population(inputs, groups, seen, classes, match=_is_among(MATCH, measures))
     table = subject_table(attack, classes, population, asked, given, filled)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
-    notes += _means(attack)
+    notes += means_left_out(attack)
     attack, questions = _questions(attack, inputs)
     questions = {name: q for name, q in questions.items() if _is_among(name, measures)}
     for measure, query in list(questions.items()):
@@ -332,6 +334,7 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
             notes.append(
                 f"question {measure} is left out: it has evidence, and acting runs forward"
             )
+    notes += laid_over(attack, questions, inputs.learnt)
     risks: dict[str, Array] = {}
     seen_before, done = inputs.given or scenario.given, inputs.done
     asks_match = population is not None and CLASS_SIZE in attack.subject and not seen_before
@@ -541,17 +544,6 @@ def _questions(attack: Attack, inputs: Inputs) -> tuple[Attack, dict[str, Query]
             )
         found[OVERALL if name == main else name] = query
     return attack, found
-
-
-def _means(attack: Attack) -> list[str]:
-    """Notes on questions for a number, which are not asked of people."""
-    main = default_question(attack)
-    return [
-        f"question {q.name} is left out: it asks for a mean, and people are assessed by the chance "
-        f"of an event; rb.expect answers it"
-        for q in attack.questions.values()
-        if q.expect and q.name != main
-    ]
 
 
 def _until(risks: Mapping[str, Array], measure: str) -> dict[str, Array]:
