@@ -220,7 +220,7 @@ class Summary:
 
     def notes_on_the_rule(self, telling: Telling) -> tuple[str, ...]:
         """What a reader must know about how this rule was chosen and put to the table."""
-        notes = (*self.rule.notes, *self._odds(), *self._settled())
+        notes = (*self.rule.notes, *self._odds(), *self._settled(), *self._secrets())
         if self.result.inputs.people.is_partition:
             return notes
         counts = (self._may_match, self.judged.sizes)
@@ -240,6 +240,15 @@ class Summary:
             return ()
         odds = f"{count} ({', '.join(names)})"
         return (f"The {measure.replace('_', ' ')} risk stands on {odds}.",)
+
+    def _secrets(self) -> tuple[str, ...]:
+        """That a rule about identity says nothing of the columns that were named as secret."""
+        table = self.result.table
+        if not isinstance(table, People) or not table.sensitive:
+            return ()
+        return (f"The rule says nothing of what people alike give away of "
+                f"{', '.join(table.sensitive)}: ask rb.disclosure, or reidbn disclosure, before a "
+                f"release.",)  # fmt: skip
 
     def _settled(self) -> tuple[str, ...]:
         """That an intervention names the very event whose chance is told."""
