@@ -434,7 +434,8 @@ def _rounded(bars: Any, told: list[list[float]], telling: Telling, risk: Any) ->
         replace(b, at_low=low, at_high=high, lowest=min(low, high), highest=max(low, high))
         for b, (low, high) in zip(bars, told, strict=True)
     )
-    return replace(bars, bars=found, answer=telling.rough(risk) or 0.0)
+    said = f"{bars.question}, in levels that it does not exceed"
+    return replace(bars, bars=found, answer=telling.rough(risk) or 0.0, question=said)
 
 
 def _crosses(bar: Bar) -> str:
