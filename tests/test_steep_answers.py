@@ -163,3 +163,50 @@ def test_what_experts_said_is_cut_where_over_says():
     mean = np.trapezoid(density * expit(t), t) / np.trapezoid(density, t)
     assert found.method == "exact"
     assert found.mean == pytest.approx(mean, abs=1e-9 * found.sd + 1e-12)
+
+
+def bump(x, c, w):
+    return np.exp(-(((x - c) / w) ** 2))
+
+
+# formula, its values, and about where and how closely it bends
+NARROW = {
+    "0.1 + 0.3 * exp(-((x - 0.7312) / 0.000001) ^ 2)": (
+        lambda x: 0.1 + 0.3 * bump(x, 0.7312, 1e-6), 0.7312, 1e-6),
+    "0.5 * x + 0.005 * exp(-((x - 0.99) / 0.0000001) ^ 2)": (
+        lambda x: 0.5 * x + 0.005 * bump(x, 0.99, 1e-7), 0.99, 1e-7),
+    "max(0, 0.4 * (1 - max(x - 0.1234, 0.1234 - x) / 0.00003))": (
+        lambda x: np.maximum(0, 0.4 * (1 - abs(x - 0.1234) / 3e-5)), 0.1234, 3e-5),
+    "min(max(0, (x - 0.274391) / 0.000000002), 0.3)": (
+        lambda x: np.minimum(np.maximum(0, (x - 0.274391) / 2e-9), 0.3), 0.274391, 2e-9),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("formula", NARROW)
+def test_a_peak_that_no_even_step_meets_is_drawn_and_solved_for(formula):
+    true, c, w = NARROW[formula]
+    attack = rb.loads(PAIR.format(formula=formula))
+    x = np.unique(np.clip(np.append(np.linspace(0, 1, 10_001), c + w * np.linspace(-8, 8, 4_001)),
+                          0, 1))  # fmt: skip
+    y = 0.3 * true(x)
+    bar = rb.tornado(attack, "risk", over=["x"])["x"]
+    assert (bar.lowest, bar.highest) == pytest.approx((y.min(), y.max()), abs=1e-4 * y.max())
+    target = 0.7 * y.max() + 0.3 * y.min()
+    found = rb.solve(attack, "risk", "x", target)
+    kept = np.zeros(len(x), dtype=bool)
+    for low, high in found.under:
+        kept |= (x >= low) & (x <= high)
+    assert y[kept].max() <= target * (1 + 1e-9)
+    assert kept.mean() >= 0.9 * (y <= target).mean()
+    assert not found.is_proven
+
+
+@pytest.mark.parametrize(("formula", "mean", "square"), [
+    ("exp(-((x-0.7312)/0.000001)^2)", np.sqrt(np.pi) * 1e-6, np.sqrt(np.pi / 2) * 1e-6),
+    ("min(1, max(0, 1-max(x-0.7312,0.7312-x)/0.000001))", 1e-6, 2e-6 / 3),
+])  # fmt: skip
+def test_a_peak_of_a_millionth_of_the_prior_is_within_the_stated_error(formula, mean, square):
+    found = rb.whatif.uncertainty(rb.loads(PAIR.format(formula=formula)), "alone", draws=100)
+    off = found.error * found.sd
+    assert found.sd > 0
+    assert (found.mean, found.sd) == pytest.approx((mean, np.sqrt(square - mean**2)), abs=off)

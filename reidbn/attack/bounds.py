@@ -43,7 +43,7 @@ def enclosure(
     >>> enclosure(parse("4 * p * (1 - p)"), {"p": (0, 1)})
     (0.0, 2.0)
     """
-    found = _interval(term, ranges, ordered)
+    found = interval(term, ranges, ordered)
     names = term.names
     read = [step.name for step in term.walk() if step.op == "name"]
     # A name that stands once makes interval arithmetic exact: nothing to gain.
@@ -70,8 +70,8 @@ def within_both(one: Interval, other: Interval) -> Interval:
 # -- interval arithmetic ---------------------------------------------------------------------------
 
 
-def _interval(
-    term: Term, ranges: Mapping[str, Interval], ordered: frozenset[tuple[str, str]]
+def interval(
+    term: Term, ranges: Mapping[str, Interval], ordered: frozenset[tuple[str, str]] = frozenset()
 ) -> Interval | None:
     """Between which values a step lies; None where it may have no value at all."""
     if term.op == "number":
@@ -79,7 +79,7 @@ def _interval(
     if term.op == "name":
         low, high = ranges[term.name]
         return float(low), float(high)
-    parts = [_interval(arg, ranges, ordered) for arg in term.args]
+    parts = [interval(arg, ranges, ordered) for arg in term.args]
     args = [part for part in parts if part is not None]
     found = _operation(term.op, args) if len(args) == len(parts) else None
     if found is None or math.isnan(found[0]) or math.isnan(found[1]):

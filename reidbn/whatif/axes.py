@@ -17,16 +17,14 @@ import numpy as np
 from reidbn.inference.asked import Asked
 from reidbn.inference.network import Array
 from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.whatif.looking import bends, inwards, looked_at
 from reidbn.whatif.priors import PriorMeasure
 from reidbn.whatif.scan import near_the_ends
-from reidbn.whatif.scattered import DECADES, numbers_of
 
 MOST_DEGREE = 48  # of an answer that is integrated exactly
 LISTED = 33  # whole numbers that are listed one by one
 COUNTS = (3, 5, 9, 17)  # points tried on a piece (fewer values than the last but one: all)
 CLOSE = 1e-8  # of the largest answer: what an interpolated piece may leave
-LOOKED, FEWEST_LOOKED = 2_048, 64  # values of a range at which every piece in it is checked ...
-LOOK_WORK = 1 << 24  # ... that take so many numbers
 JUMPS = 16  # pieces to begin with, of an answer that may jump
 SAFETY = 3.0  # the error may be this much larger than at those points
 MOST_POINTS = 128  # of one axis, about; what is not resolved by then shows in the stated error
@@ -235,11 +233,12 @@ class _Cutter:
         return by_cell[by_cell.sum(axis=1).argmax()], middles
 
     def _first_look(self) -> Array:
-        """Values at even shares of the prior, and ever closer to both ends of the range."""
+        """At even shares of the prior, ever closer to both ends, and where a formula bends."""
         low, high = self.measure.low, self.measure.high
-        count = int(np.clip(LOOK_WORK // numbers_of(self.case), FEWEST_LOOKED, LOOKED))
+        count = looked_at(self.case)
         even = self.measure.at((np.arange(count) + 0.5) / count)
-        return self._kept(low, high, np.concatenate([even, inwards(low, high)]))
+        bent = bends(self.case, self.name, low, high)
+        return self._kept(low, high, np.concatenate([even, inwards(low, high), bent]))
 
     def _checks(self, low: float, high: float, points: Array) -> Array:
         """Values between the points of a piece, and ever closer to both of its ends."""
@@ -272,12 +271,6 @@ class _Cutter:
         nodes, weights = self.measure.part(low, high).gauss(count)
         points = np.unique(np.rint(nodes)) if self.measure.integer else nodes
         return Piece(low, high, points, nodes, weights)
-
-
-def inwards(low: float, high: float) -> Array:
-    """Values ever closer to both ends of an interval."""
-    steps = (high - low) * 10.0 ** -np.arange(0.25, DECADES, 0.25)
-    return np.concatenate([low + steps, high - steps])
 
 
 def _halves(piece: Piece, *, integer: bool) -> list[tuple[float, float]]:

@@ -17,7 +17,7 @@ Responses: how the answer moves when one parameter moves and all others stay.
     exact affine       a straight line, fixed by two evaluations
     exact polynomial   a parameter that several tables share, fixed by degree + 1 evaluations
     exact ratio        a question with evidence: a ratio of two such polynomials
-    interpolated       a smooth formula: a Chebyshev series, checked at random points, error stated
+    interpolated       a smooth formula: a Chebyshev series, checked wherever looking.py looks
     scan               integers, sizes of state lists, what is not smooth: value by value
 
 Each polynomial is checked at random interior points (a midpoint would miss p (1-p) (1-2p)).
@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from reidbn.errors import EngineError, ImpossibleEvidence, ModelError, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Values
 from reidbn.inference.network import FAULT, MASS, Array, as_probability, strays
+from reidbn.whatif.looking import look
 
 NOISE = 1e-13  # below this share of the largest value a number counts as rounding noise
 
@@ -270,6 +271,7 @@ class Response:
     method: str
     curve: Curve | None = None
     error: float = 0.0
+    checks: int = CHECKS  # values at which the curve was compared with the engine
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -279,11 +281,6 @@ class Response:
     @property
     def is_integer(self) -> bool:
         return takes_whole_numbers(self.case, self.name)
-
-    @property
-    def checks(self) -> int:
-        """At how many values the curve was compared with the engine."""
-        return CHECKS if self.method in EXACT else 4 * CHECKS
 
     def over(self, low: float, high: float) -> Response:
         """The same response with its curve read on another interval."""
@@ -373,7 +370,7 @@ def _response(
         curve = fitted[0] if fitted else None
         return Response(case, name, low, high, AFFINE, curve, notes=still)
     if fitted and degree is not None:
-        return Response(case, name, low, high, _label(case, degree), *fitted, notes)
+        return Response(case, name, low, high, _label(case, degree), *fitted, notes=notes)
     if takes_whole_numbers(case, name) or low == high:
         return Response(case, name, low, high, SCAN, notes=notes)
     if case.jumps(name):
@@ -382,11 +379,13 @@ def _response(
         wider, cut = allowed_range(case, name, span, evidence=False)
         smooth = _smooth(case, name, *wider)
         if smooth is not None:
-            return Response(case, name, *wider, INTERPOLATED, *smooth, cut)
+            curve, error, checks = smooth
+            return Response(case, name, *wider, INTERPOLATED, curve, error, checks, cut)
     smooth = _smooth(case, name, low, high)
     if smooth is None:
         return Response(case, name, low, high, SCAN, notes=(*notes, "not smooth"))
-    return Response(case, name, low, high, INTERPOLATED, *smooth, notes)
+    curve, error, checks = smooth
+    return Response(case, name, low, high, INTERPOLATED, curve, error, checks, notes)
 
 
 def _label(case: Asked, degree: int) -> str:
@@ -480,18 +479,25 @@ def _fit(
     return curve, error
 
 
-def _smooth(case: Asked, name: str, low: float, high: float) -> tuple[Curve, float] | None:
-    """A Chebyshev series for a formula, at the first degree that holds at random points."""
-    rng = np.random.default_rng(SEED)
-    check = low + (high - low) * rng.uniform(0.01, 0.99, 4 * CHECKS)
-    if low < case.base(name) < high:
-        check = np.append(check, case.base(name))
+def _smooth(case: Asked, name: str, low: float, high: float) -> tuple[Curve, float, int] | None:
+    """A Chebyshev series of a formula, of the first degree that holds wherever it is looked at."""
+    check = np.append(look(case, name, low, high), np.clip(case.base(name), low, high))
+    true = case.evaluate({name: check})
     for degree in TRIES:
-        points = np.concatenate([nodes(degree, low, high), check])
-        curve, error = _fit(low, high, points, case.evaluate({name: points}), degree)
+        at = nodes(degree, low, high)
+        both = _beside(case.evaluate({name: at}), true)
+        curve, error = _fit(low, high, np.append(at, check), both, degree)
         if error <= CLOSE:
-            return curve, error
+            return curve, error, len(check)
     return None
+
+
+def _beside(one: Values, other: Values) -> Values:
+    """Answers at two sets of points as those at both."""
+    top = np.concatenate([one.numerator, other.numerator], axis=1)
+    if one.evidence is None or other.evidence is None:
+        return Values(top)
+    return Values(top, np.concatenate([one.evidence, other.evidence], axis=1))
 
 
 def allowed_range(

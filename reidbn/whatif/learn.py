@@ -28,9 +28,9 @@ from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.inference.asked import Asked, Asking
 from reidbn.inference.network import Array
 from reidbn.late import late
-from reidbn.whatif.axes import inwards
 from reidbn.whatif.cases import What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.whatif.looking import inwards, numbers_of
 from reidbn.whatif.prior_points import beta_shapes, gauss_points
 from reidbn.whatif.priors import PriorMeasure, measure, prior_text
 from reidbn.whatif.scattered import (
@@ -41,7 +41,6 @@ from reidbn.whatif.scattered import (
     is_rough,
     method_words,
     moments,
-    numbers_of,
 )
 from reidbn.whatif.sensitivity import Over, spans
 from reidbn.whatif.sobol import ROUNDING, Grid, held, with_ranges

@@ -24,7 +24,8 @@ import numpy as np
 from reidbn.inference.asked import MOST_NUMBERS
 from reidbn.inference.network import Array
 from reidbn.whatif.axes import Axis, lagrange
-from reidbn.whatif.scattered import DECADES, tail_draws
+from reidbn.whatif.looking import DECADES
+from reidbn.whatif.scattered import tail_draws
 
 CLOSE = 1e-9  # sds: what one piece may leave
 MOST_LINES, FEWEST_LINES = 512, 16

@@ -134,7 +134,7 @@ class Scan:
     def _is_fine(self, low: float, high: float, where: float) -> bool:
         if self.integer:
             return high - where <= 1 and where - low <= 1
-        return high - low <= 1e-9 * max(self.span, 1e-300)
+        return high - low <= max(FINEST * self.span, 4 * float(np.spacing(abs(where))))
 
     def crossings(self, target: float) -> list[tuple[float, float]]:
         """Neighbouring values between which the function passes the target.

@@ -19,10 +19,10 @@ from reidbn.attack.parts import Parameter
 from reidbn.cpds.function import Function
 from reidbn.errors import TooLarge
 from reidbn.inference.asked import MOST_NUMBERS, Asked
-from reidbn.inference.lowering import STEPS, cells, parts
 from reidbn.inference.network import Array
 from reidbn.whatif.boxes import check_box
 from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.whatif.looking import DECADES, bends, numbers_of
 from reidbn.whatif.priors import PriorMeasure, measure
 
 REPEATS = 16
@@ -30,7 +30,6 @@ LEVEL = 0.999  # of what is said of an error
 MOST = 13  # log2 of the points of a repeat, ...
 LEAST = 6
 BITS = 30
-DECADES = 13  # of a range or a prior, that are looked at from either end
 TAILS = 2_048  # points in the tails, for what the others did not see
 WORK = 1 << 27  # ... in all of which so many numbers are made
 MOST_KEPT = 1 << 27  # answers of people who are told one by one
@@ -179,8 +178,8 @@ class ScatteredPoints:
     def moments(self, case: Asked, names: Iterable[str]) -> tuple[WithError, WithError]:
         """Mean and sd of the mean answer, and their errors.
 
-        What lies beyond all answers seen is measured in the tails of the priors: mean and sd are
-        off by no more than its root mean square.
+        What lies beyond all answers seen is measured in the tails of the priors, and where a
+        formula peaks: mean and sd are off by no more than its root mean square.
         """
         names = [n for n in names if n in self.at]
         seen = self.mean_answers(case, names)
@@ -190,20 +189,20 @@ class ScatteredPoints:
         found = asked_at(case.as_mean(), at, TAILS)
         beyond = found - np.clip(found, seen.min(), seen.max())
         off = float(np.sqrt(np.average(beyond**2, weights=weights.prod(axis=1))))
+        off += sum(self._between_points(case, n, seen) for n in names)
         return replace(mean, error=mean.error + off), replace(sd, error=sd.error + off)
 
-
-def numbers_of(case: Asked) -> int:
-    """About how many numbers one setting takes: the largest table, for every subject."""
-    attack = case.attack
-    sizes = {n: case.base(n) for n in attack.structural}
-    most = 1
-    for name in case.relevant | (attack.behind_decisions if case.decides else set()):
-        family = {n: attack.variable(n, sizes) for n in (name, *attack.all_nodes[name].parents)}
-        group = attack.group_of(name)
-        around = 1 << len(group.members) if group else 1
-        most = max(most, around, *(cells(step) for step in parts(attack, name, family, STEPS)))
-    return most * replace(case, averaged=False).subjects
+    def _between_points(self, case: Asked, name: str, seen: Array) -> float:
+        """What a formula's peaks, along one parameter, are beyond all answers seen: no point fell
+        on those that are narrow.
+        """
+        known = self.measures[name]
+        at = bends(case, name, known.low, known.high)
+        if not len(at) or takes_whole_numbers(case, name):
+            return 0.0
+        found = asked_at(case.as_mean(), {name: at}, len(at))
+        beyond = (found - np.clip(found, seen.min(), seen.max())) ** 2
+        return float(np.sqrt(np.maximum(beyond[1:], beyond[:-1]) @ known.between(at)))
 
 
 def asked_at(case: Asked, points: Mapping[str, Array], count: int) -> Array:

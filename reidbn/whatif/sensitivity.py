@@ -31,6 +31,7 @@ from reidbn.whatif.curve import (
     value,
     wide,
 )
+from reidbn.whatif.looking import look
 from reidbn.whatif.scan import Scan, near_the_ends, spread
 from reidbn.whatif.summaries import Summary, mean, summary
 
@@ -248,6 +249,7 @@ class Line:
         base = base[(base >= low) & (base <= high)]
         if not self.integer:
             points = spread(low, high, POINTS, integer=False)
+            points = np.append(points, look(r.case, r.name, low, high))
         elif r.case.is_structural(r.name):
             points = spread(low, high, REBUILDS, integer=True)
         else:

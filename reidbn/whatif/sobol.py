@@ -37,6 +37,7 @@ from reidbn.whatif.axes import LISTED, Axis, even_axis, make_axis
 from reidbn.whatif.boxes import check_box
 from reidbn.whatif.cases import Target, What, case_of
 from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.whatif.looking import numbers_of
 from reidbn.whatif.priors import PriorMeasure, cut_to, measure, prior_text
 from reidbn.whatif.ratios import AxisRule, Quadrature, decompose, in_sds, variance_of, weighed
 from reidbn.whatif.scattered import (
@@ -45,7 +46,6 @@ from reidbn.whatif.scattered import (
     error_in_sds,
     is_rough,
     method_words,
-    numbers_of,
     tail_draws,
 )
 from reidbn.whatif.sensitivity import Over, spans

@@ -20,6 +20,7 @@ from reidbn.inference.counted import counted_nodes
 from reidbn.inference.network import Array
 from reidbn.late import late
 from reidbn.whatif.cases import Target, What, case_of, outside
+from reidbn.whatif.looking import numbers_of
 from reidbn.whatif.priors import NO_PRIOR, prior_text
 from reidbn.whatif.scattered import (
     SCATTERED,
@@ -29,7 +30,6 @@ from reidbn.whatif.scattered import (
     error_in_sds,
     is_rough,
     method_words,
-    numbers_of,
 )
 from reidbn.whatif.sensitivity import Over, spans
 from reidbn.whatif.sobol import COARSE, Grid, held, with_ranges
