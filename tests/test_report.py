@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.report import PRESETS, inline, threshold
+from reidbn.report import PRESETS, inline, report, threshold
 
 TITLES = [
     "Risk", "What would change this", "Threat model and assumptions", "Data and rule",
@@ -201,3 +201,47 @@ def test_every_journalists_number_stands_with_its_fits_and_interval(result, page
         assert f"{measure}: 95 % interval of the mean {row['low']:.4g}" in text
         cell = re.search(rf"\| {measure.replace('_', ' ')} \| [^|]* \| ([^|]*) \|", lines)[1]
         assert " to " in cell
+
+
+def ends(cell):
+    low, high = cell.split(" to ")
+    return float(low), float(high)
+
+
+def test_a_mean_at_the_end_of_a_range_lies_between_what_is_told_of_it(result):
+    """Asked again with that value set: told levels were drawn as if they were means."""
+    page = report(result, threshold={"overall": 0.25}, release="controlled")
+    bars = next(s for s in page.sections[1].shown if s.caption == "If this assumption changes")
+    assert bars.heads[2:5] == ["mean at the low end", "at the high end", "crosses 0.25 at"]
+    drawn = [(p.get_x(), p.get_x() + p.get_width()) for p in bars.figure.axes[0].patches]
+    crossed = 0
+    for name, span, *told, crosses, _ in bars.rows:
+        for at, cell in zip(ends(span), told, strict=True):
+            low, high = ends(cell)
+            mean = rb.what_if(result, set={name: at}).risk().mean()
+            assert low <= mean <= high < 1.6 * low + 0.02
+            assert any(np.allclose((low, high), bar) for bar in drawn)
+        if " to " in crosses:
+            low, high = ends(crosses)
+            root = rb.solve(result, name, target=0.25, statistic="mean").values[0]
+            assert low <= root <= high
+            assert f"The verdict flips where {name} reaches {crosses}." in page.sections[1].bullets
+            crossed += 1
+    assert crossed
+    name, span, low, high = bars.rows[0][:4]
+    said = f"most is {name}: over {span} the mean lies at {low} first and at {high} in the end."
+    assert said in page.answers[1][1][-1]
+
+
+def test_few_people_have_no_bars_and_no_value_at_which_a_limit_is_crossed():
+    """Ninety-nine people: a crossing to three digits would tell their mean."""
+    people = rb.read_table({"where": [*range(40)] + [99] * 59}, quasi_identifiers=["where"])
+    found = rb.assess("adversary-routes", people, population=100_000)
+    found.keep_crosscheck(draws=5_000, subjects=2)
+    limit = {"overall": 0.9 * float(found.risk().mean())}
+    for custodian in (False, True):
+        page = report(found, threshold=limit, release="controlled", custodian=custodian)
+        bars = next(s for s in page.sections[1].shown if s.caption == "If this assumption changes")
+        row = next(r for r in bars.rows if r[0] == "p_c")
+        assert (row[2:5] == ["not told", "not told", "0 to 1"]) is not custodian
+        assert bool(bars.figure) is custodian

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.report.style import INK, SERIES, WIDE, blank, names_on_lines, used_by
+from reidbn.report.style import (
+    BLUE,
+    INK,
+    LINE,
+    ORANGE,
+    SERIES,
+    WIDE,
+    blank,
+    names_on_lines,
+    said_below,
+    titled,
+    used_by,
+)
 from reidbn.report.telling import LEVELS, Telling
 from reidbn.report.thresholds import PRESETS
+from reidbn.whatif.tornado import Tornado
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
+Ends = Mapping[str, Sequence[tuple[float, float] | None]]
 USERS = {t.value: t.name for t in reversed(PRESETS.values())}  # of several the first
 """Which precedent has a number; they are about 1/class, not about the risk of an attack."""
 LEFT = 1e-5  # where the axis of risks begins
@@ -56,15 +70,54 @@ def steps_of(values: Array) -> Array:
     return np.asarray(found[np.diff(place, append=np.inf) > 0])
 
 
-def attribute_bars(labels: Sequence[str], values: Sequence[float], method: str) -> Figure:
-    """What each attribute group adds to the mean risk."""
+def told_bars(tornado: Tornado, ends: Ends, here: tuple[float, float] | None) -> Figure | None:
+    """A pair of bars for each parameter; None where nothing is told.
+
+    Between the ends of each lies the answer where its range begins, and where it ends.
+    """
+    rows = [bar for bar in tornado if bar.swing > 0 and any(ends[bar.parameter])]
+    if not rows:
+        return None
+    figure, (axes,) = blank(WIDE, 1.4 + 0.46 * len(rows))
+    if here is not None:
+        axes.axvspan(*here, color=LINE, alpha=0.25, lw=0)
+    for row, bar in enumerate(rows):
+        at = (bar.low, bar.high)
+        for value, told, up, colour in zip(at, ends[bar.parameter], (-1, 1), (BLUE, ORANGE),
+                                           strict=True):  # fmt: skip
+            if told is None:
+                continue
+            y = row + 0.19 * up
+            axes.barh(y, told[1] - told[0], left=told[0], height=0.3, color=colour, ec=colour)
+            axes.annotate(f"at {value:g}", (told[1], y), xytext=(4, 0), va="center", fontsize=7.5,
+                          textcoords="offset points", color=INK)  # fmt: skip
+    if tornado.threshold is not None:
+        axes.axvline(tornado.threshold, color=INK, lw=1, ls="--")
+        axes.annotate(f"limit {tornado.threshold:g}", (tornado.threshold, 1), va="bottom",
+                      xycoords=("data", "axes fraction"), ha="center", fontsize=8)  # fmt: skip
+    starred = [f"{b.parameter} = {b.value:g}{' *' if b.is_assumption else ''}" for b in rows]
+    axes.set_yticks(range(len(rows)), starred)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.margins(x=0.14)
+    axes.set_xlabel(f"{tornado.statistic} of {tornado.question}")
+    titled(axes, f"{tornado.attack}: if this assumption changes", pad=16)
+    star = "; * assumption" if any(b.is_assumption for b in rows) else ""
+    said = f"blue: low end of the range, orange: high end; grey: as it is{star}"
+    said_below(axes, f"Somewhere within a bar lies the {tornado.statistic}.\n{said}")
+    return figure
+
+
+def attribute_bars(
+    labels: Sequence[str], values: Sequence[float], said: Sequence[str], method: str
+) -> Figure:
+    """What each attribute group adds to the mean risk; outwards a level above it."""
     figure, (axes,) = blank(WIDE, 0.7 + 0.3 * len(labels))
     rows = np.arange(len(labels))[::-1]
     bars = axes.barh(rows, values, color=SERIES[0], height=0.7)
-    axes.bar_label(bars, [f"{v:.3g}" for v in values], padding=3, fontsize=8)
+    axes.bar_label(bars, said, padding=3, fontsize=8)
     axes.set_yticks(rows, labels)
     axes.set_xlabel(f"added to the mean risk ({method})")
-    axes.set_xlim(min(0.0, *values), max(*values, 1e-12) * 1.15)
+    axes.set_xlim(min(0.0, *values), max(*values, 1e-12) * 1.2)
     return figure
 
 

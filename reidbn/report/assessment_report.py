@@ -22,6 +22,7 @@ from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.release.proof import Audit, audited
+from reidbn.report import assessment_moves as moves
 from reidbn.report import assessment_results as results
 from reidbn.report import assessment_threat as threat
 from reidbn.report import sparse_assessment as sparse
@@ -158,7 +159,7 @@ def report(
     rule = summary.rule
     asked = Request(result, summary, worst, options or {}, context or {}, title, telling)
     options_ = results.options_compared({"this release": result, **asked.options}, rule, telling)
-    moved = results.sensitivity(result, summary, telling, options_)
+    moved = moves.sensitivity(result, summary, telling, options_)
     return Sheet(
         title=title
         or f"Re-identification risk: {result.inputs.attack.title or result.attack.name}",
@@ -217,8 +218,8 @@ def _answers(asked: Request, moved: Section) -> list[tuple[str, Sequence[str]]]:
         *s.notes_on_the_rule(telling),
     ]
     flips = [said for said in moved.bullets if said.startswith(FLIPS)]
-    rest = results.ONLY_THE_TABLE if s.rule.on_classes else " ".join(flips)
-    most = results.moves_most(moved)
+    rest = moves.ONLY_THE_TABLE if s.rule.on_classes else " ".join(flips)
+    most = moves.moves_most(moved)
     condition = [said for said in (rest, f"{s.told_risk(telling)} {most}".strip()) if said]
     return [("To whom?", to), ("On what condition?", condition), ("What next?", _next(asked))]
 

@@ -10,23 +10,20 @@ from numpy.typing import NDArray
 
 from reidbn.above import band_of
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.routes.assessment import MATCH, OVERALL, THRESHOLDS, Assessment
-from reidbn.attacks.routes.register import register
+from reidbn.attacks.routes.assessment import MATCH, THRESHOLDS, Assessment
 from reidbn.attacks.routes.truth import act_out, not_acted
 from reidbn.inference.compared import AGREES
 from reidbn.release.counts import BASE, Alike, Tens, down
 from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
-from reidbn.report.assessment_sure import SURE, how_sure, set_outside, sure_in_words
+from reidbn.report.assessment_sure import sure_in_words
 from reidbn.report.options import information_lost
 from reidbn.report.page import Section, Shown, told_how
 from reidbn.report.style import titled
 from reidbn.report.summary import Summary, told_left_out
 from reidbn.report.telling import NOT_TOLD, Telling, in_words
-from reidbn.report.thresholds import Judged, Rule, changes, judge, written_alike
+from reidbn.report.thresholds import Rule, judge, written_alike
 from reidbn.report.words import per_cent
-from reidbn.whatif.curve import one_at_a_time
-from reidbn.whatif.tornado import Bar, tornado
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -238,7 +235,8 @@ def _attributes(summary: Summary, telling: Telling) -> list[Shown]:
     labels = [label for label, _ in summary.contributions]
     rows = [[label, telling.roughly(v)] for label, v in summary.contributions]
     told = [telling.rough(v) or 0.0 for _, v in summary.contributions]
-    figure = figures.attribute_bars(labels, told, method)
+    said = [f"{v:.3g}" for v in told] if telling.custodian else [cell for _, cell in rows]
+    figure = figures.attribute_bars(labels, told, said, method)
     shown = Shown(
         f"Most exposed attributes ({method})",
         ("attributes", "added to the mean risk"),
@@ -286,166 +284,6 @@ def large_enough(counts: list[int]) -> list[list[int]]:
     return [*found, sorted(few)] if few else found
 
 
-ONLY_THE_TABLE = (
-    "The verdict counts who is alike, and takes an attempt as certain: no assumption about the "
-    "attacker moves it, and only the table can."
-)
-
-
-def sensitivity(
-    result: Assessment, summary: Summary, telling: Telling, options: Section
-) -> Section:
-    """What would flip this verdict, how far each assumption moves the risk, other options."""
-    rule = summary.rule
-    text, bullets = [], []
-    shown = [_changes(result, summary, telling), *options.shown]
-    details = list(options.details)
-    if not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
-        text.append("Every number of this attack is fixed.")
-        return Section("What would change this", text=text, shown=shown, details=details)
-    statistic, limit, measure = "mean", None, OVERALL
-    if not rule.on_classes:
-        limit, measure = rule.limit.value, rule.limit.measure
-        statistic = "max" if rule.is_public else "mean"
-    if measure in result.questions:
-        bars, flips = _bars(result, measure, statistic, limit, telling)
-        shown.insert(1, bars)
-        bullets += flips
-    bullets += [
-        f"{said}: the bars and what the parameters leave open run over the range, and the mean "
-        f"of this report may stand outside of them."
-        for said in set_outside(result)
-    ]
-    text += [
-        f"If one assumption changes over its whole range while the others stay, the {statistic} of "
-        f"the {measure.replace('_', ' ')} risk moves from end to end of its bar.",
-    ]
-    details += how_sure(result, telling)
-    folded = [("How what is left open was worked out", SURE)]
-    return Section("What would change this", text, bullets, shown, details, folded)
-
-
-def moves_most(section: Section) -> str:
-    """Which assumption moves the risk most, out of the tornado of that section."""
-    bars = next((s for s in section.shown if s.caption == IF_CHANGED), None)
-    if bars is None or not bars.rows or bars.rows[0][2] == bars.rows[0][3]:
-        return ""
-    name, span, low, high = bars.rows[0][:4]
-    what = bars.heads[2].partition(" at ")[0]
-    return (
-        f"The assumption that moves it most is {name}: over {span} the {what} goes from {low} "
-        f"to {high}."
-    )
-
-
-def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
-    """The table changed in one place, and whether the verdict flips."""
-    rule, people = summary.rule, result.inputs.people
-    on_table = rule if rule.on_classes else rule.other()
-    now = summary.judged if rule.on_classes else summary.other
-    rows = [["as it is", now.hangs_on(telling), _word(now), "-"]]
-    for change in changes(people, on_table):
-        flips = "yes" if change.after.passes != now.passes else "no"
-        told = change.after.hangs_on(telling)
-        rows.append([change.what, told, _word(change.after), flips])
-    if on_table.is_public and not now.passes:
-        k = on_table.limit.k
-        count = round(people.suppression_rate(k) * len(people))
-        whole = now.told_beyond(telling) if count == int(now.beyond.sum()) else count
-        left_out = f"{telling.of(whole, len(people))} left out"
-        end = ["passes", "yes"] if count < len(people) else ["nobody is left", "-"]
-        rows.append([f"leaving people out until {k} are alike", left_out, *end])
-    if not on_table.is_public and 0 < now.unique < len(people):
-        after = Judged(on_table, written_alike(people.suppress(2)), None)
-        flips = "yes" if after.passes != now.passes else "no"
-        rows.append(["leaving out who is unique", after.hangs_on(telling), _word(after), flips])
-    asked = f"fewer than {on_table.limit.k} alike" if on_table.is_public else "mean and unique"
-    return Shown(
-        f"What would flip the verdict for {on_table.title}",
-        ("change of the table", asked, "verdict", "flips"),
-        rows,
-    )
-
-
-def _word(judged: Judged) -> str:
-    return "passes" if judged.passes else "does not pass"
-
-
-def _bars(
-    result: Assessment, measure: str, statistic: str, limit: float | None, telling: Telling
-) -> tuple[Shown, list[str]]:
-    """The tornado, with the values at which a limit of the user's own is crossed."""
-    from reidbn.report.whatif_figures import draw_tornado
-
-    case = result.whatif_case(measure)
-    bars = tornado(case, threshold=limit, statistic=statistic)
-    ends = one_at_a_time(case, {b.parameter: np.array([b.low, b.high]) for b in bars})
-    rows, told = [], []
-    sources = {entry.name: entry.source for entry in register(result)}
-    for b in bars:
-        each = [case.each(ends[b.parameter].probability[:, i]) for i in (0, 1)]
-        each = [np.broadcast_to(v, len(result)) for v in each]
-        texts = [_statistic(v, statistic, telling) for v in each]
-        own = [v if _can_be(v) else result.risk(measure) for v in each]
-        told.append([telling.rough(v) or 0.0 for v in own])
-        span = f"{b.low:g} to {b.high:g}"
-        span += "" if b.low <= b.value <= b.high else f" (set to {b.value:g}, outside of it)"
-        rows.append([b.parameter, span, *texts,
-                     _crosses(b), sources.get(b.parameter, b.source)])  # fmt: skip
-    flips = [
-        f"The verdict flips where {b.parameter} reaches {b.crossings[0]:.3g}."
-        for b in bars
-        if b.crossings
-    ]
-    if limit is not None and not flips:
-        seen = "" if all(_crosses(b) == "never" for b in bars) else ", at the values looked at"
-        flips = [f"No single assumption moves the {statistic} across {limit:g}{seen}."]
-    heads = ["parameter", "range", f"{statistic} at the low end", "at the high end", "source"]
-    if limit is None:
-        rows = [[*row[:4], row[5]] for row in rows]
-    else:
-        heads.insert(4, f"crosses {limit:g} at")
-    figure: Figure | str = ""
-    drawn = bars if telling.custodian else _rounded(bars, told, telling, result.risk(measure))
-    if (telling.custodian or statistic == "mean") and any(b.swing > 0 for b in drawn):
-        figure = draw_tornado(drawn)
-    about = f"If one assumption changes: the longest bar is {bars.bars[0].parameter}."
-    return Shown(IF_CHANGED, heads, rows, figure, about), flips
-
-
-def _can_be(values: Any) -> bool:
-    """Whether what is given can happen at this end of a range."""
-    return not np.isnan(values).any()
-
-
-def _statistic(values: Any, statistic: str, telling: Telling) -> str:
-    if not _can_be(values):
-        return "what is given cannot happen"
-    if statistic == "max":
-        return telling.highest_in_short(values)
-    return f"{values.mean():.4g}" if telling.custodian else telling.roughly(values)
-
-
-def _rounded(bars: Any, told: list[list[float]], telling: Telling, risk: Any) -> Any:
-    """The bars of a figure that leaves the house: their ends as the table tells them."""
-    from dataclasses import replace
-
-    found = tuple(
-        replace(b, at_low=low, at_high=high, lowest=min(low, high), highest=max(low, high))
-        for b, (low, high) in zip(bars, told, strict=True)
-    )
-    said = f"{bars.question}, in levels that it does not exceed"
-    return replace(bars, bars=found, answer=telling.rough(risk) or 0.0, question=said)
-
-
-def _crosses(bar: Bar) -> str:
-    """Where the mean risk crosses the threshold; "never" only where that is proven."""
-    if bar.crossings:
-        return ", ".join(f"{c:.3g}" for c in bar.crossings)
-    return "never" if bar.is_proven and not bar.undecided else "not seen"
-
-
-IF_CHANGED = "If this assumption changes"
 NOT_ACTED = (
     "Not acted out: some values of the table match several others, so people do not fall into "
     "classes in which a guess could be drawn. Nothing here checks the predicted matches."
@@ -513,7 +351,7 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
         )
         share = telling.share(count, len(risk))
         mean, highest = telling.mean_in_words(risk), telling.highest_in_short(risk)
-        rows.append([name, _word(judged), share, mean, highest, lost])
+        rows.append([name, judged.word, share, mean, highest, lost])
         if loss is not None:
             names.append(name)
             risks.append(100 * telling.portion(count, len(risk)))

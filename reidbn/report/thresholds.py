@@ -316,6 +316,11 @@ class Judged:
         return not above and not self.unique
 
     @property
+    def word(self) -> str:
+        """The verdict in a table."""
+        return "passes" if self.passes else "does not pass"
+
+    @property
     def told_alike(self) -> int:
         """The largest class of which the verdict says that somebody, or nobody, is in one."""
         if not self.rule.is_public:  # nobody is unique, or the mean is too high
