@@ -200,3 +200,28 @@ nodes:
             done = CliRunner().invoke(shell, [*asked, "--fail-above", limit], standalone_mode=False)
             assert done.return_value == code, done.output
             assert "with what is cut off of the states" in done.output
+
+
+@pytest.mark.parametrize(
+    ("question", "parameter", "target", "how"),
+    [
+        ("asks>=9", "m", 0.5, {}),
+        ("asks<=8", "m", 0.5, {}),
+        ("asks=14", "m", 0.05, {}),
+        ("risk", "p", 0.12, {}),
+        ("risk", "p", 0.0005, {}),
+        ("risk", "m", 0.13, {"given": {"busy": "yes"}}),
+    ],
+)
+def test_what_solve_says_is_under_stays_so_with_what_is_cut_off(question, parameter, target, how):
+    """Held against the same file with so many states that nothing is cut off."""
+    wide = rb.loads(FILE.replace("0..14", "0..120"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = rb.solve(ATTACK, question, parameter, target, **how)
+    for low, high in found.under:
+        points = np.linspace(low, high, 25)
+        true = rb.ask(wide, question, set={parameter: points}, **how).probability
+        assert true.max() <= target * (1 + 1e-9)
+    right = rb.solve(wide, question, parameter, target, **how)
+    assert bool(found.under) == (bool(right.under) and target > BEYOND)

@@ -5,7 +5,7 @@ crosscheck, which asks the same question again.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -105,28 +105,13 @@ def sweep(
             "--fail-above judges every answer, and where the evidence cannot be there is none: "
             "leave such values out of --over"
         )
-    cut = _cut_off(asked, table, read_over(over))
-    return int(is_high(zip(shown.tolist(), cut, strict=True), fail_above))
-
-
-def _cut_off(asked: Call, table: pd.DataFrame, names: Collection[str]) -> list[float]:
-    """How much of every answer may lie beyond the states of what it stands on, at most."""
-    from reidbn.inference.answers import tell
-    from reidbn.inference.cut import looked_at
     from reidbn.whatif.cases import case_of
 
     case = case_of(asked.attack, asked.question, **asked.how)
-    if not looked_at(case.attack, case.query):
-        return [0.0] * len(table)
-    settings = [dict(zip(names, row, strict=True)) for row in table[[*names]].to_numpy().tolist()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is said beside the table
-        return [
-            float(
-                sum(tell(case.attack, case.query, {**case.settings, **row}, case.subject).values())
-            )
-            for row in settings
-        ]
+        cut = case.cut_off({name: table[name].to_numpy() for name in read_over(over)})
+    return int(is_high(zip(shown.tolist(), cut.tolist(), strict=True), fail_above))
 
 
 @click.command()

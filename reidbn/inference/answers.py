@@ -16,7 +16,7 @@ from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError, did_you_mean
 from reidbn.inference import enumeration, exact
 from reidbn.inference.answer import Answer, Expectation
 from reidbn.inference.counted import by_counts, counted_nodes, interval
-from reidbn.inference.cut import looked_at, tell_cut
+from reidbn.inference.cut import looked_at, shares, tell_cut
 from reidbn.inference.estimates import estimate
 from reidbn.inference.lowering import (
     STEPS,
@@ -202,11 +202,20 @@ def tell(
     if within:
         ranges = {name: attack.settable[name].range for name in values}
         values = {name: np.clip(v, *ranges[name]) for name, v in values.items()}
+    return tell_cut(attack, query, values, subject_values(attack, subject), _alone)
 
-    def asked(attack: Attack, query: Query, settings: Any, columns: Mapping[str, Array]) -> Array:
-        return joint(attack, query, settings, columns, validate=False, alone=True)
 
-    return tell_cut(attack, query, values, subject_values(attack, subject), asked)
+def cut_of(
+    attack: Attack, query: Query, settings: Mapping[str, Any], subject: Mapping[str, Any] | None
+) -> Array:
+    """How much of the answer may lie beyond the states of all it stands on, at every setting."""
+    columns = subject_values(attack, subject)
+    found = shares(attack, looked_at(attack, query), query, settings, columns, _alone)
+    return np.asarray(sum((worst for _, worst in found), np.zeros(1)))
+
+
+def _alone(attack: Attack, query: Query, settings: Any, columns: Mapping[str, Array]) -> Array:
+    return joint(attack, query, settings, columns, validate=False, alone=True)
 
 
 def _in_pieces(

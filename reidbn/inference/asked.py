@@ -17,7 +17,8 @@ from reidbn.attack.parts import Parameter, parse_given, parse_states
 from reidbn.cpds.function import Function
 from reidbn.cpds.protocol import CPD
 from reidbn.errors import ImpossibleEvidence, ModelError, UsageError, did_you_mean
-from reidbn.inference.answers import joint, load_attack
+from reidbn.inference.answers import cut_of, joint, load_attack
+from reidbn.inference.cut import looked_at
 from reidbn.inference.lowering import (
     STEPS,
     Lowering,
@@ -440,6 +441,17 @@ class Asked:
         values = self.evaluate(changes, validate=validate)
         self.refuse_impossible(values, changes)
         return values.probability
+
+    def cut_off(self, changes: Settings) -> Array:
+        """How much of the answers may lie beyond states, at most, at several settings."""
+        arrays = {n: np.atleast_1d(np.asarray(v, dtype=float)) for n, v in changes.items()}
+        out = np.zeros(rows_of(arrays))
+        if looked_at(self.attack, self.query):
+            for block in self._blocks(arrays, len(out)):
+                part = {n: self._shortest(n, v[block]) for n, v in arrays.items()}
+                settings = {**self.settings, **part}
+                out[block] = cut_of(self.attack, self.query, settings, self.subject)
+        return out
 
     def refuse_impossible(self, values: Values, changes: Settings) -> None:
         if values.possible.all():

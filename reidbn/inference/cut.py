@@ -8,7 +8,7 @@ an engine), and by `rb.check` of the values and of the ranges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,18 +81,30 @@ def cut_off(
 ) -> dict[str, Cut]:
     """P(something lies beyond the states, given what is given) of each node that can cut."""
     found = {}
+    for name, worst in shares(attack, nodes, query, settings, subject, joint):
+        if worst.max() > 0:
+            found[name] = Cut(float(worst.max()), int(worst.argmax()))
+    return found
+
+
+def shares(
+    attack: Attack,
+    nodes: Iterable[str],
+    query: Query,
+    settings: Mapping[str, Any],
+    subject: Mapping[str, Array],
+    joint: Joint,
+) -> Iterator[tuple[str, Array]]:
+    """The same at every setting (one for all, where it is the same), of the worst subject."""
     for name in can_cut(attack, nodes):
         if name in query.do:
             continue
         look = _below if isinstance(attack.all_nodes[name].cpd, Minus) else _beyond
         try:
-            shares = look(attack, name, query, settings, subject, joint)
+            found = look(attack, name, query, settings, subject, joint)
         except ReidbnError:
             continue  # what cannot be asked is said where it is asked
-        worst = np.nanmax(shares, axis=0, initial=0.0)
-        if worst.max() > 0:
-            found[name] = Cut(float(worst.max()), int(worst.argmax()))
-    return found
+        yield name, np.nanmax(found, axis=0, initial=0.0)
 
 
 def _beyond(

@@ -6,7 +6,7 @@ difference of its neighbours stands in for it, labelled as such.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -158,13 +158,19 @@ class Extent:
 
 
 class Line:
-    """A response summed up over subjects: one number at every value of the parameter."""
+    """A response summed up over subjects: one number at every value of the parameter.
 
-    def __init__(self, response: Response, statistic: str = "mean") -> None:
+    `at_most`: with what is cut off of the states that it stands on, by which it may be higher.
+    """
+
+    def __init__(
+        self, response: Response, statistic: str = "mean", *, at_most: bool = False
+    ) -> None:
+        self.at_most = at_most
         self.response, self.statistic = response, statistic
         self._summary: Summary = summary(statistic)
         self._read = _on_its_range(response)
-        self.curve = _one_curve(self._read, statistic)
+        self.curve = None if at_most else _one_curve(self._read, statistic)
 
     def __call__(self, points: Array) -> Array:
         points = np.atleast_1d(np.asarray(points, dtype=float))
@@ -177,10 +183,16 @@ class Line:
         step = max(1, MOST_NUMBERS // response.case.subjects)
         weights = response.case.weights
         parts = [
-            self._summary(response.values(points[i : i + step]), weights)
+            self._summary(self._with_cut(points[i : i + step], response.values), weights)
             for i in range(0, len(points), step)
         ]
         return np.asarray(np.concatenate(parts))
+
+    def _with_cut(self, points: Array, values: Callable[[Array], Array]) -> Array:
+        if not self.at_most:
+            return values(points)
+        beyond = self.response.case.cut_off({self.response.name: points})
+        return np.minimum(values(points) + beyond, 1.0)
 
     @property
     def method(self) -> str:
@@ -210,6 +222,7 @@ class Line:
         if self.curve is not None:
             return self.is_exact
         exact = self.response.curve is not None and self.response.method in EXACT
+        exact = exact and not self.at_most
         monotone = exact and self.response.curve is not None and self.response.curve.is_monotone
         return monotone or self.scan.is_complete
 
@@ -239,7 +252,8 @@ class Line:
     def _told(self, value: float, found: Values) -> float:
         if not found.possible.all():
             return float(self(np.array([value]))[0])
-        return float(self._summary(found.probability, self.response.case.weights)[0])
+        told = self._with_cut(np.array([value]), lambda _: found.probability)
+        return float(self._summary(told, self.response.case.weights)[0])
 
     @cached_property
     def scan(self) -> Scan:

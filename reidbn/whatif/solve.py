@@ -24,11 +24,14 @@ from reidbn.aside import asides
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.inference.asked import Asking
+from reidbn.inference.cut import MOST, SHOWN, looked_at
 from reidbn.theory.real_roots import Whole, real_roots, sign_at, whole
 from reidbn.whatif.cases import Target, What, brings_case, case_of, check_mean
 from reidbn.whatif.curve import Curve, Response, responses
 from reidbn.whatif.rationals import rational_parts, written
-from reidbn.whatif.sensitivity import Line, base_answers, spans
+from reidbn.whatif.scan import spread
+from reidbn.whatif.scattered import at_most
+from reidbn.whatif.sensitivity import REBUILDS, Line, base_answers, spans
 from reidbn.whatif.signs import ABOVE as OVER
 from reidbn.whatif.signs import BELOW, CLOSE, SignPiece, sides
 from reidbn.written import counted
@@ -326,6 +329,7 @@ class Solution:
                  last ones on the side that is at or under it
     `under`      the intervals (ends included) on which the answer is at or under the target
     `undecided`  the intervals on which the answer is too close to the target to tell
+    Of a probability, what is cut off of the states that it stands on is added to the answer.
     `is_proven`  what is said holds for every value of the range, not only for the `looked_at`
     """
 
@@ -474,8 +478,11 @@ def solve(
 
 def solution(response: Response, target: float, statistic: str = "mean") -> Solution:
     """Where a response meets a target."""
-    line = Line(response, statistic)
-    found = _asked(line, target, level(line, target))
+    least, most = _beyond(response)
+    is_even = most - least <= MOST and most <= target  # then the target bears it
+    line = Line(response, statistic, at_most=not is_even)
+    met = target - most if is_even else target
+    found = _asked(line, met, level(line, met))
     return Solution(
         attack=response.case.attack.name,
         question=response.case.query.describe(),
@@ -489,8 +496,24 @@ def solution(response: Response, target: float, statistic: str = "mean") -> Solu
         high=response.high,
         is_whole=line.integer,
         method=line.method,
-        notes=(*response.notes, *asides()),
+        notes=(*response.notes, *_said(most), *asides()),
         undecided=found.undecided,
         is_proven=found.is_proven,
         looked_at=line.looked_at,
     )
+
+
+def _beyond(response: Response) -> Interval:
+    """How much of an answer may lie beyond the states that it stands on: least and most of it."""
+    case, name = response.case, response.name
+    if case.query.scale is not None or not looked_at(case.attack, case.query):
+        return 0.0, 0.0
+    points = spread(response.low, response.high, REBUILDS, integer=response.is_integer)
+    found = case.cut_off({name: points})
+    return float(found.min()), float(found.max())
+
+
+def _said(beyond: float) -> tuple[str, ...]:
+    if beyond <= SHOWN:
+        return ()
+    return (f"what is cut off of its states, at most {at_most(beyond)}, counts as a hit",)
