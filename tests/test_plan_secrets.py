@@ -158,3 +158,41 @@ def test_a_function_that_falls_with_who_is_left_out_is_no_proof():
         loss=lambda r: 1 / r.k() + 0.4 * (len(np.unique(r.codes(["a"]))) == 1),
     )  # fmt: skip
     assert plan.best.loss <= 0.125 or not plan.certificate.is_proved
+
+
+CROWD = """
+schema_version: 1
+name: crowd
+title: Who is alone is missed
+story: Who is one of many is found. Assumed all of it.
+subject: {class_size: {per: known, unit: records, range: [1, 1000000000], story: alike}}
+groups: {known: {story: what is known, members: [a], probability: 0.5, source: assumption}}
+nodes:
+  alone: {parents: [known], story: one record, cpd: {kind: unique, of: "@class_size"}}
+  found:
+    parents: [alone]
+    story: found where somebody else is alike
+    source: assumption
+    cpd: {kind: rows, rows: [{when: {alone: "no"}, p: [0.4, 0.6]}, {p: [0.9, 0.1]}]}
+questions: {risk: {target: found=yes}}
+"""
+
+
+def test_where_more_alike_is_more_risk_who_goes_is_a_choice(tmp_path):
+    """By hand: without one of the two x nobody is over one half, and three are released."""
+    (tmp_path / "crowd.yaml").write_text(CROWD)
+    people = table_of(("x", "AB"), ("y", "A"), ("z", "B"))
+    plan = rb.recommend(
+        people, rb.load(tmp_path / "crowd.yaml"), known={"a": 1.0}, target={"overall": 0.5},
+        keep="a", suppress_at_most=0.5, loss=lambda released: (len(released) - 3) ** 2,
+    )  # fmt: skip
+    assert plan.best.loss == 0 or not plan.certificate.is_proved
+
+
+def test_with_nobody_left_out_a_secret_beside_any_attack_is_proved(tmp_path):
+    (tmp_path / "crowd.yaml").write_text(CROWD)
+    people = table_of(("x", "ABAB"), ("y", "A"), ("z", "B"))
+    asked = {"known": {"a": 1.0}, "target": [{"overall": 0.7}, {"d": "best guess <= 60%"}]}
+    plan = rb.recommend(people, rb.load(tmp_path / "crowd.yaml"), **asked)
+    assert plan.best.dropped == ("a",)
+    assert plan.certificate.is_proved

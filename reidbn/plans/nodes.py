@@ -120,7 +120,8 @@ class Release:
                 return found
         kept = np.ones(len(self.people), dtype=bool)
         found = self._counted(node, kept, None if start is None else start[0])
-        if any(t.on_secret for t in self.targets) and not kept.all():  # who goes is a choice
+        choice = self.budget > 0 and any(t.on_secret for t in self.targets)
+        if choice and not kept.all():  # whoever goes
             nobody = np.zeros(len(kept), dtype=bool)
             least = self.ways.at_least(node, nobody, 1)  # somebody has to go, and anybody may
             return replace(found, is_sure=False, finer_fail=False, at_least=least)
@@ -176,8 +177,8 @@ class Release:
             go = self._over(unmet, risks)
             if forced is None and not (self.rises and go.any()):  # from here on it is a choice
                 forced = ~kept
-                if self.rises:
-                    more = max(t.fewest_to_leave(risks[t.key]) for t in unmet)
+                more = max(t.fewest_to_leave(risks[t.key]) for t in unmet) if self.rises else 0
+                more = max(more, 1)  # somebody has to go, and a loss may fall with who does
             if not go.any():
                 go = self._highest(unmet, risks)
             kept[np.flatnonzero(kept)[go]] = False
