@@ -306,7 +306,8 @@ def test_risks_of_who_has_learnt_something_are_cross_checked(given):
 def test_a_report_on_what_cannot_be_learnt_in_the_worst_case_is_written(tmp_path):
     result = assessed(known=HALF_KNOWN, given={"right_guess": "no"})
     result.keep_crosscheck(draws=20_000)
-    with pytest.raises(ImpossibleEvidence):
+    said = r"question risk, scenario worst-case: the evidence right_guess=no is impossible for"
+    with pytest.raises(ImpossibleEvidence, match=said):
         rb.what_if(result, scenario="worst-case")
     page = result.report(tmp_path / "page.md").read_text()
     assert "The worst case is not beside it" in page

@@ -146,6 +146,19 @@ def test_weights_that_sum_to_more_than_there_are_people_are_no_population():
     assert held.provenance["population"] == 28_000
 
 
+def test_weights_below_1_name_no_population_and_the_refusal_speaks_of_them():
+    table = People.from_codes([[0], [1], [1]], ["age"], weights=[40, 0.4, 60])
+    with pytest.raises(UsageError, match=r"1 survey weight of 3 is below 1.*give population=N"):
+        rb.assess(ATTACK, table)
+    with pytest.raises(UsageError) as refused:  # who was left out has a weight, too
+        rb.assess(ATTACK, table.suppress(2))
+    assert "1 survey weight of 3 is below 1" in refused.value.in_shell
+    assert "--population N" in refused.value.in_shell
+    assert rb.assess(ATTACK, table, population=100).provenance["population"] == 100
+    given = {"p_unique": np.zeros((3, 2))}  # which no population has to tell
+    assert rb.assess(ATTACK, table, subject=given).provenance["population"] is None
+
+
 def test_the_comparison_of_models_does_not_speak_of_assessments_with_weights():
     rng = np.random.default_rng(1)
     codes, weights = rng.integers(0, 6, (60, 3)), rng.integers(1, 9, 60) * 1e5

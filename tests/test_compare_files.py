@@ -443,3 +443,33 @@ def test_a_ledger_prints_nothing_again_for_what_was_not_asked(what, tmp_path):
         return
     with pytest.raises(UsageError, match="more than one set of classes"):
         two.report(tmp_path / "two.json", ledger=tmp_path / "ledger")
+
+
+def test_rounded_files_say_of_how_many_numbers_anything_is_told(tmp_path):
+    """Two halves of one table: no table is named, and no number lies apart."""
+    read = rb.read_table(PEOPLE, quasi_identifiers=["age", "sex"])
+    parts = {"first": range(150), "second": range(150, 300), "all": range(300)}
+    for name, rows in parts.items():
+        rb.leak.assess(read.take(rows), leaked=60).report(tmp_path / f"{name}.json")
+    first = tmp_path / "first.json"
+    halves, other = (
+        [
+            run("compare", first, tmp_path / f"{name}.json", *more).stdout
+            for more in ([], ["--json"])
+        ]
+        for name in ("second", "all")
+    )
+    rows = json.loads(other[1])
+    assert "whether both are of one table is not told in rounded files" in halves[0]
+    assert "That any number differs cannot be told: where the two ranges overlap" in halves[0]
+    assert "people: 150 -> 300" in other[0]
+    assert "whether both are of one table" not in other[0]
+    apart = [row for row in rows if row["difference"] not in (None, 0)]
+    assert 1 < len(apart) < len(rows)
+    assert f"{len(apart)} of {len(rows)} numbers differ for sure; of " in other[0]
+    for row in apart:  # the ranges themselves lie apart, as the sentence says
+        (low, high), (least, most) = (
+            row[side] if isinstance(row[side], list) else [row[side]] * 2
+            for side in ("first", "second")
+        )
+        assert high < least or most < low

@@ -74,7 +74,7 @@ def test_subjects_has_the_promised_columns_in_record_order():
         "ppp_full", "ppp_min", "npp_full", "poac_full", "poac_min", "weakest_subset",
     ]  # fmt: skip
     assert np.array_equal(table["ppp_min"], d.ppp_min)
-    assert list(table["weakest_subset"]) == list(d.weakest_subset)
+    assert list(table["weakest_subset"]) == [",".join(names) for names in d.weakest_subset]
     assert not table.isna().any().any()
     assert np.allclose(table["posterior_max"], 1 - table["ppp_min"], atol=0)
 

@@ -115,8 +115,8 @@ def test_a_result_says_its_measures_as_numbers_words_and_a_frame(result):
     assert "<table" in result._repr_html_()
 
 
-WHOLE = {"result", "about", "question", "custodians_own_copy", "table", "measures", "remarks",
-         "provenance", "not_looked_at"}  # fmt: skip
+WHOLE = ["result", "about", "question", "custodians_own_copy", "table", "measures", "remarks",
+         "provenance", "not_looked_at"]  # fmt: skip
 EACH = {"value", "at_least", "at_most", "unit", "interval", "per_person", "words"}
 
 
@@ -127,7 +127,8 @@ def test_every_result_has_one_json_in_which_each_number_has_both_its_ends(result
     )
     plain = json.loads(json.dumps(result.to_dict()))
     for content in (plain, own, told):
-        assert set(content) >= WHOLE
+        front = WHOLE if content["custodians_own_copy"] else [*WHOLE, "not_promised"]
+        assert list(content)[: len(front)] == front
         assert content["result"] == result.kind
         assert all(set(row) == EACH for row in content["measures"].values())
     assert plain["measures"] == own["measures"]
@@ -164,6 +165,79 @@ def test_a_result_has_a_row_for_each_person_in_record_order(result):
     for name in own:
         m, column = result.measures[name], result.people[name].to_numpy(dtype=float)
         assert m.value == pytest.approx(column.mean(), rel=1e-12), name
+
+
+def assert_it_is_read_back(frame, folder):
+    """Equal in values, kinds and whose they are, from Parquet and from CSV."""
+    frame.to_parquet(folder / "p.parquet")
+    frame.to_csv(folder / "p.csv")
+    again = pd.read_parquet(folder / "p.parquet")
+    texts = pd.read_csv(folder / "p.csv", index_col=0, dtype=frame.dtypes.to_dict())
+    for read in (again, texts):
+        pd.testing.assert_frame_equal(read, frame, check_index_type=False, rtol=1e-12, atol=0)
+    assert again.equals(frame)  # which tells a tuple from an array, as the other does not
+
+
+def test_the_people_of_a_result_are_read_back_as_they_were(result, tmp_path):
+    assert_it_is_read_back(result.people, tmp_path)
+
+
+@pytest.mark.parametrize("more", [{}, {"empty": True}, {"individuals": [9, 2, 5]},
+                                  {"known": {"a, b": 0.5}}])  # fmt: skip
+@pytest.mark.parametrize("values", ["several", "one"])
+@pytest.mark.parametrize("ids", [True, False])
+def test_the_people_of_a_disclosure_are_read_back_whatever_it_is_of(values, ids, more, tmp_path):
+    rng = np.random.default_rng(6)
+    rows = {"who": [f"p{i}" for i in range(60)], "a, b": rng.integers(0, 4, 60),
+            "c": rng.integers(0, 3, 60), "d": rng.integers(0, 3, 60).astype(float)}  # fmt: skip
+    rows["d"] = np.where(rng.random(60) < 0.2, np.nan, rows["d"] if values == "several" else 1)
+    rows["d"][[9, 2, 5]] = 1
+    table = rb.read_table(
+        pd.DataFrame(rows if ids else {n: v for n, v in rows.items() if n != "who"}),
+        quasi_identifiers=["a, b", "c"], sensitive=["d"], subject_id="who" if ids else None,
+    )  # fmt: skip
+    found = rb.disclosure(table, "d", **more)
+    assert_it_is_read_back(found.people, tmp_path)
+    assert found.people["poac_min"].isna().all() == (values == "one")
+    said = {(): "nothing", ("a, b",): '"a, b"', ("c",): "c", ("a, b", "c"): '"a, b",c'}
+    assert found.people["weakest_subset"].tolist() == [said[s] for s in found.weakest_subset]
+
+
+def of_each(found, count):
+    """Everything that a result shows with an entry for each person, by its name."""
+    shown = {}
+    for name in {*dir(type(found)), *vars(found)} - {"table", "asked_of", "starts"}:
+        if name.startswith("_") or name in ("report", "plot", "page", "explain", "check"):
+            continue
+        try:
+            value = getattr(found, name)
+            value = value() if callable(value) else value
+        except (TypeError, rb.UsageError):  # which takes more words, or is not for this one
+            continue
+        for place, part in enumerate(value if isinstance(value, tuple) else (value,)):
+            if isinstance(part, np.ndarray | pd.DataFrame | pd.Series) and len(part) == count:
+                shown[name, place] = np.asarray(part)
+    return shown
+
+
+@pytest.mark.parametrize("kind", [*MADE, "chances"])
+def test_row_i_of_all_that_is_said_of_each_person_is_that_of_person_i(kind):
+    """The same people in another order: every array, frame and method goes with them."""
+    order = np.random.default_rng(5).permutation(PEOPLE)
+    each = np.random.default_rng(2).choice([0.1, 0.5, 1], PEOPLE)
+    one, two = (
+        rb.candidates(table, people().take(range(157))) if kind == "Candidates"
+        else rb.disclosure(table, "diagnosis", known={"age": ("age", chance), "sex": 0.3})
+        if kind == "chances" else MADE[kind](table)
+        for table, chance in ((people(), each), (people().take(order), each[order]))
+    )  # fmt: skip
+    assert two.people.index.tolist() == one.people.index[order].tolist()
+    said, moved = of_each(one, PEOPLE), of_each(two, PEOPLE)
+    assert said.keys() == moved.keys() >= {("people", 0)}
+    for what, values in said.items():
+        pd.testing.assert_frame_equal(
+            pd.DataFrame(moved[what]), pd.DataFrame(values[order]), rtol=0, atol=1e-12
+        )
 
 
 def test_a_result_is_compared_with_one_of_its_kind(result):

@@ -12,10 +12,11 @@ import click
 from reidbn.cli._options import print_json, print_table
 from reidbn.errors import UsageError
 from reidbn.limits import regular
-from reidbn.result import differing, other_events
-from reidbn.written import is_number
+from reidbn.result import OF_WHOM, differing, other_events
+from reidbn.written import agree, counted, is_number
 
 UNTOLD = "none that can be told"
+WHOSE = "whether both are of one table is not told in rounded files"
 WRITERS = "write them with --json-report FILE, or result.report('file.json')"
 
 
@@ -56,6 +57,7 @@ def compare_files(first: str, second: str, *, as_json: bool) -> None:
     print_table(("measure", Path(first).name, Path(second).name, "difference"), table)
     if not own:
         click.echo("Numbers of a report that may leave the house are rounded, and so is this.")
+        click.echo(_how_much_is_told(rows))
 
 
 def _refuse_what_is_not_alike(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
@@ -75,10 +77,27 @@ def _refuse_what_is_not_alike(one: Mapping[str, Any], two: Mapping[str, Any]) ->
 def _differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[str]:
     """In what the two differ, beside their numbers."""
     old = ["an older file does not say what its numbers are of"]
+    found = differing(one, two)
+    own = one.get("custodians_own_copy") or {*found} & {*OF_WHOM}
     return [
         *(old if "about" not in {**one} or "about" not in {**two} else []),
-        *differing(one, two).values(),
+        *found.values(),
+        *([] if own else [WHOSE]),
     ]
+
+
+def _how_much_is_told(rows: list[tuple[str, Any, Any, Any]]) -> str:
+    """Of how many rounded numbers it is sure that they differ, and of how many nothing is told."""
+    gaps = [gap for _, first, second, gap in rows if _difference(first, second) is not None]
+    open_ = sum(gap is None for gap in gaps)
+    sure = sum(gap not in (None, 0) for gap in gaps)
+    why = "where the two ranges overlap, the two numbers may be equal or not"
+    told = f"{sure} of {counted(len(gaps), 'number')} {agree(sure, 'differs', 'differ')} for sure"
+    if not open_:
+        return f"{told}."
+    if not sure:
+        return f"That any number differs cannot be told: {why}."
+    return f"{told}; of {open_} it cannot be told: {why}."
 
 
 def _read(name: str) -> tuple[str, dict[str, Any], dict[str, Any]]:

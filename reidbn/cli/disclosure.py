@@ -510,7 +510,6 @@ def _write(found: dict[str, Disclosure], out: str) -> None:
     parts = []
     for d in found.values():
         table = d.subjects.rename_axis("subject").reset_index()
-        table["weakest_subset"] = [",".join(subset) for subset in table["weakest_subset"]]
         table.insert(1, "secret", d.secret)
         parts.append(table)
     write_parquet(pd.concat(parts, ignore_index=True), out)

@@ -111,7 +111,7 @@ def _suda(people: People, options: dict[str, Any]) -> None:
             "score": found.score_by, "minimal_uniques": found.total, "dis": found.dis,
             "column_contributions": found.column_contributions(),
         }  # fmt: skip
-        print_json(about(people) | found.to_dict() | measures | {"records": _rows(table)})
+        print_json(found.to_dict() | about(people) | measures | {"records": _rows(table)})
     else:
         if not options["quiet"]:
             say_about(people)

@@ -145,6 +145,7 @@ class Uniqueness(Result, ABC):
     def to_dict(self) -> dict[str, Any]:
         """The estimate as plain numbers and words."""
         return {
+            **super().to_dict(),
             "model": self.model,
             "status": self.status,
             "population": self.population,
@@ -154,7 +155,6 @@ class Uniqueness(Result, ABC):
             "expected_uniques": number_or_none(self, "expected_uniques"),
             "expected_uniques_in_table": number_or_none(self, "expected_uniques_in_table"),
             "warnings": list(self.warnings),
-            **super().to_dict(),
         }
 
     # -- as a result -----------------------------------------------------------------------

@@ -316,7 +316,7 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
     classes = subset_classes(seen, groups.columns, inputs.individuals, counts=counts)
     asked, given = of_individuals(inputs, own), of_individuals(inputs, inputs.subject)
     if on_population(attack):
-        inputs, weighted = _with_weights(inputs)
+        inputs, weighted = _with_weights(inputs, needed=bool(on_population(attack, subject)))
         notes += weighted
     population = None
     if inputs.population is not None and inputs.people.share_kept < 1:
@@ -346,9 +346,11 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
         try:
             found = sums.get(measure)
             risks[measure] = _risks(attack, query, inputs, table) if found is None else found
-        except ImpossibleEvidence:
+        except ImpossibleEvidence as problem:
             if measure == OVERALL:
-                raise
+                raise type(problem)(
+                    f"question {default_question(attack)}, scenario {scenario.name}: {problem}"
+                ) from None
             del questions[measure]
             notes = [note for note in notes if not note.startswith(f"question {measure} ")]
             notes.append(
@@ -427,8 +429,11 @@ def _each_person(groups: Groups, people: People) -> Groups:
     return replace(groups, placed=placed, parent_p=parent_p)
 
 
-def _with_weights(inputs: Inputs) -> tuple[Inputs, list[str]]:
-    """The population and its model where the table has survey weights; notes on both."""
+def _with_weights(inputs: Inputs, *, needed: bool) -> tuple[Inputs, list[str]]:
+    """The population and its model where the table has survey weights; notes on both.
+
+    Whether a population is `needed`, so that weights that name none are refused.
+    """
     people, model = inputs.people, model_for(inputs.people, inputs.population_model)
     if people.weights is None:
         return inputs, []
@@ -436,15 +441,22 @@ def _with_weights(inputs: Inputs) -> tuple[Inputs, list[str]]:
         return inputs, [f"survey weights are not used: {model} was asked for"]
     behind = people_behind(people.whole, model)
     notes = []
-    if inputs.population is None and behind is not None:
-        if behind > MOST_PEOPLE:
+    if inputs.population is None and (behind is not None or needed):
+        weights = people.whole.weights
+        light = 0 if weights is None else int((weights < 1).sum())
+        wrong = (
+            f"{counted(light, 'survey weight')} of {len(people.whole):,} "
+            f"{agree(light, 'is', 'are')} below 1, so that they do not say for how many people "
+            f"each stands (relative weights, say)"
+            if behind is None
+            else f"the survey weights sum to {behind:,.0f}, more than there are people on earth "
+            f"(weights of days or visits, say)"
+        )
+        if behind is None or behind > MOST_PEOPLE:
+            then = "the number of people from whom the table was drawn, and they are scaled to it"
             raise UsageError(
-                f"the survey weights sum to {behind:,.0f}, more than there are people on earth "
-                f"(weights of days or visits, say): give population=N, the number of people from "
-                f"whom the table was drawn, and they are scaled to it",
-                in_shell=f"the survey weights sum to {behind:,.0f}, more than there are people on "
-                f"earth (weights of days or visits, say): give --population N, the number of "
-                f"people from whom the table was drawn, and they are scaled to it",
+                f"{wrong}: give population=N, {then}",
+                in_shell=f"{wrong}: give --population N, {then}",
             )
         off = " (a part of a person is left off)" if has_part(people.whole, behind) else ""
         notes.append(f"the population is what the survey weights sum to: {behind:,.0f} people{off}")

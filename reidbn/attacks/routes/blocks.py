@@ -86,7 +86,7 @@ def _risk(
         counts = np.broadcast_to(table.counts[block], evidence.shape)
         lost = int(counts[evidence <= 0].sum())
         raise EvidenceOfNobody(
-            f"the evidence is impossible for {counted(lost, 'person')}; "
+            f"the evidence {', '.join(query.known)} is impossible for {counted(lost, 'person')}; "
             f"leave them out, or ask without it"
         )
     wanted: Any = (np.arange(len(values)), *positions(attack, query, settings))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -36,7 +36,7 @@ from reidbn.errors import UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata.classes import Floats, Ints
 from reidbn.microdata.table import People
-from reidbn.result import Result
+from reidbn.result import Result, by_person
 from reidbn.theory.agreement import mean_interval, probability_interval, share_interval
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 class Disclosure(Result):
     """One secret, seen by attackers who know any of the auxiliaries [Kroes21].
 
-    Arrays have one entry per individual, in record order.  With a_i the known values and s_i the
+    Arrays have one entry per individual, in the order of `people`: the table's, or that of the rows
+    named in `individuals=`.  With a_i the known values and s_i the
     own secret, peers = #{a_i}, NPP = peers - #{s_i, a_i}, PPP = NPP / peers: the share of peers
     with another secret, how often a guess *drawn* from the peers is wrong (`best_guess` does
     better).  `full` means all auxiliaries known, `min` the least over all subsets of them.  Where
@@ -69,6 +70,7 @@ class Disclosure(Result):
     chances: Floats | None = None
     """P(A) for each subset of auxiliaries, by mask (one row per profile), if that was given."""
     profile: Ints | None = None
+    """Which of these rows is whose: an entry per person of `table`, asked about or not."""
     notes: tuple[str, ...] = ()
     origin: Ints | None = None
     """Each of `people`'s row in the table asked about, where some were left out of it."""
@@ -161,9 +163,13 @@ class Disclosure(Result):
     @property
     def weakest_subset(self) -> NDArray[np.object_]:
         """The same subset as a tuple of names."""
+        return self._by_weakest(self.subset)
+
+    def _by_weakest(self, said: Callable[[int], Any]) -> NDArray[np.object_]:
+        """What is said of the weakest subset of each individual."""
         masks, place = np.unique(self.weakest_mask, return_inverse=True)
         table = np.empty(masks.size, dtype=object)
-        table[:] = [self.subset(int(mask)) for mask in masks]
+        table[:] = [said(int(mask)) for mask in masks]
         return table[place]
 
     @cached_property
@@ -542,12 +548,7 @@ class Disclosure(Result):
         )
 
     def _people(self) -> pd.DataFrame:
-        """PoAC is null for a constant secret."""
-        import pandas as pd
-
-        rows = np.arange(len(self.table)) if self.rows is None else self.rows
-        ids = self.table.who
-        number = rows if self.origin is None else self.origin[rows]
+        """PoAC is null for a constant secret; a subset is its columns between commas."""
         full, least = self.poac()
         undefined = self.falsehoods == 0
         columns: dict[str, Any] = {
@@ -556,7 +557,7 @@ class Disclosure(Result):
             "npp_full": self.npp_full,
             "poac_full": nullable(full, undefined),
             "poac_min": nullable(least, undefined),
-            "weakest_subset": self.weakest_subset,
+            "weakest_subset": self._by_weakest(self._in_words),
             "peers_full": self.peers_full,
             "upward": self.upward(),
             "downward": self.downward(),
@@ -570,7 +571,12 @@ class Disclosure(Result):
         if self.chances is not None:
             columns["expected_ppp"] = self.expected_ppp
             columns["breach_probability"] = self.breach_probability
-        return pd.DataFrame(columns, index=pd.Index(number if ids is None else ids[rows]))
+        return by_person(columns, self.table, self.rows)
+
+    def _in_words(self, mask: int) -> str:
+        """A subset as a command reads it: a comma in a name stays in quotes."""
+        names = (f'"{name}"' if "," in name else name for name in self.subset(mask))
+        return ",".join(names) or "nothing"
 
     _measures = late("reidbn.attacks.secrets.measures:measures")
 
