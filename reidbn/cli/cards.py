@@ -14,7 +14,7 @@ from reidbn.cli._options import FILE
 @click.argument("models", nargs=-1)
 @click.option("--output", "-o", type=FILE, default="cards.html", show_default=True,
               help="The page, to open and print.")  # fmt: skip
-@click.option("--blank", type=click.IntRange(0, 1_000), default=8, show_default=True,
+@click.option("--blank", type=click.IntRange(0), default=8, show_default=True,
               help="Empty cards at the end.")  # fmt: skip
 def cards(models: tuple[str, ...], output: str, blank: int) -> None:
     """Write A4 cards of MODELS (names or files; all that are shipped), to print and talk about.

@@ -108,8 +108,10 @@ class ByClasses(Ways):
         if people is not None:
             some = people > 0
             rows = replace(rows, codes=tuple(c[some] for c in rows.codes), people=people[some])
-        sizes = sizes_at(rows, self.options, node)
-        return float(rows.people @ sizes), round(float((rows.people / sizes).sum()))
+        return self._alike(rows.people, sizes_at(rows, self.options, node))
+
+    def _alike(self, people: NDArray[Any], sizes: NDArray[Any]) -> tuple[float, float]:
+        return float(people @ sizes), round(float((people / sizes).sum()))
 
     def _scaled(self, pairs: float, classes: float, gone: float) -> float:
         """Discernibility: each person's class, of who is left out the table [BayardoAgrawal05].
@@ -129,10 +131,7 @@ class ByClasses(Ways):
     def _lowest(self, node: Node) -> float:
         """Whoever is left out: of a class of more than half of all, that can even be a gain."""
         sizes = sizes_at(self.rows, self.options, node)
-        pairs, classes = (
-            float(self.rows.people @ sizes),
-            round(float((self.rows.people / sizes).sum())),
-        )
+        pairs, classes = self._alike(self.rows.people, sizes)
         r = min(self.budget, max(0, int(sizes.max()) - self.n // 2))
         gain = min(0, r * (self.n - 2 * int(sizes.max()) + r)) if r else 0
         return self._scaled(pairs + gain, classes, 0)
@@ -247,8 +246,6 @@ def _named(function: Callable[..., Any]) -> str:
 
 
 SEPARABLE = {"entropy": entropy, "granularity": granularity}
-
-
 OF_CLASSES = ("discernibility", "average-class")
 LOSSES = (*SEPARABLE, *OF_CLASSES)
 MOST_CELLS = 1_000_000

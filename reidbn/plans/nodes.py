@@ -115,10 +115,9 @@ class Release:
         kept = np.ones(len(self.people), dtype=bool)
         start = self.between(node, kept)
         if start is not None:
-            found = self._settled(node, kept, start)
+            found = self._settled(node, kept.copy(), start)
             if found is not None:
                 return found
-        kept = np.ones(len(self.people), dtype=bool)
         found = self._counted(node, kept, None if start is None else start[0])
         choice = self.budget > 0 and any(t.on_secret for t in self.targets)
         if choice and not kept.all():  # whoever goes

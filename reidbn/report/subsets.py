@@ -170,7 +170,7 @@ def candidate_sections(result: Candidates, telling: Telling) -> list[Section]:
     )  # fmt: skip
     return [
         Section("Who of an outside list fits the released records", text=verdict, shown=[shown])
-    ]  # fmt: skip
+    ]
 
 
 def _banded(

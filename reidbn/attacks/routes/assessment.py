@@ -525,15 +525,19 @@ class Assessment(Result):
         """Of everybody the size of the class by what is known; None where it is not sure."""
         if not isinstance(self.table, People) or not self.groups.is_sure:
             return None
-        names = self.groups.columns_in((1 << len(self.groups.placed)) - 1)
-        return self.groups.seen(self.table.as_written()).class_sizes(names)
+        return self.groups.seen(self.table.as_written()).class_sizes(self._all_known)
+
+    @property
+    def _all_known(self) -> Sequence[str]:
+        """The columns of all groups, or of which these are made."""
+        return self.groups.columns_in((1 << len(self.groups.placed)) - 1)
 
     @property
     def sure_columns(self) -> tuple[str, ...] | None:
         """The quasi-identifiers, where all are known of everybody for sure."""
         if not isinstance(self.table, People) or not self.groups.is_sure or self.is_part:
             return None
-        known = self.groups.columns_in((1 << len(self.groups.placed)) - 1)
+        known = self._all_known
         whole = {*known} == {*self.table.quasi_identifiers} and not self.groups.bands
         return tuple(known) if whole and self.table.is_partition else None
 

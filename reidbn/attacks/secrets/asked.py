@@ -551,3 +551,12 @@ def said_of(
 def has_chances(known: Known, people: People) -> bool:
     """Whether `known=` says more than which columns."""
     return isinstance(known, Mapping | Knowledge) or is_scenario(known, people)
+
+
+def between_commas(names: Sequence[str]) -> str:
+    """Columns in one text, as a command reads them: a comma in a name stays in quotes.
+
+    >>> between_commas(["age", "last, first"]), between_commas([])
+    ('age,"last, first"', 'nothing')
+    """
+    return ",".join(f'"{name}"' if "," in name else name for name in names) or "nothing"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.above import is_above
-from reidbn.attacks.secrets.asked import own_labels, several
+from reidbn.attacks.secrets.asked import between_commas, own_labels, several
 from reidbn.attacks.secrets.counts import (
     AlternativesLeftOut,
     DisclosureQuestion,
@@ -163,13 +163,9 @@ class Disclosure(Result):
     @property
     def weakest_subset(self) -> NDArray[np.object_]:
         """The same subset as a tuple of names."""
-        return self._by_weakest(self.subset)
-
-    def _by_weakest(self, said: Callable[[int], Any]) -> NDArray[np.object_]:
-        """What is said of the weakest subset of each individual."""
         masks, place = np.unique(self.weakest_mask, return_inverse=True)
         table = np.empty(masks.size, dtype=object)
-        table[:] = [said(int(mask)) for mask in masks]
+        table[:] = [self.subset(int(mask)) for mask in masks]
         return table[place]
 
     @cached_property
@@ -551,13 +547,15 @@ class Disclosure(Result):
         """PoAC is null for a constant secret; a subset is its columns between commas."""
         full, least = self.poac()
         undefined = self.falsehoods == 0
+        masks, place = np.unique(self.weakest_mask, return_inverse=True)
+        words = np.array([between_commas(self.subset(int(mask))) for mask in masks], dtype=object)
         columns: dict[str, Any] = {
             "ppp_full": self.ppp_full,
             "ppp_min": self.ppp_min,
             "npp_full": self.npp_full,
             "poac_full": nullable(full, undefined),
             "poac_min": nullable(least, undefined),
-            "weakest_subset": self._by_weakest(self._in_words),
+            "weakest_subset": words[place],
             "peers_full": self.peers_full,
             "upward": self.upward(),
             "downward": self.downward(),
@@ -572,11 +570,6 @@ class Disclosure(Result):
             columns["expected_ppp"] = self.expected_ppp
             columns["breach_probability"] = self.breach_probability
         return by_person(columns, self.table, self.rows)
-
-    def _in_words(self, mask: int) -> str:
-        """A subset as a command reads it: a comma in a name stays in quotes."""
-        names = (f'"{name}"' if "," in name else name for name in self.subset(mask))
-        return ",".join(names) or "nothing"
 
     _measures = late("reidbn.attacks.secrets.measures:measures")
 
