@@ -137,13 +137,32 @@ def test_pictures_are_of_the_model_that_answered_and_rounded_outside(files, mode
     run(*words, "--plot", str(picture))
     text = re.findall(r">([^<>]+)</text>", picture.read_text())
     assert fit["table_uniques"] % 10
-    assert f"{Telling().count(fit['table_uniques']):,}" in text
+    low = Telling().count(fit["table_uniques"])
+    assert f"{low:,} to {low + 9:,}" in text
     assert not any(f"{fit['table_uniques']:,}" in line or "pitman" in line for line in text)
     run(*words, "--plot", str(picture), "--custodian")
     text = re.findall(r">([^<>]+)</text>", picture.read_text())
     assert any(f"{fit['table_uniques']:,}" in line for line in text)
     curve = fit["model"].startswith(("pitman", "ewens"))
     assert any("sampling fraction" in line for line in text) == curve
+
+
+def test_a_page_tells_both_ends_of_a_count_and_an_interval_once(files):
+    """Where a fit has its maximum hangs on the exact classes: the JSON left it out, the page did
+    not."""
+    table, _, folder = files
+    people = rb.read_table(table, quasi_identifiers=["age", "job", "sex"])
+    fit, said = rb.population.fit(people, population=4_000, model="pitman"), {}
+    for name in ("out.md", "own.md"):
+        said[name] = fit.report(folder / name, custodian=name == "own.md").read_text()
+    exact = int(re.search(r"people in the table ([\d,]+) are", said["own.md"])[1].replace(",", ""))
+    low, high = re.search(r"people in the table (\d+) to (\d+) are", said["out.md"]).groups()
+    assert int(low) <= exact <= int(high) == int(low) + 9
+    assert re.search(r"\(pitman: \w+\)", said["own.md"])
+    assert "(pitman)." in said["out.md"]
+    assert not re.search(r"interior|boundary", said["out.md"])
+    ends = re.findall(r"probability (\S+ to \S+?),", said["out.md"])[0]
+    assert said["out.md"].split("May I release")[0].count(ends) == 1
 
 
 def test_the_models_are_drawn_rounded_and_class_sizes_only_inside(files, capsys):

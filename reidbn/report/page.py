@@ -23,7 +23,18 @@ from reidbn.microdata.table import People
 from reidbn.release.counts import BASE, NOT_BESIDE, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
-from reidbn.report.style import KINDS, WIDE, blank, inline, save, svg_of, titled
+from reidbn.report.style import (
+    BLUE,
+    KINDS,
+    PALE,
+    WIDE,
+    blank,
+    inline,
+    said_below,
+    save,
+    svg_of,
+    titled,
+)
 from reidbn.report.telling import FEWEST, OF_PERSONS, OF_THE_TABLE, OWN_COPY, Telling
 from reidbn.report.unseen import KINDS as ASKED
 from reidbn.report.unseen import NOBODY, ONE_TABLE, not_looked_at
@@ -32,7 +43,7 @@ from reidbn.result import MARKS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from reidbn.result import Result
+    from reidbn.result import Measure, Result
 
 __all__ = ["Section", "Sheet", "Shown", "html", "inline", "markdown", "sheet_of", "svg_of"]
 
@@ -230,19 +241,23 @@ def in_numbers(result: Result, telling: Telling) -> Section:
     told = {
         name: m for name, m in result.measures.items() if telling.custodian or m.told != "withheld"
     }
-    rows = [
-        [
-            telling.named(name, m)[1],
-            telling.measure_in_words(m),
-            telling.interval_in_words(m) or "-",
-            m.unit,
-        ]
-        for name, m in told.items()
-    ]
+    rows = []
+    for name, m in told.items():
+        said, between = ends_in_words(m, telling), telling.interval_in_words(m)
+        interval = "the same" if between == said else between or "-"
+        rows.append([telling.named(name, m)[1], said, interval, m.unit])
     heads = ["measure", "value", "95 % interval", "unit"]
-    if not any(telling.interval_in_words(m) for m in told.values()):
+    if all(row[2] in ("-", "the same") for row in rows):
         rows, heads = [[*row[:2], row[3]] for row in rows], [*heads[:2], heads[3]]
     return Section("In numbers", shown=[Shown("Measures", heads, rows)])
+
+
+def ends_in_words(m: Measure, telling: Telling) -> str:
+    """A number as it is told; a count by both ends, beside others that are."""
+    ends = telling.bounds(m)
+    if telling.custodian or m.told != "count" or ends is None or ends[0] == 0:
+        return telling.measure_in_words(m)
+    return f"{ends[0]:,} to {ends[1]:,}"
 
 
 def left_aside(result: Result, telling: Telling) -> Section:
@@ -459,24 +474,35 @@ def ending(path: str | Path, kinds: Sequence[str]) -> str:
     return found
 
 
+Extent = float | Sequence[float] | None
+
+
 def bars(
-    labels: Sequence[str], values: Sequence[float | None], texts: Sequence[str], axis: str,
-    title: str,
-) -> Figure:  # fmt: skip
-    """Horizontal bars with their numbers as they are told; None has no bar."""
+    labels: Sequence[str], values: Sequence[Extent], texts: Sequence[str], axis: str, title: str
+) -> Figure:
+    """Horizontal bars with their numbers as they are told; None has no bar.
+
+    What is told between two ends is full up to the first and pale up to the second.
+    """
     from matplotlib.ticker import MaxNLocator
 
     figure, (axes,) = blank(WIDE, 1.0 + 0.34 * len(labels))
     rows = range(len(labels))
-    drawn = axes.barh(rows, [v or 0.0 for v in values], color="#0072B2", height=0.7)
+    ends = [tuple(v) if isinstance(v, Sequence) else (v or 0.0,) * 2 for v in values]
+    low, high = ([end[i] for end in ends] for i in (0, 1))
+    wide = [b - a for a, b in ends]
+    axes.barh(rows, low, color=BLUE, height=0.7)
+    drawn = axes.barh(rows, wide, left=low, color=PALE, height=0.7)
     axes.bar_label(drawn, list(texts), padding=3, fontsize=8)
     axes.set_yticks(rows, labels)
     axes.invert_yaxis()
     longest = [0.065 * max(map(len, said), default=0) for said in (labels, texts)]  # inches
     room = longest[1] / max(WIDE - longest[0], 2.0)
-    axes.set_xlim(0, max([v or 0.0 for v in values], default=0.0) / (0.95 - room) or 1.0)
+    axes.set_xlim(0, max(high, default=0.0) / (0.95 - room) or 1.0)
     axes.xaxis.set_major_locator(MaxNLocator(3))
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:,g}")
     axes.set_xlabel(axis)
     titled(axes, title)
+    if any(wide):
+        said_below(axes, "Pale: from the least to the most that it can be, as it is told.")
     return figure

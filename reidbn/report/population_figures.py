@@ -13,7 +13,7 @@ from reidbn.population.curve import uniqueness_curve
 from reidbn.population.pitman import PitmanFit
 from reidbn.population.result import Uniqueness
 from reidbn.population.structured import StructuredFit
-from reidbn.report.page import Section, Shown, bars
+from reidbn.report.page import Section, Shown, bars, ends_in_words
 from reidbn.report.style import BLUE, INK, LINE, ORANGE, SERIES, WIDE, blank, names_on_lines, titled
 from reidbn.report.telling import NOT_TOLD, Telling
 from reidbn.result import Measure
@@ -139,34 +139,37 @@ def sections(result: Uniqueness, telling: Telling) -> list[Section]:
     """The told numbers as bars; the custodian's copy has the curve by sampling fraction, too."""
     found = result.measures
     share, everybody = found["p_unique"], f"{result.population:,}"
-    unique = telling.measure_in_words(found["uniques"])
-    chance = telling.measure_in_words(share)
-    verdict = [
-        f"Of {telling.measure_in_words(found['people'])} people in the table {unique} are unique "
-        f"in it; how likely a unique one is unique among all {everybody} is not told"
-        f" ({result.model}: {result.status})."
-        if chance == NOT_TOLD
-        else f"Of {telling.measure_in_words(found['people'])} people in the table {unique} are "
-        f"unique in it; a unique one is unique among all {everybody} with probability {chance}"
-        + (f", {between} at 95 %" if (between := telling.interval_in_words(share)) else "")
-        + f" ({result.model}: {result.status})."
-    ]
+    people, unique = (ends_in_words(found[name], telling) for name in ("people", "uniques"))
+    chance, between = telling.measure_in_words(share), telling.interval_in_words(share)
+    if chance == NOT_TOLD:
+        likely = f"how likely a unique one is unique among all {everybody} is not told"
+    else:
+        sure = ", as is its 95 % interval" if between == chance else f", {between} at 95 %"
+        likely = (
+            f"a unique one is unique among all {everybody} with probability {chance}"
+            f"{sure if between else ''}"
+        )
+    by = f"{result.model}: {result.status}" if telling.custodian else result.model
+    verdict = [f"Of {people} people in the table {unique} are unique in it; {likely} ({by})."]
     names = ("uniques", "expected_uniques_in_table", "expected_uniques")
     shown = [name for name in names if name in found]
-    told = [telling.measure_in_words(found[name]) for name in shown]
+    told = [ends_in_words(found[name], telling) for name in shown]
     labels = [found[name].words for name in shown]
-    values = [(telling.bounds(found[name]) or (None, None))[1] for name in shown]
-    texts = [f"{value:,.0f}" for value in values] if telling.custodian else told
+    values = [telling.bounds(found[name]) for name in shown]
+    texts = [f"{ends[1]:,.0f}" for ends in values if ends] if telling.custodian else told
     title = f"Unique in the table and among {everybody} people"
     picture = bars(labels, values, texts, "people", title)
-    ends = [telling.interval_in_words(found[name]) or "-" for name in shown]
-    rows = [list(row) for row in zip(labels, told, ends, strict=True)]
+    rows = [[label, said] for label, said in zip(labels, told, strict=True)]
+    heads, ends = ["what", "people"], [telling.interval_in_words(found[name]) for name in shown]
+    if any(end not in ("", said) for end, said in zip(ends, told, strict=True)):
+        heads.append("95 % interval")
+        rows = [[*row, end or "-"] for row, end in zip(rows, ends, strict=True)]
     return [
         Section(
             "How many people are unique in the population",
             text=verdict,
             shown=[
-                Shown("People who are unique", ("what", "people", "95 % interval"), rows, picture,
+                Shown("People who are unique", heads, rows, picture,
                       "Unique in the table, and of these and of all people in the population.")
             ],
         ),

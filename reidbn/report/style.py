@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 BLUE, ORANGE, INK, LINE = "#0072B2", "#D55E00", "#222222", "#777777"
+PALE = "#BBD7E8"  # of what lies between two numbers, or was so before
 SERIES = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLE: Any = {
     "font.size": 9.0,

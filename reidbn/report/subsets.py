@@ -15,7 +15,7 @@ import numpy as np
 from reidbn.errors import UsageError
 from reidbn.microdata.candidates import Candidates
 from reidbn.microdata.suda import Suda
-from reidbn.release.counts import down
+from reidbn.release.counts import BASE, down
 from reidbn.report.page import Section, Shown, bars
 from reidbn.report.style import BLUE, INK, blank, said_below, titled
 from reidbn.report.telling import Telling, in_words
@@ -180,6 +180,7 @@ def _banded(
     told = telling.bands(counts)
     texts = [in_words(count) for count in told]
     rows = [[label, text] for label, text in zip(labels, texts, strict=True)]
-    most = [max(count) if isinstance(count, list) else count for count in told]
-    picture = bars(labels, most, texts, "people", caption)
+    few = None if telling.custodian else (0, BASE - 1)  # of what is marked
+    ends = [few if count is None else count for count in told]
+    picture = bars(labels, ends, texts, "people", caption)
     return Shown(caption, (head, "people"), rows, picture, f"{caption}.")

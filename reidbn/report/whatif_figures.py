@@ -18,6 +18,7 @@ from reidbn.report.style import (
     INK,
     LINE,
     ORANGE,
+    PALE,
     SERIES,
     WIDE,
     blank,
@@ -157,7 +158,7 @@ def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
     rows = list(reversed(sobol.indices))
     figure, (axes,) = blank(WIDE, 1.3 + 0.42 * len(rows))
     at = np.arange(len(rows))
-    axes.barh(at, [i.total for i in rows], height=0.62, color="#BBD7E8")
+    axes.barh(at, [i.total for i in rows], height=0.62, color=PALE)
     axes.barh(at, [i.first for i in rows], height=0.34, color=LOW)
     axes.set_yticks(at, [f"{i.parameter}{' *' if i.is_assumption else ''}" for i in rows])
     axes.set_xlim(0, 1)
@@ -177,7 +178,7 @@ def draw_learned(learned: Learned, path: str | Path | None = None) -> Figure:
     figure, (axes,) = blank(WIDE, 1.3 + 0.5 * len(rows))
     at = np.arange(len(rows))
     for shift, mean, sd, colour in (
-        (0.14, [u.mean_before for u in rows], [u.sd_before for u in rows], "#BBD7E8"),
+        (0.14, [u.mean_before for u in rows], [u.sd_before for u in rows], PALE),
         (-0.14, [u.mean for u in rows], [u.sd for u in rows], LOW),
     ):
         axes.errorbar(mean, at + shift, xerr=2 * np.array(sd), fmt="o", color=colour)
@@ -198,7 +199,7 @@ def draw_uncertainty(
     """
     figure, (axes,) = blank(WIDE, 3.0)
     draws = uncertainty.draws
-    axes.hist(draws, bins=60, density=True, color="#BBD7E8")
+    axes.hist(draws, bins=60, density=True, color=PALE)
     axes.axvline(uncertainty.mean, color=INK, linewidth=1.2)
     axes.annotate("mean", (uncertainty.mean, 1.0), xycoords=("data", "axes fraction"),
                   ha="center", va="bottom", fontsize=8)  # fmt: skip
