@@ -1,5 +1,8 @@
 """One count of assumptions: the verdict, the register and the picture say the same."""
 
+import json
+import re
+
 import pytest
 
 import reidbn as rb
@@ -36,6 +39,23 @@ def test_verdict_register_and_figure_count_the_same_assumptions(people, scenario
     assert page.text[0] in [line for _, lines in beside.folded for line in lines]
     names = [entry.name for entry in register(result)]
     assert len(names) == len(set(names))  # nothing is counted twice
+
+
+def test_a_page_of_people_counts_as_the_report_does_and_leaves_the_models_own_chances(
+    people, tmp_path
+):
+    """The page said "one half" of what the scenario knows for sure, and counted the model's."""
+    result = rb.assess(
+        "adversary-routes", people, scenario="controlled-release", population=6_900_000
+    )
+    text = result.page(tmp_path / "p.html").read_text()
+    held = json.loads(re.search(r'id="held">(.*?)</script>', text, re.DOTALL)[1])
+    said = [(s["name"], s["value"], s["assumed"]) for s in held["stands_on"]]
+    assert said == [(e.name, e.value, e.is_assumption) for e in register(result)]
+    assert sum(s["assumed"] for s in held["stands_on"]) == len(assumed(result))
+    assert "one half" not in held["story"]
+    assert "if they try, they know everything" in held["story"]
+    assert "one half" not in " ".join(threat_model(result, Telling()).text)
 
 
 def test_the_middle_settings_of_a_published_grid_are_assumptions(people):

@@ -76,7 +76,7 @@ def payload(
         "format": FORMAT,
         "name": own.name,
         "title": own.title or own.name,
-        "story": own.story,
+        "story": own.story if people is None else people.story,
         "sources": [*own.sources],
         "shelf": own.shelf,
         "print": own.fingerprint[:12],
@@ -92,7 +92,7 @@ def payload(
         "start": _start(own, attack, start),
         "stands_on": [
             {"name": s.name, "value": s.value, "source": s.source, "assumed": s.is_assumption}
-            for s in folded_sources(own, sources(own))
+            for s in (folded_sources(own, sources(own)) if people is None else people.stands_on)
         ],
         "example": bool(own.subject),
         "cut": _cut(own if cover is None else attack, forms, subject),

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.frontier import Frontier
+from reidbn.attacks.routes.register import Entry, register, story
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import joint
 from reidbn.inference.query import Query
@@ -71,6 +72,9 @@ class Behind:
     edges: Array
     error: float
     """(2), rounded up."""
+    story: str
+    stands_on: tuple[Entry, ...]
+    """The register of the report: what the scenario sets is in it, and the table's own tables."""
 
     @property
     def mean(self) -> Array:
@@ -134,7 +138,8 @@ def behind(result: Assessment) -> Behind:
             f"together, or leave some out"
         )
     scenario = result.inputs.scenario
-    return _told(case, scenario.title or scenario.name, frontier, laws, grid)
+    found = _told(case, scenario.title or scenario.name, frontier, laws, grid)
+    return replace(found, story=" ".join(story(result)), stands_on=register(result))
 
 
 def _refuse_what_was_counted(result: Assessment) -> None:
@@ -212,7 +217,7 @@ def _told(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int
     middle[np.arange(len(middle)), middle.argmax(axis=1)] += 1 - middle.sum(axis=1)
     rest = outward[len(counts)] if few >= BASE else Tens(0, BASE - 1)
     found = Behind(
-        case, scenario, frontier, outward[: len(counts)], rest, middle, cells, edges, 0.0
+        case, scenario, frontier, outward[: len(counts)], rest, middle, cells, edges, 0.0, "", ()
     )
     off = 0.5 * float(np.abs(found.mean - laws.mean(axis=0)).sum())
     return replace(found, error=_up(off, down(len(laws))))

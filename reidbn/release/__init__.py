@@ -6,7 +6,7 @@ __getattr__ = face(
     __name__,
     {"writing": "private_folder probe safe_cells whole write_csv write_text"},
     {
-        "counts": "Alike NOT_BESIDE down",
+        "counts": "Alike FINE NOT_BESIDE down outwards",
         "writing": "held_folder",
         "ledger": "sketch",
         "seal": "sealed unsealed",

@@ -23,7 +23,7 @@ from reidbn.report.style import titled
 from reidbn.report.summary import Summary, told_left_out
 from reidbn.report.telling import NOT_TOLD, Telling, in_words
 from reidbn.report.thresholds import Rule, judge, written_alike
-from reidbn.report.words import per_cent
+from reidbn.report.words import one_in, per_cent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -317,7 +317,8 @@ def adversarial_test(result: Assessment, telling: Telling) -> Section:
     for c, measure in zip(acted.cells, ("marketer", "prosecutor"), strict=True):
         risk = result.risk(measure)
         agrees = not telling.custodian and c.verdict == AGREES  # its digits would tell the mean's
-        sampled = "as predicted" if agrees else telling.derived(c.sampled or 0.0, risk)
+        own = one_in(c.sampled or 0.0) if telling.custodian else NOT_TOLD
+        sampled = "as predicted" if agrees else own
         rows.append([c.what, telling.mean_in_words(risk), sampled, c.verdict])
     return Section(
         "Adversarial test",

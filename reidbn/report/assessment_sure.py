@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.readings import is_estimated
 from reidbn.attacks.routes.structured import StructuredPopulation
 from reidbn.report.page import Shown
 from reidbn.report.telling import NOT_TOLD, Telling
-from reidbn.whatif.uncertainty import uncertainty
+from reidbn.report.words import one_in
+from reidbn.whatif.scattered import ScatteredPoints, asked_at
+from reidbn.whatif.sensitivity import spans
+from reidbn.whatif.sobol import with_ranges
+from reidbn.whatif.uncertainty import Uncertainty, uncertainty
 from reidbn.written import counted, tiny
 
 SAMPLES = 20_000
+NEAR = 256  # draws among which those beside a quantile are looked for
 SURE = (
     "What the parameters leave open: every one is drawn from its prior, or evenly from its range.",
     "What the estimate of the population leaves open: the fits of all subsets move together over "
@@ -33,17 +40,47 @@ def _priors(result: Assessment, telling: Telling) -> list[Shown]:
         rows = [["mean", "not worked out: the attacker decides anew at every setting"]]
         return [Shown("What the parameters leave open", ("figure", "mean overall risk"), rows)]
     found = uncertainty(result, draws=SAMPLES)
-    risk = result.risk()
-    rows = [["mean", telling.derived(found.mean, risk)]]
-    rows += [
-        [f"{100 * q:g} % of draws below", telling.derived(e.value, risk)]
-        for q, e in found.quantiles.items()
-    ]
+    told = {q: one_in(e.value) for q, e in found.quantiles.items()}
+    rows = [["mean", one_in(found.mean)]]
+    if not telling.custodian:
+        told, rows = _told_draws(result, found, telling), []
+    rows += [[f"{100 * q:g} % of draws below", said] for q, said in told.items()]
     caption = "What the parameters leave open"
     beyond = set_outside(result)
     if beyond:
         caption += f" (not the mean of this report: {'; '.join(beyond)})"
     return [Shown(caption, ("figure", "mean overall risk"), rows)]
+
+
+def _told_draws(result: Assessment, found: Uncertainty, telling: Telling) -> dict[float, str]:
+    """Between what numbers each quantile lies: those told of a draw below it, and of one above.
+
+    How many times the mean of the report it is would tell more than both ends of either: of all
+    tables of 10 to 19 people beside a class of 90 that narrowed 353 of 1,126 marks, and these none.
+    """
+    case = result.whatif_case()
+    varied = with_ranges(case, spans(case, None), None)
+    if not any(map(case.matters, varied)):
+        return dict.fromkeys(found.quantiles, telling.mean_in_words(result.risk()))
+    points = ScatteredPoints([case], varied, draws=NEAR)
+    at = {name: values[0] for name, values in points.at.items()}
+    means, told = asked_at(case.as_mean(), at, points.count), {}
+
+    def ends(i: int) -> tuple[float, float] | None:
+        risk = case.each(case.answers({n: v[i : i + 1] for n, v in at.items()})[:, 0])
+        return telling.mean_ends(np.broadcast_to(risk, len(result)))
+
+    for q, e in found.quantiles.items():
+        below = np.where(means <= e.value, means, -np.inf)
+        above = np.where(means >= e.value, means, np.inf)
+        low, high = ends(int(below.argmax())), ends(int(above.argmin()))
+        if low is None or high is None:
+            told[q] = NOT_TOLD
+            continue
+        least = low[0] if np.isfinite(below).any() else 0.0
+        most = high[1] if np.isfinite(above).any() else 1.0
+        told[q] = f"{least:.4g} to {most:.4g}"
+    return told
 
 
 def set_outside(result: Assessment) -> list[str]:

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.scenario import Profile
-from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import Assessment
-from reidbn.attacks.routes.register import register
+from reidbn.attacks.routes.register import register, story
 from reidbn.report.drawing import draw
 from reidbn.report.page import Section, Shown, inline
 from reidbn.report.telling import Telling
@@ -42,7 +41,7 @@ def assumptions(result: Assessment, telling: Telling = OUTWARDS) -> Section:
 def threat_model(result: Assessment, telling: Telling) -> Section:
     """The adversary's story, the picture of the attack, what may be known, and the register."""
     stands_on = assumptions(result, telling)
-    attack, scenario = result.attack, result.inputs.scenario
+    attack = result.attack
     base = result.inputs.attack
     sources = {entry.name: entry.source for entry in register(result)}
     bare = attack.replace(story="", shelf="")  # these stand beside it, as the numbers do
@@ -63,7 +62,7 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
               sources[p.label]] for i, p in enumerate(result.groups.placed)]  # fmt: skip
     return Section(
         "Threat model and assumptions",
-        text=[attack.story, f"Scenario {told_name(scenario)}: {scenario.story}"],
+        text=list(story(result)),
         folded=[("Remarks and sources",
                  [*stands_on.text, *stands_on.bullets, *(f"Source: {s}" for s in base.sources)])],
         shown=[figure],

@@ -319,15 +319,6 @@ class Telling:
         ends = self.mean_ends(values)
         return None if ends is None else float(np.copysign(_edge(abs(ends[1])), ends[1]))
 
-    def derived(self, mean: float, values: Array) -> str:
-        """Another mean of the same people (over draws, say); outwards how many times the mean."""
-        if self.custodian:
-            return one_in(mean)
-        whole = float(values.mean())
-        if self.mean_ends(values) is None or whole == 0:
-            return NOT_TOLD
-        return f"{float(f'{mean / whole:.1g}'):g} times the mean"
-
     def quantile_ends(self, values: Array, q: float) -> tuple[float, float]:
         """Between what levels lies what a share q of the people does not exceed."""
         if self.custodian:

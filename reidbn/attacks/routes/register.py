@@ -14,6 +14,7 @@ import numpy as np
 from reidbn.attack.assumptions import is_assumption
 from reidbn.attack.numbers import is_assumed
 from reidbn.attack.scenario import ByPerson, Chance, FactLookup, Listed, Profile
+from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import Assessment
 
 BY_PERSON = "differs by person"
@@ -59,6 +60,16 @@ def assumed(result: Assessment, measure: str | None = None) -> tuple[str, ...]:
         or ((name in case.parameters or name in case.attack.numbers) and case.matters(name))
         or (name in case.attack.utilities and case.decides)
     )
+
+
+def story(result: Assessment) -> tuple[str, str]:
+    """The stories of the attack and of the scenario; what the model assumes is in the register.
+
+    A scenario may say something else of it, so that "Assumed: ..." at a story's end is left out.
+    """
+    scenario = result.inputs.scenario
+    of_scenario = f"Scenario {told_name(scenario)}: {scenario.story}".removesuffix(": ")
+    return result.attack.story.partition(" Assumed:")[0], of_scenario
 
 
 def _entries(result: Assessment) -> Iterator[Entry]:
