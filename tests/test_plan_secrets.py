@@ -1,5 +1,6 @@
 """Limits on the best guess of a secret, against every way to release and every set of people."""
 
+import json
 from itertools import product
 
 import numpy as np
@@ -196,3 +197,18 @@ def test_with_nobody_left_out_a_secret_beside_any_attack_is_proved(tmp_path):
     plan = rb.recommend(people, rb.load(tmp_path / "crowd.yaml"), **asked)
     assert plan.best.dropped == ("a",)
     assert plan.certificate.is_proved
+
+
+def test_the_page_does_not_say_that_a_secret_with_a_limit_was_not_looked_at(tmp_path):
+    frame = pd.DataFrame({"a": [1, 1, 2, 2] * 5, "d": list("AB") * 10, "e": list("AABB") * 5})
+    for secrets in (["d"], ["d", "e"]):
+        people = rb.read_table(frame, quasi_identifiers=["a"], sensitive=secrets)
+        asked = {"target": {"d": "best guess <= 50%"}}
+        attack = {"known": "worst-case", "population": 10_000, "attack": "adversary-routes"}
+        for more in ({}, attack):
+            plan = rb.recommend(people, **asked, **more)
+            told = json.loads(plan.report(tmp_path / "p.json").read_text())["not_looked_at"]
+            besides = [t for t in told if t.startswith("Who guesses d and knows e")]
+            unsaid = [t for t in told if t.startswith("Secret columns")]
+            assert len(besides) == len(secrets) - 1
+            assert unsaid == ["Secret columns, of which nothing is said here: e."] * len(besides)

@@ -184,7 +184,7 @@ def test_the_written_table_has_every_other_column_as_it_was_and_keeps_the_target
     people = rb.read_table(source, quasi_identifiers=["age", "sex", "race"])
     plan = rb.recommend(people, target="k=5", hierarchies={"age": "bands:10,20"},
                         suppress_at_most=0.05)  # fmt: skip
-    out = plan.write(tmp_path / f"safer.{ending}")
+    out = plan.write(tmp_path / f"safer.{ending}", keep_id=True)
     read = pd.read_csv if ending == "csv" else pd.read_parquet
     safer, before = read(out), read(source)
     kept = before[before.patient_id.isin(safer.patient_id)].reset_index(drop=True)
@@ -196,6 +196,34 @@ def test_the_written_table_has_every_other_column_as_it_was_and_keeps_the_target
     assert out.stat().st_mode & 0o077 == 0
     with pytest.raises(rb.errors.DataError, match="name the table"):
         plan.write(tmp_path / f"x.{ending}", source=frame.sample(frac=1, random_state=1))
+
+
+@pytest.mark.parametrize("named", [None, "patient_id"])
+def test_columns_that_name_a_person_are_left_out_of_the_file_with_a_word(tmp_path, shell, named):
+    frame = rb.datasets.synthetic_patients(300, seed=1)
+    frame["mail"] = [f"p{i}@there.org" for i in range(300)]
+    frame["fever"] = np.linspace(36.0, 41.0, 300)  # a number of its own that names nobody
+    if named:
+        frame["patient_id"] = frame["patient_id"] % 1000 * 7919 + np.arange(
+            300
+        )  # no running number
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    people = rb.read_table(tmp_path / "t.csv", quasi_identifiers=["age", "sex"], subject_id=named)
+    plan = rb.recommend(people, target="k=2", suppress_at_most=0.1, hierarchies={"age": "bands:10"})
+    with pytest.warns(rb.errors.ReidbnWarning, match="names a person: patient_id .*, mail "):
+        plan.write(tmp_path / "safer.csv")
+    left = [name for name in frame if name not in ("patient_id", "mail")]
+    assert list(pd.read_csv(tmp_path / "safer.csv")) == left
+    plan.write(tmp_path / "all.csv", keep_id=True)
+    assert list(pd.read_csv(tmp_path / "all.csv")) == list(frame)
+    code, said = shell(
+        "recommend", str(tmp_path / "t.csv"), "--qi", "age,sex", "--target", "k=2",
+        "--suppress-at-most", "10%", "--hierarchy", "age=bands:10",
+        "--write", str(tmp_path / "shell.csv"), *(["--subject-id", named] if named else []),
+    )  # fmt: skip
+    assert code == 0
+    assert "left out of the file, since it names a person: patient_id" in said
+    assert (tmp_path / "shell.csv").read_bytes() == (tmp_path / "safer.csv").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -250,7 +278,7 @@ def test_the_command_says_what_to_do_and_writes_it(shell, tmp_path):
     assert code == 0
     assert "No other way is better: proved." in said
     assert "hierarchy alone" not in said
-    assert "not looked at, and written as they are: patient_id, state" in said
+    assert "written as they are unless they name a person: patient_id, state" in said
     again = rb.read_table(out, quasi_identifiers=["age", "sex", "race"])
     assert again.k() >= 5
     limit, known = "overall: highest <= 50%", "age=0.5,sex=1"

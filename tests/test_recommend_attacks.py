@@ -370,3 +370,28 @@ def test_an_accepted_release_that_is_acted_out_finds_nobody_more_often_than_the_
         above.append(int((binom.sf(np.rint(hits) - 1, draws, limit) < 1e-6 / len(hits)).sum()))
     assert above[0] == 0
     assert above[1] > 0
+
+
+def test_a_plan_says_where_the_highest_risk_is_higher_than_it_was(tmp_path):
+    """Classes only grow; who is unique in the population is estimated of the coarser table."""
+    people = rb.read_table(
+        rb.datasets.synthetic_patients(800, seed=2), quasi_identifiers=["age", "sex", "race"]
+    )
+    call = {"known": "worst-case", "population": 100_000}
+    before = rb.assess("adversary-routes", people, **call)
+    coarse = people.generalise({"age": 1}, hierarchies={"age": "bands:10"})
+    after = rb.assess("adversary-routes", coarse, **call)
+    assert after.risk("journalist").max() > before.risk("journalist").max()
+    limit = float(after.risk("marketer").mean() + before.risk("marketer").mean()) / 2
+    plan = rb.recommend(
+        people, "adversary-routes", target={"marketer": f"mean <= {limit}"}, **call,
+        hierarchies={"age": "bands:10"}, keep=["sex", "race"],
+    )  # fmt: skip
+    assert plan.best.levels == {"age": 1, "sex": 0, "race": 0}
+    told = [note for note in plan.notes if note.startswith("the highest journalist under")]
+    assert len(told) == 1
+    assert f"{after.risk('journalist').max():.3g} then" in told[0]
+    assert not [note for note in plan.notes if "marketer" in note]
+    page = plan.report(tmp_path / "own.md", custodian=True).read_text()
+    assert told[0][1:] in page
+    assert "is higher than it was" not in plan.report(tmp_path / "out.md").read_text()

@@ -63,6 +63,8 @@ ATTACK = "adversary-routes"
 @click.option("--seconds", type=float, metavar="S", help="How long to search at most.")
 @click.option("--write", type=NewFile(".csv", ".parquet"), metavar="FILE",
               help="Write the table as it would be released. Restricted.")  # fmt: skip
+@click.option("--keep-id", is_flag=True,
+              help="Also write columns that name a person.")  # fmt: skip
 @result_options("html", "markdown", "json_report", "plot", "custodian")
 @output_options
 def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> None:
@@ -89,43 +91,51 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
     else:
         if not quiet:
             say_about(people)
-        best, people = plan.best, plan.people
-        wide = max(len(name) for name in best.levels)
-        for name, level in best.levels.items():
-            top = plan.highest[name]
-            what = (
-                "dropped"
-                if name in best.dropped
-                else f"level {level} of {top}"
-                if level
-                else "as it is"
-            )
-            click.echo(f"{name:<{wide + 2}}{what}")
-        if plan.is_sample:
-            click.echo(f"drawn: {len(people):,} of {plan.drawn_of:,} people")
-            for _, row in plan.sampled[plan.sampled.measure == "overall"].iterrows():
-                click.echo(
-                    f"mean overall under {row.under}: {row.all_released:.4g} with all released; "
-                    f"{row.per_released:.4g} per person released, {row.per_original:.4g} per "
-                    f"person of the table"
-                )
-        click.echo(f"left out: {best.suppressed:,} of {len(people):,} people")
-        click.echo(f"loss: {best.loss:.4g} ({plan.loss}; 0 as it is, 1 nothing left)")
-        for target, value in best.after.items():
-            click.echo(f"{target}: {best.before[target]:.4g} now, {value:.4g} then")
-        for _, row in plan.measures[plan.measures.measure == "overall"].iterrows():
-            click.echo(
-                f"overall under {row.under}: highest {row.highest_before:.4g} now, "
-                f"{row.highest_after:.4g} then; mean {row.mean_before:.4g} now, "
-                f"{row.mean_after:.4g} then"
-            )
-        click.echo(str(plan.certificate))
-    if plan.untouched and not as_json:
-        names = ", ".join(plan.untouched)
-        click.echo(f"not looked at, and written as they are: {names}; drop what names a person")
+        _say(plan)
     _write_page(plan, options)
     if options["write"]:
-        click.echo(f"the table as it would be released: {plan.write(options['write'])}", err=True)
+        written = plan.write(options["write"], keep_id=options["keep_id"])
+        click.echo(f"the table as it would be released: {written}", err=True)
+
+
+def _say(plan: ReleasePlan) -> None:
+    """What to do, what it keeps, and what proves it."""
+    best, people = plan.best, plan.people
+    wide = max(len(name) for name in best.levels)
+    for name, level in best.levels.items():
+        top = plan.highest[name]
+        what = (
+            "dropped"
+            if name in best.dropped
+            else f"level {level} of {top}"
+            if level
+            else "as it is"
+        )
+        click.echo(f"{name:<{wide + 2}}{what}")
+    if plan.is_sample:
+        click.echo(f"drawn: {len(people):,} of {plan.drawn_of:,} people")
+        for _, row in plan.sampled[plan.sampled.measure == "overall"].iterrows():
+            click.echo(
+                f"mean overall under {row.under}: {row.all_released:.4g} with all released; "
+                f"{row.per_released:.4g} per person released, {row.per_original:.4g} per "
+                f"person of the table"
+            )
+    click.echo(f"left out: {best.suppressed:,} of {len(people):,} people")
+    click.echo(f"loss: {best.loss:.4g} ({plan.loss}; 0 as it is, 1 nothing left)")
+    for target, value in best.after.items():
+        click.echo(f"{target}: {best.before[target]:.4g} now, {value:.4g} then")
+    for _, row in plan.measures[plan.measures.measure == "overall"].iterrows():
+        click.echo(
+            f"overall under {row.under}: highest {row.highest_before:.4g} now, "
+            f"{row.highest_after:.4g} then; mean {row.mean_before:.4g} now, "
+            f"{row.mean_after:.4g} then"
+        )
+    for note in plan.notes:
+        click.echo(note)
+    click.echo(str(plan.certificate))
+    if plan.untouched:
+        names = ", ".join(plan.untouched)
+        click.echo(f"not looked at, and written as they are unless they name a person: {names}")
 
 
 def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:

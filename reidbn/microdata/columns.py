@@ -116,7 +116,7 @@ _FORMATS: dict[str, Callable[[str], object]] = {
 
 def refuse_direct(name: str, labels: NDArray[Any], rows: int) -> None:
     """Raise if the column looks like a direct identifier; the message says which kind."""
-    looks = _looks_like(name, labels, rows)
+    looks = looks_direct(name, labels, rows)
     if looks:
         raise DataError(
             f'column "{name}" looks like a direct identifier ({looks}); leave it out, or '
@@ -124,7 +124,8 @@ def refuse_direct(name: str, labels: NDArray[Any], rows: int) -> None:
         )
 
 
-def _looks_like(name: str, labels: NDArray[Any], rows: int) -> str | None:
+def looks_direct(name: str, labels: NDArray[Any], rows: int) -> str | None:
+    """Why a column of so many rows, with these different values, seems to name people."""
     if re.sub(r"[^a-z]", "", name.lower()) in _NAMES:
         return "by its name"
     texts = [str(value) for value in labels[:: max(1, labels.size // _LOOKED_AT)].tolist()]

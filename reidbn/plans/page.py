@@ -134,16 +134,24 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
 
 def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
     """What none of the attacks behind the targets looked at."""
-    found = dict.fromkeys(s for r in plan.results.values() for s in not_looked_at(r, telling))
-    if found:
-        return list(found)
-    targets = " and ".join(map(str, plan.targets))
-    asked = {t.measure for t in plan.targets if t.on_secret}
-    secret = ", ".join(name for name in plan.people.sensitive if name not in asked)
-    return [
-        f"Attackers: no attack is asked about by {targets} (attack=, scenario=).",
-        *([f"Secret columns, of which nothing is said here: {secret}."] if secret else []),
-    ]
+    limited = tuple(dict.fromkeys(t.measure for t in plan.targets if t.on_secret))
+    others = ", ".join(name for name in plan.people.sensitive if name not in limited)
+    found = dict.fromkeys(
+        s for r in plan.results.values() for s in not_looked_at(r, telling, limited=limited)
+    )
+    if not found:
+        targets = " and ".join(map(str, plan.targets))
+        found[f"Attackers: no attack is asked about by {targets} (attack=, scenario=)."] = None
+        if others:
+            found[f"Secret columns, of which nothing is said here: {others}."] = None
+    for name in limited:
+        known = ", ".join(s for s in plan.people.sensitive if s != name)
+        if known:
+            found[
+                f"Who guesses {name} and knows {known} besides the columns above: the limit is "
+                f"about these columns alone (rb.disclosure takes other secrets as known, too)."
+            ] = None
+    return list(found)
 
 
 def _what_to_do(plan: ReleasePlan, *, custodian: bool) -> Shown:
@@ -184,7 +192,9 @@ def _kept(plan: ReleasePlan) -> Section:
         ]  # fmt: skip
         heads = ["measure", "under", "as it is", "then"]
         shown.append(Shown("Every measure of the attacks that were named", heads, told))
-    return Section("What it keeps", shown=shown)
+    return Section(
+        "What it keeps", shown=shown, text=[f"{n[:1].upper()}{n[1:]}." for n in plan.notes]
+    )
 
 
 def _finer(plan: ReleasePlan) -> Section:
@@ -231,7 +241,8 @@ def _allowed(plan: ReleasePlan) -> list[str]:
     kept = [n for n in plan.best.levels if plan.highest[n] and not plan.best.levels[n]]
     found = [f"as they were: {', '.join(kept)}"] if kept else []
     if plan.untouched:
-        found.append(f"not looked at, and written as they are: {', '.join(plan.untouched)}")
+        names = ", ".join(plan.untouched)
+        found.append(f"not looked at, and written as they are unless they name a person: {names}")
     return found
 
 

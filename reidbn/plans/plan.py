@@ -17,7 +17,7 @@ from reidbn.errors import UsageError
 from reidbn.microdata.generalise import generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.losses import ByFunction
-from reidbn.plans.nodes import Looked, Release
+from reidbn.plans.nodes import TIE, Looked, Release
 from reidbn.plans.released import not_looked_at, write_released
 from reidbn.plans.search import Certificate, Search
 from reidbn.plans.targets import Target
@@ -166,6 +166,18 @@ class ReleasePlan:
         return pd.DataFrame(rows, columns=columns)
 
     @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What is worse in the release than in the table, and why that can be."""
+        worse = self.measures[self.measures.highest_after > self.measures.highest_before + TIE]
+        left = " and fewer people are like those who stay" if self.best.suppressed else ""
+        return tuple(
+            f"the highest {row.measure.replace('_', ' ')} under {row.under} is higher than it was "
+            f"({row.highest_before:.3g} now, {row.highest_after:.3g} then): who is unique in the "
+            f"population is estimated anew of the changed table{left}"
+            for _, row in worse.iterrows()
+        )
+
+    @cached_property
     def front(self) -> pd.DataFrame:
         """Of the ways that were looked at, those of which no other loses less and is safer.
 
@@ -268,14 +280,19 @@ class ReleasePlan:
         assert self._found.left_out is not None  # noqa: S101 - a plan keeps its targets
         return left_out(people, self._found.left_out)
 
-    def write(self, path: str | os.PathLike[str], source: Any = None) -> Path:
+    @typed
+    def write(
+        self, path: str | os.PathLike[str], source: Any = None, *, keep_id: bool = False
+    ) -> Path:
         """Write the table as it would be released, every other column as it stands in the source.
 
         `source` is what the people were read from, a file or a frame, where it is not at hand any
         more.  Rows of those who are left out are not written; `path` ends in .csv or .parquet.
-        Columns that were not named as quasi-identifiers are written as they are (`untouched`).
+        Columns that were not named as quasi-identifiers are written as they are (`untouched`), but
+        for those that name a person (the `subject_id` of the table, names, running numbers), which
+        are left out with a word; `keep_id` writes them, too.
         """
-        return write_released(self.apply(), path, source)
+        return write_released(self.apply(), path, source, keep_id=keep_id)
 
     @property
     def untouched(self) -> tuple[str, ...]:
@@ -335,6 +352,7 @@ class ReleasePlan:
             "before": dict(best.before),
             "after": dict(best.after),
             "measures": self.measures.to_dict(orient="records"),
+            "notes": list(self.notes),
             "certificate": {
                 "nodes": proof.nodes, "counted": proof.counted, "skipped": proof.skipped,
                 "unsettled": proof.unsettled, "gap": proof.gap, "proved": proof.is_proved,

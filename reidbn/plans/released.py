@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.aside import aside
 from reidbn.attacks.parquet import write_frames
 from reidbn.errors import DataError, UsageError
+from reidbn.microdata.columns import looks_direct
 from reidbn.microdata.csvfile import head_of, is_csv
 from reidbn.microdata.sources import source_of
 from reidbn.microdata.table import People
@@ -22,8 +24,13 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".parquet")
 
 
-def write_released(people: People, path: str | os.PathLike[str], source: Any = None) -> Path:
-    """Write the people as they are released, with every other column of their source untouched."""
+def write_released(
+    people: People, path: str | os.PathLike[str], source: Any = None, *, keep_id: bool = False
+) -> Path:
+    """Write the people as they are released, with the other columns of their source untouched.
+
+    Columns that name a person go, unless `keep_id`, and it is said which.
+    """
     if Path(path).suffix.lower() not in ENDINGS:
         raise UsageError(f"{path}: end the name in .csv or .parquet")
     if people.history is not None:
@@ -31,7 +38,17 @@ def write_released(people: People, path: str | os.PathLike[str], source: Any = N
     source = people.reading.source if source is None else source
     if source is None:
         raise UsageError("what these people were read from is not at hand: name it, source=")
-    released = released_frame(people, _frame_of(source))
+    table = _frame_of(source)
+    released = released_frame(people, table)
+    named = {} if keep_id else naming(people, table)
+    if named:
+        which = ", ".join(f"{name} ({why})" for name, why in named.items())
+        aside(
+            ("naming", *named), 1.0,
+            f"left out of the file, since it names a person: {which}; keep_id=True (--keep-id) "
+            f"writes it",
+        )  # fmt: skip
+        released = released.drop(columns=[*named])
     if Path(path).suffix.lower() == ".csv":
         return write_csv(released, path, of_people=True)
     return Path(write_frames(path, [released]))
@@ -42,6 +59,32 @@ def not_looked_at(people: People, source: Any = None) -> tuple[str, ...]:
     source = people.reading.source if source is None else source
     header = [] if source is None else source_of(source).header
     return tuple(name for name in header if name not in people.quasi_identifiers)
+
+
+def naming(people: People, source: pd.DataFrame) -> dict[str, str]:
+    """Of the columns that nobody looked at, those that name a person, and how it is known."""
+    import pandas as pd
+
+    found, ids = {}, people.subject_ids
+    for name in source.columns:
+        if name in people.columns:
+            continue
+        column = source[name]
+        texts = column.astype(str).str.strip()
+        if ids is not None and np.array_equal(texts.iloc[people.rows_read], ids.astype(str)):
+            found[name] = "it tells persons apart"
+            continue
+        values = pd.Series(texts[column.notna() & (texts != "")].unique())
+        numbers = pd.to_numeric(values, errors="coerce")
+        labels = np.sort(values.to_numpy(dtype=object))
+        if values.str.fullmatch(r"[+-]?\d{1,18}").all():
+            labels = np.unique(values.to_numpy().astype(np.int64))
+        elif numbers.notna().all():
+            labels = np.unique(numbers)
+        why = looks_direct(name, labels, len(source)) if labels.size else None
+        if why:
+            found[name] = why
+    return found
 
 
 def released_frame(people: People, source: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,7 @@ people is in it; that some were left out is said of ten and more, as everywhere 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -80,14 +80,14 @@ KINDS = {
 NOBODY = Kind((), "", "")
 
 
-def not_looked_at(result: Result, telling: Telling) -> list[str]:
-    """The sentences of the section."""
-    return [f"{said[:1].upper()}{said[1:]}." for said in _said(result, telling)]
+def not_looked_at(result: Result, telling: Telling, *, limited: Sequence[str] = ()) -> list[str]:
+    """The sentences of the section; of the secrets that are `limited` something is said besides."""
+    return [f"{said[:1].upper()}{said[1:]}." for said in _said(result, telling, limited)]
 
 
-def _said(result: Result, telling: Telling) -> Iterator[str]:
+def _said(result: Result, telling: Telling, limited: Sequence[str]) -> Iterator[str]:
     yield from _of_a_model(result) if isinstance(result, Assessment) else _of_no_model(result)
-    yield from _of_the_table(result, telling)
+    yield from _of_the_table(result, telling, limited)
     yield from _not_asked(result)
 
 
@@ -154,12 +154,12 @@ def _of_no_model(result: Result) -> Iterator[str]:
         yield f"{FRAMEWORKS['linddun'][0]}s: {', '.join(LINDDUN)}"
 
 
-def _of_the_table(result: Result, telling: Telling) -> Iterator[str]:
+def _of_the_table(result: Result, telling: Telling, limited: Sequence[str]) -> Iterator[str]:
     """Columns in no group, and people left out."""
     table = result.table
     if not isinstance(table, People):
         return
-    used = set(_used(result))
+    used = {*_used(result), *limited}
     unused = [name for name in table.quasi_identifiers if name not in used]
     secret = [name for name in table.sensitive if name not in used]
     if unused:
