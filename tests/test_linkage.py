@@ -1,5 +1,6 @@
 """Linkage on sparse records against every subset of facts, by the definition."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import comb, prod
@@ -10,6 +11,7 @@ import pytest
 from sparse_oracle import agrees, random_table
 
 import reidbn as rb
+from reidbn.attack import Known, Knows, Scenario
 from reidbn.attacks.linkage import PRINTED
 from reidbn.theory import disagrees
 
@@ -235,6 +237,29 @@ def test_what_cannot_be_counted_is_drawn_and_says_so():
     assert np.array_equal(other.success, drawn.success)  # the same seed
 
 
+def test_columns_with_chances_are_read_however_they_are_said(tmp_path):
+    table = {"f0": [1, 2, 2, 2], "f1": [3, None, 4, 4], "f2": [5, 5, 6, 5]}
+    sparse = rb.read_sparse(table)
+    people = rb.read_table(pd.DataFrame(table), quasi_identifiers=["f0", "f1", "f2"])
+    chances = {"f0": 0.3, "f1": 0.5}
+    expected = rb.linkage(sparse, known=chances)
+    pairs = {"x": ("f0", 0.3), "y": (["f1"], 0.5)}
+    said = Scenario(
+        "mine", knows=Knows((Known("x", ("f0",), (0.6, 0.5)), Known("f1", ("f1",), (0.5,))))
+    )
+    for known in (pairs, rb.microdata.knowledge(people, chances), said):
+        found = rb.linkage(sparse, known=known)
+        assert found.success.tolist() == expected.success.tolist()
+        assert (found.success < 1).all()
+    sure = rb.linkage(sparse, known=rb.microdata.knowledge(people, ["f0", "f1"]))
+    assert sure.success.tolist() == rb.linkage(sparse, known={"f0": 1, "f1": 1}).success.tolist()
+    own = rb.microdata.knowledge(people, {"f0": [0.1, 0.2, 0.3, 0.4]})
+    with pytest.raises(rb.UsageError, match="chances of each person's own"):
+        rb.linkage(sparse, known=own)
+    with pytest.raises(rb.UsageError, match="more than one chance"):
+        rb.linkage(sparse, known=replace(said, set={"p_wrong": 0.1}))
+
+
 def test_some_facts_alone_and_what_is_known_together():
     cells, sparse, kinds = random_table(13, people=20, features=8)
     found = rb.linkage(sparse, known=["f1", "f4", "f7"], facts=[1, 2, 5])
@@ -351,6 +376,12 @@ def test_the_experiments_have_the_orders_of_the_paper():
         ({"success": "eccentricity", "share": 0.1}, 'share= is of success="separated" alone'),
         ({"draws": 0}, "draws"),
         ({"individuals": 99}, "individuals=99"),
+        ({"known": "any-facts"}, r'rb.assess\("linkage", sparse, scenario="any-facts"\)'),
+        ({"known": "worst-case"}, r'rb.assess\("linkage", sparse, scenario="worst-case"\)'),
+        ({"known": rb.attack.load_scenario("vague")}, r'scenario="vague"\)'),
+        ({"known": "voter-registration"}, "more than one chance for each fact"),
+        ({"known": rb.attack.load_scenario("who-is-attacking")}, "more than one chance"),
+        ({"known": {"both": (["f0", "f1"], 0.5)}}, "learnt together"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(options, message):

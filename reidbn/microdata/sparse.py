@@ -151,14 +151,24 @@ class Sparse:
         found = [self._places(word) for word in words]
         return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
-    def _places(self, word: Any) -> Ints:
+    def has(self, word: str) -> bool:
+        """Whether a word names any feature."""
+        return len(self._found(word)) > 0
+
+    def _found(self, word: Any) -> list[int]:
         if word in self._index:
-            return np.array([self._index[word]])
+            return [self._index[word]]
         wanted = plainly(word)
         for of in ("tags", "section", "category", "type"):
             here = [j for j, one in enumerate(self.schema) if wanted in _words(getattr(one, of))]
             if here:
-                return np.array(here)
+                return here
+        return []
+
+    def _places(self, word: Any) -> Ints:
+        here = self._found(word)
+        if here:
+            return np.array(here)
         words = {*self.names, *(tag for one in self.schema for tag in one.tags)}
         words |= {w for one in self.schema for w in (one.section, one.category, one.type) if w}
         raise UsageError(

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidbn.attack.scenario import Known, Knows, Scenario
+from reidbn.attack.scenariofile import load_scenario, scenarios
 from reidbn.attacks.linkage.curves import ORDERS, RULES, Curves, PersonCurve, support_of
 from reidbn.attacks.linkage.result import Linkage
 from reidbn.attacks.routes.arguments import individuals_of, truth, whole_number
@@ -18,6 +20,7 @@ from reidbn.calls import refuse_outside, typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.limits import MOST_CHECKED
 from reidbn.microdata.agree import agreement
+from reidbn.microdata.knowledge import Knowledge, is_pair
 from reidbn.microdata.sparse import Sparse
 from reidbn.progress import progress
 
@@ -28,7 +31,7 @@ MOST_FACTS = 1_000
 def linkage(
     sparse: Sparse,
     *,
-    known: str | Sequence[str] | Mapping[str, float] = "random",
+    known: str | Sequence[str] | Mapping[Any, Any] | Scenario | Knowledge = "random",
     match: str = "equal",
     facts: Sequence[int] | int | None = None,
     success: str = "best",
@@ -54,7 +57,9 @@ def linkage(
     `known` says which facts: "random" (any k), "rarest" (the k known of fewest people), "greedy"
     (each leaves the fewest others), "optimal" (the k that serve best), a tag, section or
     several names (any k of these), or {name: chance} for facts that are known independently, with
-    the chance `otherwise` of all others.  `weights` makes some facts likelier to be among the k.
+    the chance `otherwise` of all others; so are columns with chances read as {name: (columns,
+    chance)}, from a Knowledge or a Scenario.  `weights` makes some facts likelier to be among
+    the k.
     `facts` are the numbers of facts, 1 to 20 by default; more than a person has are all.
     `facts_together` makes features that the feature table puts together one fact.
 
@@ -187,6 +192,7 @@ def _held(curves: Curves) -> NDArray[np.int64]:
 
 def _knowing(curves: Curves, known: Any, otherwise: Any, weights: Any) -> tuple[Curves, str]:
     """What the attacker knows, and the words for it."""
+    known = _by_columns(known, curves.agreement.sparse)
     if isinstance(known, Mapping):
         if weights is not None:
             raise UsageError("weights= are about k facts; known={name: chance} says each chance")
@@ -225,6 +231,47 @@ def _knowing(curves: Curves, known: Any, otherwise: Any, weights: Any) -> tuple[
     return replace(curves, weights=heavy), f"{words}, weighted"
 
 
+def _by_columns(known: Any, sparse: Sparse) -> Any:
+    """Columns with chances as {name: (columns, chance)}; what else a scenario says is refused."""
+    if isinstance(known, Knowledge):
+        chances = known.probabilities if known.stated else np.ones(known.groups)
+        if not (known.is_shared and known.kinds is None and known.listed is None) or known.bands:
+            raise UsageError(
+                "known= has chances of each person's own, kinds of attackers, a list or bands, and "
+                'linkage takes one chance for each fact: known={"alcohol": 0.3}'
+            )
+        groups = zip(known.columns, chances.tolist(), strict=True)
+        return dict(zip(known.names, groups, strict=True))
+    named = isinstance(known, str) and known in scenarios() and not sparse.has(known)
+    return _of_scenario(load_scenario(known)) if named or isinstance(known, Scenario) else known
+
+
+def _of_scenario(scenario: Scenario) -> dict[str, Any]:
+    """A scenario that says a chance for some columns, and nothing else."""
+    knows = scenario.knows
+    items = () if knows is None else knows.known
+    plain = tuple(Known(one.name, one.columns, one.chance, source=one.source) for one in items)
+    pairs = {one.name: (one.columns, one.constant) for one in plain}
+    alone = scenario == replace(scenario, knows=Knows(plain), **_SAYS_NO_MORE)
+    if items and alone and None not in (p for _, p in pairs.values()):
+        return pairs
+    if items or knows is None or knows.parent is not None:
+        raise UsageError(
+            f"scenario {scenario.name} says more than one chance for each fact, or none; name the "
+            'facts and their chances: known={"alcohol": 0.3}'
+        )
+    raise UsageError(
+        f"scenario {scenario.name} says which facts are known, how they are matched and when the "
+        "attacker succeeds, which are arguments of their own here; ask it as a whole: "
+        f'rb.assess("linkage", sparse, scenario="{scenario.name}")'
+    )
+
+
+_SAYS_NO_MORE: dict[str, Any] = {
+    "set": {}, "given": {}, "do": {}, "parameters": (), "nodes": (), "questions": (),
+}  # fmt: skip
+
+
 def _are_names(known: Any) -> bool:
     return (
         isinstance(known, Sequence) and bool(known) and all(isinstance(name, str) for name in known)
@@ -238,9 +285,17 @@ def _by_name(curves: Curves, known: Mapping[Any, Any], otherwise: Any) -> NDArra
         raise UsageError('known= is empty; write {"alcohol": 0.3}')
     found = curves.agreement
     chances = np.full(len(found.facts), np.nan)
-    for word, value in known.items():
+    for word, said in known.items():
+        names, value = said if is_pair(said) else (word, said)
         p = _chance(value, f'known["{word}"]')
-        places = np.unique(found.fact_of[found.sparse.named(str(word))])
+        listed = [names] if isinstance(names, str) else list(map(str, names))
+        places = np.unique(found.fact_of[found.sparse.named(listed)])
+        if len(listed) > 1 and places.size > 1:
+            raise UsageError(
+                f'known["{word}"]: {", ".join(listed)} are learnt together, and here each fact is '
+                "known by itself: give each a chance of its own, or let the feature table put them "
+                "together (facts_together=True)"
+            )
         if (~np.isnan(chances[places]) & (chances[places] != p)).any():
             raise UsageError(
                 f'known["{word}"]: some of its facts have another chance by another name, or '
