@@ -13,7 +13,7 @@ from scipy.special import polygamma
 
 from reidbn.attack import Measured, Study, interval
 
-ONE, SEVERAL, SEED = 20_000, 400, 20261126
+ONE, SEVERAL, SEED = 20_000, 500, 20261126
 
 
 def one_study(rng, trials):
@@ -58,8 +58,11 @@ def main():
             f"| one study of {trials} trials | {one_study(rng, trials):.2%} | {spread:.2%} |",
             flush=True,
         )
-    for studies, between in ((3, 0.5), (3, 1.0)):
-        found, spread = several(rng, studies, between), np.sqrt(0.95 * 0.05 / SEVERAL)
+    for studies, between in ((3, 0.1), (3, 0.2), (3, 0.4), (3, 0.5), (3, 1.0)):
+        found, spread = (
+            several(np.random.default_rng([SEED, round(10 * between)]), studies, between),
+            np.sqrt(0.95 * 0.05 / SEVERAL),
+        )
         print(
             f"| a new setting after {studies} studies, `between` {between} | {found:.1%} | {spread:.1%} |",
             flush=True,

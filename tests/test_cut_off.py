@@ -225,3 +225,38 @@ def test_what_solve_says_is_under_stays_so_with_what_is_cut_off(question, parame
         assert true.max() <= target * (1 + 1e-9)
     right = rb.solve(wide, question, parameter, target, **how)
     assert bool(found.under) == (bool(right.under) and target > BEYOND)
+
+
+CAPPED = """
+schema_version: 1
+name: capped
+groups: {known: {members: {age: 0.5, sex: 0.5}, source: assumption}}
+subject: {class_size: {per: known, unit: records}}
+nodes:
+  asks: {states: 0..4, cpd: {kind: poisson, mean: 3}, source: assumption}
+  few: {parents: [asks], rows: [{when: {asks: "<=3"}, p: {yes: 0.2, no: rest}},
+                                {p: {yes: 0.01, no: rest}}], source: assumption}
+  named: {parents: [known, few], cpd: {kind: one-over, of: "@class_size", only_if: [few]}}
+questions: {risk: {target: named=yes}}
+"""
+
+
+def test_verdicts_and_plans_about_a_risk_count_what_is_cut_off(tmp_path):
+    rows = "\n".join(f"{age},{sex}" for age in (1, 2, 3, 1, 2, 5) for sex in "mfm")
+    table, model = tmp_path / "t.csv", tmp_path / "capped.yaml"
+    table.write_text(f"age,sex\n{rows}\n")
+    model.write_text(CAPPED)
+    people = rb.read_table(table, quasi_identifiers=["age", "sex"])
+    with pytest.warns(ReidbnWarning, match="beyond its last state"):
+        highest = float(rb.assess(rb.load(model), people).risk().max())
+    asked = ["assess", str(table), "--attack", str(model), "--qi", "age,sex"]
+    beyond = float(poisson.sf(4, 3.0))
+    for more, code in ((beyond / 2, 1), (beyond + 0.001, 0)):
+        for gate in (["--fail-above", f"{highest + more}"],
+                     ["--threshold", f"overall={highest + more}"]):  # fmt: skip
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = CliRunner().invoke(shell, [*asked, *gate], standalone_mode=False)
+                assert found.return_value == code
+    with pytest.raises(rb.errors.UsageError, match="let the states run further"):
+        rb.recommend(people, rb.load(model), target={"overall": highest + 0.1})

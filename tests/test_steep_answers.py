@@ -113,6 +113,7 @@ def test_what_never_was_is_learnt_with_its_interval():
     )
 
 
+@pytest.mark.slow
 def test_pooled_counts_are_learnt_from_within_the_stated_error():
     studies = "[{hits: 12, trials: 100, study: one}, {hits: 30, trials: 120, study: two}]"
     spec = f"{{measured: {studies}}}"
@@ -210,3 +211,41 @@ def test_a_peak_of_a_millionth_of_the_prior_is_within_the_stated_error(formula, 
     off = found.error * found.sd
     assert found.sd > 0
     assert (found.mean, found.sd) == pytest.approx((mean, np.sqrt(square - mean**2)), abs=off)
+
+
+OF_EACH = """
+schema_version: 1
+name: each
+parameters:
+  x: {value: .5, source: s, range: [0.1, 0.9], prior: {kind: uniform}}
+  y: {value: .3, source: s, range: [0.2, 0.6], prior: {kind: uniform}}
+subject: {c: {range: [0, 1], unit: probability}}
+numbers: {g: {is: "FORMULA", range: [0, 1]}}
+nodes:
+  a: {cpd: {kind: probability, p: $g}, source: s}
+  b: {parents: [a], rows: [{when: {a: yes}, p: {yes: $y, no: rest}}, {p: {yes: .01, no: rest}}],
+      source: s}
+questions: {risk: {target: a=yes}, seen: {target: a=yes, given: {b: yes}}}
+"""
+
+
+@pytest.mark.parametrize("question", ["risk", pytest.param("seen", marks=pytest.mark.wide)])
+@pytest.mark.parametrize(("formula", "true", "method"), [
+    ("x*c", lambda x, y, c: x * c, "exact"),
+    ("min(c, x*y)", lambda x, y, c: np.minimum(c, x * y), "scattered points"),
+    ("1/(1+exp(-(x-c)/0.01))", lambda x, y, c: expit((x - c) / 0.01), "quadrature"),
+])  # fmt: skip
+def test_every_subjects_mean_and_sd_are_within_their_stated_error(formula, true, method, question):
+    c, n = np.array([0.15, 0.3, 0.77]), 1_200
+    share = (np.arange(n) + 0.5) / n
+    x, y = 0.1 + 0.8 * share[:, None], 0.2 + 0.4 * share
+    attack = rb.loads(OF_EACH.replace("FORMULA", formula))
+    found = rb.subject_uncertainty(attack, question, subject={"c": c}, draws=100)
+    if question == "risk":
+        assert found.attrs["method"] == method
+    for i, own in enumerate(c.tolist()):
+        g = np.broadcast_to(true(x, y, own), (n, n))
+        g = g * y / (g * y + (1 - g) * 0.01) if question == "seen" else g
+        off = found.error[i] + 3e-6 * g.std()
+        assert (found["mean"][i], found.sd[i]) == pytest.approx((g.mean(), g.std()), abs=off)
+        assert found.error[i] < 1e-3 * g.std()

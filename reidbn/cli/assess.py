@@ -165,9 +165,10 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
 
 def _gate(result: Any, limit: float, *, as_json: bool) -> dict[str, Any]:
     """Who exceeds `--fail-above`, which is on everybody's overall risk, whatever the rule says."""
+    from reidbn.report.thresholds import cut_off
     from reidbn.report.words import people as people_of
 
-    cut = _cut_off(result)
+    cut = cut_off(result)
     count = int(is_above(result.risk() + cut, limit).sum())
     who = (
         f"{people_of(count, len(result))} {agree(count, 'has', 'have')}" if count else "nobody has"
@@ -177,18 +178,6 @@ def _gate(result: Any, limit: float, *, as_json: bool) -> dict[str, Any]:
         limit, f"{who} an overall risk above it{also}", exceeded=count > 0, as_json=as_json
     )
     return told | {"people_above": count}
-
-
-def _cut_off(result: Any) -> float:
-    """How much of a risk may lie beyond the states of what it stands on, at most."""
-    import warnings
-
-    from reidbn.inference.answers import tell
-
-    case = result.whatif_case()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is said beside the assessment
-        return sum(tell(case.attack, case.query, case.settings, case.subject).values())
 
 
 _OF_EVERYBODY = (

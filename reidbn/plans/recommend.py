@@ -15,6 +15,7 @@ from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import typed
 from reidbn.errors import DataError, EngineError, UsageError, did_you_mean
+from reidbn.inference.cut import MOST
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.proposed import propose_hierarchies
 from reidbn.microdata.table import People
@@ -26,6 +27,7 @@ from reidbn.plans.search import Certificate, Search
 from reidbn.plans.targets import Target, targets_of
 from reidbn.plans.ways import options_of
 from reidbn.population.subsets import fits_kept
+from reidbn.report.thresholds import cut_off
 
 
 @typed
@@ -180,6 +182,13 @@ def _bases(
             if not t.on_classes and t.measure not in base.risks:
                 hint = did_you_mean(t.measure, base.risks)
                 raise UsageError(f'target: {base.attack.name} has no measure "{t.measure}"; {hint}')
+    for base in found:
+        if not all(t.on_classes for t in targets) and (cut := cut_off(base)) > MOST:
+            raise UsageError(
+                f"{base.attack.name}: {cut:.2g} of what can be lies beyond the states of its "
+                f"nodes, and no plan on such risks is sure to keep a limit: let the states run "
+                f"further"
+            )
     spread = [[t] if t.on_classes else [replace(t, under=n) for n in bases] for t in targets]
     return bases, tuple(t for each in spread for t in each)
 

@@ -14,6 +14,7 @@ The verdict of an assessment by one rule, and what would flip it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.above import is_above, refuse_no_limit
-from reidbn.attacks.routes.assessment import Array, Assessment
+from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.inference.cut import SHOWN
 from reidbn.microdata.table import People
 from reidbn.release.counts import Tens
 from reidbn.report.telling import Telling
@@ -393,6 +395,15 @@ def written_alike(people: People, columns: Sequence[str] | None = None) -> NDArr
     return people.as_written().class_sizes(columns)
 
 
+def cut_off(result: Assessment, measure: str = OVERALL) -> float:
+    """How much of a risk may lie beyond the states of what it stands on, at most."""
+    if measure not in result.questions:  # counted in the table: no node is asked
+        return 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is said beside the assessment
+        return float(result.whatif_case(measure).cut_off({}).max())
+
+
 def judge(result: Assessment, rule: Rule) -> Judged:
     """An assessment by a rule."""
     result.refuse_simulated("a verdict")
@@ -403,6 +414,11 @@ def judge(result: Assessment, rule: Rule) -> Judged:
             raise UsageError(f'no measure "{rule.limit.measure}" to set a limit on; {hint}')
         risk = result.risk(rule.limit.measure)
     posed = "" if rule.on_classes else result.posed
+    cut = 0.0 if risk is None else cut_off(result, rule.limit.measure)
+    if risk is not None and cut > SHOWN:  # what lies beyond a node's states may be a hit
+        risk = np.minimum(risk + cut, 1.0)
+        most = f"with what is cut off of the states (at most {cut:.2g})"
+        posed = f"{posed}, {most}" if posed else most
     return Judged(rule, written_alike(result.inputs.people), risk, posed)
 
 

@@ -32,7 +32,8 @@ MEANS = 48  # ... and at least for the mean, at each of them
 FINE = 1 / 40  # of how far the mean is known: an sd between studies that is as good as none
 INNER = 16  # points for a chance, at each of both: exact to degree 31
 REACH = 8.5  # scales: beyond lies 2e-17 of a half-normal law
-STEPS = 9  # of Newton, to the last digits
+STEPS = 9  # of Newton, to the last digits, ...
+SETTLED = 1e-8  # ... after a step in logs so short: the next one would be its square
 DEPTH = 30.0  # logs below the peak, where a point no longer counts
 LEAST = 1e-10  # weight, likewise
 
@@ -164,7 +165,10 @@ def _concentration(m: Array, rest: Array, sd: float) -> Array:
         k = np.exp(log_k)
         spread = polygamma(1, m * k) + polygamma(1, rest * k)
         fall = -(m * polygamma(2, m * k) + rest * polygamma(2, rest * k)) * k / spread
-        log_k = log_k + (np.log(spread) - 2 * np.log(sd)) / fall
+        step = (np.log(spread) - 2 * np.log(sd)) / fall
+        log_k = log_k + step
+        if np.abs(step).max() < SETTLED:
+            break
     return np.asarray(np.exp(log_k))
 
 

@@ -9,7 +9,7 @@ apart says how far off their mean may be (Student's t, LEVEL).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
 
@@ -164,6 +164,12 @@ class ScatteredPoints:
             for i, (name, known) in enumerate(self.measures.items()):
                 at[name].append(known.at(u[:, i]))
         self.at = {n: np.array(parts) for n, parts in at.items()}
+        self.bends = {
+            n: np.unique(np.concatenate([bends(c, n, known.low, known.high) for c in cases]))
+            if not known.integer
+            else np.empty(0)
+            for n, known in self.measures.items()
+        }
 
     @property
     def count(self) -> int:
@@ -184,25 +190,65 @@ class ScatteredPoints:
         names = [n for n in names if n in self.at]
         seen = self.mean_answers(case, names)
         mean, sd = moments(seen)
-        u, weights = tail_draws(np.random.default_rng(SEED), (TAILS, len(names)))
-        at = {n: self.measures[n].at(part) for n, part in zip(names, u.T, strict=True)}
-        found = asked_at(case.as_mean(), at, TAILS)
-        beyond = found - np.clip(found, seen.min(), seen.max())
-        off = float(np.sqrt(np.average(beyond**2, weights=weights.prod(axis=1))))
-        off += sum(self._between_points(case, n, seen) for n in names)
+        mean_case = case.as_mean()
+
+        def asked(at: Mapping[str, Array], count: int) -> Array:
+            return asked_at(mean_case, at, count)[None]
+
+        off = float(self._unseen(names, asked, seen.min(), seen.max(), TAILS)[0])
         return replace(mean, error=mean.error + off), replace(sd, error=sd.error + off)
 
-    def _between_points(self, case: Asked, name: str, seen: Array) -> float:
-        """What a formula's peaks, along one parameter, are beyond all answers seen: no point fell
-        on those that are narrow.
+    def moments_of_each(self, case: Asked, names: Iterable[str]) -> tuple[Array, Array, Array]:
+        """Mean and sd of every subject's own answer, and what both are off by at most."""
+        from scipy.stats import t
+
+        names = [n for n in names if n in self.at]
+        size = 1 << self.log2
+        found: list[tuple[Array, Array]] = []
+        least, most = np.full(1, np.inf), np.full(1, -np.inf)
+        for repeat in range(self.repeats):
+            values = case.answers({n: self.at[n][repeat] for n in names})
+            values = np.broadcast_to(values, (len(values), size))
+            least = np.minimum(least, values.min(axis=1))
+            most = np.maximum(most, values.max(axis=1))
+            found.append((values.mean(axis=1), values.std(axis=1)))
+        means, sds = np.array(found).transpose(1, 0, 2)
+        mean = means.mean(axis=0)
+        sd = np.sqrt((sds**2 + (means - mean) ** 2).mean(axis=0))
+        reach = float(t.ppf((1 + LEVEL) / 2, self.repeats - 1)) / np.sqrt(self.repeats)
+        off = reach * np.maximum(means.std(axis=0, ddof=1), sds.std(axis=0, ddof=1))
+        off = off + np.abs(sd - sds.mean(axis=0))
+        count = int(np.clip(MOST_NUMBERS // len(mean), 1 << LEAST, TAILS))
+
+        def asked(at: Mapping[str, Array], _: int) -> Array:
+            return case.answers(at)
+
+        ends = least[:, None], most[:, None]
+        return mean, sd, off + self._unseen(names, asked, *ends, count)
+
+    def _unseen(
+        self,
+        names: Sequence[str],
+        asked: Callable[[Mapping[str, Array], int], Array],
+        least: Array | float,
+        most: Array | float,
+        count: int,
+    ) -> Array:
+        """What lies beyond all answers seen, as a root mean square: in the tails of the priors,
+        and where a formula peaks so closely that no point fell there.
         """
-        known = self.measures[name]
-        at = bends(case, name, known.low, known.high)
-        if not len(at) or takes_whole_numbers(case, name):
-            return 0.0
-        found = asked_at(case.as_mean(), {name: at}, len(at))
-        beyond = (found - np.clip(found, seen.min(), seen.max())) ** 2
-        return float(np.sqrt(np.maximum(beyond[1:], beyond[:-1]) @ known.between(at)))
+        u, weights = tail_draws(np.random.default_rng(SEED), (count, len(names)))
+        at = {n: self.measures[n].at(part) for n, part in zip(names, u.T, strict=True)}
+        found = asked(at, count)
+        square = (found - np.clip(found, least, most)) ** 2
+        off = np.sqrt(np.average(square, axis=1, weights=weights.prod(axis=1)))
+        for name in names:
+            known, bent = self.measures[name], self.bends[name]
+            if len(bent):
+                found = asked({name: bent}, len(bent))
+                square = (found - np.clip(found, least, most)) ** 2
+                off = off + np.sqrt(np.maximum(square[:, 1:], square[:, :-1]) @ known.between(bent))
+        return np.asarray(off)
 
 
 def asked_at(case: Asked, points: Mapping[str, Array], count: int) -> Array:

@@ -32,7 +32,7 @@ from reidbn.whatif.scattered import (
     method_words,
 )
 from reidbn.whatif.sensitivity import Over, spans
-from reidbn.whatif.sobol import COARSE, Grid, held, with_ranges
+from reidbn.whatif.sobol import COARSE, ROUNDED, Grid, held, with_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -328,6 +328,7 @@ def subject_uncertainty(
 ) -> pd.DataFrame:
     """One row per subject: mean and sd of their answer under priors, and sampled quantiles.
 
+    `error` is what the mean and the sd of the row are off by at most.
     All subjects share the same draws, so their differences are not blurred by sampling.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
 
@@ -342,27 +343,69 @@ def subject_uncertainty(
     shares = np.array(list(quantiles), dtype=float)
     for share in shares.tolist():
         refuse_outside("a quantile", share, least=0, most=1)
-    if is_rough(case, varied):
+    each = _each(case, varied)
+    if each.grid is None:
         found = each_at(case, varied, draws, seed)
-        mean, sd, method = found.mean(axis=1), found.std(axis=1), SCATTERED
         parts, draws = [np.quantile(found, shares, axis=1, method="inverted_cdf")], found.shape[1]
     else:
-        grid = Grid(case, varied)
-        mean, sd = grid.moments()
-        method = "exact" if grid.is_exact else "quadrature"
-        drawn = grid.draws(np.random.default_rng(seed), draws)
+        drawn = each.grid.draws(np.random.default_rng(seed), draws)
         step = max(1, MOST_NUMBERS // draws)
         parts = [
-            np.quantile(grid.at(drawn, slice(i, i + step)), shares, axis=1, method="inverted_cdf")
-            for i in range(0, len(grid.numerator), step)
+            np.quantile(
+                each.grid.at(drawn, slice(i, i + step)), shares, axis=1, method="inverted_cdf"
+            )
+            for i in range(0, len(each.mean), step)
         ]
     table: dict[str, Any] = {
-        "subject": case.names(len(mean)),
-        "mean": case.each(mean),
-        "sd": case.each(sd),
+        "subject": case.names(len(each.mean)),
+        "mean": case.each(each.mean),
+        "sd": case.each(each.sd),
+        "error": case.each(each.off),
     }
     values = case.each(np.concatenate(parts, axis=1).T)
     table |= {f"q{100 * q:g}": row for q, row in zip(shares, values.T, strict=True)}
     out = pd.DataFrame(table)
-    out.attrs.update(samples=draws, seed=seed, method=method)
+    out.attrs.update(samples=draws, seed=seed, method=each.method)
     return out
+
+
+@dataclass(frozen=True)
+class _Each:
+    """Mean and sd of every subject's answer, and what both are off by at most."""
+
+    mean: Array
+    sd: Array
+    off: Array
+    method: str
+    grid: Grid | None = None
+
+    @property
+    def is_coarse(self) -> bool:
+        return bool((self.off > np.maximum(COARSE * self.sd, FLAT * np.abs(self.mean))).any())
+
+
+def _each(case: Asked, varied: Mapping[str, Parameter]) -> _Each:
+    """From a quadrature; from scattered points where there is none, or they say more."""
+    found = None if is_rough(case, varied) else _each_of_grid(case, varied)
+    if found is not None and not found.is_coarse:
+        return found
+    points = ScatteredPoints([case], varied)
+    other = _Each(*points.moments_of_each(case, varied), SCATTERED)
+    return found if found is not None and found.off.max() <= other.off.max() else other
+
+
+def _each_of_grid(case: Asked, varied: Mapping[str, Parameter]) -> _Each | None:
+    try:
+        grid = Grid(case, varied)
+    except TooLarge:
+        return None
+    mean, sd = grid.moments()
+    floor = ROUNDED * np.maximum(np.abs(mean), sd)
+    if grid.is_exact:
+        return _Each(mean, sd, floor, "exact", grid)
+    off = floor + grid.off
+    if grid.evidence is not None:  # which is of their mean: each one's own is held against points
+        others = ScatteredPoints([case], varied).moments_of_each(case, varied)
+        apart = np.maximum(np.abs(mean - others[0]), np.abs(sd - others[1]))
+        off = np.maximum(off, apart + others[2])
+    return _Each(mean, sd, off, "quadrature", grid)
