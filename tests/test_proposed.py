@@ -16,7 +16,10 @@ MADE = {
              lambda v, up: up[1:3] == [v[:7], v[:4]]),
     "zip": ([f"{z:05}" for z in RNG.integers(1, 60, N) * 501], lambda v, up: up[1] == v[:4] + "*"),
     "icd": (RNG.choice(["E11.9", "I10", "C50.1", "U07.1", "V01", "D48", "D50.0", "E105"], N),
-            lambda v, up: up[1] == v[:3] and up[2].split("-")[0] <= v[:3]),
+            lambda v, up: up[1] == v[:3] and all(u[:3] <= v[:3] <= u[-3:] for u in up[2:4])),
+    "land": (RNG.choice(["France", "Peru", "Chad", "Iran", "south korea"], N),
+             lambda v, up: up[2] == {"F": "Europe", "P": "Americas", "C": "Africa"}.get(
+                 v[0], "Asia")),
     "income": (np.round(RNG.lognormal(10, 1, N)), lambda v, up: up[1] != up[0]),
     "weight": (np.round(RNG.normal(70, 12, N), 1), lambda v, up: up[1].startswith("[")),
     "town": (RNG.choice(list("abcdefgh"), N, p=[.4, .3, .2, .04, .02, .02, .01, .01]),
@@ -106,3 +109,69 @@ def test_a_hierarchy_written_for_arx_and_read_again_makes_the_same_groups(seed, 
         else:
             wide = (frame.age.max() - frame.age.min()) / most
             assert max(h - low for h, low in zip(sorted(highs), sorted(lows), strict=True)) <= wide
+
+
+def test_the_blocks_of_icd10_nest_and_each_lies_in_its_chapter():
+    from reidbn.microdata import icd10_blocks, icd10_chapters
+
+    every, chapters = icd10_blocks(), icd10_chapters()
+    assert len(every) == len(set(every)) == 274
+    assert len(chapters) == 22
+    for first, last in every:
+        assert first <= last
+        assert sum(low <= first and last <= high for low, high in chapters) == 1
+        for low, high in every:  # two of them part, or one holds the other
+            assert last < low or high < first or (first <= low and high <= last) or (
+                low <= first and last <= high)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "steps"),
+    [
+        ("C18.0", ["C18", "C15-C26", "C00-D49"]),
+        ("C97", ["C97", "C97-C97", "C00-D49"]),
+        ("E119", ["E11", "E10-E14", "E00-E90"]),
+        ("W10.1", ["W10", "W00-W19", "V00-Y99"]),
+        ("T25.2", ["T25", "T20-T25", "S00-T98"]),
+        ("U07.1", ["U07", "U00-U49", "U00-U99"]),
+        ("O9A.1", ["O9A", "O00-O9B (no block)", "O00-O9B"]),  # of a clinical modification
+    ],
+)
+def test_diagnoses_go_up_by_the_narrowest_block_and_the_chapter(code, steps):
+    people = rb.read_table({"dx": [code, "A00", "Z99"]}, quasi_identifiers=["dx"])
+    ladder = rb.microdata.by_icd10(people, "dx")
+    assert [ladder.up(code, level) for level in (1, 2, 3)] == steps
+
+
+def test_countries_go_up_by_the_regions_of_the_united_nations():
+    born = ["DE", "deu", "Germany", "UK", "United Kingdom", "Nauru", "Viet Nam", "USA", "Mexico"]
+    people = rb.read_table({"born": born}, quasi_identifiers=["born"])
+    ladder = rb.microdata.by_region(people, "born")
+    parts = [ladder.up(v, 1) for v in born]
+    assert parts == ["Western Europe"] * 3 + ["Northern Europe"] * 2 + [
+        "Micronesia", "South-eastern Asia", "Northern America", "Central America"]  # fmt: skip
+    assert {ladder.up(v, 2) for v in born} == {"Europe", "Oceania", "Asia", "Americas"}
+    more = rb.read_table({"born": [*born, "Kosovo"]}, quasi_identifiers=["born"])
+    with pytest.raises(rb.errors.DataError, match="1 value of 10 are no country") as said:
+        rb.microdata.by_region(more, "born")
+    assert '"Kosovo"' not in str(said.value).split("more=")[0]
+    with pytest.raises(rb.UsageError, match="did you mean"):
+        rb.microdata.by_region(more, "born", more={"Kosovo": "Southern Europ"})
+    own = rb.microdata.by_region(more, "born", more={"Kosovo": "Southern Europe"})
+    assert own.up("Kosovo", 2) == "Europe"
+    with pytest.raises(rb.errors.DataError, match="no codes of ICD-10"):
+        rb.microdata.by_icd10(more, "born")
+
+
+def test_every_country_stands_once_and_codes_that_may_be_states_are_not_proposed():
+    from reidbn.microdata import countries
+
+    by_code = {name: where for name, where in countries().items() if len(name) == 2}
+    by_three = [name for name in countries() if len(name) == 3]
+    assert len(by_code) == 248  # 247 of ISO 3166 that M49 puts in a region, and "UK"
+    assert len(by_three) == 247
+    assert len({part for part, _ in countries().values()}) == 22
+    assert len({region for _, region in countries().values()}) == 5
+    states = rb.read_table({"s": ["AL", "CA", "GA", "IN", "DE"] * 4}, quasi_identifiers=["s"])
+    ladder = rb.microdata.propose_hierarchies(states).get("s")
+    assert ladder is None or "Europe" not in {ladder.up(v, 1) for v in ("AL", "DE")}

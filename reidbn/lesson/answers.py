@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import reidbn as rb
@@ -153,6 +154,44 @@ def _relatives(rule: str = "posterior", depth: int = 1) -> Any:
 
 def _share(relative: str, column: str, rule: str = "posterior") -> float:
     return float(_relatives(rule).table().loc[relative, column])
+
+
+# -- 9: the least change -------------------------------------------------------------------------
+
+
+@cache
+def _released() -> Any:
+    return rb.read_table(
+        rb.datasets.synthetic_patients(1_500, seed=1),
+        quasi_identifiers=["age", "sex", "state", "race", "education", "marital"],
+    )
+
+
+@cache
+def _five_alike(share: float) -> Any:
+    bands = {"age": "bands:5,10,20"}
+    return rb.recommend(_released(), target="k=5", hierarchies=bands, suppress_at_most=share)
+
+
+def _under_the_list(column: str) -> int:
+    """Whose limit one level finer of a column breaks."""
+    plan = rb.recommend(
+        _released(), "adversary-routes", known="voter-registration", population=6_900_000,
+        unknown=["education", "marital"], target={"overall": 0.09}, suppress_at_most=0.02,
+        hierarchies={"age": "bands:5,10,20"},
+    )  # fmt: skip
+    return int(plan.binding.set_index("column").people[column])
+
+
+def _fewest_for_one_half(secrets: str) -> int:
+    """Over every choice of who is left out."""
+    n = len(secrets)
+    return min(
+        n - size
+        for size in range(1, n + 1)
+        for left in combinations(secrets, size)
+        if max(left.count(own) for own in left) <= size / 2
+    )
 
 
 EXERCISES: dict[int, Exercise] = {
@@ -373,5 +412,29 @@ EXERCISES: dict[int, Exercise] = {
         "depth=3, and measures['named'].",
         "Each of them never signed anything.",
         ((lambda: float(_relatives(depth=1).measures["named"].value), "That is one round."),),
+    ),
+    25: Exercise(
+        "With nobody left out, how large is the loss of the least change that keeps k = 5?",
+        lambda: float(_five_alike(0.0).best.loss),
+        "rb.recommend(people, target='k=5', hierarchies=...), without suppress_at_most; best.loss.",
+        "A few people left out save a column for everybody else: the price is theirs.",
+        ((lambda: float(_five_alike(0.02).best.loss), "That is with 2 % left out."),),
+    ),
+    26: Exercise(
+        "Under the voter list, for how many of the released would the limit break if the state "
+        "stayed as it is?",
+        lambda: float(_under_the_list("state")),
+        "binding, the row of the state.",
+        "A column that is on the list, and finer than age.",
+        ((lambda: float(_under_the_list("age")), "That is one level of age."),),
+    ),
+    27: Exercise(
+        "Four are written alike; three have asthma and one has gout. How many must be left out at "
+        "least, so that nobody's best guess is right more than half the time?",
+        lambda: float(_fewest_for_one_half("AAAB")),
+        "Try each choice: who is left, and what is their commonest illness?",
+        "k counts rows. A limit on a secret may ask for more, and who goes is a choice.",
+        ((lambda: 1.0, "Then two of three still have asthma."),
+         (lambda: 4.0, "That is everybody; is there no smaller choice?")),
     ),
 }  # fmt: skip

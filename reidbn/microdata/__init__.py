@@ -6,6 +6,7 @@ __getattr__ = face(
     __name__,
     {
         "candidates": "Candidates candidates",
+        "codelists": "by_icd10 by_region",
         "contingency": "Contingency contingency",
         "duck": "collapse",
         "hierarchy": "Bands Prefix Suffix",
@@ -25,6 +26,7 @@ __getattr__ = face(
         "banded": "seen",
         "assignment": "pair_probabilities",
         "classes": "class_ids class_sizes",
+        "codelists": "countries icd10_blocks icd10_chapters",
         "coding": "Raw tidy",
         "columns": "is_nhs_number",
         "csvfile": "code_csv",

@@ -3,7 +3,8 @@
     dates                      month, year, decade
     ages and other numbers     bands, each twice the one before (5, 10, 20 for ages)
     codes of one length        first characters (postcodes)
-    diagnoses of ICD-10        category (E11), chapter (E00-E90)
+    diagnoses of ICD-10        category (E11), block (E10-E14), chapter (E00-E90)
+    names of countries         sub-region, region
     other words                rare ones together: those of fewer than 5 % of people, then 20 %
 
 They are proposals: what bands mean something is for who knows the column to say.
@@ -25,6 +26,7 @@ import numpy as np
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
+from reidbn.microdata.codelists import ICD, are_countries, countries, steps_of_icd
 from reidbn.microdata.hierarchy import Bands, Hierarchy, Prefix, interval
 from reidbn.microdata.ladders import Dates, Ladder, as_hierarchy
 from reidbn.microdata.table import People
@@ -35,14 +37,6 @@ AGES = 130
 BANDS = 20  # of the narrowest ones
 SHARES = (0.05, 0.2)
 PARTED = ("quantiles", "width")
-_ICD = re.compile(r"([A-TV-Z]\d[0-9A-B])(?:\.?[0-9A-Z]{1,4})?|(U\d\d)(?:\.?\d)?")
-# [WHO10] chapters I to XXII, ends included; the clinical modification ends some a little later.
-_CHAPTERS = (
-    ("A00", "B99"), ("C00", "D49"), ("D50", "D89"), ("E00", "E90"), ("F00", "F99"), ("G00", "G99"),
-    ("H00", "H59"), ("H60", "H95"), ("I00", "I99"), ("J00", "J99"), ("K00", "K95"), ("L00", "L99"),
-    ("M00", "M99"), ("N00", "N99"), ("O00", "O9B"), ("P00", "P96"), ("Q00", "Q99"), ("R00", "R99"),
-    ("S00", "T98"), ("U00", "U99"), ("V00", "Y99"), ("Z00", "Z99"),
-)  # fmt: skip
 
 
 @typed
@@ -179,8 +173,10 @@ def proposal(labels: Sequence[Any], counts: Ints) -> Hierarchy | None:
     texts = [str(v) for v in values]
     if _are_dates(values):
         return Dates("month", "year", "decade")
-    if all(_ICD.fullmatch(t) for t in texts):
-        return Ladder({t: (t[:3], _chapter(t)) for t in texts})
+    if all(ICD.fullmatch(t) for t in texts):
+        return Ladder({t: steps_of_icd(t) for t in texts})
+    if are_countries(texts):
+        return Ladder({t: countries()[t.casefold()] for t in texts})
     numbers, length = _numbers(values), len(texts[0])
     codes = all(len(t) == length > FEWEST and re.fullmatch(r"[0-9A-Z]+", t) for t in texts)
     if codes and (numbers is None or any(t.startswith("0") for t in texts)):
@@ -224,11 +220,6 @@ def _bands(numbers: Sequence[float]) -> Bands | None:
     if not widths:
         return None
     return Bands(*(int(w) if float(w).is_integer() else w for w in widths))
-
-
-def _chapter(code: str) -> str:
-    ends = [pair for pair in _CHAPTERS if pair[0] <= code[:3] <= pair[1]]
-    return "-".join(ends[0]) if ends else f"{code[0]} (no chapter)"
 
 
 def _rare_together(counts: dict[str, int], shares: Sequence[float] = SHARES) -> Ladder | None:

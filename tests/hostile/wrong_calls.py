@@ -175,6 +175,9 @@ def sparse(folder):
     table = rb.read_sparse(cells)
     fam = rb.datasets.synthetic_families(3, seed=1)
     told = rb.read_sparse(fam.table, features=fam.features)
+    coded = rb.read_table(
+        {"dx": ["A00", "E11.9"], "born": ["DE", "Peru"]}, quasi_identifiers=["dx", "born"]
+    )
     return {
         "read_sparse": (rb.read_sparse, {
             "source": cells, "features": None, "subject_id": None, "missing_values": (),
@@ -196,6 +199,10 @@ def sparse(folder):
             "people": people(), "columns": ["age"]}),
         "microdata.in_parts": (rb.microdata.in_parts, {
             "people": people(), "column": "age", "parts": [4, 2], "by": "width"}),
+        "microdata.by_icd10": (rb.microdata.by_icd10, {
+            "people": coded, "column": "dx"}),
+        "microdata.by_region": (rb.microdata.by_region, {
+            "people": coded, "column": "born", "more": {"Kosovo": "Southern Europe"}}),
         "microdata.rare_together": (rb.microdata.rare_together, {
             "people": people(), "column": "age", "shares": [0.3, 0.9]}),
         "microdata.write_hierarchy": (rb.microdata.write_hierarchy, {
