@@ -57,21 +57,27 @@ def fit(table, everybody):
 # -- the layer against integrals -------------------------------------------------------------------
 
 
+def spread(s, m):
+    """Equation (2) of theory/layer.py."""
+    return min(s * mp.exp(-mp.mpf("0.3") * m), mp.mpf("2.5"))
+
+
 def expectation(g, *, a, b, s, x, n):
-    """E[g(p)] over equation (1) of theory/layer.py, by quadrature of the density itself."""
+    """E[g(p)] over (1) and (2) of theory/layer.py, by quadrature of the density itself."""
+    own = spread(s, a + b * x)
 
     def density(e):
-        wide = mp.sqrt(s**2 + mp.mpf("2.25"))
-        return mp.mpf("0.9") * mp.npdf(e, 0, s) + mp.mpf("0.1") * mp.npdf(e, 0, wide)
+        wide = mp.sqrt(own**2 + mp.mpf("0.7225"))
+        return mp.mpf("0.9") * mp.npdf(e, 0, own) + mp.mpf("0.1") * mp.npdf(e, 0, wide)
 
     def integrand(e):
         p = min(mp.exp(a + b * x + e) / n, mp.mpf("0.999999"))
         return density(e) * g(p)
 
-    return mp.quad(integrand, [-9, -4, -1, -0.3, 0, 0.3, 1, 4, 9], maxdegree=4)
+    return mp.quad(integrand, [-14, -9, -4, -1, -0.3, 0, 0.3, 1, 4, 9, 14], maxdegree=4)
 
 
-@pytest.mark.parametrize(("x", "s"), [(-1.0, 0.3), (1.5, 0.5)])
+@pytest.mark.parametrize(("x", "s"), [(-1.0, 0.3), (1.5, 0.5), (-6.0, 0.4)])
 def test_the_chances_of_the_layer_are_the_integrals_they_stand_for(x, s):
     n, N, a, b = 300, 3_000, 0.2, 0.9
     layer = CalibratedLayer(n, *(np.array([v]) for v in (a, b, s, 1.0)))
@@ -101,8 +107,10 @@ def test_the_chances_of_the_layer_are_the_integrals_they_stand_for(x, s):
 def test_large_classes_are_integrated_around_their_mode(f, x):
     n, N, (a, b, s) = 1_000, 20_000, (0.1, 1.0, 0.4)
 
+    wide = spread(s, a + b * x)
+
     def posterior(t, v):
-        return mp.exp((f - 1) * t - mp.exp(t) - (t - a - b * x) ** 2 / (2 * s**2)) * v
+        return mp.exp((f - 1) * t - mp.exp(t) - (t - a - b * x) ** 2 / (2 * wide**2)) * v
 
     middle = float(np.log(f))
     ends = [middle + d for d in (-3, -1, -0.3, -0.1, 0, 0.1, 0.3, 1, 3)]

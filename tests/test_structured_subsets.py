@@ -440,7 +440,7 @@ def test_structures_are_shown_side_by_side(result, people, tmp_path):
     assert "structures disagree by a factor" in rows.loc["structured", "remarks"]
 
 
-def test_missing_cells_and_weights_are_told(people):
+def test_missing_cells_are_told(people):
     frame = rb.datasets.synthetic_patients(600, seed=3).astype(object)
     frame.loc[::9, "race"] = None
     wild = rb.read_table(frame, quasi_identifiers=QI, missing="matches-anything")
@@ -448,10 +448,116 @@ def test_missing_cells_and_weights_are_told(people):
     assert not found.classes.is_partition
     assert any("approximation as-written" in note for note in found.summary().notes)
     assert ((found.risk("journalist") >= 0) & (found.risk("journalist") <= 1)).all()
-    frame = rb.datasets.synthetic_patients(600, seed=3).assign(weight=33.0)
-    weighted = rb.read_table(frame, quasi_identifiers=QI, weights="weight")
-    notes = assessed(weighted).summary().notes
-    assert any("survey weights are not used: structured was asked for" in n for n in notes)
+
+
+# -- survey weights --------------------------------------------------------------------------------
+
+
+def by_the_column(frame):
+    """Everybody stands for 30 people, and those of one sex for 6."""
+    return frame.assign(weight=np.where(frame["sex"] == "female", 6.0, 30.0))
+
+
+def weighted(frame, **more):
+    return rb.read_table(by_the_column(frame), quasi_identifiers=QI, weights="weight", **more)
+
+
+def test_whoever_stands_for_many_is_told_what_a_larger_population_tells():
+    """Where sex is known the weight is, too: as of a sample of one in so many of everybody."""
+    frame = rb.datasets.synthetic_patients(600, seed=3)
+    people, plain_people = weighted(frame), rb.read_table(frame, quasi_identifiers=QI)
+    found = assessed(people, population=None).population
+    rows = np.arange(found.classes.rows)
+    f = np.minimum(found.classes.sizes_of(rows), 4).astype(np.int8)
+    told = found.structured.told(found.row_of[rows], f)
+    stands = people.weights[found.classes.some]
+    known = [m for m in range(16) if m >> QI.index("sex") & 1 and found.structured.speaks[m]]
+    assert len(known) == 7
+    for each in (6.0, 30.0):
+        plain = assessed(plain_people, population=600 * each)
+        own = plain.population.structured.told(found.row_of[rows], f)
+        some = stands == each
+        for mine, theirs in zip(told, own, strict=True):
+            small = f[known][:, some] <= 3
+            np.testing.assert_allclose(
+                mine[known][:, some][small], theirs[known][:, some][small], rtol=1e-2
+            )
+
+
+def test_the_population_of_weights_is_their_sum_and_alike_ones_are_none():
+    frame = rb.datasets.synthetic_patients(600, seed=3)
+    people = weighted(frame)
+    assert "sum to" in assessed(people, population=None).groups.notes[0]
+    alike = rb.read_table(frame.assign(weight=33.0), quasi_identifiers=QI, weights="weight")
+    told, plain = assessed(alike), assessed(rb.read_table(frame, quasi_identifiers=QI))
+    for measure in plain.risks:
+        np.testing.assert_array_equal(told.risk(measure), plain.risk(measure))
+    light = rb.read_table(by_the_column(frame).assign(weight=lambda t: t["weight"] / 10),
+                          quasi_identifiers=QI, weights="weight")  # fmt: skip
+    with pytest.raises(rb.errors.DataError, match=r"survey weight below 1.*trim the weights"):
+        assessed(light, population=1_200)
+
+
+def test_weights_meet_suppressed_people_joined_columns_and_a_part_of_the_people():
+    frame = rb.datasets.synthetic_patients(600, seed=3)
+    people = weighted(frame)
+    whole = assessed(people, population=12_000)
+    left = people.suppress(2, ["age", "sex"])
+    assert 100 < len(left) < 600
+    fewer, stay = assessed(left, population=12_000), left.origin
+    np.testing.assert_allclose(fewer.risk("journalist"), whole.risk("journalist")[stay], rtol=1e-5)
+    some = np.arange(3, 600, 11)
+    part = assessed(people, population=12_000, individuals=some)
+    for measure in ("journalist", "journalist_match"):
+        np.testing.assert_allclose(part.risk(measure), whole.risk(measure)[some], rtol=1e-5)
+    worst = rb.assess("adversary-routes", people, population=12_000, population_model="structured")
+    assert (worst.risk("journalist") >= whole.risk("journalist") - 1e-6).all()
+    ends = whole.population_uncertainty().table()
+    assert (ends["low"] <= ends["mean"]).all()
+    assert (ends["mean"] <= ends["high"]).all()
+    notes = whole.summary().notes
+    assert any("for how many people each stands" in n for n in notes)
+    assert not any("not used" in n for n in notes)
+
+
+def test_weights_that_no_structure_can_use_are_said_to_be_unused():
+    frame = rb.datasets.synthetic_patients(90, seed=3)
+    few = assessed(weighted(frame), population=2_000)
+    assert any("survey weights are not used: pitman-bayes" in n for n in few.summary().notes)
+
+
+# -- shares above a threshold ----------------------------------------------------------------------
+
+
+def test_the_interval_of_a_share_holds_what_is_said_and_what_turns_out():
+    """By hand: risks turn out at levels, whoever is likelier than a level to be unique is."""
+    people = patients()
+    found = assessed(people)
+    sure = found.population_uncertainty()
+    limits = [0.005, 0.02, 0.05, 0.1, 0.3]
+    told = sure.shares_above(limits, "journalist")
+    said = [(found.risk("journalist") > t).mean() for t in limits]
+    np.testing.assert_array_equal(told["share"], said)
+    chances = found.population.unique(np.arange(found.classes.rows))[found.classes.of_person]
+    chances = chances * (np.stack([people.class_sizes(
+        [c for j, c in enumerate(QI) if m >> j & 1]) if m else np.full(600, 600)
+        for m in range(16)]).T == 1)  # fmt: skip
+    turned = [(chances > (k + 0.5) / 12).mean(axis=1) for k in range(12)]
+    by_hand = np.array([np.mean([(r > t + 1e-12).mean() for r in turned]) for t in limits])
+    assert (told["low"] <= np.minimum(by_hand, told["share"]) + 1e-12).all()
+    assert (told["high"] >= np.maximum(by_hand, told["share"]) - 1e-12).all()
+    for side in ("low", "high"):
+        assert told[side].is_monotonic_decreasing
+    closer = assessed(people).population_uncertainty(0.5).shares_above(limits, "journalist")
+    assert (closer["high"] - closer["low"] <= told["high"] - told["low"] + 1e-12).all()
+    joined = rb.assess("adversary-routes", people, population=20_000, population_model="structured")
+    share = joined.population_uncertainty().shares_above([0.05], "journalist").iloc[0]
+    assert 0 <= share["low"] <= share["share"] <= share["high"] <= 1
+    with pytest.raises(rb.errors.UsageError, match="knows of nothing else"):
+        sure.shares_above([0.1], "journalist_match")
+    other = assessed(people, population_model="log-linear").population_uncertainty()
+    with pytest.raises(rb.errors.UsageError, match='population_model="structured"'):
+        other.shares_above([0.1], "journalist")
 
 
 def test_many_people_are_told_what_each_of_them_is_told():

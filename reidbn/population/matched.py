@@ -17,7 +17,7 @@ from reidbn.population.cautious import is_uncompared, uncompared
 from reidbn.population.margins import share_alike
 from reidbn.population.result import Uniqueness
 from reidbn.population.sample import Sample
-from reidbn.population.weights import LIGHT
+from reidbn.population.weights import LIGHT, stood_for_each
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.loglinear import Cells, Risk, mean_inverse_beside, risk
 from reidbn.theory.survey import individual_risk
@@ -277,7 +277,7 @@ def _on_labels(people: People, register: People, columns: list[str]) -> Any:
 
 def _cells(people: People, columns: list[str], sample: Sample, *, predictive: bool) -> Cells:
     ids, count = people.class_ids(columns)
-    weights = stood_for_each(people, sample)
+    weights = standing(people, sample)
     codes = people.codes(columns)
     present, compact = [], np.empty((len(people), len(columns)), dtype=np.int64)
     for j, name in enumerate(columns):
@@ -294,20 +294,11 @@ def _cells(people: People, columns: list[str], sample: Sample, *, predictive: bo
     )
 
 
-def stood_for_each(people: People, sample: Sample) -> Floats:
+def standing(people: People, sample: Sample) -> Floats:
     """For how many people each record stands; none for less than one."""
     if people.weights is None or sample.is_complete:
         return np.full(len(people), sample.N / len(people))
-    weights = sample.weighing[0] * people.weights
-    light = int((weights < 1).sum())
-    if light:  # read as sure to be in the table, whoever is like them would be unique for certain
-        scaled = f", scaled to the population of {sample.N:,}" if sample.weighing[1] else ""
-        raise DataError(
-            f"{counted(light, 'person')} {agree(light, 'has', 'have')} a survey weight below 1"
-            f"{scaled}; a weight says for how many people a record stands: trim the weights, or "
-            'ask model="benedetti-franconi", which counts light classes as whole in the table'
-        )
-    return np.asarray(weights, dtype=np.float64)
+    return stood_for_each(people.weights, sample.N, sample.weighing)
 
 
 def _shares(codes: Ints, N: int) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.population.margins import posterior_of
-from reidbn.population.matched import stood_for_each
+from reidbn.population.matched import standing
 from reidbn.population.pitman import PitmanFit, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness
 from reidbn.population.sample import Sample, is_one_off
@@ -124,7 +124,7 @@ def _standing(sample: Sample, ids: Ints, codes: Ints, counts: Ints) -> tuple[Flo
     """For how many people rows stand; None where nothing says that some stand for more."""
     if sample.people is None or sample.people.weights is None:
         return None
-    weights = stood_for_each(sample.people, sample)
+    weights = standing(sample.people, sample)
     if np.ptp(weights) <= ALIKE * weights.mean():
         return None
     own = np.bincount(ids, weights) / counts

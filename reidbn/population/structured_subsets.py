@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from reidbn.microdata.classes import some_of
+from reidbn.errors import TooLarge
+from reidbn.microdata.classes import class_ids, some_of
 from reidbn.microdata.rows import DistinctRows
 from reidbn.microdata.slab import sizes_of_rows
 from reidbn.microdata.table import People
@@ -35,6 +36,7 @@ from reidbn.population.structured import (
     drawn_chances,
 )
 from reidbn.population.structured_fitting import frequencies_of, is_ordered, own_columns
+from reidbn.population.weights import ToldByValues
 from reidbn.progress import progress
 from reidbn.theory.class_law import mean_inverse
 from reidbn.theory.frequencies import FrequencyTable
@@ -54,6 +56,31 @@ CALIBRATED_ON = 1 << 25
 """Row x subset cells that layers are calibrated on; more people are drawn from."""
 COMPARED_ON = 1 << 22  # the same for how far structures are apart
 BLOCK = 1 << 18  # cells that are worked on at a time
+KNOTS_OF_WEIGHT = 7
+MOST_PLACES = 1 << 28  # row x subset cells of survey weights
+
+
+@dataclass(frozen=True, eq=False)
+class Stands:
+    """For how many people those of each row stand, on every subset, and what follows."""
+
+    sizes: Floats
+    """Knots of the population, were everybody of the table like one row."""
+    layers: tuple[SubsetLayers, ...]
+    """What is said where everybody stands for that many."""
+    place: Single
+    """Where each row is between the knots: subset wanted x row."""
+
+    def between(self, rows: Ints) -> tuple[NDArray[np.int32], Single]:
+        """The knot before each row, and how far beyond it the row is."""
+        place = self.place[:, rows]
+        low = np.minimum(place.astype(np.int32), len(self.sizes) - 2)
+        return low, place - low
+
+    def alike(self, rows: Ints) -> Floats:
+        """For how many people those of each row stand: subset wanted x row."""
+        beside = np.log(self.sizes / self.layers[0].n - 1)
+        return 1 + np.exp(np.interp(self.place[:, rows], np.arange(len(self.sizes)), beside))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +93,8 @@ class StructuredSubsets:
     """Where each subset is among those whose shares are asked for; -1: the model says nothing."""
     answers: Floats
     """By subset asked for: chance of a unique row by forest, classes, mixture, calibrated."""
+    stands: Stands | None = None
+    """For how many people those of each row stand, where survey weights say so."""
 
     @property
     def speaks(self) -> NDArray[np.bool_]:
@@ -80,18 +109,35 @@ class StructuredSubsets:
         """
         f = f[self.marginals.wanted]
         knot, beyond = self.layers.at(self.marginals.log_rank(rows, f))
-        unique = read(self.layers.unique, knot, beyond)
-        table = self._match
-        knot += (np.minimum(f, FEW).astype(np.int32) - 1) * np.int32(table[0].size)
-        match = read(table, knot, beyond)
+        size = np.int32(self.layers.unique.size)
+        of_size = knot + (np.minimum(f, FEW).astype(np.int32) - 1) * size
+        if self.stands is None:
+            unique, match = read(self._unique, knot, beyond), read(self._match, of_size, beyond)
+        else:
+            low, further = self.stands.between(rows)
+            unique, match = (
+                read(table, at + low * size * many, beyond) * (1 - further)
+                + read(table, at + (low + 1) * size * many, beyond) * further
+                for table, at, many in ((self._unique, knot, 1), (self._match, of_size, FEW))
+            )
         if np.array_equal(self.place, np.arange(len(self.place))):
             return unique, match
         return unique[self.place], match[self.place]
 
     @cached_property
+    def _every(self) -> tuple[SubsetLayers, ...]:
+        """One, or one for each of so many people for whom each of the table stands."""
+        return (self.layers,) if self.stands is None else self.stands.layers
+
+    @cached_property
+    def _unique(self) -> Single:
+        """P(F = 1 | f = 1): layers x subset x knot."""
+        return np.stack([layers.unique for layers in self._every])
+
+    @cached_property
     def _match(self) -> Single:
-        """E[1/F | f]: class size x subset x knot."""
-        return np.stack(self.layers.match)
+        """E[1/F | f]: layers x class size x subset x knot."""
+        return np.stack([np.stack(layers.match) for layers in self._every])
 
     @cached_property
     def apart(self) -> Floats:
@@ -112,12 +158,24 @@ class StructuredSubsets:
 
         `frequencies` are those of the classes on every subset.  The estimate lies between the ends.
         """
-        layers = self.layers
+        found = [self._ends_of(layers, tails, frequencies) for layers in self._every]
+        low, high = zip(*found, strict=True)
+        if self.stands is None:
+            return replace(self, layers=low[0]), replace(self, layers=high[0])
+        return tuple(replace(self, stands=replace(self.stands, layers=end)) for end in (low, high))  # type: ignore[return-value]
+
+    def _ends_of(
+        self,
+        layers: SubsetLayers,
+        tails: tuple[float, float],
+        frequencies: Sequence[FrequencyTable],
+    ) -> tuple[SubsetLayers, SubsetLayers]:
+        """Both ends of what one population's layers say."""
         low, high = ([layers.unique.copy(), *(m.copy() for m in layers.match)] for _ in range(2))
         normal = ndtri(spread_out(layers.drawn.shape[1])[1])
         deviation = self._structure
         for some, tables in layers.by_draw():
-            stay = self._stay(some, frequencies)
+            stay = self._stay(layers, some, frequencies)
             factor = np.exp(np.outer(deviation[some], normal)).astype(np.float32)
             for k, (told, run_out) in enumerate(tables):
                 own = None if stay is None else stay[k][:, :, None]
@@ -127,18 +185,19 @@ class StructuredSubsets:
                 low[k][some] = np.minimum(low[k][some], first)
                 high[k][some] = np.maximum(high[k][some], last)
         return tuple(
-            replace(self, layers=replace(layers, unique=unique, match=tuple(match)))
-            for unique, *match in (low, high)
+            replace(layers, unique=unique, match=tuple(match)) for unique, *match in (low, high)
         )  # type: ignore[return-value]
 
-    def _stay(self, some: Ints, frequencies: Sequence[FrequencyTable]) -> list[NDArray[Any]] | None:
+    def _stay(
+        self, layers: SubsetLayers, some: Ints, frequencies: Sequence[FrequencyTable]
+    ) -> list[NDArray[Any]] | None:
         """What class sizes alone say, where people have values of their own: subset x draw.
 
         P(F = 1 | f = 1) and E[1/F | f]; None where they have not.
         """
         if not any(self.marginals.keys[i] for i in some):
             return None
-        n, N, draws = self.layers.n, self.layers.N, self.layers.drawn.shape[1]
+        n, N, draws = layers.n, layers.N, layers.drawn.shape[1]
         even = spread_out(draws)[0][draws // 3 : 2 * (draws // 3)]
         found = posteriors_of((frequencies[mask] for mask in self.marginals.wanted[some]), N)
         theta, alpha = np.empty((2, len(some), len(even)))
@@ -172,10 +231,12 @@ def fit_every_subset(
     groups: Sequence[Sequence[str]],
     frequencies: Sequence[FrequencyTable],
     population: float,
+    weights: Floats | None = None,
 ) -> StructuredSubsets | None:
     """Fit to the distinct rows of a table, one code a group; None where there is no structure.
 
-    `frequencies` are those of the classes on every subset.
+    `frequencies` are those of the classes on every subset, and `weights` say for how many each
+    entry of the table stands.
     """
     if rows.total < SMALLEST or population <= rows.total:
         return None
@@ -189,8 +250,40 @@ def fit_every_subset(
     place = np.full(len(asked), -1)
     place[several[asked]] = np.searchsorted(wanted, asked[several[asked]])
     marginals = Marginals.of(known, columns, wanted)
-    layers, answers = _calibrated(marginals, rows, frequencies, population)
-    return StructuredSubsets(marginals, layers, place, answers)
+    place_of = None if weights is None else _place(marginals, rows, weights)
+    sizes = None if place_of is None else place_of[0]
+    layers, answers, several = _calibrated(marginals, rows, frequencies, population, sizes)
+    stands = None if place_of is None else Stands(place_of[0], several, place_of[1])
+    return StructuredSubsets(marginals, layers, place, answers, stands)
+
+
+def _place(marginals: Marginals, rows: DistinctRows, weights: Floats) -> tuple[Floats, Single]:
+    """Knots of n W, W as in weights.py, and where each row is between them: subset x row."""
+    if len(marginals.wanted) * rows.rows > MOST_PLACES:
+        raise TooLarge(
+            f"survey weights of {rows.rows:,} distinct people on {len(marginals.wanted):,} subsets "
+            f"are more than {MOST_PLACES:,} numbers; join attributes that are learnt together, "
+            f'leave attributes out with without=["..."], or ask benedetti-franconi'
+        )
+    told = ToldByValues.of(weights, rows.of_record, marginals.rows.codes, rows.people)
+    codes = np.ascontiguousarray(marginals.rows.codes, dtype=np.int32)
+    cards, n = marginals.rows.values, rows.total
+    place = np.empty((len(marginals.wanted), rows.rows), dtype=np.float32)
+    for mask, out in zip(marginals.wanted.tolist(), place, strict=True):
+        on = marginals.attributes(mask)
+        ids, count = class_ids(codes[:, on], [cards[j] for j in on])
+        out[:] = told.alike(on, ids, count)[ids]
+    beside = np.maximum(place - 1, np.float32(UNSEEN / n), out=place)
+    ends = float(beside.min()), float(beside.max())
+    steps = np.geomspace(*ends, KNOTS_OF_WEIGHT if ends[0] < ends[1] else 2)
+    np.log(beside, out=place)
+    if ends[0] < ends[1]:
+        place -= np.float32(np.log(ends[0]))
+        place *= np.float32((len(steps) - 1) / np.log(ends[1] / ends[0]))
+        np.clip(place, 0, len(steps) - 1, out=place)
+    else:
+        place[:] = 0
+    return np.asarray(n * (1 + steps)), place
 
 
 def _coded(
@@ -259,10 +352,12 @@ def _calibrated(
     rows: DistinctRows,
     frequencies: Sequence[FrequencyTable],
     population: float,
-) -> tuple[SubsetLayers, Floats]:
+    stood: Floats | None = None,
+) -> tuple[SubsetLayers, Floats, tuple[SubsetLayers, ...]]:
     """The layer of every subset asked for, and what each structure alone says.
 
-    Of more rows than `CALIBRATED_ON` allows, some people are drawn.
+    And, where `stood` are given, the layers of populations of those sizes.  Of more rows than
+    `CALIBRATED_ON` allows, some people are drawn.
     """
     n, wanted = rows.total, marginals.wanted
     rng = np.random.default_rng(0)
@@ -273,7 +368,7 @@ def _calibrated(
         if len(rows.of_record) != n:  # entries are cells of several people
             weight = rng.multinomial(most, rows.people / n).astype(float)
     some = rng.permutation(np.flatnonzero(weight))
-    at = knots(n, population)
+    at = knots(n, population if stood is None else max(population, *stood))
     seen = np.zeros((len(wanted), len(at), FEW))
     answers, apart = np.zeros((len(wanted), 4)), np.zeros((3, len(wanted)))
     step, compared = max(1, BLOCK // marginals.subsets), 0
@@ -300,13 +395,16 @@ def _calibrated(
     _, mean, square = apart / np.maximum(apart[0], 1.0)
     off = np.sqrt(np.maximum(square - mean**2, 0.0))
     unsure = np.array([marginals.rows.unsure(marginals.attributes(m)) for m in wanted.tolist()])
-    layers = fit_layers(seen, cells.astype(float), n, population, off, unsure)
+    layers, *several = (
+        fit_layers(seen, cells.astype(float), n, N, off, unsure, at)
+        for N in (population, *(() if stood is None else stood))
+    )
     uniques = np.maximum(answers[:, 3], 1.0)
     share = answers / uniques[:, None]
     held = seen[:, :, 0]
     share[:, 3] = (held * layers.unique).sum(axis=1) / np.maximum(held.sum(axis=1), 1e-9)
     of = np.array([found.uniques for found in frequencies], dtype=float)[wanted]
-    return layers, share + UNSEEN / np.maximum(of, 1.0)[:, None]
+    return layers, share + UNSEEN / np.maximum(of, 1.0)[:, None], tuple(several)
 
 
 def as_columns(groups: Sequence[Sequence[str]]) -> Ints:

@@ -7,12 +7,15 @@ was asked about.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.errors import DataError
+from reidbn.written import agree, counted
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -55,35 +58,105 @@ def scale_of(weights: NDArray[Any], population: float) -> tuple[float, tuple[str
     )
 
 
+def stood_for_each(
+    weights: NDArray[Any], population: float, scaling: tuple[float, tuple[str, ...]]
+) -> Floats:
+    """For how many people each record stands, none for less than one; `scaling` as `scale_of`."""
+    scale, told = scaling
+    stands = np.asarray(scale * weights, dtype=np.float64)
+    light = int((stands < 1).sum())
+    if light:  # read as sure to be in the table, whoever is like them would be unique for certain
+        scaled = f", scaled to the population of {population:,.0f}" if told else ""
+        raise DataError(
+            f"{counted(light, 'person')} {agree(light, 'has', 'have')} a survey weight below 1"
+            f"{scaled}; a weight says for how many people a record stands: trim the weights, or "
+            "ask benedetti-franconi, which counts light classes as whole in the table"
+        )
+    return stands
+
+
 def weight_alike(weights: Floats, ids: Ints, codes: Ints, counts: Ints) -> Floats:
-    """By distinct row, the mean weight of those of the table who are like its people.
+    """By distinct row, the mean weight of those of the table who are like its people."""
+    told = ToldByValues.of(weights, ids, codes, counts)
+    return told.alike(range(codes.shape[1]), np.arange(len(counts)), len(counts))
+
+
+@dataclass(frozen=True, eq=False)
+class ToldByValues:
+    """What the values of a table tell of the weights of those who are like somebody.
 
     A person's own weight need not be that of others alike.  What the values tell of it is a sum of
     effects of each; of what is left, classes of two and more tell how much people alike share:
 
-        W = base + k (mean of the row - base),  k = f r / (1 + (f - 1) r),
-        r = 1 - (variance within rows)/(variance around the base)
+        W = base + k (mean of the class - base),  k = f r / (1 + (f - 1) r),
+        r = 1 - (variance within classes)/(variance around the base)
 
     Weights that are a function of the columns have r = 1, others 0.  Where no two are alike,
     r = 1: everybody's own.
     """
-    middle = float(weights.mean())
-    mean = np.bincount(ids, weights) / counts
-    from scipy.sparse import csr_array
-    from scipy.sparse.linalg import lsmr
 
-    rows, attributes = codes.shape
-    starts = np.cumsum([0, *(codes.max(axis=0) + 1)])
-    at = codes + starts[:-1]
-    root = np.sqrt(counts.astype(np.float64))
-    ends = np.arange(rows + 1) * attributes
-    design = csr_array((np.repeat(root, attributes), at.ravel(), ends), (rows, int(starts[-1])))
-    effects = lsmr(design, root * (mean - middle), damp=np.sqrt(BACK), atol=1e-10, btol=1e-10)[0]
-    base = middle + effects[at].sum(axis=1)
-    several = counts[ids] > 1
-    within = ((weights - mean[ids])[several] ** 2).sum()
-    free = float((counts[counts > 1] - 1).sum())
-    around = ((weights - base[ids])[several] ** 2).mean() if free else 0.0
-    r = float(np.clip(1 - within / free / around, 0, 1)) if around > 0 else 1.0
-    share = counts * r / (1 + (counts - 1) * r)
-    return np.asarray(np.maximum(base + share * (mean - base), 1.0))
+    middle: float
+    """The mean weight; what follows is without it."""
+    counts: Floats
+    sums: Floats
+    squares: Floats
+    """People by distinct row, and of their weights the sum and the sum of squares."""
+    at: Ints
+    """Distinct row x attribute: which of all values."""
+    starts: Ints
+    """Where each attribute's values begin, and the end."""
+    pairs: Any
+    """How many people have each two of all values, and of the mean weight `BACK` on top."""
+    by_value: Floats
+    """The sum of the weights of each value's people."""
+
+    @classmethod
+    def of(cls, weights: Floats, ids: Ints, codes: Ints, counts: Any) -> ToldByValues:
+        """`ids` says which distinct row each person has, `codes` are the rows' values."""
+        from scipy.sparse import csr_array, eye_array
+
+        middle, (rows, attributes) = float(weights.mean()), codes.shape
+        off = weights - middle
+        starts = np.cumsum([0, *(codes.max(axis=0) + 1)])
+        at = codes + starts[:-1]
+        ends, many = np.arange(rows + 1) * attributes, int(starts[-1])
+        held = np.repeat(np.asarray(counts, dtype=np.float64), attributes)
+        design = csr_array((np.ones(at.size), at.ravel(), ends), (rows, many))
+        weighed = csr_array((held, at.ravel(), ends), (rows, many))
+        sums, squares = (np.bincount(ids, each, rows).astype(np.float64) for each in (off, off**2))
+        return cls(
+            middle, np.asarray(counts, dtype=np.float64), sums, squares,
+            at, starts, (design.T @ weighed + BACK * eye_array(many)).tocsr(), design.T @ sums,
+        )  # fmt: skip
+
+    def alike(self, attributes: Iterable[int], ids: Ints, classes: int) -> Floats:
+        """W by class on some attributes; `ids` says which class each distinct row is in."""
+        base = self._base(list(attributes))
+        f, sums, squares, of_values = (
+            np.bincount(ids, each, classes)
+            for each in (self.counts, self.sums, self.squares, base * self.counts)
+        )
+        mean, told, several = sums / f, of_values / f, f > 1
+        within = float((squares - sums * mean)[several].sum())
+        free = float((f[several] - 1).sum())
+        around = float((squares - 2 * told * sums + f * told**2)[several].sum())
+        r = 1.0
+        if free:
+            around /= float(f[several].sum())
+            r = float(np.clip(1 - within / free / around, 0, 1)) if around > 0 else 1.0
+        share = f * r / (1 + (f - 1) * r)
+        return np.asarray(np.maximum(self.middle + told + share * (mean - told), 1.0))
+
+    def _base(self, attributes: list[int]) -> Floats:
+        """What the values of some attributes tell, by distinct row."""
+        from scipy.sparse import diags_array
+        from scipy.sparse.linalg import cg
+
+        if not attributes:
+            return np.zeros(len(self.counts))
+        some = np.concatenate([np.arange(*self.starts[j : j + 2]) for j in attributes])
+        pairs = self.pairs[some][:, some]
+        effects = np.zeros(int(self.starts[-1]))
+        near = diags_array(1 / pairs.diagonal())
+        effects[some] = cg(pairs, self.by_value[some], rtol=1e-9, M=near)[0]
+        return np.asarray(effects[self.at[:, attributes]].sum(axis=1))

@@ -6,23 +6,28 @@ x = log(nH),
 
     f - 1 ~ Poisson((n - 1) p),    log(n p) = a + b x + e                                    (1)
 
-at *record level*: nothing is truncated, since the person is there.  e is normal, of variance s^2
-for nine rows in ten and s^2 + 1.5^2 for one of which the models know nothing.  What the rows of one
-to three people say of (a, b, s), given that they have one to three, is the likelihood
+at *record level*: nothing is truncated, since the person is there.  e is normal, and the rarer the
+row the less do models know of it: with m = a + b x its standard deviation is
 
-    L = prod_x P(f_x | f_x <= 3)^(f_x m)                                                     (2)
+    s(m) = min(s exp(-.3 m), 2.5)                                                            (2)
 
-with the same m for all rows, that together they count once per row.  The prior is a - s^2/2 ~
-N(.15, .3), b ~ N(.95, .12), ln s ~ N(ln max(.2, .3 d), .8): its middle is where real tables put it
-(benchmarks/results/real_populations.md).  d is how far the log shares of the two models of
-structure.py are apart from row to row: models that contradict each other know less.  Where most
-people have a value of their own on an attribute, a is as much less sure as the share of such a
-value is, and as how it goes together with the others is.
+for nine rows in ten, and for one of which the models know less its variance is s(m)^2 + .85^2.
+What the rows of one to three people say of (a, b, s), given that they have one to three, is the
+likelihood
+
+    L = prod_x P(f_x | f_x <= 3)^(f_x c)                                                     (3)
+
+with the same c for all rows, that together they count once per row.  The prior is a - s^2/2 ~
+N(.15, .3), b ~ N(.9, .12), ln s ~ N(ln max(.4, .3 d), .6): its middle, and (2), are where real
+tables put them (docs/population.md).  d is how far the log shares of the two models of structure.py
+are apart from row to row: models that contradict each other know less.  Where most people have a
+value of their own on an attribute, a is as much less sure as the share of such a value is, and as
+how it goes together with the others is.
 
 Of a person in a class of f,
 
-    P(F = 1 | f = 1) = E[(1-p)^(n-1) (1-p)^(N-n)] / E[(1-p)^(n-1)]                           (3)
-    E[1/F | f]       = E[p^(f-1) (1-p)^(n-f) J_f((N-n)p)] / E[p^(f-1) (1-p)^(n-f)]           (4)
+    P(F = 1 | f = 1) = E[(1-p)^(n-1) (1-p)^(N-n)] / E[(1-p)^(n-1)]                           (4)
+    E[1/F | f]       = E[p^(f-1) (1-p)^(n-f) J_f((N-n)p)] / E[p^(f-1) (1-p)^(n-f)]           (5)
 
 where J_f(v) is the mean of 1/(f + X) for a Poisson X of mean v, and E is over e and the posterior.
 Classes of four and more have a layer of their own, fitted on classes of four to thirty: what holds
@@ -45,13 +50,15 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
 FEW = 3
-"""The largest class that (2) looks at."""
+"""The largest class that (3) looks at."""
 COMMON = 30
 """The largest class that the layer of larger classes is fitted on."""
-UNKNOWN, UNKNOWN_SD = 0.1, 1.5
-"""Share of the rows of which the models know nothing, and how far off they are."""
-MID_A, SD_A, MID_B, SD_B, SD_S = 0.15, 0.3, 0.95, 0.12, 0.8
-LEAST_S, OF_APART = 0.2, 0.3
+UNKNOWN, UNKNOWN_SD = 0.1, 0.85
+"""Share of the rows of which the models know less, and how much further off they are."""
+FALLS, WIDEST = 0.3, 2.5
+"""How fast s falls from rare rows to common ones, and the most that it is."""
+MID_A, SD_A, MID_B, SD_B, SD_S = 0.15, 0.3, 0.9, 0.12, 0.6
+LEAST_S, OF_APART = 0.4, 0.3
 OF_UNSURE = 2.0  # as far apart are models that are so unsure
 BINS = 40  # of x, so that the cost does not grow with the table
 GRID = (13, 7, 7)
@@ -59,7 +66,7 @@ LOW, HIGH = np.array([-1.4, 0.55, np.log(0.02)]), np.array([1.8, 1.35, np.log(2.
 KEPT = 1e-5  # of the posterior, that a grid point is kept for
 LARGEST = 1 - 1e-6  # a row has less than everybody
 NOBODY = 1e-300  # a row of almost everybody is no person's own
-_Z, _W = hermegauss(11)
+_Z, _W = hermegauss(15)
 _W = _W / _W.sum()
 _BOTH = np.concatenate(((1 - UNKNOWN) * _W, UNKNOWN * _W))
 
@@ -81,7 +88,7 @@ class CalibratedLayer:
         return a, b, s
 
     def p_unique(self, x: Floats, N: float) -> Floats:
-        """Equation (3): axes grid point, x."""
+        """Equation (4): axes grid point, x."""
         stay = np.log1p(-self._p(x))
         weight = _BOTH * np.exp((self.n - 1) * stay)
         told = (weight * np.exp((N - self.n) * stay)).sum(axis=2)
@@ -101,21 +108,28 @@ class CalibratedLayer:
         return np.asarray(np.minimum(np.exp(log_p), LARGEST))
 
     def mean_inverse(self, f: int, x: Floats, N: float) -> Floats:
-        """Equation (4) for a class size of at most `FEW`: axes grid point, x."""
+        """Equation (5) for a class size of at most `FEW`: axes grid point, x."""
         p = self._p(x)
         weight = _BOTH * (self.n * p) ** (f - 1) * np.exp((self.n - f) * np.log1p(-p))
         told = mean_inverse_beside(np.full(p.shape, f), (N - self.n) * p)
         return np.asarray((weight * told).sum(axis=2) / np.maximum(weight.sum(axis=2), NOBODY))
 
     def _p(self, x: Floats) -> Floats:
-        log_p = self.a[:, None] + self.b[:, None] * x - np.log(self.n)
-        return np.asarray(np.minimum(np.exp(log_p[:, :, None] + _errors(self.s)), LARGEST))
+        log_np = (self.a[:, None] + self.b[:, None] * x)[:, :, None]
+        return np.asarray(
+            np.minimum(np.exp(log_np + _errors(self.s, log_np) - np.log(self.n)), LARGEST)
+        )
 
 
-def _errors(s: Floats) -> Floats:
-    """Nodes of e: axes grid point, one, node."""
-    s = s[:, None, None]
-    return np.concatenate([s * _Z, np.sqrt(s**2 + UNKNOWN_SD**2) * _Z], axis=2)
+def _errors(s: Floats, m: Floats) -> Floats:
+    """Nodes of e: axes grid point, x, node; m = a + b x has an axis of one for the nodes."""
+    own = spread_at(s[:, None, None], m)
+    return np.concatenate([own * _Z, np.sqrt(own**2 + UNKNOWN_SD**2) * _Z], axis=2)
+
+
+def spread_at(s: Any, m: Floats) -> Floats:
+    """Equation (2): the standard deviation of e at m = a + b x."""
+    return np.asarray(np.minimum(s * np.exp(-FALLS * m), WIDEST))
 
 
 def middle_of(apart: Any) -> Any:
@@ -200,9 +214,10 @@ def _binned(x: Floats, f: Ints, low: int, high: int) -> tuple[Floats, Floats]:
 def log_likelihood(
     a: Floats, b: Floats, s: Floats, seen: tuple[Floats, Floats], n: float, low: int
 ) -> Floats:
-    """Log of (2) for class sizes from `low` on, by point."""
+    """Log of (3) for class sizes from `low` on, by point."""
     x, people = seen
-    log_mean = np.minimum((a[:, None] + b[:, None] * x)[:, :, None] + _errors(s), np.log(n))
+    m = (a[:, None] + b[:, None] * x)[:, :, None]
+    log_mean = np.minimum(m + _errors(s, m), np.log(n))
     mean = np.exp(log_mean) * ((n - 1) / n)
     part = np.exp((low - 1) * log_mean - mean - gammaln(low))
     law = np.empty((people.shape[1], *mean.shape[:2]))
@@ -228,7 +243,7 @@ def common_layer(x: Floats, f: Ints, n: float) -> tuple[float, float, float]:
 def mean_inverse_common(
     f: Floats, x: Floats, n: float, N: float | Floats, layer: tuple[float, float, float]
 ) -> Floats:
-    """Equation (4) for classes of any size, by class, with one (a, b, s) and e normal.
+    """Equation (5) for classes of any size, by class, with one (a, b, s) and e normal.
 
     N is one number, or one for each class.
 
@@ -236,7 +251,8 @@ def mean_inverse_common(
     which solves f - 1 = e^t + (t - a - bx)/s^2 and which Newton's steps find.
     """
     a, b, s = layer
-    middle, precision = a + b * x, 1 / s**2
+    middle = a + b * x
+    precision = 1 / spread_at(s, middle) ** 2
     t = np.log(np.maximum(f - 1, 0.5))
     for _ in range(30):
         grown = np.exp(t)
@@ -244,7 +260,8 @@ def mean_inverse_common(
         t -= np.clip(slope, -2, 2)
     width = 1 / np.sqrt(np.exp(t) + precision)
     at = t[:, None] + width[:, None] * _Z
-    log_weight = (f[:, None] - 1) * at - np.exp(at) - precision / 2 * (at - middle[:, None]) ** 2
+    log_weight = (f[:, None] - 1) * at - np.exp(at)
+    log_weight -= precision[:, None] / 2 * (at - middle[:, None]) ** 2
     log_weight += _Z**2 / 2  # the nodes' own weight has it already
     weight = _W * np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
     outside = (np.asarray(N)[..., None] - n) * np.minimum(np.exp(at) / n, LARGEST)

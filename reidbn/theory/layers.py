@@ -50,8 +50,8 @@ class SubsetLayers:
 
     n: float
     N: float
-    start: float
-    """The first knot."""
+    x: Floats
+    """The knots."""
     unique: Single
     """P(F = 1 | f = 1): subset x knot."""
     match: tuple[Single, ...]
@@ -71,7 +71,7 @@ class SubsetLayers:
         P(F = 1 | f = 1) and E[1/F | f], each by its layer, and, of the first third of the draws,
         were there no e.
         """
-        x, third = knots(self.n, self.N), self.drawn.shape[1] // 3
+        x, third = self.x, self.drawn.shape[1] // 3
         step = max(1, DRAWN_AT_ONCE // (self.drawn.shape[1] * len(x)))
         for unsure in np.unique(self.unsure):
             points, own = grid_of(float(unsure))
@@ -90,7 +90,7 @@ class SubsetLayers:
 
     def at(self, x: Single) -> tuple[NDArray[np.int32], Single]:
         """The knot before each x, counted over all subsets, and how far beyond it x lies."""
-        place = np.clip((x - np.float32(self.start)) / np.float32(STEP), 0, self.knots - 1.001)
+        place = np.clip((x - np.float32(self.x[0])) / np.float32(STEP), 0, self.knots - 1.001)
         knot = place.astype(np.int32)
         place -= knot
         knot += (np.arange(len(x), dtype=np.int32) * self.knots)[:, None]
@@ -127,24 +127,26 @@ def tally(x: Single, f: NDArray[Any], people: Floats, at: Floats, out: Floats) -
 
 
 def fit_layers(
-    seen: Floats, rows: Floats, n: float, N: float, apart: Floats, unsure: Floats | None = None
-) -> SubsetLayers:
+    seen: Floats, rows: Floats, n: float, N: float, apart: Floats, unsure: Floats | None = None,
+    at: Floats | None = None,
+) -> SubsetLayers:  # fmt: skip
     """The layers of all subsets, from `tally`'s people and how many rows they are.
 
-    Equation (2) of layer.py: people count as many as there are rows of one to three.  `apart` is
-    how far the models are apart on each subset, and `unsure` as in `fit_layer`, in steps.
+    Equation (3) of layer.py: people count as many as there are rows of one to three.  `apart` is
+    how far the models are apart on each subset, `unsure` as in `fit_layer`, in steps, and `at` the
+    knots, where they are not those of n and N.
     """
     steps = np.zeros(len(seen)) if unsure is None else np.ceil(unsure / UNSURE_STEP)
-    x = knots(n, N)
+    x = knots(n, N) if at is None else at
     told = [np.empty((len(seen), len(x)), dtype=np.float32) for _ in range(1 + FEW)]
     drawn = np.empty((len(seen), int(np.clip(DRAWS // max(len(seen), 1), *ENDS))), dtype=np.int32)
     for step in np.unique(steps):
         some = np.flatnonzero(steps == step)
         out = [table[some] for table in (drawn, *told)]
-        _fitted(seen[some], rows[some], n, N, apart[some], float(step * UNSURE_STEP), out)
+        _fitted(seen[some], rows[some], n, N, x, apart[some], float(step * UNSURE_STEP), out)
         for table, values in zip((drawn, *told), out, strict=True):
             table[some] = values
-    return SubsetLayers(n, N, float(x[0]), told[0], tuple(told[1:]), steps * UNSURE_STEP, drawn)
+    return SubsetLayers(n, N, x, told[0], tuple(told[1:]), steps * UNSURE_STEP, drawn)
 
 
 def grid_of(unsure: float) -> tuple[Floats, Floats]:
@@ -162,11 +164,10 @@ def spread_out(draws: int) -> tuple[Floats, Floats]:
 
 
 def _fitted(
-    seen: Floats, rows: Floats, n: float, N: float, apart: Floats, unsure: float,
+    seen: Floats, rows: Floats, n: float, N: float, x: Floats, apart: Floats, unsure: float,
     told: Sequence[NDArray[Any]],
 ) -> None:  # fmt: skip
     """Into `told`: points drawn from the posteriors, P(F = 1 | f = 1), E[1/F | f]."""
-    x = knots(n, N)
     points, own = grid_of(unsure)
     a, b, log_s = points
     sd_a = np.hypot(SD_A, unsure)

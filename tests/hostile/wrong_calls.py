@@ -299,6 +299,11 @@ def attacks(folder):
             "population_model": "log-linear", "without": (), "unknown": (), "subject": None,
             "method": "exact", "draws": 10, "seed": 0, "checkpoint": folder / "kept",
             "histories": False, "individuals": 3}),
+        "PopulationUncertainty.shares_above": (rb.assess(
+            "adversary-routes", rb.read_table(rb.datasets.synthetic_patients(150, seed=1)[GROUPS],
+                                              quasi_identifiers=GROUPS),
+            population=2_000, population_model="structured",
+        ).population_uncertainty().shares_above, {"thresholds": [0.1], "measure": "journalist"}),
         "what_if": (rb.what_if, {"result": found["Assessment"], **changes, "generalise": None,
                                  "hierarchies": None, "suppress": 1, "together": None}),
         "disclosure": (rb.disclosure, {"people": t, "sensitive": "diagnosis", **reading,

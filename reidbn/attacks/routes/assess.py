@@ -86,6 +86,7 @@ from reidbn.microdata.sparse import Sparse
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.population.sample import AS_IT_WAS, SUPPRESSED, population_size, stood_for
+from reidbn.population.structured import STRUCTURED
 from reidbn.release.writing import private_folder
 from reidbn.written import agree, counted
 
@@ -437,7 +438,7 @@ def _with_weights(inputs: Inputs, *, needed: bool) -> tuple[Inputs, list[str]]:
     people, model = inputs.people, model_for(inputs.people, inputs.population_model)
     if people.weights is None:
         return inputs, []
-    if model != BY_WEIGHTS:
+    if model not in (BY_WEIGHTS, STRUCTURED):
         return inputs, [f"survey weights are not used: {model} was asked for"]
     behind = people_behind(people.whole, model)
     notes = []

@@ -25,6 +25,7 @@ from reidbn.attacks.routes.said import Said
 from reidbn.attacks.routes.speaking import DEFAULT_MODEL, check_model
 from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.table import People
+from reidbn.population.structured import STRUCTURED
 from reidbn.population.weights import LIGHT, WHOLE, scale_of
 from reidbn.progress import progress
 from reidbn.theory.survey import individual_risk
@@ -52,7 +53,11 @@ def people_behind(people: People, model: str) -> float | None:
 
     A part of a person is left off: of fewer people, each is at the higher risk.
     """
-    if model != BY_WEIGHTS or people.weights is None or (people.weights < 1).any():
+    if (
+        model not in (BY_WEIGHTS, STRUCTURED)
+        or people.weights is None
+        or (people.weights < 1).any()
+    ):
         return None
     return float(max(math.floor(_sum(people)), len(people)))
 

@@ -32,17 +32,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.above import is_above
 from reidbn.attacks.parquet import write_frames
 from reidbn.attacks.routes.arguments import place_of
-from reidbn.attacks.routes.assessment import MATCH, OVERALL, Array, Assessment
+from reidbn.attacks.routes.assessment import MATCH, OVERALL, THRESHOLDS, Array, Assessment
 from reidbn.attacks.routes.blocks import risks
 from reidbn.attacks.routes.by_weight import BY_WEIGHTS
 from reidbn.attacks.routes.drivers import most_exposed
 from reidbn.attacks.routes.expected_match import journalist_match
 from reidbn.attacks.routes.population import SubsetPopulation, uniques_of
 from reidbn.attacks.routes.said import Said
-from reidbn.attacks.routes.structured import ByColumn, StructuredPopulation
-from reidbn.attacks.routes.subject_data import Told, filled, on_population
+from reidbn.attacks.routes.structured import ByColumn, StructuredPopulation, TurnedOut
+from reidbn.attacks.routes.subject_data import P_UNIQUE, Told, filled, on_population
 from reidbn.attacks.routes.summed import are_many, summed
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 
 MOST_SUBSETS = 512  # posteriors that are integrated; the others stay at their estimates
 FURTHER = (np.minimum, np.maximum)
+TURNS = 12  # populations as they may turn out
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,8 @@ class PopulationUncertainty:
     of: int
     chance: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Of the structured model, the ends of each mean with the chance of who is unique."""
+    fits: tuple[SubsetPopulation, ...] = ()
+    """The fits at both ends."""
 
     def table(self) -> pd.DataFrame:
         """Per measure: its mean over people, and the interval of that mean."""
@@ -110,6 +114,65 @@ class PopulationUncertainty:
         low, high = (self.of_people(end, measure) for end in (self.low, self.high))
         columns = {"low": low, "risk": self.result.risk(measure), "high": high}
         return by_person(columns, self.result.table, self.result.inputs.individuals)
+
+    @typed
+    def shares_above(
+        self, thresholds: Sequence[float] = THRESHOLDS, measure: str = OVERALL
+    ) -> pd.DataFrame:
+        """The share of people whose risk is above each threshold, with an interval.
+
+        A risk counts what may be: once it is known who is unique in the population, of two people
+        at .05 one is at .1 and the other at 0, so that more turn out to be above a high threshold
+        than the risks say.  How far apart they are moved hangs on how a person's chances on several
+        subsets go together.  The interval, from `low` to `high`, holds both ends of that: risks as
+        they are said, and those of whom whoever is likely to be unique is so on all subsets at
+        once; each at both ends of the fits, and with chance.  `measure` is a risk that asks who is
+        unique.
+        """
+        import pandas as pd
+
+        self._refuse_share(measure)
+        limits = np.asarray(thresholds, dtype=np.float64)
+        n, tails = len(self.result), ((1 - self.level) / 2, (1 + self.level) / 2)
+        fits = (self.result.population, *self.fits)
+        turned = [_above(self.result, each, measure, limits) for each in fits
+                  if isinstance(each, StructuredPopulation)]  # fmt: skip
+        ends = (self.of_people(end, measure) for end in (self.low, self.high))
+        said = [
+            np.array([is_above(risk, t).mean() for t in limits])
+            for risk in (self.result.risk(measure), *ends)
+        ]
+        middle, *told = (likely.mean(axis=1) for likely in turned)
+        spread = (turned[0] * (1 - turned[0])).sum(axis=1)
+        low, high = (
+            middle + side * np.hypot(end - middle, _off(spread, tail) / n)
+            for side, end, tail in zip((-1, 1), told, tails, strict=True)
+        )
+        columns = {
+            "share": said[0],
+            "low": np.clip(np.minimum(low, said[1]), 0, 1),
+            "high": np.clip(np.maximum(high, said[2]), 0, 1),
+        }
+        return pd.DataFrame(columns, index=pd.Index(limits, name="threshold"))
+
+    def _refuse_share(self, measure: str) -> None:
+        if not isinstance(self.result.population, StructuredPopulation):
+            raise UsageError(
+                f"{self.result.inputs.population_model} says how likely each person is unique and "
+                f'not how that goes together: for the interval of a share ask population_model="'
+                f'{STRUCTURED}"'
+            )
+        if measure not in self.low:
+            raise UsageError(
+                f"{measure} does not stand on the population; {did_you_mean(measure, self.low)}"
+            )
+        query = self.result.questions.get(measure)
+        alone = query is not None and not query.given
+        if query is None or not (alone and _asks_the_population(self.result, query, only=P_UNIQUE)):
+            raise UsageError(
+                f"{measure} does not ask who is unique in the population alone, and the interval "
+                "of a share knows of nothing else: ask it of such a measure"
+            )
 
     def of_mean(self, measure: str = OVERALL) -> tuple[Array, Array]:
         """Numbers of every person whose means are the ends of the interval of the mean.
@@ -159,11 +222,32 @@ def population_uncertainty(result: Assessment, level: float = 0.95) -> Populatio
         )
     chosen = _chosen(fits)
     tails = ((1 - level) / 2, (1 + level) / 2)
-    low, high = (_risks(result, end) for end in _ends(fits, chosen, tails))
+    ends = _ends(fits, chosen, tails)
+    low, high = (_risks(result, end) for end in ends)
     chance = {}
     if isinstance(fits, StructuredPopulation):
         chance = _with_chance(result, fits, (low, high), tails)
-    return PopulationUncertainty(result, level, low, high, len(chosen), len(fits.status), chance)
+    return PopulationUncertainty(
+        result, level, low, high, len(chosen), len(fits.status), chance, ends
+    )
+
+
+def _off(mean: Array, tail: float) -> Array:
+    """How far a Poisson count is from its mean at one end."""
+    from scipy.stats import poisson
+
+    return np.asarray(poisson.ppf(tail, mean) - mean)
+
+
+def _above(result: Assessment, fits: StructuredPopulation, measure: str, limits: Array) -> Array:
+    """How likely each person's risk turns out to be above each limit: limit x person."""
+    found = np.zeros((len(limits), len(result)))
+    levels = (np.arange(TURNS) + 0.5) / TURNS
+    for level in progress(levels.tolist(), "how it may turn out"):
+        own = {measure: result.questions[measure]}
+        risk = _risks(result, TurnedOut.of(fits, level), own)[measure]
+        found += is_above(risk[result.subject_table.of_person], limits[:, None])
+    return found / len(levels)
 
 
 def _with_chance(
@@ -283,6 +367,7 @@ def _of_structures(
     if by is None:
         told = fits.structured.ends(tails, fits.classes.frequencies)
         changed: list[dict[str, Any]] = [{"structured": end} for end in told]
+        changed[0]["class_weights"] = None  # the larger of two estimates is no low end
     else:
         single = _ends(by.population, _chosen(by.population), tails)
         changed = [{"by_column": ByColumn(end, by.kept, by.rows)} for end in single]  # type: ignore[arg-type]
@@ -308,11 +393,15 @@ def run_out(fits: SubsetPopulation) -> list[int]:
     return [mask for mask, one in enumerate(alone) if one]
 
 
-def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
-    """Every measure that depends on the population, at one end."""
-    asked = {m: q for m, q in result.questions.items() if _asks_the_population(result, q)}
+def _risks(
+    result: Assessment, fits: SubsetPopulation, asked: Mapping[str, Query] | None = None
+) -> dict[str, Array]:
+    """Every measure that depends on the population, or those asked, at one end."""
+    match = asked is None and MATCH in result.risks
+    if asked is None:
+        asked = {m: q for m, q in result.questions.items() if _asks_the_population(result, q)}
     if are_many(result.classes):
-        found = _summed(result, fits, asked)
+        found = _summed(result, fits, asked, match=match)
         if found is not None:
             return found
     rows = result.classes.of_person[result.subject_table.first]
@@ -326,24 +415,24 @@ def _risks(result: Assessment, fits: SubsetPopulation) -> dict[str, Array]:
         measure: risks(result.attack, query, result.inputs.set, table)
         for measure, query in asked.items()
     }
-    if MATCH in result.risks:
+    if match:
         inputs = result.inputs
         out[MATCH] = journalist_match(result.attack, fits, table, inputs.set, inputs.done)
     return {m: out[m] for m in result.measures if m in out}
 
 
 def _summed(
-    result: Assessment, fits: SubsetPopulation, asked: Mapping[str, Query]
+    result: Assessment, fits: SubsetPopulation, asked: Mapping[str, Query], *, match: bool
 ) -> dict[str, Array] | None:
     """The same where no number per person and subset is kept; None where that cannot be."""
-    match = Query((), {}, {}, result.inputs.done) if MATCH in result.risks else None
+    done = Query((), {}, {}, result.inputs.done) if match else None
     found = summed(
         result.attack, asked, result.inputs.set, result.classes, fits, result.subject_table,
-        match=match,
+        match=done,
     )  # fmt: skip
     if found is None or {*asked} - {*found}:
         return None
-    if match is not None:
+    if done is not None:
         found[MATCH] = found.pop("")
     return {m: found[m] for m in result.measures if m in found}
 
@@ -358,13 +447,14 @@ def _estimated(result: Assessment) -> tuple[str, ...]:
     return on_population(result.attack, result.subject_table.given)
 
 
-def _asks_the_population(result: Assessment, query: Query) -> bool:
-    """Whether the question rests on who is unique in the population, whatever the numbers are."""
+def _asks_the_population(result: Assessment, query: Query, *, only: str = "") -> bool:
+    """Whether the question rests on the population, or on `only` one column of its model."""
     attack, columns = result.attack, {f"@{name}" for name in _estimated(result)}
     named = attack.upstream([*query.targets, *query.given], cut=query.do)
     read = [ref for name in named for ref in attack.behind(attack.all_nodes[name].cpd)]
     worth = attack.behind_utilities if not named.isdisjoint(attack.decisions) else ()
-    return not columns.isdisjoint((*read, *worth))
+    found = columns.intersection((*read, *worth))
+    return found == {f"@{only}"} if only else bool(found)
 
 
 # -- the custodian's own file ----------------------------------------------------------------------

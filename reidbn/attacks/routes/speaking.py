@@ -30,6 +30,7 @@ from reidbn.population.sample import Sample
 from reidbn.population.structured import STRUCTURED
 from reidbn.population.structured_subsets import as_columns
 from reidbn.population.subsets import SubsetFits, fit_tables
+from reidbn.population.weights import WHOLE
 from reidbn.progress import progress
 
 Array = NDArray[np.float64]
@@ -38,6 +39,7 @@ Ints = NDArray[np.int64]
 DEFAULT_MODEL = LOG_LINEAR
 """The model of assessments: nearest to what happened in the truth check (docs/truth-check.md)."""
 BY_CLASS_SIZE = ("pitman", POSTERIOR, "ewens", "zayatz", "snb", "dankar")
+UNUSED = f"survey weights are not used: {POSTERIOR} speaks"
 NOT_BY_COLUMN = (
     "columns that are known together are one: what the population model says of a part of them "
     "alone was not asked, since there are too many parts (the log-linear model needs none)"
@@ -74,6 +76,8 @@ def subset_population(
     instead = POSTERIOR if model == LOG_LINEAR else model
     by = tuple(LOG_LINEAR if own else instead for own in spread)
     about = list(_notes(classes, fits.fallback, spread))
+    if model == STRUCTURED and people.weights is not None:
+        about.append(WHOLE)
     if is_uncompared(n, population):
         about.append(_extrapolated(n, population, model))
     if population == n:  # the table is the population: nothing is left to estimate
@@ -123,7 +127,8 @@ def _structured(
         instead = subset_population(
             people, classes, population, model=POSTERIOR, individuals=individuals
         )
-        return replace(instead, model=STRUCTURED, about=(f"{why}: {POSTERIOR} speaks",
+        unused = () if people.weights is None else (UNUSED,)
+        return replace(instead, model=STRUCTURED, about=(f"{why}: {POSTERIOR} speaks", *unused,
                                                          *instead.about))  # fmt: skip
     about = [*found.about, *_notes(classes, found.fallback, found.structured.speaks)]
     if is_uncompared(classes.records, population):

@@ -7,7 +7,7 @@ is alone in the population on some columns is alone on more.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from reidbn.population.coherence import settle
 from reidbn.population.margins import alone_on, match_on
 from reidbn.population.sample import of_one_offs, one_offs
 from reidbn.population.structured import SMALLEST, STRUCTURED
+from reidbn.population.structured_fitting import ALIKE
 from reidbn.population.structured_subsets import (
     MOST_COLUMNS,
     StructuredSubsets,
@@ -38,7 +39,9 @@ from reidbn.population.structured_subsets import (
     fit_every_subset,
 )
 from reidbn.population.subsets import fit_tables
+from reidbn.population.weights import WEIGHTED, scale_of, stood_for_each
 from reidbn.theory.layer import FEW
+from reidbn.theory.survey import individual_risk
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -46,6 +49,10 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-6
 MANY = 8  # times the rows asked about are all of them: they are walked together
+ONE_COLUMN = (
+    "where one attribute alone parts people, the larger is said of what class sizes and what "
+    "survey weights (benedetti-franconi) say"
+)
 STRUCTURES = ("forest", "latent_classes", "mixture", "calibrated")
 
 Array = NDArray[np.float64]
@@ -80,6 +87,8 @@ class StructuredPopulation(SubsetPopulation):
     row_of: Ints = None  # type: ignore[assignment]
     """Each distinct row asked about, as a row of the table that the model was fitted to."""
     by_column: ByColumn | None = None
+    class_weights: Array | None = None
+    """The survey weights of each row's class where structures say nothing: subset x row."""
 
     def _each(self, rows: Any, places: NDArray[Any]) -> tuple[Array, Array, Array]:
         """P(unique) before and after subsets agree, and E[1/F] after: subset x row.
@@ -90,9 +99,12 @@ class StructuredPopulation(SubsetPopulation):
         f = self._small.take(np.minimum(places, FEW) + self._first)
         unique, told = self.structured.told(self.row_of[rows], f)
         unique[~speaks] = self.said.p_unique[~speaks, None]
+        if self.class_weights is not None:
+            by_weight = 1 / self.class_weights[:, rows]
+            unique[~speaks] = np.maximum(unique[~speaks], by_weight)
         as_probability(unique)
         unique *= f == 1
-        match = self.said.match(rows, places).astype(np.float32)
+        match = self._match_of_many(rows, places).astype(np.float32)
         np.copyto(match, told, where=(f <= FEW) & speaks[:, None])
         before = unique.astype(np.float64)
         least = np.float32(1 / self.population)
@@ -101,6 +113,22 @@ class StructuredPopulation(SubsetPopulation):
         matched = np.maximum(match.astype(np.float64), after)
         after[0], matched[0] = self.population == 1, 1 / self.population  # everybody fits
         return before, after, matched
+
+    def _match_of_many(self, rows: Any, places: NDArray[Any]) -> Array:
+        """E[1/F] where structures say nothing: of large classes survey weights do, if there are."""
+        match, found = self.said.match(rows, places), self.structured
+        if found.stands is None:
+            return match
+        flat = self.said.flat
+        size = flat.size.take(places + flat.start[:, None]).astype(np.float64)
+        alike = found.stands.alike(self.row_of[rows])[found.place]
+        large = (size > FEW) & found.speaks[:, None]
+        match[large] = individual_risk(size[large], (size * alike)[large])
+        if self.class_weights is not None:
+            silent = ~found.speaks
+            by_weight = individual_risk(size[silent], self.class_weights[:, rows])
+            match[silent] = np.maximum(match[silent], by_weight)
+        return match
 
     @cached_property
     def _small(self) -> NDArray[np.int8]:
@@ -258,6 +286,30 @@ class StructuredPopulation(SubsetPopulation):
         return tuple(found)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class TurnedOut(StructuredPopulation):
+    """A population as it may turn out: whoever is likelier than `level` to be unique is.
+
+    Levels that are spread evenly over 0 to 1 give everybody the chances that were said, and on all
+    subsets at once: whoever is unique on some attributes is unique on more.
+    """
+
+    level: float = 0.5
+
+    @classmethod
+    def of(cls, said: StructuredPopulation, level: float) -> TurnedOut:
+        """What was said of everybody, as it may turn out."""
+        own = {each.name: getattr(said, each.name) for each in fields(StructuredPopulation)}
+        by = said.by_column
+        if by is not None:
+            own["by_column"] = replace(by, population=cls.of(by.population, level))
+        return cls(**own, level=level)
+
+    def _each(self, rows: Any, places: NDArray[Any]) -> tuple[Array, Array, Array]:
+        before, after, match = super()._each(rows, places)
+        return before, (after > self.level).astype(np.float64), match
+
+
 def structured_population(
     people: People, classes: SubsetClasses, population: float, individuals: Ints | None
 ) -> tuple[StructuredPopulation | None, str]:
@@ -279,13 +331,15 @@ def structured_population(
         of, why = structured_population(people, single, population, individuals)
         if of is None:
             return None, why
+        told = _standing(people, population)[1]
         by = ByColumn(of, as_columns(classes.groups), single.of_person[classes.some])
         row_of = of.row_of[by.rows]
         found = replace(of.structured, place=of.structured.place[by.kept])
     else:
         rows, row_of = _rows(people, classes, individuals)
+        stands, told = _standing(people, population)
         fitted = fit_every_subset(
-            people.as_written(), rows, classes.groups, classes.frequencies, population
+            people.as_written(), rows, classes.groups, classes.frequencies, population, stands
         )
         if fitted is None:
             return None, "one attribute alone parts people, so there is no structure"
@@ -314,9 +368,41 @@ def structured_population(
         structured=found,
         row_of=row_of,
         by_column=by,
-        about=() if alone is None else (of_one_offs(alone),),
+        class_weights=_class_weights(people, classes, population, individuals, ~found.speaks)
+        if found.stands is not None
+        else None,
+        about=(*told, *(() if alone is None else (of_one_offs(alone),))),
     )
     return made, ""
+
+
+def _class_weights(
+    people: People,
+    classes: SubsetClasses,
+    population: float,
+    individuals: Ints | None,
+    silent: NDArray[np.bool_],
+) -> Array:
+    """The weights of the classes of all rows asked about, on some subsets."""
+    assert people.weights is not None  # noqa: S101 - they say for how many people each stands
+    scale, _ = scale_of(people.weights, population)
+    person = classes.some if individuals is None else individuals[classes.some]
+    found = np.empty((int(silent.sum()), classes.rows))
+    for out, mask in zip(found, np.flatnonzero(silent).tolist(), strict=True):
+        columns = [c for j, group in enumerate(classes.groups) if mask >> j & 1 for c in group]
+        out[:] = scale * people.as_written().class_weights(columns)[person]
+    return found
+
+
+def _standing(people: People, population: float) -> tuple[Array | None, tuple[str, ...]]:
+    """For how many people each of the table stands, and notes; None where all stand for as many."""
+    if people.weights is None:
+        return None, ()
+    scaling = scale_of(people.weights, population)
+    stands = stood_for_each(people.weights, population, scaling)
+    if np.ptp(stands) <= ALIKE * stands.mean():
+        return None, scaling[1]
+    return stands, (*scaling[1], WEIGHTED, ONE_COLUMN)
 
 
 def _rows(
