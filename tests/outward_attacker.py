@@ -84,10 +84,11 @@ class Reader:
     def promised(self, first, last):
         """What a mark leaves: 0 to 9, as far as multiples of class sizes can be that at all."""
         last = last or self.most
+        smaller = 0 < self.somebody < first and (1, last) in self.marked  # one of the few is there
         can = {0}
         for size in range(max(first, self.nobody + 1), min(last, MARK) + 1):
             for many in range(MARK // size + 1):
-                can |= {c + size * many for c in set(can) if c + size * many <= MARK}
+                can |= {c + size * many for c in set(can) if c + size * many <= MARK - smaller}
         few = (1, self.somebody) in self.marked  # then no class of ten or more is among them
         if first == 1 and self.somebody and (last >= self.somebody or (few and last >= MARK)):
             can -= {0}

@@ -505,6 +505,13 @@ def test_a_loaded_attack_can_be_pickled():
     assert hash(again) == hash(attack)
 
 
+@pytest.mark.parametrize("at", [80, 90, 95])
+def test_two_blanks_in_a_long_text_are_kept(at):
+    """A plain text was wrapped at its two blanks, and came back with one."""
+    attack = rb.load("surname").replace(sources=("a" * 20 + " " + "b" * (at - 21) + "  c d" * 9,))
+    assert rb.attack.loads(rb.attack.dumps(attack)) == attack
+
+
 def test_a_long_story_with_a_character_that_is_escaped_is_read_back():
     """The wrapped text had a blank after it."""
     story = (

@@ -137,9 +137,11 @@ def _fits(mapping: Any, where: tuple[str | int, ...]) -> bool:
 
 def _folded(text: str, where: tuple[str | int, ...]) -> Any:
     """Long text folded at its single blanks; text that folding would change stays as it is."""
-    from ruamel.yaml.scalarstring import FoldedScalarString
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString, FoldedScalarString
 
     long = _indent(where) + len(text) > WIDTH
+    if long and "  " in text:  # a plain one may be wrapped there, and loses a blank
+        return DoubleQuotedScalarString(text)
     if not (long and text == " ".join(text.split()) and text.isprintable()):
         return text
     found = FoldedScalarString(text)

@@ -87,7 +87,14 @@ class Audit:
 
 
 def audited(classes: Alike) -> Audit:
-    """What may be told: where the programme finds a cell given away, a cutoff is told no more."""
+    """What may be told: where the programme finds a cell given away, a cutoff is told no more.
+
+    Where a verdict says that nobody is in a class of at most q, 2 to 8, classes of the next sizes
+    up to nine are told together, whatever is found: what is pooled by what it holds tells by that.
+    """
+    if 1 < classes.nobody < WIDTH:
+        small = frozenset(range(classes.nobody + 1, BASE))
+        classes = replace(classes, without=classes.without | small)
     while True:
         found = list(protections(classes))
         bad = [part for part in found if not part.is_kept]
@@ -130,7 +137,8 @@ def promised(cell: Marked, classes: Alike) -> tuple[int, int]:
     can = {0}
     for size in range(max(cell.after, classes.nobody) + 1, min(cell.last, WIDTH) + 1):
         can |= {c + size * k for c in tuple(can) for k in range(WIDTH // size + 1)}
-    can = {c for c in can if c <= WIDTH}
+    one_more = 0 < classes.somebody <= cell.after and classes.at(cell.last).is_few
+    can = {c for c in can if c <= WIDTH - one_more}  # somebody of the few is in a smaller class
     if not cell.after and _holds_somebody(cell.last, classes):
         can -= {0}
     return min(can), max(can)

@@ -19,7 +19,7 @@ from reidbn.report.assessment_sure import SURE, how_sure, set_outside
 from reidbn.report.page import Section, Shown
 from reidbn.report.summary import Summary
 from reidbn.report.telling import NOT_TOLD, Telling
-from reidbn.report.thresholds import Judged, changes, written_alike
+from reidbn.report.thresholds import Judged, changes, tells_changes, written_alike
 from reidbn.whatif.curve import one_at_a_time, takes_whole_numbers
 from reidbn.whatif.tornado import Bar, tornado
 
@@ -90,14 +90,17 @@ def moves_most(section: Section) -> str:
 
 
 def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
-    """The table changed in one place, and whether the verdict flips."""
+    """The table changed in one place, and whether the verdict flips.
+
+    Outwards the verdicts alone: how many fail it in coarser classes would tell of those within.
+    """
     rule, people = summary.rule, result.inputs.people
     on_table = rule if rule.on_classes else rule.other()
     now = summary.judged if rule.on_classes else summary.other
     rows = [["as it is", now.hangs_on(telling), now.word, "-"]]
-    for change in changes(people, on_table):
+    for change in changes(people, on_table) if tells_changes(telling, people, on_table) else ():
         flips = "yes" if change.after.passes != now.passes else "no"
-        told = change.after.hangs_on(telling)
+        told = change.after.hangs_on(telling) if telling.custodian else NOT_TOLD
         rows.append([change.what, told, change.after.word, flips])
     if on_table.is_public and not now.passes:
         k = on_table.limit.k
@@ -109,7 +112,8 @@ def _changes(result: Assessment, summary: Summary, telling: Telling) -> Shown:
     if not on_table.is_public and 0 < now.unique < len(people):
         after = Judged(on_table, written_alike(people.suppress(2)), None)
         flips = "yes" if after.passes != now.passes else "no"
-        rows.append(["leaving out who is unique", after.hangs_on(telling), after.word, flips])
+        told = after.hangs_on(telling) if telling.custodian else NOT_TOLD
+        rows.append(["leaving out who is unique", told, after.word, flips])
     asked = f"fewer than {on_table.limit.k} alike" if on_table.is_public else "mean and unique"
     return Shown(
         f"What would flip the verdict for {on_table.title}",

@@ -40,7 +40,7 @@ from reidbn.report.page import (
 )
 from reidbn.report.summary import Summary, summarise, told_check
 from reidbn.report.telling import OWN_COPY, Telling
-from reidbn.report.thresholds import PRESETS, Choice, Rule, least_change
+from reidbn.report.thresholds import PRESETS, Choice, Rule, least_change, tells_changes
 
 NOT_STATED = "not stated"
 GOVERNANCE = (
@@ -230,7 +230,7 @@ def _next(asked: Request) -> list[str]:
     if s.passes:
         return [f"Read what was not looked at, and sign at the end. {GOVERNANCE[0]}"]
     rule, found = s.rule, []
-    if rule.on_classes:
+    if rule.on_classes and tells_changes(asked.telling, result.inputs.people, rule):
         change = least_change(result.inputs.people, rule)
         if change is not None:
             found.append(f"One change that is enough for this rule: the table {change.what}.")

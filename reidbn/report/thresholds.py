@@ -29,7 +29,7 @@ from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.cut import SHOWN
 from reidbn.microdata.table import People
-from reidbn.release.counts import Tens
+from reidbn.release.counts import Tens, down
 from reidbn.report.telling import Telling
 from reidbn.written import agree, read_exact
 
@@ -449,6 +449,13 @@ def changes(people: People, rule: Rule) -> Iterator[TableChange]:
             )
         if rest:
             yield TableChange(f"without {name}", Judged(rule, written_alike(people, rest), None))
+
+
+def tells_changes(telling: Telling, people: People, rule: Rule) -> bool:
+    """Whether the verdicts of changed tables are told: not where one alone tells of how many
+    people there are (that a table of 10 to 19 can have 11 alike says that it has 11 people).
+    """
+    return telling.custodian or down(len(people)) >= rule.limit.k
 
 
 MOST_CELLS = 3_000_000  # rows times sets of columns that are tried

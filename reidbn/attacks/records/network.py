@@ -351,7 +351,7 @@ def _seen(parts: _Parts, column: RecordColumn, how: Sight) -> RecordColumn:
             Node(node, own, _copy(parts, column, how), (column.node,), _story(column, how))
         )
         return replace(column, sight=node, seen_as=as_it_is, seen_states=column.states)
-    seen_as = _generalised(column, how) if how != "equal" else as_it_is
+    seen_as = as_it_is if _is_equal(how) else _generalised(column, how)
     states = state_names(dict.fromkeys(seen_as.values()))
     to = tuple(states[seen_as[value]] for value in column.values)
     if len(own) > len(parent_states):  # a secret that is seen: nothing is seen of someone else's
@@ -361,13 +361,18 @@ def _seen(parts: _Parts, column: RecordColumn, how: Sight) -> RecordColumn:
     return replace(column, sight=node, seen_as=seen_as, seen_states=states)
 
 
+def _is_equal(how: Sight) -> bool:
+    return isinstance(how, str) and how == "equal"  # an array is unequal to it cell by cell
+
+
 def _generalised(column: RecordColumn, how: Any) -> dict[Hashable, Hashable]:
     """What each value looks like, by a mapping or a function."""
     if callable(how):
         return {value: how(value) for value in column.values}
     if not isinstance(how, Mapping):
+        said = repr(how) if isinstance(how, str) else f"a {type(how).__name__}"
         raise UsageError(
-            f"{column.name}: seen as {how!r}; use 'equal', None, a mapping, a function, Noisy "
+            f"{column.name}: seen as {said}; use 'equal', None, a mapping, a function, Noisy "
             f"or Near"
         )
     missing = sum(value not in how for value in column.values)
@@ -398,7 +403,7 @@ def _story(column: RecordColumn, how: Sight) -> str:
         return f"{column.name} as the attacker sees it, with mistakes"
     if isinstance(how, Near):
         return f"{column.name} as the attacker sees it, about right"
-    return f"{column.name} as the attacker sees it" + (", coarser" if how != "equal" else "")
+    return f"{column.name} as the attacker sees it" + ("" if _is_equal(how) else ", coarser")
 
 
 def _table(values: np.ndarray[Any, Any]) -> Table:
