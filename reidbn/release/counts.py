@@ -180,6 +180,9 @@ class Above:
 
     values: Array
     classes: Sequence[Alike] = field(default_factory=tuple)
+    only_by_class: bool = False
+    """Nothing is told but class sizes: not even that values follow from these in this very table,
+    which tells how coarser classes lie."""
 
     @cached_property
     def _sorted(self) -> Array:
@@ -211,8 +214,15 @@ class Above:
         """Whether a value follows from the size of a class that people are counted by."""
         return self._lawful is not None or self._link is not None
 
+    @property
+    def is_kept_back(self) -> bool:
+        """Whether nothing is told of how many are above a level: from nobody to everybody."""
+        return self.only_by_class and any(len(c) == len(self.values) for c in self.classes)
+
     def above(self, level: float) -> Tens:
         """People above a level."""
+        if self.is_kept_back:
+            return Tens(0, self.classes[0].all.high)
         if self._lawful is not None and level >= 0:
             return _by_law(level, *self._lawful)
         if self._link is not None and level >= 0:

@@ -39,7 +39,7 @@ from reidbn.report.page import (
     write_as,
 )
 from reidbn.report.summary import Summary, summarise, told_check
-from reidbn.report.telling import OWN_COPY, Telling
+from reidbn.report.telling import FEWEST, OWN_COPY, Telling
 from reidbn.report.thresholds import PRESETS, Choice, Rule, least_change, tells_changes
 
 NOT_STATED = "not stated"
@@ -325,6 +325,12 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
 
 def _not_held(result: Assessment, telling: Telling) -> list[str]:
     """What the programme did not look at: counts that follow from no class."""
+    if telling.only_by_class:
+        return [
+            f"What is known is known with chances, and risks are means over several ways to be "
+            f"alike: of fewer than {FEWEST} people it is not told how many are above a level, "
+            f"which a reader who knows every chance could hold against the classes."
+        ]
     measures = [name for name in result.measures if name != MATCH]
     mixed = [n for n in measures if not telling.ladder(result.risk(n)).is_by_class]
     if not mixed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -216,7 +217,8 @@ def _heat_map(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
 
 def _beside(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
     """Both by themselves: who moves from where to where would part the people into small cells."""
-    both = [_in_bands(r.risk(), telling) for r in (worst, result)]
+    sure = replace(telling, only_by_class=False)  # in the worst case all is known
+    both = [_in_bands(worst.risk(), sure), _in_bands(result.risk(), telling)]
     rows = [[b, *map(in_words, pair)] for b, *pair in zip(BANDS, *both, strict=True)]
     name = told_name(result.inputs.scenario)
     figure = figures.risk_curves(

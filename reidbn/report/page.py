@@ -189,7 +189,8 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     known = getattr(result, "known_classes", None)
     if known is not None and not np.array_equal(known, found[0].sizes):
         found.append(Alike(known, without=NOT_BESIDE))
-    return Telling(classes=tuple(found))
+    few = result.kind == "Assessment" and known is None and len(table) < FEWEST
+    return Telling(classes=tuple(found), only_by_class=few)
 
 
 @typed

@@ -73,6 +73,8 @@ class Telling:
     custodian: bool = False
     classes: tuple[Alike, ...] = field(default=(), compare=False, repr=False)
     """In which classes people stand: what follows from them is counted by class size."""
+    only_by_class: bool = False
+    """Few people under chances: nothing is told of them but the sizes of their classes."""
 
     # -- counts ----------------------------------------------------------------------------
 
@@ -124,6 +126,8 @@ class Telling:
             return f"all but {UNDER} of {whole:,} people"
         if count.is_ten:
             return f"{count.low:,} of {whole:,} people ({self.share(count, total)})"
+        if count.high >= whole and not count.low:
+            return f"{NOT_TOLD} how many of {whole:,} people"
         if count.high >= whole:
             return f"at least {count.low:,} of {whole:,} people"
         return f"{self.counted(count)} of {whole:,} people"
@@ -244,7 +248,8 @@ class Telling:
 
     def ladder(self, values: Array) -> Above:
         """How many people are above each level, as it is told outwards."""
-        return Above(np.asarray(values, dtype=np.float64), self.classes)
+        values = np.asarray(values, dtype=np.float64)
+        return Above(values, self.classes, self.only_by_class)
 
     def above(self, values: Array, level: float) -> int | Tens:
         """How many people are above a level."""
@@ -365,6 +370,8 @@ class Telling:
         found = self.quantile_ends(values, q)[1]
         if not self.custodian and (1 - q) * down(len(values)) + 1e-9 < BASE - 1:
             return f"{NOT_TOLD}: {UNDER} people may be above it"
+        if self._is_kept_back(values):
+            return NOT_TOLD
         return one_in(found) if self.custodian or found == 0 else f"up to {found:g}"
 
     def highest_in_words(self, values: Array) -> str:
@@ -374,6 +381,8 @@ class Telling:
 
     def highest_in_short(self, values: Array) -> str:
         """The same for a column that says how it is told."""
+        if self._is_kept_back(values):
+            return NOT_TOLD
         found = self.highest(values)
         return one_in(found) if self.custodian else f"up to {found:g}"
 
@@ -382,6 +391,10 @@ class Telling:
         if self.custodian or self.highest(values) == 1:
             return f"the highest {self.highest_in_words(values)}"
         return f"all but {UNDER} people {self.highest_in_short(values)}"
+
+    def _is_kept_back(self, values: Array) -> bool:
+        """Whether it is not told how many are above any level of it."""
+        return self.ladder(values).is_kept_back
 
     def highest_key(self, exact: str) -> str:
         """Its name among numbers for programs: what a few exceed is not called a maximum."""
