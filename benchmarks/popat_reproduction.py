@@ -219,7 +219,7 @@ Facts of a child, the child's record, the parents' and grandparents': one questi
 
 ```python
 >>> rb.ask("linkage-family", "reached_father=yes")
-P(reached_father=yes) = 0.242846 (about 1 in 4.118)
+P(reached_father=yes) = 0.256098 (about 1 in 3.905)
 
 ```
 

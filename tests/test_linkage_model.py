@@ -107,6 +107,22 @@ def test_what_is_predicted_happens_person_by_person(p_wrong, p_in_release):
                              level=1e-6)  # fmt: skip
 
 
+def test_what_happened_stands_with_its_interval_and_with_what_the_prediction_is():
+    """Somebody else's values name strangers; the model, with facts that fit nobody, does not."""
+    _, sparse, _ = table(4, people=60, features=14)
+    r = rb.assess("linkage", sparse, set={"p_wrong": 0.3, "p_in_release": 1.0})
+    rows = rb.linkage_truth(r, attempts=4_000, seed=5, wrong="plausible").table()
+    assert rows.loc["identified", "predicted is"] == "an upper bound"
+    assert rows.loc["identified", "high"] < rows.loc["identified", "predicted"]
+    assert rows.loc["wrong_person", "predicted"] == 0 < rows.loc["wrong_person", "low"]
+    assert rows.loc["wrong_person", "predicted is"] == "not of such facts"
+    assert (rows["low"] <= rows["happened"]).all()
+    assert (rows["happened"] <= rows["high"]).all()
+    own = rb.linkage_truth(r, attempts=4_000, seed=5)
+    assert set(own.table()["predicted is"]) == {"the value"}
+    assert "95 % interval" in str(own)
+
+
 def test_careful_attackers_and_plausible_wrong_facts():
     _, sparse, _ = table(6, people=60, features=14)
     careful = rb.assess("linkage", sparse, set={"p_takes_best": 0, "p_wrong": 0.2})

@@ -1,6 +1,7 @@
 """Made-up families, some of whom are in one table: own illnesses, and what is told of relatives.
 
-Three children, two parents, four grandparents a family.  Who is ill is drawn independently; what a
+Three children, two parents, four grandparents a family; of great-grandparents who are in no table
+all tell the same.  Who is ill is drawn independently; what a
 record tells of a relative goes through a channel: some illnesses are left out, ages are remembered
 a little wrongly.  `.truth` says who is whose child, for those in the table and for those who are
 not, so that an attack on relatives can be held against it.
@@ -31,6 +32,8 @@ _PREVALENCE = (0.25, 0.22, 0.12, 0.1, 0.08, 0.07, 0.06, 0.05, 0.08, 0.04, 0.03)
 _OFTEN = (0.5, 0.5, 0.5, 1, 1, 1.6, 1.6, 1.6, 1.6)
 _FATHER = (3, 3, 3, 5, 7, -1, -1, -1, -1)
 _MOTHER = (4, 4, 4, 6, 8, -1, -1, -1, -1)
+_GRANDPARENTS = slice(5, 9)
+_OLDER = 8  # great-grandparents of a family: nobody's record, and told of by two generations
 OUTSIDE = -1
 _ONSET_KNOWN, _ONSET_TOLD, _FALSE = 0.9, 0.8, 0.005
 
@@ -51,6 +54,10 @@ class _Illness:
     """Who has which illness, from which age: people x illnesses; 0 where they have not."""
 
     onset: Ints
+
+    def and_(self, others: _Illness) -> _Illness:
+        """These people, and others after them."""
+        return _Illness(np.vstack([self.onset, others.onset]))
 
     def of(self, who: Ints, strangers: _Illness) -> Ints:
         """The onsets of some people; of those outside (-1), drawn ones."""
@@ -109,13 +116,17 @@ def synthetic_families(
     everybody = np.ones(rows.size, dtype=bool)
     _told(columns, features, "self", ill.onset[rows], everybody, rng, (1.0, 0.0, 0.0, _ONSET_KNOWN))
     tells = rng.random(role.size)[rows] < told
+    older = np.random.default_rng((seed, 1))
+    many = families * _OLDER
+    known = ill.and_(_ill(older, np.full(many, 1.6), older.integers(45, 90, many)))
+    up = [_with_the_older(line, i) for i, line in enumerate((father, mother))]
     for relation in RELATIONS:
         strangers = _ill(rng, np.full(rows.size, 1.6 if "grand" in relation else 1.0),
                          rng.integers(45, 90, rows.size))  # fmt: skip
         onset = (
             _siblings(rows, first, role, ill, strangers)
             if relation == "siblings"
-            else ill.of(_ancestor(relation, rows, father, mother), strangers)
+            else known.of(_ancestor(relation, rows, *up), strangers)
         )
         _told(columns, features, relation, onset, tells, rng,
               (completeness, _FALSE, jitter, _ONSET_TOLD))  # fmt: skip
@@ -138,6 +149,14 @@ def synthetic_families(
 
 def _relative(first: Ints, role: Ints) -> Ints:
     return np.where(role < 0, OUTSIDE, first + role)
+
+
+def _with_the_older(line: Ints, which: int) -> Ints:
+    """Everybody's father (0) or mother (1), grandparents' too; of those, nobody of the families."""
+    found = line.reshape(-1, len(ROLES)).copy()
+    families = np.arange(len(found))[:, None]
+    found[:, _GRANDPARENTS] = line.size + _OLDER * families + 2 * np.arange(4) + which
+    return np.concatenate([found.ravel(), np.full(_OLDER * len(found), OUTSIDE)])
 
 
 def _born(rng: np.random.Generator, families: int) -> Ints:

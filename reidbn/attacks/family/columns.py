@@ -3,10 +3,10 @@
     match_R, presence_R                           chances of each relative R, of every first record
     confused_R, stranger_R                        a stranger in their place, in the table or not
     stranger_siblings, stranger_children, ..      a stranger among those of whom there are several
-    again_R                                       R can be found from others' records all the same
-    sideways_R, across_R                          these lead to R then, a sibling's and another's
+    again_R, sideways_R                           R can be found from siblings'; these lead to R
+    across_R                                      another relative's record leads to R
     next_stranger                                 a stranger's record leads on to a stranger
-    share_telling                                 records that tell of their family at all
+    tells_found_R, tells_missed_R                 R's record tells of the family, found first or not
     leads_on                                      records that lead to anybody, right or wrong
 
 Where the match of a relative is right is not known of a table; virtual relatives say how often it
@@ -63,13 +63,16 @@ SEVERAL_OF = {
     "siblings": SIBLING, "children": CHILD, "sons_children": SONS_CHILD,
     "daughters_children": DAUGHTERS_CHILD,
 }  # fmt: skip
-ONWARD = ("next_stranger", "share_telling")
-AGAIN = ("again", "sideways", "across")
-KINDS = {"match": "right", "presence": "present"}
+ONWARD = ("next_stranger",)
+SIDEWAYS = "sideways"
+KINDS = {
+    "match": "right", "presence": "present", "tells_found": "tells_found",
+    "tells_missed": "tells_missed", "again": "findable", "across": "across",
+}  # fmt: skip
 STRANGE = ("confused", "stranger")
 LEADS_ON = "leads_on"
 FAMILY = (
-    *(f"{word}_{name}" for word in (*KINDS, *AGAIN) for name in RELATIVES),
+    *(f"{word}_{name}" for word in (*KINDS, SIDEWAYS) for name in RELATIVES),
     *(f"{word}_{name}" for word in STRANGE for name in ANCESTORS),
     *(f"stranger_{name}" for name in SEVERAL_OF), *ONWARD, LEADS_ON,
 )  # fmt: skip
@@ -187,7 +190,7 @@ class KinPeople(SparsePeople):
         told = chances(self.kin, planted(self.kin, **how))
         if rows is not None:  # such first records have chances of their own; what follows has not
             own = chances(self.kin, planted(self.kin, **how, rows=rows))
-            told = replace(told, of_first=own.of_first, findable=own.findable, again=own.again)
+            told = replace(own, next_stranger=told.next_stranger)
         found = {
             f"{word}_{name}": told.of_first[role][what]
             for name, role in RELATIVES.items()
@@ -199,9 +202,7 @@ class KinPeople(SparsePeople):
         for name, role in SEVERAL_OF.items():
             found[f"stranger_{name}"] = told.of_first[role]["stranger"]
         for name, role in RELATIVES.items():
-            found[f"again_{name}"] = told.findable[role]
-            found[f"sideways_{name}"] = np.full(len(self), told.again[role].sideways)
-            found[f"across_{name}"] = np.full(len(self), told.again[role].across)
+            found[f"{SIDEWAYS}_{name}"] = np.full(len(self), told.sideways[role])
         for name in ONWARD:
             found[name] = np.full(len(self), getattr(told, name))
         return found

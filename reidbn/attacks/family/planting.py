@@ -11,12 +11,12 @@ the table, so that each first record has chances of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.family.claims import POSTERIOR, LookedFor, Person, named, person_of
+from reidbn.attacks.family.claims import LookedFor, Person, named
 from reidbn.attacks.family.kin import (
     CHILD,
     FATHER,
@@ -28,18 +28,20 @@ from reidbn.attacks.family.kin import (
     PGF,
     PGM,
     ROLES,
+    SELF,
     SEVERAL,
     SIBLING,
     Kin,
     pairs_of,
 )
 from reidbn.progress import progress
-from reidbn.theory.kinship import CODES, UNKNOWN
+from reidbn.theory.kinship import CODES, FIRST_AGE, UNKNOWN
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FEW = 10
-EVEN = 0.5  # a sibling is in the table
+SILENT = 4  # so many times fewer virtual records that tell of no family
+NEAR = 10  # years between people who are about as old
 MOST_EVIDENCE = 12
 """Illnesses told are counted up to here; more count as so many."""
 # Of a relative: who the others are that may lead there (for the relative), and as what they do.
@@ -51,7 +53,10 @@ FOUND_AGAIN = {
 
 @dataclass(frozen=True)
 class Rates:
-    """Chances of one kind of relative, by how many illnesses a record tells that bear on it."""
+    """Chances of one kind of relative, by how many illnesses a record tells that bear on it.
+
+    Two rows: of records that tell of the family, and of those that do not.
+    """
 
     right: Array
     """The relative is named, where they are in the table."""
@@ -61,6 +66,10 @@ class Rates:
     """A stranger is named, where they are not in the table; of several, beside true ones, too."""
     present: Array
     """Not named, and still the relative is known to be in the table, where they are."""
+    tells_found: Array
+    """The record of a relative who is named tells of the family."""
+    tells_missed: Array
+    """The record of a relative who is in the table and not named does."""
     plants: Ints
     """How many virtual records stand behind each."""
     again: Again
@@ -70,20 +79,19 @@ class Rates:
 class Again:
     """Of a relative to whom one record has not led: whether others lead there.
 
-    What keeps one record from leading to somebody (they have few illnesses, say) keeps others, too.
-    So the relative can be found from others or cannot, and who can is found from each others'
-    record with a chance of its own, independently:
+    What keeps one record from leading to somebody (they have few illnesses, say) keeps a sibling's,
+    too.  So the relative can be found from siblings' records or cannot, and who can is found from
+    each with a chance of its own, independently:
 
         P(a sibling's leads there) = findable x sideways
-        P(both lead there) = findable x sideways x across                                       (1)
+        P(two siblings' do)        = findable x sideways^2                                      (1)
 
-    with `across` that of a parent's, a child's or a grandparent's record.
+    A parent's, a child's or a grandparent's record (`across`) tells of others as well.
     """
 
     findable: Array
-    """By how many illnesses the first record tells that bear on the relative."""
+    across: Array
     sideways: float
-    across: float
 
 
 def planted(
@@ -106,53 +114,105 @@ def _rates(
     rng: np.random.Generator,
     rows: Ints | None,
 ) -> Rates:
-    counts = np.zeros((4, MOST_EVIDENCE + 1))
-    tried = np.zeros((2, MOST_EVIDENCE + 1))
-    missed = np.zeros(MOST_EVIDENCE + 1)
+    shape = (2, MOST_EVIDENCE + 1)
+    tried, found_, confused, present = (np.zeros(shape) for _ in range(4))
+    missed, telling, told_missed = (np.zeros(shape) for _ in range(3))
+    alone, strangers = np.zeros(shape), np.zeros(shape)
     others = _Others(kin, role, rule, in_release, rng)
-    firsts = np.flatnonzero(kin.telling) if rows is None else rows[kin.telling[rows]]
-    for first in rng.choice(firsts, plants).tolist() if firsts.size else ():
+    for first in _firsts(kin, plants, rng, rows):
         sex = int(kin.sex[first]) or int(rng.choice([FEMALE, MALE]))
-        allowed = kin.fits(role, sex, int(kin.born[first]))
+        born = int(kin.born[first])
+        silent = int(not kin.telling[first])
+        if role in SEVERAL and kin.telling.any():
+            nobodys = record_of_nobodys(kin, role, first, sex, rng)
+            at = silent, min(kin.evidence(nobodys.cells, role, sex), MOST_EVIDENCE)
+            alone[at] += 1
+            strangers[at] += bool(named(kin, nobodys, role, rule, in_release).claims)
+        allowed = kin.fits(role, sex, born)
         allowed[first] = False
         if not allowed.any():
             continue
         relative = int(rng.choice(np.flatnonzero(allowed)))
-        virtual = virtual_record(kin, role, relative, sex, int(kin.born[first]), rng)
-        told = min(kin.evidence(virtual.cells, role, virtual.sex), MOST_EVIDENCE)
+        virtual = virtual_record(kin, role, relative, sex, born, rng)
+        if silent:
+            virtual = replace(
+                virtual, cells={SELF: virtual.cells[SELF]} if SELF in virtual.cells else {}
+            )
+        at = silent, min(kin.evidence(virtual.cells, role, sex), MOST_EVIDENCE)
         found = named(kin, virtual, role, rule, in_release)
         right = any(claim.who == relative for claim in found.claims)
-        if not right and role in FOUND_AGAIN:
-            others.ask(told, relative, virtual)
-        if not told:
-            continue
-        tried[0, told] += 1
-        counts[0, told] += right
-        counts[1, told] += not right and bool(found.claims)
-        missed[told] += not right
-        counts[3, told] += not right and found.present > 0.5
-        gone: LookedFor = named(kin, virtual, role, rule, in_release, gone=relative)
-        kin_of = own_siblings(kin, relative) if role in SEVERAL and gone.claims else set()
-        tried[1, told] += 1
-        counts[2, told] += any(claim.who not in kin_of for claim in gone.claims)
+        tried[at] += 1
+        found_[at] += right
+        telling[at] += right and kin.telling[relative]
+        if not right:
+            missed[at] += 1
+            told_missed[at] += kin.telling[relative]
+            confused[at] += bool(found.claims)
+            present[at] += found.present > 0.5
+            if role in FOUND_AGAIN:
+                others.ask(at, relative, born)
+        if role not in SEVERAL and at[1]:
+            gone: LookedFor = named(kin, virtual, role, rule, in_release, gone=relative)
+            alone[at] += 1
+            strangers[at] += bool(gone.claims)
     return Rates(
-        right=_by_evidence(counts[0], tried[0]),
-        confused=_by_evidence(counts[1], missed),
-        stranger=_by_evidence(counts[2], tried[1]),
-        present=_by_evidence(counts[3], missed),
-        plants=tried[0].astype(np.int64),
+        right=_by_evidence(found_, tried),
+        confused=_by_evidence(confused, missed),
+        stranger=_by_evidence(strangers, alone),
+        present=_by_evidence(present, missed),
+        tells_found=_by_evidence(telling, found_),
+        tells_missed=_by_evidence(told_missed, missed, least=0),
+        plants=tried.astype(np.int64),
         again=others.found(),
     )
 
 
-def own_siblings(kin: Kin, relative: int) -> set[int]:
-    """Whom a record of the table itself names as siblings.
+def _firsts(kin: Kin, plants: int, rng: np.random.Generator, rows: Ints | None) -> list[int]:
+    """First records: those that tell of the family, and fewer of those that do not."""
+    everybody = np.arange(len(kin)) if rows is None else rows
+    found: list[int] = []
+    for tells, many in ((True, plants), (False, plants // SILENT)):
+        some = everybody[kin.telling[everybody] == tells]
+        found += rng.choice(some, many).tolist() if some.size else []
+    return found
 
-    A virtual record that tells of one of several siblings (as theirs, as children, ...) tells of
-    the others, too: who is still named where the one is taken out is no stranger.
+
+def record_of_nobodys(
+    kin: Kin, role: str, first: int, sex: int, rng: np.random.Generator
+) -> Person:
+    """A record that tells as much as the first, of people who are nobody's relatives in the table.
+
+    A virtual record that tells of one of several siblings tells of the others, too, so that who is
+    named where the one is taken out may be no stranger.  Here each illness is told of as by another
+    record of somebody about as old; ages are those that one of these tells of other illnesses, for
+    illnesses of one person begin at ages that lie closer together.
     """
-    found = named(kin, person_of(kin, relative), SIBLING, POSTERIOR, EVEN)
-    return {claim.who for claim in found.claims}
+    born = int(kin.born[first])
+    tellers = np.flatnonzero(kin.telling)
+    near = tellers[np.abs(kin.born[tellers] - born) <= NEAR] if born else tellers
+    alike = near if near.size >= FEW else tellers
+    cells = {
+        one: _shuffled(kin.tells[one][first], kin.tells[one][alike], rng)
+        for one in dict.fromkeys(one for one, _ in pairs_of(role, sex) if one in kin.tells)
+    }
+    return Person(cells, sex, born)
+
+
+def _shuffled(
+    codes: NDArray[np.int16], theirs: NDArray[np.int16], rng: np.random.Generator
+) -> NDArray[np.int16]:
+    """Codes for what the first tells: each from another record, all ages from one more."""
+    found, aged = codes.copy(), theirs >= FIRST_AGE
+    rows = np.flatnonzero(aged.any(axis=1))
+    donor = theirs[rng.choice(rows)] if rows.size else theirs[0]
+    for d in np.flatnonzero(codes != UNKNOWN).tolist():
+        told = theirs[theirs[:, d] != UNKNOWN, d]
+        found[d] = rng.choice(told) if told.size else found[d]
+        if found[d] >= FIRST_AGE and aged.any():
+            others = np.delete(donor, d)
+            ages = others[others >= FIRST_AGE]
+            found[d] = rng.choice(ages if ages.size else theirs[aged])
+    return found
 
 
 class _Others:
@@ -163,26 +223,28 @@ class _Others:
     ) -> None:
         self.kin, self.role, self.rng = kin, role, rng
         self.how = (rule, in_release)
-        self.asked = np.zeros(MOST_EVIDENCE + 1)
-        self.led = np.zeros(MOST_EVIDENCE + 1)
-        self.counts = np.zeros(4)  # asked both; led sideways, across, both
+        shape = (2, MOST_EVIDENCE + 1)
+        self.asked, self.led = np.zeros(shape), np.zeros(shape)
+        self.asked_across, self.led_across = np.zeros(shape), np.zeros(shape)
+        self.both = 0.0
 
-    def ask(self, told: int, relative: int, first: Person) -> None:
-        """Two pairs of others: somebody who is to the relative what the first is, and another."""
+    def ask(self, at: tuple[int, int], relative: int, born: int) -> None:
+        """Two who are to the relative what the first is, and one who is something else."""
         kin, rng = self.kin, self.rng
+        sexes = rng.choice([FEMALE, MALE], 2).tolist()
+        led = [self._leads(self.role, relative, sex, born) for sex in sexes]
+        self.asked[at] += 2
+        self.led[at] += sum(led)
+        self.both += all(led)
         back, across = FOUND_AGAIN[self.role]
         sex = int(kin.sex[relative]) or int(rng.choice([FEMALE, MALE]))
         near = np.flatnonzero(kin.fits(back, sex, int(kin.born[relative])))
-        for _ in range(2):
-            one = self._leads(self.role, relative, int(rng.choice([FEMALE, MALE])), first.born)
-            self.asked[told] += 1
-            self.led[told] += one
-            if not near.size or (across == CHILD and not kin.telling[relative]):
-                continue
-            teller = int(rng.choice(near))
-            its = int(kin.sex[teller]) or int(rng.choice([FEMALE, MALE]))
-            other = self._leads(across, relative, its, int(kin.born[teller]))
-            self.counts += 1, one, other, one and other
+        if not near.size or (across == CHILD and not kin.telling[relative]):
+            return
+        teller = int(rng.choice(near))
+        its = int(kin.sex[teller]) or int(rng.choice([FEMALE, MALE]))
+        self.asked_across[at] += 1
+        self.led_across[at] += self._leads(across, relative, its, int(kin.born[teller]))
 
     def _leads(self, role: str, relative: int, sex: int, born: int) -> bool:
         of = virtual_record(self.kin, role, relative, sex, born, self.rng)
@@ -190,28 +252,24 @@ class _Others:
         return any(claim.who == relative for claim in claims)
 
     def found(self) -> Again:
-        """Equation (1) solved for its three chances; where nobody can be told apart, all can."""
-        asked, one, other, both = self.counts.tolist()
-        sideways = both / other if other else (one / asked if asked else 0.0)
-        across = both / one if one else (other / asked if asked else 0.0)
+        """Equation (1) solved for its two chances; where no two led there, all can be found."""
+        asked, led = float(self.asked.sum()), float(self.led.sum())
+        sideways = 2 * self.both / led if self.both else led / max(1.0, asked)
         shares = _by_evidence(self.led, self.asked, least=0)
-        if not both or not sideways:  # seldom found: as if each were found or not by itself
-            sideways = float(self.led.sum() / max(1.0, self.asked.sum()))
-            across = other / asked if asked else 0.0
-        findable = np.minimum(shares / sideways, 1.0) if sideways else np.zeros(len(shares))
-        return Again(findable, sideways, across)
+        findable = np.minimum(shares / sideways, 1.0) if sideways else np.zeros_like(shares)
+        return Again(findable, _by_evidence(self.led_across, self.asked_across, least=0), sideways)
 
 
 def _by_evidence(hits: Array, tried: Array, least: int = 1) -> Array:
     """Shares, from `least` told on.  Where few were tried, together with the next less told."""
-    found = np.zeros(len(hits))
-    first = least
-    for told in range(first, len(hits)):
-        least = told
-        while least > first and tried[least : told + 1].sum() < FEW:
-            least -= 1
-        some = tried[least : told + 1].sum()
-        found[told] = hits[least : told + 1].sum() / some if some else 0.0
+    found = np.zeros_like(hits)
+    for silent, told in np.ndindex(hits.shape):
+        low = told
+        while low > least and tried[silent, low : told + 1].sum() < FEW:
+            low -= 1
+        some = tried[silent, low : told + 1].sum()
+        if told >= least and some:
+            found[silent, told] = hits[silent, low : told + 1].sum() / some
     return found
 
 
@@ -238,32 +296,29 @@ class Chances:
     """What a first record's story needs: its own chances, and those of records it leads to."""
 
     of_first: Mapping[str, Mapping[str, Array]]
-    """Of each kind of relative the four chances, record by record."""
-    again: Mapping[str, Again]
-    """Of each kind of relative: whether other records lead to those to whom the first does not."""
-    findable: Mapping[str, Array]
-    """The chance that they may, record by record."""
+    """Of each kind of relative the chances, record by record."""
+    sideways: Mapping[str, float]
+    """Of each kind of relative whom the first does not find: a sibling's record leads there."""
     next_stranger: float
-    share_telling: float
+
+
+OF_FIRST = ("right", "confused", "stranger", "present", "tells_found", "tells_missed")
 
 
 def chances(kin: Kin, rates: Mapping[str, Rates]) -> Chances:
     """The chances of every record of the table, and of a record that it leads to."""
-    told = {role: _evidence(kin, role) for role in ROLES}
-    first = {
-        role: {
-            what: getattr(rates[role], what)[told[role]]
-            for what in ("right", "confused", "stranger", "present")
-        }
-        for role in ROLES
-    }
+    silent = (~kin.telling).astype(np.int64)
+    first: dict[str, dict[str, Array]] = {}
+    for role in ROLES:
+        at = silent, _evidence(kin, role)
+        first[role] = {what: getattr(rates[role], what)[at] for what in OF_FIRST}
+        for what in ("findable", "across"):
+            first[role][what] = getattr(rates[role].again, what)[at]
     misled = 1 - np.prod([1 - first[role]["stranger"] for role in ROLES], axis=0)
     return Chances(
         of_first=first,
-        again={role: rates[role].again for role in FOUND_AGAIN},
-        findable={role: rates[role].again.findable[told[role]] for role in FOUND_AGAIN},
+        sideways={role: rates[role].again.sideways for role in FOUND_AGAIN},
         next_stranger=float(misled.mean()),
-        share_telling=float(kin.telling.mean()),
     )
 
 

@@ -26,11 +26,13 @@ from reidbn.inference.lowering import Lowering
 from reidbn.inference.sampling import forward
 from reidbn.limits import MOST_CHECKED
 from reidbn.progress import progress
+from reidbn.theory.agreement import clustered_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Ints = NDArray[np.int64]
+GARBLED = "garbled"
 COINS = ("facts", "usable", "wrong", "in_release", "takes_best")
 IDENTIFIED = "identified"
 EVENTS = (IDENTIFIED, "wrong_person", "nobody_named")
@@ -58,11 +60,39 @@ class LinkageTruth:
         """What was said of the person of each attempt."""
         return self.result.risk(measure_of(self.result, event))[self.who]
 
+    def table(self) -> pd.DataFrame:
+        """One row per event: predicted, happened with its 95 % interval, and what is predicted.
+
+        The interval is that of people in clusters.  Wrong facts that are somebody else's values are
+        not in the model: what happened, with its interval, is the value then.
+        """
+        import pandas as pd
+
+        _, person = np.unique(self.who, return_inverse=True)
+        each = np.bincount(person)
+        rows = {}
+        for event, happened in self.happened.items():
+            low, high = clustered_interval(np.bincount(person, happened), each)
+            rows[event] = {
+                "predicted": float(self.predicted(event).mean()),
+                "happened": float(happened.mean()), "low": low, "high": high,
+                "predicted is": self._prediction_is(event),
+            }  # fmt: skip
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("event")
+
+    def _prediction_is(self, event: str) -> str:
+        """The value itself, or how far the model goes where wrong facts fit somebody."""
+        if self.wrong == GARBLED:
+            return "the value"
+        return "an upper bound" if event == IDENTIFIED else "not of such facts"
+
     def __str__(self) -> str:
         lines = [f"acted out {len(self.who):,} times (seed {self.seed}), wrong facts {self.wrong}"]
-        for event, happened in self.happened.items():
-            told = self.predicted(event).mean()
-            lines.append(f"  {event}: {happened.mean():.4g}, predicted {told:.4g}")
+        for event, row in self.table().iterrows():
+            lines.append(
+                f"  {event}: {row['happened']:.4g} (95 % interval {row['low']:.4g} to "
+                f"{row['high']:.4g}), predicted {row['predicted']:.4g} ({row['predicted is']})"
+            )
         return "\n".join(lines)
 
 
@@ -80,7 +110,8 @@ def linkage_truth(
 
     `result` is an assessment of the model linkage on a sparse table.  A wrong fact is `wrong`:
     "garbled" fits nobody, as the model says; "plausible" is another person's value of the same
-    feature, which may fit others: there the model's chance is an upper bound.
+    feature, which may fit others: there the model's chance to be identified is an upper bound, and
+    that of a stranger is none (they gain); `.table()` has what happened, with its 95 % interval.
 
     Of an assessment of linkage-family `truth` says who is whose child (as rb.neighbourhood(...)
     .against): from whoever is named the attack on relatives is then run, too.
