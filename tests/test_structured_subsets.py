@@ -542,14 +542,15 @@ def test_the_interval_of_a_share_holds_what_is_said_and_what_turns_out():
     chances = chances * (np.stack([people.class_sizes(
         [c for j, c in enumerate(QI) if m >> j & 1]) if m else np.full(600, 600)
         for m in range(16)]).T == 1)  # fmt: skip
-    turned = [(chances > (k + 0.5) / 12).mean(axis=1) for k in range(12)]
+    turned = [(chances > (k + 0.5) / 400).mean(axis=1) for k in range(400)]
     by_hand = np.array([np.mean([(r > t + 1e-12).mean() for r in turned]) for t in limits])
-    assert (told["low"] <= np.minimum(by_hand, told["share"]) + 1e-12).all()
-    assert (told["high"] >= np.maximum(by_hand, told["share"]) - 1e-12).all()
+    assert (told["low"] <= np.minimum(by_hand, told["share"])).all()
+    assert (told["high"] >= np.maximum(by_hand, told["share"])).all()
+    sharp = assessed(people).population_uncertainty(0.001).shares_above(limits, "journalist")
+    for side, ends in (("low", np.minimum), ("high", np.maximum)):
+        np.testing.assert_allclose(sharp[side], ends(by_hand, told["share"]), rtol=0.2, atol=0.01)
     for side in ("low", "high"):
         assert told[side].is_monotonic_decreasing
-    closer = assessed(people).population_uncertainty(0.5).shares_above(limits, "journalist")
-    assert (closer["high"] - closer["low"] <= told["high"] - told["low"] + 1e-12).all()
     joined = rb.assess("adversary-routes", people, population=20_000, population_model="structured")
     share = joined.population_uncertainty().shares_above([0.05], "journalist").iloc[0]
     assert 0 <= share["low"] <= share["share"] <= share["high"] <= 1

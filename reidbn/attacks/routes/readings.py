@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,8 @@ if TYPE_CHECKING:
 
 MOST_SUBSETS = 512  # posteriors that are integrated; the others stay at their estimates
 FURTHER = (np.minimum, np.maximum)
-TURNS = 12  # populations as they may turn out
+TURNS = (0.0, 0.003, 0.01, 0.03, 0.07, 0.13, 0.22, 0.33, 0.45, 0.58, 0.72, 0.86, 1.0)
+"""Ends of the levels at which a population may turn out; most people's chances are small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,12 +244,12 @@ def _off(mean: Array, tail: float) -> Array:
 def _above(result: Assessment, fits: StructuredPopulation, measure: str, limits: Array) -> Array:
     """How likely each person's risk turns out to be above each limit: limit x person."""
     found = np.zeros((len(limits), len(result)))
-    levels = (np.arange(TURNS) + 0.5) / TURNS
-    for level in progress(levels.tolist(), "how it may turn out"):
+    turns = [((low + high) / 2, high - low) for low, high in pairwise(TURNS)]
+    for level, share in progress(turns, "how it may turn out"):
         own = {measure: result.questions[measure]}
         risk = _risks(result, TurnedOut.of(fits, level), own)[measure]
-        found += is_above(risk[result.subject_table.of_person], limits[:, None])
-    return found / len(levels)
+        found += share * is_above(risk[result.subject_table.of_person], limits[:, None])
+    return found
 
 
 def _with_chance(
