@@ -148,3 +148,33 @@ def test_the_demonstration_is_the_main_job(tmp_path):
     page = (tmp_path / "demo" / "report.html").read_text()
     assert "ten-year age bands" in page
     assert len(pd.read_parquet(tmp_path / "demo" / "risks.parquet")) == 4_000
+
+
+def test_a_report_of_ones_own_holds_the_best_releases_for_its_rule(shell, tmp_path):
+    """Each of them passes by an assessment of its own; what leaves the house tells of none."""
+    asked = ["assess", "synthetic:300:1", "--qi", "age,sex", "--known", "worst-case",
+             "--population", "1000000", "--check-draws", "2000", "--options", "20"]  # fmt: skip
+    page = tmp_path / "own.md"
+    for rule in (["--release", "controlled"], ["--threshold", "overall=0.1"]):
+        code, said = shell(*asked, *rule, "--custodian", "--markdown", page)
+        assert code == 1
+        assert "proposed for age: " in said
+        told = page.read_text().split("**Options compared**")[1].split("\n\n")[1].splitlines()[2:]
+        assert "this release | does not pass" in told[0]
+        assert 1 <= len(told[1:]) <= 3
+        assert all(" | passes | " in line for line in told[1:])
+    plan = rb.recommend(
+        rb.read_table(rb.datasets.synthetic_patients(300, seed=1),
+                      quasi_identifiers=["age", "sex"]),
+        "adversary-routes", known="worst-case", population=10**6, target={"overall": 0.1},
+        hierarchies="auto", suppress_at_most=0.02,
+    )  # fmt: skip
+    assert plan.best.changes in told[1]
+    code, said = shell(*asked, "--markdown", page)
+    assert code == 2
+    assert "add --custodian" in said
+    code, said = shell(*asked, "--custodian")
+    assert code == 2
+    assert "add --html or --markdown" in said
+    code, said = shell(*asked, "--custodian", "--markdown", page, "--method", "simulation")
+    assert code == 2

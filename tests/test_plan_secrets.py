@@ -212,3 +212,38 @@ def test_the_page_does_not_say_that_a_secret_with_a_limit_was_not_looked_at(tmp_
             unsaid = [t for t in told if t.startswith("Secret columns")]
             assert len(besides) == len(secrets) - 1
             assert unsaid == ["Secret columns, of which nothing is said here: e."] * len(besides)
+
+
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=[pytest.mark.wide] * (s > 4)) for s in range(20)]
+)
+def test_a_limit_on_ppp_is_kept_whichever_columns_are_known(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 25))
+    frame = pd.DataFrame({"age": rng.integers(0, 8, n), "zip": rng.integers(0, 6, n),
+                          "d": rng.integers(0, 3, n)})  # fmt: skip
+    people = rb.read_table(frame, quasi_identifiers=[*WIDTHS], sensitive=["d"])
+    keep = float(rng.choice([0.2, 0.3, 0.4]))
+    asked = {"hierarchies": {"age": rb.Bands(2, 4), "zip": rb.Bands(3)}}
+    ways = [  # every way, by a disclosure of what is released
+        rb.disclosure(people.generalise(dict(zip(WIDTHS, levels, strict=True)), **asked), "d",
+                      known=[*WIDTHS])
+        for levels in product(range(4), range(3))
+    ]  # fmt: skip
+    if not any(way.ppp_min.min() >= keep - 1e-12 for way in ways):
+        with pytest.raises(rb.errors.DataError, match="no way to release"):
+            rb.recommend(people, target={"d": f"PPP >= {keep}"}, **asked)
+        return
+    plan = rb.recommend(people, target={"d": f"PPP >= {keep}"}, **asked)
+    assert plan.certificate.is_proved
+    losses = plan._table.ways.losses()
+    kept = [way.ppp_min.min() >= keep - 1e-12 for way in ways]
+    assert plan.best.loss == pytest.approx(losses[np.array(kept)].min(), abs=1e-12)
+    fresh = rb.disclosure(plan.apply(), "d", known=[*WIDTHS])
+    assert min(fresh.ppp_min.min(), fresh.ppp_full.min()) >= keep - 1e-12
+
+
+@pytest.mark.parametrize("limit", ["PPP <= 0.5", "PPP >= 0", "PPP >= 1", "PPP > 0.5", "ppp 50%"])
+def test_what_is_no_limit_on_ppp_is_refused_with_one(limit):
+    with pytest.raises(rb.UsageError, match="target d"):
+        rb.recommend(table_of(("x", "AABB")), target={"d": limit})

@@ -26,7 +26,7 @@ from reidbn.cli._options import (
 )
 from reidbn.cli._results import result_options, write_reports
 from reidbn.cli._tables import about, say_about, table_options
-from reidbn.errors import UsageError
+from reidbn.errors import DataError, UsageError
 from reidbn.written import agree
 
 if TYPE_CHECKING:
@@ -87,6 +87,13 @@ if TYPE_CHECKING:
     help="Another release to compare in the report: columns at levels of a hierarchy.",
 )
 @click.option(
+    "--options",
+    "search",
+    type=float,
+    metavar="SECONDS",
+    help="Search so long for the best releases, and set them beside in the report (--custodian).",
+)
+@click.option(
     "--restricted",
     type=FILE,
     help="Write risk, main route and attribute of everybody (CSV, Parquet). Restricted.",
@@ -111,6 +118,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     _refuse_of_part(options)
     _refuse_of_draws(options)
     releases = _releases(people, options)
+    _refuse_search(options)
     known = read_known(options["known"])
     refuse_both(known is not None and options["scenario"])
     scenario = load_scenario(options["scenario"]) if options["scenario"] else None
@@ -121,18 +129,21 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
             raise UsageError("--together and --apart are about a scenario's list; name a scenario")
         scenario = scenario or load_scenario(known)
         scenario = scenario.shared(together=options["together"])
+    asked: dict[str, Any] = {
+        "scenario": scenario,
+        "known": None if scenario else known,
+        "population": options["population"],
+        "population_model": options["population_model"],
+        "set": read_settings(options["settings"]),
+        "do": read_states(options["do"], "--do"),
+        "columns": _columns(options),
+        "without": columns_listed(options["without"]),
+        "unknown": columns_listed(options["unknown"]),
+    }
     result = rb.assess(
         options["attack"],
         people,
-        scenario=scenario,
-        known=None if scenario else known,
-        population=options["population"],
-        population_model=options["population_model"],
-        set=read_settings(options["settings"]),
-        do=read_states(options["do"], "--do"),
-        columns=_columns(options),
-        without=columns_listed(options["without"]),
-        unknown=columns_listed(options["unknown"]),
+        **asked,
         method=options["method"],
         draws=options["draws"],
         seed=options["seed"],
@@ -155,7 +166,8 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     gate = None if above is None else _gate(result, above, as_json=as_json)
     if as_json:
         print_json(summary.to_dict() | ({} if gate is None else {"fail_above": gate}))
-    _write(result, options, releases)
+    best = {} if options["search"] is None else _best(people, summary, asked, options)
+    _write(result, options, releases, best)
     if summary.failure:  # the report says so on top; nobody's risk is written
         result.crosscheck.raise_on_failure()
     _write_persons(result, options)
@@ -183,6 +195,8 @@ def _gate(result: Any, limit: float, *, as_json: bool) -> dict[str, Any]:
 _OF_EVERYBODY = (
     "html", "markdown", "json_report", "plot", "restricted", "fail_above", "release", "threshold",
 )  # fmt: skip
+SPARED = 0.02  # of the people, whom a search for other releases may leave out
+BEST = 3
 LEVEL = 0.09  # of the overall risk, above which people are counted
 
 
@@ -268,12 +282,69 @@ def _columns(options: dict[str, Any]) -> dict[str, str]:
     return found | read_columns(options["column"])
 
 
-def _write(result: Any, options: dict[str, Any], releases: dict[str, dict[str, int]]) -> None:
+def _refuse_search(options: dict[str, Any]) -> None:
+    """A search for other releases has a report to stand in, which stays in the house."""
+    if options["search"] is None:
+        return
+    if not (options["html"] or options["markdown"]):
+        raise UsageError("--options are compared in a report; add --html or --markdown")
+    for name, word in (("individuals", "--individuals"), ("histories", "--histories")):
+        if options[name]:
+            raise UsageError(f"--options searches for releases of a whole table, without {word}")
+    if options["method"] != "exact":
+        raise UsageError("--options searches by exact risks; leave out --method")
+    if not options["custodian"]:
+        raise UsageError(
+            "--options tells of several releases of one table, and a reader of all of them could "
+            "work out more than from one: it is the custodian's own; add --custodian"
+        )
+
+
+def _best(
+    people: People, summary: Any, asked: dict[str, Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """The best releases that a search of so many seconds finds for the rule, each assessed."""
+    import reidbn as rb
+    from reidbn.microdata.proposed import steps_of
+
+    rule = summary.rule
+    if summary.passes:
+        click.echo("options: the table keeps the rule as it is; nothing was searched", err=True)
+        return {}
+    limit = rule.limit
+    target: Any = {limit.measure: limit.value}
+    if rule.on_classes:
+        target = f"k={limit.k}" if limit.is_own else limit.name
+    given = {name: value for name, value in asked.items() if value}
+    proposed = rb.microdata.propose_hierarchies(people)
+    for name, ladder in proposed.items():
+        click.echo(f"proposed for {name}: {steps_of(people, name, ladder)}", err=True)
+    try:
+        plan = rb.recommend(
+            people, options["attack"], target=target, release=rule.release, hierarchies=proposed,
+            suppress_at_most=SPARED, seconds=options["search"], **given,
+        )  # fmt: skip
+    except DataError as problem:
+        click.echo(f"options: {problem}", err=True)
+        return {}
+    click.echo(f"options: {plan.certificate}", err=True)
+    out = ", some people left out" if plan.best.suppressed else ""
+    found = {f"{plan.best.changes}{out}": plan.result}
+    others = list(plan.options(most=BEST).items())[1:]  # the first is the table as it is
+    return found | dict(others)
+
+
+def _write(
+    result: Any,
+    options: dict[str, Any],
+    releases: dict[str, dict[str, int]],
+    best: dict[str, Any],
+) -> None:
     import reidbn as rb
 
     rule = {k: options[k] for k in ("threshold", "release")}
     others = {name: rb.what_if(result, generalise=levels) for name, levels in releases.items()}
-    write_reports(result, options, **rule, options=others)
+    write_reports(result, options, **rule, options=others | best)
 
 
 def _write_persons(result: Any, options: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ measure names what of it: the highest, the mean, a quantile, or the share of peo
     "k=5"   "ema"   {"overall": "q95 <= 0.09"}   {"prosecutor": "mean <= 0.05"}
     {"overall": "above 0.2 <= 1%"}   {"overall": 0.09}  (the highest)   "overall: q95 <= 0.09"
     {"diagnosis": "best guess <= 50%"}  (of a secret: nobody who knows all columns guesses better)
+    {"diagnosis": "PPP >= 50%"}  (the same: everybody's share of peers with another secret)
 
 Targets about everybody (k, the highest) can be told person by person; the others are about the
 table as a whole.
@@ -30,6 +31,7 @@ from reidbn.written import is_number, read_number
 Array = NDArray[np.float64]
 ALIKE = "1/class"
 BEST_GUESS = "best guess"
+PPP = "ppp"
 SLACK = 1e-9  # of a count of people that a share is multiplied out to
 
 
@@ -193,7 +195,9 @@ def _of_measure(measure: str, limit: Any) -> Target:
         return Target(measure, "highest", _checked(float(limit), measure))
     if isinstance(limit, str) and limit.strip()[:1].isdigit():
         limit = f"highest <= {limit}"
-    text = limit.replace("≤", "<=") if isinstance(limit, str) else ""
+    text = limit.replace("≤", "<=").replace("≥", ">=") if isinstance(limit, str) else ""
+    if text.strip().lower().startswith(PPP):
+        return _of_ppp(measure, text)
     left, sign, right = text.partition("<=")
     if sign and left.strip().lower() == BEST_GUESS:
         return Target(
@@ -215,6 +219,23 @@ def _of_measure(measure: str, limit: Any) -> Target:
     elif what == "above":
         at = _checked(read_number(found[2], f"target {measure}"), measure)
     return Target(measure, what, value, at)
+
+
+def _of_ppp(secret: str, text: str) -> Target:
+    """Everybody's least share of peers with another secret, whichever of the columns are known.
+
+    Among people alike the least is that of those who have the commonest secret, and a class of
+    several classes has none that is lower: PPP >= q is a best guess of 1 - q at most.
+    """
+    left, sign, right = text.partition(">=")
+    if not sign or left.strip().lower() != PPP:
+        raise UsageError(
+            f'target {secret}: write how much PPP everybody keeps at least, such as "PPP >= 50%"'
+        )
+    kept = _checked(read_number(right, f"target {secret}"), secret)
+    if not 0 < kept < 1:
+        raise UsageError(f"target {secret}: PPP is a share; {right.strip()} leaves nothing to ask")
+    return Target(secret, BEST_GUESS, 1 - kept)
 
 
 def _checked(value: float, measure: str) -> float:
