@@ -208,3 +208,81 @@ def test_two_results_of_other_questions_are_compared_with_a_word(kind, people):
         assert not [w for w in said if "different questions" in str(w.message)]
     if kind != "candidates":
         assert "0.1" in str(ask(people, known=LOW).question)
+
+
+# -- a column, a change: one meaning ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["pitman", "pitman-bayes", "log-linear", "structured", "zayatz"])
+def test_whoever_is_not_alone_is_not_unique_in_the_population_whatever_reads_it(model, tmp_path):
+    path = tmp_path / "ng.yaml"
+    path.write_text(NO_GATE, encoding="utf-8")
+    table = rb.datasets.synthetic_patients(120, seed=3)
+    table["age"] = table.age // 20
+    names = ["age", "sex", "race"]
+    people = rb.read_table(table, quasi_identifiers=names)
+    alike = people.class_sizes()
+    assert (alike > 1).any()
+    assert (alike == 1).any()
+    how = {"population": 5_000, "population_model": model}
+    gated = rb.assess("adversary-routes", people, **how).people["journalist"].to_numpy()
+    assert (gated[alike == 1] > 0).all()
+    found = rb.assess(path, people, **how)
+    assert found.people["overall"].to_numpy() == pytest.approx(gated, abs=1e-12)
+    assert (found.people["overall"].to_numpy()[alike > 1] == 0).all()
+    cells = rb.assess(path, rb.contingency(table, names), **how)
+    assert cells.measures["overall"].value == pytest.approx(gated.mean(), abs=1e-12)
+    some = rb.assess(path, people, individuals=np.arange(30), **how)
+    assert some.people["overall"].to_numpy() == pytest.approx(gated[:30], abs=1e-12)
+    suppressed = people.suppress(2)
+    fewer = rb.assess(path, suppressed, **how)
+    assert (fewer.people["overall"].to_numpy() == 0).all()
+
+
+NO_GATE = """
+schema_version: 1
+name: ng
+title: No gate
+story: x.
+sources: [assumption]
+subject:
+  p_unique: {unit: probability, range: [0, 1], story: unique}
+nodes:
+  alone: {story: u, cpd: {kind: probability, p: "@p_unique"}}
+questions:
+  risk: {target: alone=yes}
+example: {p_unique: 0.1}
+"""
+
+
+def test_one_change_is_what_comes_after():
+    change, want = {"set": {"p_c": 0.1}}, pytest.approx(-0.0737, abs=1e-4)
+    table = rb.datasets.synthetic_patients(60, seed=3)
+    people = rb.read_table(table, quasi_identifiers=["age", "sex"])
+    result = rb.assess("adversary-routes", people, population=5_000)
+    whole = rb.compare(result, after=change).difference
+    assert whole < 0
+    for found in (
+        rb.compare("adversary-routes", "risk", change),
+        rb.compare("adversary-routes", "risk", after=change),
+        rb.compare("adversary-routes", "risk", {}, change),
+        rb.compare("adversary-routes", "risk", None, change),
+        rb.compare("adversary-routes", "risk", {}, after=change),
+        rb.compare("adversary-routes", "risk", change, before={}),
+    ):
+        assert found.difference == want
+        assert "p_c: 0.5 -> 0.1" in str(found)
+    for found in (
+        rb.compare(result, change),
+        rb.compare(result, {}, change),
+        rb.compare(result, None, change),
+        rb.compare(result, None, None, change),
+    ):
+        assert found.difference == whole
+    for found in (
+        rb.compare("adversary-routes", "risk", before=change),
+        rb.compare("adversary-routes", "risk", change, {}),
+    ):
+        assert found.difference == -rb.compare("adversary-routes", "risk", change).difference
+    with pytest.raises(rb.UsageError, match="3 changes: a comparison has two"):
+        rb.compare("adversary-routes", "risk", {}, {}, change)

@@ -101,16 +101,17 @@ class Comparison:
 def compare(
     what: What,
     target: Target | What | None = None,
+    *changes: Any,
     before: Any = None,
     after: Any = None,
-    *,
     statistic: str = "mean",
     **asked: Unpack[Asking],
 ) -> Any:
     """Two scenarios of one question: difference, ratio, and what each change between them does.
 
-    `before` and `after` are scenarios or changes such as {"set": {"p_c": 0.2}, "do": {...}}; {} or
-    None stands for the attack as it is.  Two results that bring their own cases are compared as
+    `changes` are before and after, or what comes after alone: scenarios or changes such as {"set":
+    {"p_c": 0.2}, "do": {...}}; {} or None stands for the attack as it is.  `before` and `after` say
+    them by name.  Two results that bring their own cases are compared as
     they are, compare(result, other); a result with a method `compare_with` does it its own way,
     and results of a leak, a disclosure and so on are told side by side, as result.compare does.
     `asked` is how it is asked: given, do, set, subject and beyond_range, as in rb.ask.
@@ -124,14 +125,17 @@ def compare(
     """
     if hasattr(what, "compare_with") and brings_case(target):
         return what.compare_with(target)
-    if isinstance(what, Result) and isinstance(target, Result) and not brings_case(what):
+    if isinstance(what, Result) and isinstance(target, Result):
         return what.compare(target)
     if brings_case(what) and brings_case(target):
         first, second = case_of(what), case_of(target)  # type: ignore[arg-type]
         names = _name(what, "before"), _name(target, "after")
     else:
-        if brings_case(what) and after is None and not isinstance(target, str):
-            target, before, after = None, target, before
+        named = sum(one is not None for one in (before, after))
+        no_event = target is not None and not isinstance(target, str)
+        if brings_case(what) and no_event and len(changes) + named < 2:
+            target, changes = None, (target, *changes)
+        before, after = _two(changes, before, after)
         if before is None and after is None:
             raise UsageError(
                 'nothing changes: give before and after, such as {} and {"set": {"p_c": 0.2}}'
@@ -145,6 +149,20 @@ def compare(
         first, second = (c.on(base) for c in changes)
         names = changes[0].name or "before", changes[1].name or "after"
     return _comparison(first, second, names, statistic)
+
+
+def _two(changes: Sequence[Any], before: Any, after: Any) -> tuple[Any, Any]:
+    """Before and after, of changes in a row and by name; one alone is what comes after."""
+    free = [place for place, one in enumerate((before, after)) if one is None]
+    if len(changes) > len(free):
+        raise UsageError(
+            f"{len(changes) + 2 - len(free)} changes: a comparison has two, before and after, such "
+            'as {} and {"set": {"p_c": 0.2}}'
+        )
+    both = [before, after]
+    for place, one in zip(free[len(free) - len(changes) :], changes, strict=True):
+        both[place] = one
+    return both[0], both[1]
 
 
 def _name(what: object, otherwise: str) -> str:

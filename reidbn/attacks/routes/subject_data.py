@@ -1,8 +1,9 @@
 """The columns that a table fills in for an attack: a register of who provides each, by name.
 
     class_size     per group   people of the table who match on the known attributes
-    p_unique       per group   P(unique in the population | unique in the table) on them; one row
-                               where the population model says the same of everybody
+    p_unique       per group   P(one person of the population is like that), on them: 0 for whoever
+                               is not alone in the table; one row where the model says the same of
+                               everybody and the attack asks it of those alone only (a unique gate)
     records        (scalar)    people in the table
     p_known        each        P(the attacker knows this group), from the scenario
 
@@ -35,6 +36,7 @@ from reidbn.attacks.family.columns import FAMILY
 from reidbn.attacks.linkage.columns import COLUMNS
 from reidbn.attacks.routes.counts import MEMORY, SubsetClasses
 from reidbn.attacks.routes.population import SubsetPopulation
+from reidbn.cpds.match import Unique
 from reidbn.errors import DataError, ModelError, UsageError, did_you_mean
 from reidbn.inference.lowering import subject_column
 
@@ -127,7 +129,17 @@ def filled(attack: Attack, name: str, told: Told, rows: Rows) -> NDArray[Any]:
     """One column of the attack for these rows; where it has no group, as if everything is known."""
     provider = providers()[name]
     values = provider.fill(told, rows)
+    if name == P_UNIQUE and not _asks_of_those_alone(attack):
+        values = values * (told.sizes(rows) == 1)
     return values[:, -1] if provider.per_subset and not attack.groups else values
+
+
+def _asks_of_those_alone(attack: Attack) -> bool:
+    """Whether all that reads p_unique is a gate that is shut for classes of more than one."""
+    column = f"@{P_UNIQUE}"
+    readers = [node.cpd for node in attack.all_nodes.values() if column in attack.behind(node.cpd)]
+    gates = all(isinstance(cpd, Unique) and cpd.of == f"@{CLASS_SIZE}" for cpd in readers)
+    return gates and column not in attack.behind_utilities
 
 
 def refuse_unprovided(
