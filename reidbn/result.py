@@ -165,6 +165,22 @@ class Result:
         """The event or the quantity that the measures are of: only such are compared."""
         return self.kind
 
+    changed: tuple[str, ...] = ()
+    """What was changed in the question that was asked before (rb.what_if), in words."""
+
+    @property
+    def may_be_known(self) -> tuple[str, ...]:
+        """The columns that an attacker may know, where the question is about some."""
+        return ()
+
+    def whatif_case(self) -> Any:
+        """What sweep, tornado and the like vary: an assessment's attack; no other has one."""
+        raise UsageError(
+            f"a {self.kind} has no parameters that sweep, solve, tornado and the like could vary: "
+            "ask it again with what changed, rb.what_if(result, ...), and rb.compare(before, "
+            "after) tells the two"
+        )
+
     def _measures(self) -> dict[str, Measure]:
         raise NotImplementedError
 
@@ -369,6 +385,7 @@ class Result:
             f"  {text:<{width}}  {m.in_words()}"
             for text, m in zip(words, self.measures.values(), strict=True)
         ]
+        lines += [f"  Changed: {words}" for words in self.changed]
         return "\n".join([*lines, *(f"  Note: {remark}" for remark in self.remarks())])
 
     def _repr_html_(self) -> str:

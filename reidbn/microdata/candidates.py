@@ -20,6 +20,7 @@ from reidbn.calls import fits, refuse_outside, typed
 from reidbn.errors import CrosscheckFailed, DataError, TooLarge, UsageError
 from reidbn.late import late
 from reidbn.limits import MOST_CHECKED
+from reidbn.microdata.again import asked_again
 from reidbn.microdata.assignment import pair_probabilities
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of
 from reidbn.microdata.hierarchy import Bands, Hierarchy
@@ -201,6 +202,10 @@ class Candidates(Result):
     # -- as a result -----------------------------------------------------------------------
 
     @property
+    def may_be_known(self) -> tuple[str, ...]:
+        return tuple(self.columns)
+
+    @property
     def asked(self) -> str:
         return replace(
             self,
@@ -350,6 +355,7 @@ class Candidates(Result):
         )
 
 
+@asked_again
 @typed
 def candidates(
     release: People,

@@ -30,6 +30,7 @@ from reidbn.calls import refuse_outside, typed
 from reidbn.errors import CrosscheckFailed, TooLarge, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.limits import MOST_CHECKED
+from reidbn.microdata.again import asked_again
 from reidbn.microdata.classes import Floats, Ints, some_of
 from reidbn.microdata.knowledge import Knowledge, group_rows, grouped, is_product, mirrored
 from reidbn.microdata.lattice import refuse_many
@@ -213,6 +214,7 @@ class Suda(Result):
         return f"Suda({found} of {counted(people, 'person')}, {self.score_by})"
 
 
+@asked_again
 @typed
 def suda(
     people: People,

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.again import asked_again
 from reidbn.microdata.table import People
 from reidbn.population.matched import fit_loglinear, fit_survey, fit_truth
 from reidbn.population.pitman import PITMAN_MODELS, fit_pitman
@@ -158,6 +159,7 @@ _OPTIONS = {
 }
 
 
+@asked_again
 @typed
 def fit(
     people: People | None = None,

@@ -23,6 +23,7 @@ from reidbn.attacks.routes.arguments import individuals_of
 from reidbn.calls import refuse_outside, typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
+from reidbn.microdata.again import asked_again
 from reidbn.microdata.sparse import Sparse
 from reidbn.progress import progress
 from reidbn.result import Measure, Result, by_person, count_of, mean_of
@@ -252,6 +253,7 @@ class Pedigree:
         return person
 
 
+@asked_again
 @typed
 def neighbourhood(
     kin: Kin,

@@ -21,6 +21,7 @@ from reidbn.errors import CrosscheckFailed, UsageError
 from reidbn.inference.compared import DISAGREES, Cell
 from reidbn.late import late
 from reidbn.limits import MOST_DRAWS
+from reidbn.microdata.again import asked_again
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.table import People, checked_people
 from reidbn.release.counts import Law
@@ -80,6 +81,10 @@ class Leak(Result):
     def knows(self) -> str:
         """What the attacker knows, in words."""
         return self.known.in_words()
+
+    @property
+    def may_be_known(self) -> tuple[str, ...]:
+        return self.known.used
 
     @property
     def asked(self) -> str:
@@ -257,6 +262,7 @@ class ActedLeak:
         )
 
 
+@asked_again
 @typed
 def assess(
     people: People,

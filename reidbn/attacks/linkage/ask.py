@@ -19,6 +19,7 @@ from reidbn.attacks.routes.arguments import individuals_of, truth, whole_number
 from reidbn.calls import refuse_outside, typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.limits import MOST_CHECKED
+from reidbn.microdata.again import asked_again
 from reidbn.microdata.agree import agreement
 from reidbn.microdata.knowledge import Knowledge, is_pair
 from reidbn.microdata.sparse import Sparse
@@ -27,6 +28,7 @@ from reidbn.progress import progress
 MOST_FACTS = 1_000
 
 
+@asked_again
 @typed
 def linkage(
     sparse: Sparse,

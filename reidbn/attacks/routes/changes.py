@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,12 +28,13 @@ from reidbn.attacks.routes.assess import check_population, chosen_scenario, run
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.routes.subject_data import providers, stands_on_the_table
 from reidbn.calls import typed
-from reidbn.errors import UsageError
+from reidbn.errors import UsageError, did_you_mean
+from reidbn.microdata.again import again
 from reidbn.microdata.generalise import left_out, released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
-from reidbn.result import differing, other_events
+from reidbn.result import Result, differing, other_events
 from reidbn.written import counted, tiny
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ _TIMES = -900  # percent: what is ten times as high is told as so many times
 
 @typed
 def what_if(
-    result: Assessment,
+    result: Result,
     *,
     set: Mapping[str, float] | None = None,
     scenario: Scenario | str | None = None,
@@ -53,16 +55,25 @@ def what_if(
     generalise: Mapping[str, int] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     suppress: int | None = None,
-    population: float | None = None,
+    population: Any = None,
     population_model: str | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | str | Sequence[str] | None = None,
     without: str | Sequence[str] | None = None,
     unknown: str | Sequence[str] | None = None,
     together: bool | None = None,
     beyond_range: bool = False,
     drop: str | Sequence[str] | None = None,
-) -> Assessment:
-    """The assessment with something changed; what is not named stays as it was.
+    **asked: Any,
+) -> Any:
+    """The same question asked again with what changed; what is not named stays as it was.
+
+    Any result that a function of the house made is asked again: of a disclosure, a leak, SUDA, an
+    estimate of the population, candidates, linkage and a neighbourhood `asked` are arguments of
+    that function (`leaked`, `p`, `most`, `model`, ...); `known`, `unknown`, `columns`,
+    `population`, `generalise` and `suppress` are changed alike wherever they mean something, and
+    refused by name elsewhere.  The result is of the same type, says what was changed
+    (`result.changed`), and rb.compare(before, after) tells the two.  All that follows is about an
+    assessment, which has an attack behind it.
 
     `generalise` takes the level of each column in the release, such as {"age": 1} (a finer one than
     now starts from the table as it was read), and `hierarchies` gives a column a hierarchy, such as
@@ -77,22 +88,26 @@ def what_if(
     Of a sparse table `drop` leaves features out of the release (names, tags, sections), and
     `generalise` with `hierarchies` makes values of features coarse.
 
-    `result` is the assessment. `do` and `beyond_range` are as in rb.ask, `population_model` as in
-    rb.assess.
+    `result` is what is asked again. `do` and `beyond_range` are as in rb.ask, `population_model`
+    as in rb.assess.
     """
-    inputs = assessed(result).inputs
+    if not isinstance(result, Assessment):
+        return again(result, _said(
+            asked, set=set, scenario=scenario, known=known, do=do, given=given,
+            generalise=generalise, hierarchies=hierarchies, suppress=suppress,
+            population=population, population_model=population_model, columns=columns,
+            without=without, unknown=unknown, together=together, beyond_range=beyond_range,
+            drop=drop,
+        ))  # fmt: skip
+    for name in asked:
+        raise UsageError(f'what_if takes no "{name}"; {did_you_mean(name, _CHANGES)}')
+    inputs = result.inputs
     anew = chosen_scenario(inputs.people, scenario, known)
     chosen = anew or inputs.scenario
-    if anew is not None and columns is None and without is None:
-        inputs = replace(inputs, columns={}, without=())
-    if anew is not None and unknown is None:
-        inputs = replace(inputs, unknown=())
-    if anew is not None:  # nodes and parameters that the old scenario brought go with it
-        own = inputs.attack.nodes
-        done = {node: state for node, state in inputs.do.items() if node in own}
-        seen = {node: state for node, state in inputs.given.items() if node in own}
-        kept = {name: v for name, v in inputs.said.items() if name in inputs.attack.settable}
-        inputs = replace(inputs, do=done, given=seen, said=kept)
+    if anew is not None:
+        inputs = _without_the_scenario(
+            inputs, attributes=columns is None and without is None, unknown=unknown is None
+        )
     if together is not None:
         chosen = chosen.shared(together=truth(together, "together"))
     people = inputs.people
@@ -135,6 +150,29 @@ def what_if(
     )
     _refuse_other_population(inputs, changed)
     return _of_the_same_columns(result, run(changed))
+
+
+def _without_the_scenario(inputs: Inputs, *, attributes: bool, unknown: bool) -> Inputs:
+    """Nodes and parameters that the scenario brought go with it, and what its names were."""
+    if attributes:
+        inputs = replace(inputs, columns={}, without=())
+    own = inputs.attack.nodes
+    return replace(
+        inputs,
+        unknown=() if unknown else inputs.unknown,
+        do={node: state for node, state in inputs.do.items() if node in own},
+        given={node: state for node, state in inputs.given.items() if node in own},
+        said={name: v for name, v in inputs.said.items() if name in inputs.attack.settable},
+    )
+
+
+_CHANGES = tuple(signature(what_if).parameters)[1:-1]
+
+
+def _said(asked: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
+    """The changes that were named."""
+    named = {name: v for name, v in changes.items() if v is not None and v is not False}
+    return {**asked, **named}
 
 
 def released(

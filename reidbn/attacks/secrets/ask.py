@@ -48,6 +48,7 @@ from reidbn.calls import refuse_outside, typed
 from reidbn.errors import CrosscheckFailed, UsageError, did_you_mean
 from reidbn.inference.answers import ask
 from reidbn.limits import MOST_CHECKED
+from reidbn.microdata.again import asked_again
 from reidbn.microdata.knowledge import Knowledge, Known
 from reidbn.microdata.knowledge import knowledge as read_knowledge
 from reidbn.microdata.slab import MEMORY
@@ -64,6 +65,7 @@ WEIGHED = (
 )
 
 
+@asked_again
 @typed
 def disclosure(
     people: People,

@@ -100,6 +100,10 @@ class Disclosure(Result):
         """The auxiliaries: what may be known."""
         return tuple(self.names[j] for j in self.source.others(self.column))
 
+    @property
+    def may_be_known(self) -> tuple[str, ...]:
+        return self.known
+
     @cached_property
     def falsehoods(self) -> Ints:
         """How many false values of the secret there are for each individual: |dom| - 1."""
