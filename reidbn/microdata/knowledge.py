@@ -63,6 +63,8 @@ class Knowledge:
     """Columns that are known only in bands of a width."""
     never: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Groups that nobody can know, with their columns; they are in no subset."""
+    by_default: bool = False
+    """Whether no column was named, so that they are all quasi-identifiers that may be known."""
     about: People | None = None
     """The people whose chances differ, one by one; None where they were not read for a table."""
 
@@ -293,7 +295,10 @@ def knowledge(
     never = [(name, columns) for name, columns, chance in groups if not chance.any()]
     never += [(name, (name,)) for name in unknown]
     about = people if table.ndim == 2 else None
-    return Knowledge(names, owned, table, stated=stated, never=tuple(never), about=about)
+    return Knowledge(
+        names, owned, table, stated=stated, never=tuple(never), by_default=known is None,
+        about=about,
+    )  # fmt: skip
 
 
 def weighed(people: People, known: Known | None) -> Knowledge:
@@ -302,7 +307,7 @@ def weighed(people: People, known: Known | None) -> Knowledge:
     Columns without chances are refused: what is named to a leak is known, and the default is not.
     """
     what = knowledge(people, known)
-    if known is None or what.stated or not what.groups:
+    if what.by_default or what.stated or not what.groups:
         return replace(what, stated=True)
     first = what.names[0]
     raise UsageError(
@@ -316,6 +321,8 @@ def weighed(people: People, known: Known | None) -> Knowledge:
 def is_scenario(known: Any, people: People) -> bool:
     """Whether `known=` is a scenario, or the name or file of one, and not a column."""
     if isinstance(known, str):
+        if not known.strip():
+            raise UsageError(f"known= is empty; {FORMS}")
         return known not in people.columns
     return hasattr(known, "knows") and hasattr(known, "facts")
 
@@ -371,6 +378,8 @@ def _group(people: People, name: Any, value: Any) -> tuple[str, tuple[str, ...],
             raise UsageError(f'known["{label}"] names its columns in a plain list, not in lists')
         if column not in people.columns:
             hint = did_you_mean(str(column), people.columns)
+            if not hint.startswith("did"):  # a secret is a column, and hardly what was meant
+                hint = did_you_mean(str(column), people.quasi_identifiers or people.columns)
             raise UsageError(f'known["{label}"]: there is no column "{column}"; {hint}')
     columns = tuple(dict.fromkeys(map(str, wanted)))
     return label, columns, _chance(label, value[1] if pair else value, people)

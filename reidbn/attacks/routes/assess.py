@@ -58,6 +58,7 @@ from reidbn.attacks.routes.placing import (
     group_to_fill,
     own_node_stands,
     refuse_other_risk,
+    refuse_silence,
     scenario_of,
 )
 from reidbn.attacks.routes.population import SubsetPopulation
@@ -81,7 +82,7 @@ from reidbn.inference.query import Mean, Query, default_question, read_query
 from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.contingency import Contingency
 from reidbn.microdata.knowledge import Known
-from reidbn.microdata.placing import Groups, place, refuse_unnamed
+from reidbn.microdata.placing import Groups, place
 from reidbn.microdata.sparse import Sparse
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
@@ -303,13 +304,10 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
     groups = place(*where, apart=inputs.apart, unknown=inputs.unknown, whole=whole)
     if _named_alone(base, inputs, scenario) & {*groups.joined}:
         groups = place(*where, apart=True, unknown=inputs.unknown, whole=whole)
-    unnamed = refuse_unnamed(
-        inputs.people,
-        spoken.renamed(inputs.columns),
-        groups,
-        without=inputs.without,
-        unknown=inputs.unknown,
-    )
+    unnamed = refuse_silence(
+        base, groups, filled, inputs.people, spoken.renamed(inputs.columns),
+        without=inputs.without, unknown=inputs.unknown,
+    )  # fmt: skip
     attack, own, groups, notes = _attached(base, groups, filled, inputs, told, facts, whole=whole)
     subject = given_columns(attack, len(inputs.people), inputs.subject)
     inputs = replace(inputs, subject=subject)

@@ -14,7 +14,7 @@ The group of an attack filled with what is known of the people of a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +41,7 @@ from reidbn.cpds.rows import Row, Rows
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.inference.query import default_question
 from reidbn.microdata.knowledge import Knowledge, is_scenario, knowledge
-from reidbn.microdata.placing import Groups, Placed
+from reidbn.microdata.placing import Groups, Placed, refuse_unnamed
 from reidbn.microdata.table import People
 from reidbn.written import agree
 
@@ -207,7 +207,11 @@ def scenario_of(people: People, known: Any) -> Scenario:
         for column in columns:
             if column not in people.quasi_identifiers:
                 hint = did_you_mean(column, people.quasi_identifiers)
-                raise UsageError(f'known["{name}"]: {column} is no quasi-identifier; {hint}')
+                raise UsageError(
+                    f'known["{name}"]: {column} is no quasi-identifier, and an attack is about '
+                    f"those; {hint} (where the attacker may know it, read the table with it among "
+                    "them)"
+                )
     return Scenario("known", title=TITLE, knows=_of_knowledge(what, people))
 
 
@@ -378,8 +382,25 @@ def _refuse_less(attack: Attack, groups: Groups, people: People) -> None:
     raise UsageError(
         f"{attack.name} has no group of attributes that a scenario could fill, so it is about "
         f"somebody who knows every quasi-identifier, and in this scenario the attacker {what}: "
+        f"leave what nobody knows out of the table's quasi-identifiers (quasi_identifiers=[...]), "
         f"ask for the worst case, or assess {WITH_GROUP}"
     )
+
+
+def refuse_silence(
+    attack: Attack,
+    groups: Groups,
+    filled: Group | None,
+    people: People,
+    scenario: Scenario,
+    *,
+    without: Sequence[str],
+    unknown: Sequence[str],
+) -> tuple[str, ...]:
+    """Refuse columns of which nothing is said; notes on those that are said to be unknown."""
+    if filled is None:
+        _refuse_less(attack, groups, people)
+    return refuse_unnamed(people, scenario, groups, without=without, unknown=unknown)
 
 
 def _still_used(attack: Attack, group: str) -> list[Parameter]:

@@ -19,7 +19,7 @@ from reidbn.attacks.secrets.histories import Histories, value_sets
 from reidbn.calls import refuse_misfit
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
-from reidbn.microdata.knowledge import Knowledge, Known, is_scenario, knowledge
+from reidbn.microdata.knowledge import FORMS, Knowledge, Known, is_scenario, knowledge
 from reidbn.microdata.table import People
 from reidbn.written import agree, counted
 
@@ -153,6 +153,8 @@ def auxiliaries(people: People, sensitive: str, known: Any) -> list[str]:
         names = [name for name in people.columns if name != sensitive]
     else:
         wanted = set(people.names(known))
+        if not wanted:
+            raise UsageError(f"known= is empty; {FORMS}")
         if sensitive in wanted:
             raise UsageError(f'"{sensitive}" is the secret and cannot be known; drop it from known')
         names = [name for name in people.columns if name in wanted]

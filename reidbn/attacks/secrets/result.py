@@ -100,9 +100,7 @@ class Disclosure(Result):
         """The auxiliaries: what may be known."""
         return tuple(self.names[j] for j in self.source.others(self.column))
 
-    @property
-    def may_be_known(self) -> tuple[str, ...]:
-        return self.known
+    may_be_known = known
 
     @cached_property
     def falsehoods(self) -> Ints:
@@ -302,8 +300,6 @@ class Disclosure(Result):
             return 1 - (self.ppp_full if what == "posterior_full" else self.ppp_min)
         values: Floats = np.asarray(getattr(self, what), dtype=np.float64)
         return values
-
-    # Prior, posterior, scenario
 
     @cached_property
     def prior(self) -> Floats:

@@ -1,0 +1,168 @@
+"""Every result is asked again with what changed: rb.what_if."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_result import PEOPLE, kin, kinds, made, people, sparse
+
+import reidbn as rb
+
+SHIPPED = Path(__file__).parent.parent / "models" / "scenarios"
+
+
+@pytest.fixture(scope="module", params=kinds())
+def result(request):
+    return made(request.param)
+
+
+AGES = {"generalise": {"age": 1}, "hierarchies": {"age": rb.microdata.Bands(10)}}
+CHANGED = {  # what is changed, and the same question asked by itself
+    "Assessment": [
+        ({"known": {"age": 0.9, "sex": 0.1, "race": 0}}, lambda t: rb.assess(
+            "adversary-routes", t, known={"age": 0.9, "sex": 0.1, "race": 0}, population=100_000)),
+    ],
+    "Disclosure": [
+        ({"known": {"age": 0.3, "sex": 0.5}}, lambda t: rb.disclosure(
+            t, "diagnosis", known={"age": 0.3, "sex": 0.5})),
+        ({"known": "social-media"}, lambda t: rb.disclosure(
+            t, "diagnosis", known=rb.attack.load_scenario("social-media"))),
+        ({"unknown": "race"}, lambda t: rb.disclosure(t, "diagnosis", known=["age", "sex"])),
+        ({"p": 0.2, "within": 1}, lambda t: rb.disclosure(t, "diagnosis", p=0.2, within=1)),
+        (AGES, lambda t: rb.disclosure(coarse(t), "diagnosis")),
+        ({"suppress": 3, **AGES}, lambda t: rb.disclosure(coarse(t).suppress(3), "diagnosis")),
+    ],
+    "Leak": [
+        ({"known": {"age": 0.3, "sex": 1}}, lambda t: rb.leak.assess(
+            t, leaked=50, known={"age": 0.3, "sex": 1})),
+        ({"unknown": ["age", "sex"]}, lambda t: rb.leak.assess(t, leaked=50, known=["race"])),
+        ({"leaked": {20: 0.5, 70: 0.5}, "sensitive": "diagnosis"}, lambda t: rb.leak.assess(
+            t, leaked={20: 0.5, 70: 0.5}, sensitive="diagnosis")),
+        ({**AGES, "suppress": 2}, lambda t: rb.leak.assess(coarse(t).suppress(2), leaked=50)),
+    ],
+    "Uniqueness": [
+        ({"population": 5_000}, lambda t: rb.population.fit(t, population=5_000)),
+        ({"model": "snb", "classes": "shlosser"}, lambda t: rb.population.fit(
+            t, population=100_000, model="snb", classes="shlosser")),
+        ({"columns": ["age", "sex"]}, lambda t: rb.population.fit(
+            t, ["age", "sex"], population=100_000)),
+        ({"suppress": 2, **AGES}, lambda t: rb.population.fit(
+            coarse(t).suppress(2), population=100_000)),
+    ],
+    "Suda": [
+        ({"most": 2, "columns": ["age", "race"]}, lambda t: rb.suda(
+            t, ["age", "race"], most=2, sampling_fraction=0.1)),
+        (AGES, lambda t: rb.suda(coarse(t), sampling_fraction=0.1)),
+    ],
+    "Candidates": [
+        ({"known": {"age": 0.3, "sex": 1, "race": 0.2}}, lambda t: rb.candidates(
+            t.take(range(157)), t, known={"age": 0.3, "sex": 1, "race": 0.2})),
+        ({"unknown": "age"}, lambda t: rb.candidates(t.take(range(157)), t, known=["sex", "race"])),
+        ({"match": {"age": 2}}, lambda t: rb.candidates(t.take(range(157)), t, match={"age": 2})),
+        (AGES, lambda t: rb.candidates(coarse(t.take(range(157))), t)),
+    ],
+    "Linkage": [
+        ({"known": {"age": 0.3, "sex": 1}, "facts": None}, lambda t: rb.linkage(
+            sparse(t), known={"age": 0.3, "sex": 1}, node_budget=10**5)),
+        ({"facts": [2], "match": "present"}, lambda t: rb.linkage(
+            sparse(t), known=["age", "sex", "race"], facts=[2], match="present",
+            node_budget=10**5)),
+    ],
+    "Neighbourhood": [
+        ({"depth": 2}, lambda t: rb.neighbourhood(kin(t), depth=2)),
+    ],
+}  # fmt: skip
+
+
+def coarse(table):
+    return table.generalise(AGES["generalise"], hierarchies=AGES["hierarchies"])
+
+
+def test_a_result_is_asked_again_with_what_changed(result):
+    for changes, made_anew in CHANGED[result.kind]:
+        after, expected = rb.what_if(result, **changes), made_anew(people())
+        assert type(after) is type(expected)
+        pd.testing.assert_frame_equal(after.people, expected.people)
+        for name, m in expected.measures.items():
+            assert after.measures[name].value == m.value, name
+        assert after.identity == expected.identity
+        with pytest.warns(rb.errors.ReidbnWarning) as told:
+            result.compare(after)
+        if result.kind != "Assessment":
+            assert after.changed
+            assert all(words in str(told[-1].message) for words in after.changed)
+            assert all(f"Changed: {words}" in str(after) for words in after.changed)
+            again = pickle.loads(pickle.dumps(after))  # noqa: S301 - our own
+            assert again.changed == after.changed
+            back = rb.what_if(again)
+            assert back.to_dict() == after.to_dict()
+            assert back.changed == ()
+
+
+def test_what_cannot_be_changed_of_a_result_is_refused_by_name(result):
+    changes = {
+        "set": {"p_c": 0.1}, "scenario": "worst-case", "do": "a=b", "drop": "age", "made_up": 1,
+        "population_model": "pitman", "together": True, "people": people(), "unknown": "nothing",
+    }  # fmt: skip
+    if result.kind == "Assessment":
+        with pytest.raises(rb.UsageError, match='what_if takes no "made_up"'):
+            rb.what_if(result, made_up=1)
+        return
+    for name, value in changes.items():
+        with pytest.raises(rb.UsageError, match=name):
+            rb.what_if(result, **{name: value})
+    grid = {"p_c": [0.1]}
+    test = [{"target": "risk", "hits": 1, "trials": 2}]
+    for asks in (
+        lambda: rb.sweep(result, grid),
+        lambda: rb.solve(result, "p_c", target=0.1),
+        lambda: rb.tornado(result),
+        lambda: rb.compare(result, {"set": {"p_c": 0.1}}),
+        lambda: rb.compare(result, {}, {"set": {"p_c": 0.1}}),
+        lambda: rb.learn(result, test),
+        lambda: rb.decide(result),
+        lambda: rb.expect(result),
+        lambda: rb.whatif.derivatives(result),
+        lambda: rb.whatif.derivative(result, "p_c"),
+        lambda: rb.whatif.sobol(result),
+        lambda: rb.whatif.uncertainty(result),
+        lambda: rb.whatif.subject_uncertainty(result),
+    ):
+        with pytest.raises(rb.UsageError, match=rf"a {result.kind} has no parameters.*rb\.what_if"):
+            asks()
+
+
+def test_a_result_asked_again_is_asked_as_it_was_when_it_was_made(tmp_path):
+    table, chances = people(), {"age": 0.3, "sex": np.full(PEOPLE, 0.5)}
+    file = tmp_path / "mine.yaml"
+    file.write_text((SHIPPED / "social-media.yaml").read_text())
+    named = rb.leak.assess(table, leaked=9, known=str(file))
+    own = rb.leak.assess(table, leaked=9, known=chances)
+    expected = rb.leak.assess(table, leaked=20, known=str(file)).risk, own.risk.copy()
+    chances["age"], chances["sex"][:] = 1, 1
+    file.write_text("gone")
+    assert (rb.what_if(named, leaked=20).risk == expected[0]).all()
+    assert (rb.what_if(own).risk == expected[1]).all()
+    same = rb.leak.assess(coarse(table), leaked=9, known={"age": 0.3, "sex": 0.5}).risk
+    assert rb.what_if(own, **AGES).risk == pytest.approx(same, abs=1e-15)
+    with pytest.raises(rb.UsageError, match="a chance for each of the people as they were"):
+        rb.what_if(rb.leak.assess(table, leaked=9, known={"age": np.linspace(0, 1, PEOPLE)}),
+                   suppress=2)  # fmt: skip
+
+
+def test_what_is_another_question_is_no_what_if():
+    table = people()
+    secret = rb.disclosure(table, "diagnosis")
+    with pytest.raises(rb.UsageError, match="different events"):
+        rb.what_if(secret, sensitive="race")
+    with pytest.raises(rb.UsageError, match="ask about all people"):
+        rb.what_if(rb.disclosure(table, "diagnosis", individuals=[1, 2]), suppress=3)
+    every = rb.secrets.disclosure_all(table)
+    with pytest.raises(rb.UsageError, match="made together with others"):
+        rb.what_if(every["diagnosis"], p=0.1)
+    counts = rb.population.fit(sizes=[1, 2, 9], counts=[50, 20, 3], population=9_000)
+    assert rb.what_if(counts, population=800).population == 800
+    with pytest.raises(rb.UsageError, match="asked of none"):
+        rb.what_if(counts, suppress=2)
