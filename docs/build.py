@@ -42,21 +42,21 @@ MENU = {
                     "CHANGELOG.md"],
 }  # fmt: skip
 STYLE = """
-body { margin: 0; font: 16px/1.55 system-ui, sans-serif; color: #222; background: #fff;
+body { margin: 0; font: 16px/1.55 system-ui, sans-serif;
   display: grid; grid-template-columns: 15rem minmax(0, 50rem); gap: 2.5rem; padding: 0 1.2rem }
 nav { grid-area: 1 / 1 } main { grid-area: 1 / 2 } .to-menu { display: none }
 nav { font-size: .88rem; padding: 1.6rem 0; position: sticky; top: 0; align-self: start;
   max-height: 100vh; overflow-y: auto; box-sizing: border-box }
-nav h2 { font-size: .8rem; color: #555; margin: 1rem 0 .2rem; font-weight: 600 }
+nav h2 { font-size: .8rem; color: var(--quiet); margin: 1rem 0 .2rem; font-weight: 600 }
 nav ul { list-style: none; margin: 0; padding: 0 } nav li { margin: .1rem 0 }
-a { color: #0b5394 } nav [aria-current] { font-weight: 600; color: #222; text-decoration: none }
+nav [aria-current] { font-weight: 600; color: var(--ink); text-decoration: none }
 main { padding: 1rem 0 4rem; overflow-wrap: anywhere }
 h1 { line-height: 1.25 } h2 { margin-top: 2.2rem } img { max-width: 100%; height: auto }
-pre { overflow-x: auto; background: #f3f5f7; padding: .7rem .9rem; font-size: .85rem;
+pre { overflow-x: auto; background: var(--wash); padding: .7rem .9rem; font-size: .85rem;
   border-left: 3px solid #5b7c99 }
-code { font-size: .9em } .wide { overflow-x: auto } table { border-collapse: collapse;
+code { font-size: .9em } table { border-collapse: collapse;
   font-size: .88rem } th, td { text-align: left; vertical-align: top; padding: .25rem .8rem
-  .25rem 0;   border-bottom: 1px solid #ddd; overflow-wrap: normal }
+  .25rem 0;   border-bottom: 1px solid var(--line); overflow-wrap: normal }
 @media (max-width: 52rem) { body { display: block } nav { position: static; max-height: none }
   pre { white-space: pre-wrap } th, td { font-size: .8rem; padding-right: .5rem }
   td code, td a { overflow-wrap: anywhere }
@@ -160,12 +160,15 @@ class Site:
 
 def _framed(title: str, body: str) -> str:
     """A page that loads nothing but its pictures."""
+    from reidbn.report import paper
+
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data: file:"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n{body}</body></html>\n"
+        f"<title>{escape(title)}</title><style>{paper()}{STYLE}</style></head><body>\n"
+        f"{body}</body></html>\n"
     )
 
 

@@ -191,16 +191,16 @@ def pages() -> Path | None:
 
 
 STYLE = """
-body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif;
-  color: #222; background: #fff }
-h1 { line-height: 1.2 } @media (max-width: 46rem) { pre { white-space: pre-wrap } }
+body { max-width: 54rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif }
+h1 { line-height: 1.2 } main > p, main > ul, main > ol { max-width: 46rem }
+@media (max-width: 54rem) { pre { white-space: pre-wrap; overflow-wrap: anywhere } }
 pre { overflow-x: auto; font-size: .85rem; padding: .6rem .8rem; border-radius: 4px;
   margin: .4rem 0 }
-pre.code { background: #f3f5f7; border-left: 3px solid #5b7c99 }
-pre.said { background: #fff; border: 1px solid #ddd; white-space: pre-wrap }
-div.said { overflow-x: auto; margin: .4rem 0 } div.said svg { max-width: 100%; height: auto }
-table { border-collapse: collapse; font-size: .85rem } th, td { padding: .15rem .5rem;
-  text-align: right; border-bottom: 1px solid #ddd } nav { font-size: .9rem }
+pre.code { background: var(--wash); border-left: 3px solid #5b7c99 }
+pre.said { border: 1px solid var(--line); white-space: pre-wrap }
+div.said { margin: .4rem 0 } div.said svg { max-width: 100%; height: auto }
+table { border-collapse: collapse; font-size: .85rem; border: 0 } th, td { padding: .15rem .5rem;
+  text-align: right; border: 0; border-bottom: 1px solid var(--line) } nav { font-size: .9rem }
 @media print { pre { white-space: pre-wrap; break-inside: avoid } nav { display: none } }
 """
 
@@ -210,6 +210,8 @@ def page_of(path: Path) -> str:
     from html import escape
 
     from markdown_it import MarkdownIt
+
+    from reidbn.report import paper
 
     words = MarkdownIt("commonmark", {"html": False}).enable("table")
     cells = stored(path).cells
@@ -230,7 +232,7 @@ def page_of(path: Path) -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n"
+        f"<title>{escape(title)}</title><style>{paper()}{STYLE}</style></head><body>\n"
         f"<nav>{links}</nav>\n<main>\n" + "\n".join(parts) + "\n</main></body></html>\n"
     )
 

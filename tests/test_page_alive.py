@@ -197,8 +197,8 @@ def test_predict_first_hides_the_answer_until_it_is_revealed(tmp_path):
     assert hidden
     assert asked.startswith("The answer is hidden")
     assert colour in ("rgba(0, 0, 0, 0)", "transparent")
-    assert guesses == "3 guesses, the middle one 20 %; the answer is 1.0 %"
-    assert answer == "identified=yes has probability 1.0 %."
+    assert guesses == "3 guesses, the middle one 20\u00a0%; the answer is 1.0\u00a0%"
+    assert answer == "identified=yes has probability 1.0\u00a0%."
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here to look at pages with"),
 ]
 TELEPHONE, DESK = 360, 1200
+ROOT = Path(__file__).resolve().parent.parent
 CLOSED = r"<meta http-equiv=.Content-Security-Policy.[^>]*default-src 'none'[^>]*>"
 
 # The page in a frame of a width; what the frame says of itself stands in <pre> when it is dumped.
@@ -39,6 +41,8 @@ frame.addEventListener("load", async () => {{
     pictures: [...paper.images].filter(i => !i.complete || !i.naturalWidth).length,
     fetched: inner.performance.getEntriesByType("resource")
       .map(e => e.name).filter(n => !n.startsWith("data:")),
+    night: inner.matchMedia("(prefers-color-scheme: dark)").matches,
+    paper: inner.getComputedStyle(paper.body).backgroundColor,
     faults: [],
   }};
   if (window.axe) {{
@@ -52,14 +56,15 @@ frame.addEventListener("load", async () => {{
 </script></html>"""
 
 
-def seen(page, width, folder):
-    """What Chromium sees of a page in a window of a width."""
+def seen(page, width, folder, *, night=False):
+    """What Chromium sees of a page in a window of a width, by day or by night."""
     page = re.sub(CLOSED, "", page)  # under it axe cannot run in the page
     axe = Path(AXE.origin).with_name("axe.min.js").read_text() if AXE else ""
     look = folder / "look.html"
     look.write_text(LOOK.format(width=width, page=html.escape(page), axe=axe))
     told = subprocess.run(
         [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+         *(["--blink-settings=preferredColorScheme=0"] if night else []),
          f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=20000", "--dump-dom",
          look.as_uri()],
         capture_output=True, text=True, timeout=120, check=True,
@@ -97,15 +102,39 @@ def page(request, tmp_path_factory):
     return path.read_text()
 
 
-@pytest.mark.parametrize("width", [TELEPHONE, DESK])
-def test_a_page_is_readable_at_every_width(page, width, tmp_path):
+@pytest.mark.parametrize(("width", "night"), [(TELEPHONE, False), (DESK, False), (DESK, True)])
+def test_a_page_is_readable_at_every_width_by_day_and_by_night(page, width, night, tmp_path):
     assert len(re.findall(CLOSED, page)) == 1
-    found = seen(page, width, tmp_path)
+    found = seen(page, width, tmp_path, night=night)
+    assert found["night"] is night
+    assert (found["paper"] == "rgb(26, 26, 26)") is night
     assert found["wide"] <= 0, f"the page is {found['wide']} pixels wider than its window"
     assert found["text"] > 300
     assert found["pictures"] == 0
     assert found["fetched"] == []
     assert found["faults"] == []
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Cards, and the pages of the docs."""
+    folder = tmp_path_factory.mktemp("written")
+    rb.report.cards(folder / "cards.html")
+    subprocess.run([sys.executable, ROOT / "docs" / "build.py", folder / "site"], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("night", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    ["cards.html", "site/index.html", "site/docs/class.html", "site/docs/models.html",
+     "site/docs/truth-check.html", "site/docs/lessons/3_three_routes.html",
+     "site/docs/lessons/5_neighbours.html"],
+)  # fmt: skip
+def test_docs_lessons_and_cards_are_readable_by_day_and_by_night(written, name, night, tmp_path):
+    text = (written / name).read_text()
+    found = seen(re.sub(r"<img [^>]*>", "", text), DESK, tmp_path, night=night)
+    assert (found["night"], found["wide"] <= 0, found["faults"]) == (night, True, [])
 
 
 def test_the_look_sees_what_is_wrong(tmp_path):

@@ -298,7 +298,7 @@ def test_a_page_of_people_in_use(tmp_path):
     safe = re.sub("[<>&]", lambda m: f"\\u{ord(m[0]):04x}", text)
     (tmp_path / "use.html").write_text(USED.format(width=1200, page=safe, body=body))
     first, above, more, done, members = looked(tmp_path / "use.html", tmp_path)
-    assert re.search(r"mean chance of [\d.]+ % over about [\d,]+0 people, at most", first)
+    assert re.search(r"mean chance of [\d.]+\u00a0% over about [\d,]+0 people, at most", first)
     assert above.startswith("Above 0.09: ")
     assert more.startswith("Above 0.33: ")
     assert "when unique_in_table = yes is brought about" in done

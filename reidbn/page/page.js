@@ -19,15 +19,15 @@
   }
 
   function percent(p) {
-    if (p === 0 || p === 1) return `${100 * p} %`;
-    if (p < 0.001) return `${(100 * p).toPrecision(2).replace(/e.*/, m => `·10^${+m.slice(1)}`)} %`;
-    if (p > 0.999) return ">99.9 %";
-    return `${(100 * p).toFixed(p < 0.01 ? 2 : 1)} %`;
+    if (p === 0 || p === 1) return `${100 * p}\u00a0%`;
+    if (p < 0.001) return `${(100 * p).toPrecision(2).replace(/e.*/, m => `·10^${+m.slice(1)}`)}\u00a0%`;
+    if (p > 0.999) return ">99.9\u00a0%";
+    return `${(100 * p).toFixed(p < 0.01 ? 2 : 1)}\u00a0%`;
   }
 
   // What only rounding keeps from certain is certain.
   const settled = p => (p > 1 - 4e-15 ? 1 : p);
-  const brief = p => (p > 0 && p < 0.001 ? "<0.1 %" : percent(p));
+  const brief = p => (p > 0 && p < 0.001 ? "<0.1\u00a0%" : percent(p));
 
   function oneIn(p) {
     if (!(p > 0)) return say("never");
@@ -286,7 +286,7 @@
         const mark = make("b");
         mark.style.left = `${100 * p}%`;
         line.append(mark);
-        count.textContent = say(n === 1 ? "guesses_one" : "guesses", {n, middle: `${short(middle)} %`, p: shownValue(result.value, q)});
+        count.textContent = say(n === 1 ? "guesses_one" : "guesses", {n, middle: `${short(middle)}\u00a0%`, p: shownValue(result.value, q)});
       } else parts.guess.hidden = true;
       reveal.remove();
       parts.predict.focus();
@@ -388,7 +388,8 @@
     const sheet = Math.max(150, 835 - 22 * lines(held.story, 125) - 24 * held.parameters.length - 21 * stands
       - (held.people ? 230 : 0) - 110 * held.decisions.length - 20 * held.cut.length);
     const scale = how === "print" ? Math.min(1, room / drawn.width, sheet / drawn.height) : Math.min(1, room / drawn.width);
-    const list = how !== "print" && (window.innerWidth < 700 || scale < 0.62);
+    const long = drawn.cards.some(card => card.each.length > 8); // a sheet of paper does not scroll
+    const list = how === "print" ? long : window.innerWidth < 700 || scale < 0.62;
     $("graph").classList.toggle("too-large", how === "print" && scale < 0.2);
     parts.space.classList.toggle("list", list);
     parts.plane.style.transform = list ? "" : `scale(${scale})`;
@@ -820,7 +821,7 @@
     const mine = points.pop()[1], x = t => 46 + 660 * Math.sqrt(t), y = share => 214 - 200 * share;
     const line = (list, key) => list.map(([t, s]) => `${x(t).toFixed(1)} ${y(s[key]).toFixed(1)}`).join("L");
     const label = (at, down, text, anchor = "middle") => make("text", {svg: 1, x: at, y: down, "text-anchor": anchor, text});
-    for (const share of [0, 0.5, 1]) parts.chart.append(drawIn("path", {class: "axis", d: `M46 ${y(share)}H706`, opacity: share ? 0.25 : 1}), label(40, y(share) + 4, `${100 * share} %`, "end"));
+    for (const share of [0, 0.5, 1]) parts.chart.append(drawIn("path", {class: "axis", d: `M46 ${y(share)}H706`, opacity: share ? 0.25 : 1}), label(40, y(share) + 4, `${100 * share}\u00a0%`, "end"));
     for (const t of [0, 0.01, 0.05, 0.1, 0.2, 0.33, 0.5, 1]) parts.chart.append(label(x(t), 232, String(t)));
     parts.chart.append(label(376, 248, words.threshold));
     parts.chart.append(drawIn("path", {class: "band", d: `M${line(points, "low")}L${line([...points].reverse(), "high")}z`}));

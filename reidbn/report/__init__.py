@@ -19,7 +19,7 @@ __getattr__ = face(
         "ledgered": "refuse_between released",
         "options": "information_lost",
         "page": "Section Shown bars how_told telling_of",
-        "style": "inline",
+        "style": "inline paper",
         "summary": "summarise",
         "subsets": "lattice_figure uniqueness_figure",
         "telling": "LEVELS Telling",

@@ -98,6 +98,7 @@ def told_bars(tornado: Tornado, ends: Ends, here: tuple[float, float] | None) ->
     starred = [f"{b.parameter} = {b.value:g}{' *' if b.is_assumption else ''}" for b in rows]
     axes.set_yticks(range(len(rows)), starred)
     axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.use_sticky_edges = False
     axes.margins(x=0.14)
     axes.set_xlabel(f"{tornado.statistic} of {tornado.question}")
     titled(axes, f"{tornado.attack}: if this assumption changes", pad=16)

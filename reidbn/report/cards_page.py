@@ -8,6 +8,7 @@ that no event is about get a card on which somebody writes one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -111,6 +112,7 @@ def _cards(attack: Attack) -> Iterator[ThreatCard]:
             continue
         needs, leads = told(above.get(node.name, ())), told(below.get(node.name, ()))
         numbers = drawn[node.name].numbers[:1] if node.name in drawn else ()
+        numbers = tuple(re.sub(r"= (0\.\d{5,})", _about, number) for number in numbers)
         yield ThreatCard(
             threat=types[0],
             also=types[1:],
@@ -123,6 +125,11 @@ def _cards(attack: Attack) -> Iterator[ThreatCard]:
             + (f" It leads to: {leads}." if leads else ""),
             foot=f"{attack.name}: {node.name}" + (f", {', '.join(numbers)}" if numbers else ""),
         )
+
+
+def _about(found: re.Match[str]) -> str:
+    """A number that nobody could say aloud, in three digits."""
+    return f"= about {float(found[1]):.3g}"
 
 
 def _first_sentence(text: str) -> str:
@@ -167,6 +174,9 @@ h1, .how { max-width: 194mm; margin: 0 auto 4mm; padding: 0 3mm; box-sizing: bor
 @media print { h1, .how { display: none } }
 @media screen { body { background: #eee; padding: 6mm 0 }
   .sheet { background: #fff; margin-bottom: 6mm; box-shadow: 0 0 2mm #bbb } }
+@media screen and (prefers-color-scheme: dark) { :root { color-scheme: dark }
+  body { background: #111; color: #e4e4e2 } .sheet { background: #1e1e1e; box-shadow: none }
+  .card .about, .card .foot { color: #b4b4b0 } }
 @media screen and (max-width: 194mm) { .sheet { grid-template-columns: 1fr; width: auto } }
 """
 LARGE, ROOM = 230, 350  # letters on a card in large print; at all with the model's story

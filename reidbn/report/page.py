@@ -8,6 +8,7 @@ rounded (see telling.py); `custodian=True` writes the custodian's own copy.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -30,6 +31,7 @@ from reidbn.report.style import (
     WIDE,
     blank,
     inline,
+    paper,
     said_below,
     save,
     svg_of,
@@ -146,7 +148,8 @@ def html(page: Sheet) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return templates.get_template("page.html").render(page=page)
+    text = templates.get_template("page.html").render(page=page, paper=paper())
+    return re.sub(r"(?<=\d) %", "\u00a0%", text)  # a number and its unit stay on one line
 
 
 def markdown(page: Sheet) -> str:

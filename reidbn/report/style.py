@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,12 @@ STYLE: Any = {
 WIDE = 4.7  # inches: letters of nine points stay readable on a telephone of 400 pixels
 KINDS = (".svg", ".png", ".pdf")
 _UNDATED: dict[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
+
+
+@cache
+def paper() -> str:
+    """The style sheet that all written pages begin with: colours by day and by night."""
+    return files("reidbn.report").joinpath("templates/paper.css").read_text(encoding="utf-8")
 
 
 @cache
