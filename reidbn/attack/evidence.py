@@ -26,7 +26,11 @@ POOLS = ("linear", "logarithmic")
 SHARES, STRETCH = 129, 0.25  # of a law, and log odds, that its density is cut to ...
 NODES = 12  # ... with so many Gauss points on each ...
 BEYOND = 20.0  # ... and so many log odds beyond all but 1e-9 of it
-TABLE = 2_001  # points of the table by which quantiles are drawn
+TABLE = 2_001  # points of the table by which quantiles of a smooth law are drawn
+TAIL = 1e-12  # of a law, that is not told apart at either end
+SAME = 1e-12  # normal scores: between marks no further apart lies nothing
+HALVED = 60  # steps at most to a quantile, ...
+RESOLVED, ROUNDED = 1e-13, 4e-15  # ... whose level, or log odds, is known so well
 
 
 class Law(Protocol):
@@ -236,9 +240,25 @@ class Belief(Prior):
 
     @cached_property
     def _table(self) -> tuple[Array, Array]:
-        """Normal scores of levels, and the log odds (within the ends) that they stand at."""
+        """Normal scores of levels, and the log odds (within the ends) that they stand at.
+
+        At the law's own marks, where it has some: both ends of every stretch without mass are kept.
+        """
         from scipy.special import ndtri
 
+        grid = self.known.law.marks if self._is_marked else self._even()
+        levels = np.clip(self.known.law.cumulative(self._number(grid)), TAIL, 1 - TAIL)
+        z = np.maximum.accumulate(ndtri(levels))
+        rises = np.diff(z) > SAME
+        kept = np.append(rises, True) | np.append(True, rises)
+        return z[kept], grid[kept]
+
+    @property
+    def _is_marked(self) -> bool:
+        return len(self.known.law.marks) > 0
+
+    def _even(self) -> Array:
+        """Even log odds between which all but 1e-9 of the law lies at either end."""
         x, weights = self.known.law.points
         low, high = self.ends
         share = np.clip((x - low) / (high - low), 1e-300, 1 - 1e-16)
@@ -246,10 +266,12 @@ class Belief(Prior):
         reach = np.searchsorted(np.cumsum(weights[order]), [1e-9, 1 - 1e-9])
         first, last = share[order][np.clip(reach, 0, len(x) - 1)]
         ends = [float(np.log(share) - np.log1p(-share)) for share in (first, last)]
-        grid = np.linspace(ends[0], ends[1], TABLE)
-        z = ndtri(np.clip(self.known.law.cumulative(self._number(grid)), 1e-12, 1 - 1e-12))
-        kept = np.concatenate([[True], np.diff(np.maximum.accumulate(z)) > 0])
-        return z[kept], grid[kept]
+        return np.linspace(ends[0], ends[1], TABLE)
+
+    @property
+    def marks(self) -> Array:
+        """Numbers between which a law changes little, or not at all; none of a smooth one."""
+        return self._number(self._table[1]) if self._is_marked else np.empty(0)
 
     def _number(self, t: Array) -> Array:
         low, high = self.ends
@@ -268,22 +290,55 @@ class Belief(Prior):
         x, weights = self.points(low, high)
         return float(np.sqrt(weights @ (x - weights @ x) ** 2))
 
-    def points(self, low: float, high: float, *, is_weighed: bool = False) -> tuple[Array, Array]:
+    def points(
+        self, low: float, high: float, *, is_weighed: bool = False, each: int = NODES
+    ) -> tuple[Array, Array]:
         """Points and weights of the law, cut to a range.
 
-        Where it `is_weighed` with more than a polynomial, those of its parts are too few.
+        Where it `is_weighed` with more than a polynomial, those of its parts are too few; then
+        `each` stretch of it has so many.
         """
         if low <= self.ends[0] and high >= self.ends[1] and not is_weighed:
             return self.known.law.points
-        return _stretched(self, low, high)
+        return _stretched(self, low, high, each)
 
     def quantile(self, u: Array, low: float, high: float) -> Array:
         from scipy.special import ndtri
 
         first, last = self._levels(low, high)
+        level = np.clip(first + np.asarray(u, dtype=float) * (last - first), TAIL, 1 - TAIL)
         z, t = self._table
-        level = np.clip(first + np.asarray(u, dtype=float) * (last - first), 1e-12, 1 - 1e-12)
-        return np.clip(self._number(np.interp(ndtri(level), z, t)), low, high)
+        score = ndtri(level)
+        found = np.interp(score, z, t)
+        if self._is_marked:
+            i = np.clip(np.searchsorted(z, score), 1, len(z) - 1)
+            found = self._solved(level, found, t[i - 1], t[i])
+        return np.clip(self._number(found), low, high)
+
+    def _solved(self, level: Array, start: Array, left: Array, right: Array) -> Array:
+        """The log odds below which so much lies: Newton's steps, and halves where they lead away.
+
+        One mark is no more than half a normal score of an expert from the next, so few are needed.
+        """
+        law, t = self.known.law, start.copy()
+        open_ = np.flatnonzero(right > left)
+        left, right = left.copy(), right.copy()
+        for _ in range(HALVED):
+            here, want = t[open_], level[open_]
+            off = law.cumulative(self._number(here)) - want
+            left[open_] = np.where(off < 0, here, left[open_])
+            right[open_] = np.where(off < 0, right[open_], here)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                new = here - off / np.exp(law.log_density(here))
+            inside = (new > left[open_]) & (new < right[open_])
+            new = np.where(inside, new, (left[open_] + right[open_]) / 2)
+            met = np.abs(off) <= RESOLVED * np.minimum(want, 1 - want)
+            met |= np.abs(new - here) <= ROUNDED * np.maximum(1.0, np.abs(here))
+            t[open_] = np.where(met, here, new)
+            open_ = open_[~met]
+            if not len(open_):
+                break
+        return t
 
     def cumulative(self, points: Array, low: float, high: float) -> Array:
         first, last = self._levels(low, high)
@@ -303,7 +358,7 @@ class Belief(Prior):
 
 
 @lru_cache(maxsize=64)
-def _stretched(belief: Belief, low: float, high: float) -> tuple[Array, Array]:
+def _stretched(belief: Belief, low: float, high: float, nodes: int = NODES) -> tuple[Array, Array]:
     """Gauss points and weights of a law within a range, from its density in log odds.
 
     Its marks, even shares of it and even log odds are the ends of stretches.
@@ -317,7 +372,7 @@ def _stretched(belief: Belief, low: float, high: float) -> tuple[Array, Array]:
     across = np.linspace(ends[0], ends[1], max(SHARES, int((ends[1] - ends[0]) / STRETCH)))
     marks = np.concatenate([even, across, belief.known.law.marks])
     edges = np.unique(marks[(marks >= ends[0]) & (marks <= ends[1])])
-    u, gauss = np.polynomial.legendre.leggauss(NODES)
+    u, gauss = np.polynomial.legendre.leggauss(nodes)
     at = (edges[:-1, None] + np.diff(edges)[:, None] * (1 + u) / 2).ravel()
     logs = belief.known.law.log_density(at)
     weights = np.exp(logs - logs.max()) * (np.diff(edges)[:, None] * gauss).ravel()

@@ -77,9 +77,13 @@ class Pool:
         found: list[float] = []
         knots = sorted(marks)
         for left, right in pairwise(knots):
-            steepest = max(
-                float(e.slopes[e._piece(np.array((left + right) / 2))]) for e in self.experts
-            )
+            # Of a linear pool no expert matters where he holds nothing.
+            heard = [
+                e for e, (first, last) in zip(self.experts, span, strict=True)
+                if self.kind == LOGARITHMIC or (first < right and left < last)
+            ]  # fmt: skip
+            middle = np.array((left + right) / 2)
+            steepest = max((float(e.slopes[e._piece(middle)]) for e in heard), default=0.0)
             count = min(2_000, max(1, int(np.ceil((right - left) * steepest / STRETCH))))
             found += np.linspace(left, right, count + 1)[:-1].tolist()
         return np.array([*found, knots[-1]])

@@ -29,6 +29,7 @@ JUMPS = 16  # pieces to begin with, of an answer that may jump
 SAFETY = 3.0  # the error may be this much larger than at those points
 MOST_POINTS = 128  # of one axis, about; what is not resolved by then shows in the stated error
 FINEST = 1e-12  # of the range: the shortest piece
+CANCELLED = 1e-9  # of the terms of a sum: what is left of it has too few digits
 SHARE = 1 / 8  # of a piece: no less is cut off
 MOST_WHOLE = 1 << 17  # whole numbers that are all asked, to check the pieces at every one
 
@@ -45,6 +46,7 @@ def lagrange(points: Array, at: Array) -> Array:
     terms = weights / np.where(hit, 1.0, away)
     sums = terms.sum(axis=1, keepdims=True)
     beyond = (at < points.min()) | (at > points.max())
+    beyond |= np.abs(sums[:, 0]) < CANCELLED * np.abs(terms).sum(axis=1)  # between clusters
     if beyond.any():  # there the sum cancels; 1 over the product of all gaps is the same
         sums[beyond, 0] = scale / (away[beyond] * scale).prod(axis=1)
     out = terms / sums

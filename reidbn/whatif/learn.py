@@ -60,6 +60,8 @@ FINE, FEWEST_FINE = 801, 201  # pieces of a parameter for its interval ...
 PASSES = 2  # ... which are made alike in weight so often
 REACH = 10.0  # sds around the mean
 LEVEL = 0.95
+MOST_LOG = 600.0  # by which a chance may be above the largest of the points, in logs
+FAR = 1e5  # by which rounding may grow where an answer is read beyond the points of its grid
 
 
 @dataclass(frozen=True)
@@ -323,13 +325,15 @@ class _Weighing:
             before = now
         self._refuse_impossible(self.top)
         if not self.error <= COARSE:
-            raise TooLarge("what was seen leaves too little of the priors for so many points")
+            raise _too_little(self.names)
 
     def _weigh(self, counts: Sequence[int]) -> None:
         pairs = [
             gauss_points(self.varied[n], c, None if self.is_exact else self.cuts[n])
             for n, c in zip(self.names, counts, strict=True)
         ]
+        if prod(len(x) for x, _ in pairs) > self.most:
+            raise TooLarge("so many points are too many")
         self.points = {n: x for n, (x, _) in zip(self.names, pairs, strict=True)}
         self.prior = [w for _, w in pairs]
         logs = self.log_likelihood(self.points)
@@ -360,7 +364,8 @@ class _Weighing:
     def rate(self, j: int, points: Mapping[str, Array]) -> Array:
         """The chance of test j on the product of the points, over all parameters."""
         grid = self.grids[j]
-        found = grid.over(points) if _is_followed(grid) else _asked_on(grid, points)
+        is_read = _is_followed(grid) and _is_near(grid, points)
+        found = grid.over(points) if is_read else _asked_on(grid, points)
         order = [self.names.index(a.name) for a in grid.axes]
         found = np.transpose(found, np.argsort(order))
         shape = [len(points[n]) if i in order else 1 for i, n in enumerate(self.names)]
@@ -430,10 +435,15 @@ class _Weighing:
         levels = _levels(FINE if follows else int(np.clip(asked, FEWEST_FINE, FINE)))
         around = np.linspace(max(mean - REACH * sd, ends[0]), min(mean + REACH * sd, ends[1]), 101)
         even = np.linspace(*ends, len(levels))
-        edges = np.unique(np.concatenate([even, around, inwards(*ends)]))
+        marks = known.marks  # of a law that may hold nothing in between
+        edges = np.unique(np.concatenate([even, around, inwards(*ends), marks]))
         for _ in range(PASSES):
             mass = self._mass(i, known, edges)
-            before, edges = edges, np.unique(np.interp(levels * mass[-1], mass, edges))
+            finer = np.interp(levels * mass[-1], mass, edges)
+            before, edges = edges, np.unique(np.concatenate([finer, marks]))
+        met = np.diff(mass) @ (before[1:] + before[:-1]) / 2
+        if not abs(met - mean * mass[-1]) <= COARSE * sd * mass[-1]:
+            raise _too_little(self.names)
         tail = (1 - LEVEL) / 2
         low, high = np.interp([tail * mass[-1], (1 - tail) * mass[-1]], mass, before)
         return float(low), float(high)
@@ -447,7 +457,8 @@ class _Weighing:
         others = [(j, w) for j, w in enumerate(self.prior) if j != i]
         for start in range(0, len(middles), step):
             part = slice(start, start + step)
-            held = np.exp(self.log_likelihood({**self.points, name: middles[part]}) - self.top)
+            logs = self.log_likelihood({**self.points, name: middles[part]}) - self.top
+            held = np.exp(np.minimum(logs, MOST_LOG))
             for j, prior in others:
                 held = held * self._along(j, prior)
             weights[part] = held.sum(axis=tuple(j for j, _ in others))
@@ -518,11 +529,8 @@ class _Scattering(_Weighing):
         self.log_evidence = self.top + float(np.log(self.posterior.mean()))
         self.error = error_in_sds(moments(self.at[n], self.posterior) for n in self.names)
         if not self.error <= COARSE:
-            raise TooLarge(
-                f"what was seen leaves too little of the priors of {', '.join(self.names)} to be "
-                f"told closer than within {self.error:.1g} sd: name fewer in over=, or narrower "
-                f"ranges around where it can be (over={{name: (low, high)}})"
-            )
+            closer = f" closer than within {self.error:.1g} sd" if self.error < 1 else ""
+            raise _too_little(self.names, closer)
 
     def _moments(self, i: int) -> tuple[float, float]:
         mean, sd = moments(self.at[self.names[i]], self.posterior)
@@ -552,6 +560,14 @@ class _Scattering(_Weighing):
         return float(np.nanmax(apart))
 
 
+def _too_little(names: Sequence[str], closer: str = "") -> TooLarge:
+    return TooLarge(
+        f"what was seen leaves too little of the priors of {', '.join(names)} to be told{closer}: "
+        f"check the counts, give wider priors (priors=), name fewer in over=, or narrower ranges "
+        f"around where it can be (over={{name: (low, high)}})"
+    )
+
+
 def _mean_and_sd(x: Array, weights: Array) -> tuple[float, float]:
     mean = float(weights @ x)
     return mean, float(np.sqrt(max(float(weights @ (x - mean) ** 2), 0.0)))
@@ -567,6 +583,13 @@ def _levels(count: int) -> Array:
 def _is_followed(grid: Grid) -> bool:
     """Whether the grid's points fix what is asked, so that it may be read between them."""
     return all(a.is_exact for a in grid.axes) and grid.distance <= ROUNDING
+
+
+def _is_near(grid: Grid, points: Mapping[str, Array]) -> bool:
+    """Whether an answer that is read here keeps its digits, or these are too many to ask."""
+    if prod(len(points[n]) for n in grid.names) * numbers_of(grid.case) > MOST_ASKED:
+        return True
+    return all(np.abs(a.basis(points[a.name])).sum(axis=1).max() <= FAR for a in grid.axes)
 
 
 def _asked_on(grid: Grid, points: Mapping[str, Array]) -> Array:

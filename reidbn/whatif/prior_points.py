@@ -47,7 +47,11 @@ def gauss_points(
         prior = parameter.prior
         if isinstance(prior, Belief):
             points, weights = prior.points(known.low, known.high, is_weighed=True)
-            known = replace(known, points=points, weights=weights)
+            points, weights = replace(known, points=points, weights=weights).gauss(count)
+            if np.isnan(points).any():  # so many do not fit into a law with steep parts
+                each = int(np.sqrt(count))
+                return prior.points(known.low, known.high, is_weighed=True, each=each)
+            return points, weights
         return known.gauss(count)
     low, high = parameter.range
     x, weights = gauss_beta(np.array([shapes[0]]), np.array([shapes[1]]), count, np.ones(1))

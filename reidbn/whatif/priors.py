@@ -59,7 +59,10 @@ class PriorMeasure:
             return self.points, self.weights
         mass, ends = self.weights.sum(), (self.points[0], self.points[-1])
         middle, reach = sum(ends) / 2, (ends[1] - ends[0]) / 2
-        diagonal, beside = _jacobi((self.points - middle) / reach, self.weights / mass, count)
+        with np.errstate(all="ignore"):
+            diagonal, beside = _jacobi((self.points - middle) / reach, self.weights / mass, count)
+        if not np.isfinite([*diagonal, *beside]).all():  # a steep law does not hold so many
+            return np.full(count, np.nan), np.full(count, np.nan)
         matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
         t, vectors = np.linalg.eigh(matrix)
         return middle + reach * t, mass * vectors[0] ** 2
@@ -69,6 +72,12 @@ class PriorMeasure:
         """Between what the law runs: a whole number stands for all that is rounded to it."""
         half = 0.5 if self.integer and not (self.is_listed or self.is_fine) else 0.0
         return self.low - half, self.high + half
+
+    @property
+    def marks(self) -> Array:
+        """Numbers within the range between which experts change little, or hold nothing."""
+        found = self.prior.marks if isinstance(self.prior, Belief) else np.empty(0)
+        return found[(found > self.low) & (found < self.high)]
 
     @cached_property
     def off(self) -> float:
