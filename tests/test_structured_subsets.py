@@ -582,3 +582,16 @@ def test_many_people_are_told_what_each_of_them_is_told():
     assert (low <= asked.risk("journalist_match") + 1e-6).all()
     assert (asked.risk("journalist_match") <= high + 1e-6).all()
     assert (low < high).any()
+
+
+@pytest.mark.parametrize("model", ["pitman", "structured"])
+def test_fits_on_every_subset_say_that_they_leave_survey_weights_out(model):
+    frame = rb.datasets.synthetic_patients(300, seed=1).assign(stands_for=20)
+    columns, N = ["age", "sex", "race"], 6_000
+    weighted = rb.read_table(frame, quasi_identifiers=columns, weights="stands_for")
+    plain = rb.read_table(frame, quasi_identifiers=columns)
+    left_out = "survey weights were not used"
+    told = rb.population.fit_subsets(weighted, population=N, model=model).notes
+    assert any(left_out in note for note in told)
+    of_plain = rb.population.fit_subsets(plain, population=N, model=model).notes
+    assert not any(left_out in note for note in of_plain)

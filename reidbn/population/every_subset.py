@@ -49,6 +49,11 @@ from reidbn.theory.layer import FEW
 
 Floats: TypeAlias = NDArray[np.float64]
 
+NO_WEIGHTS = (
+    "the survey weights were not used: fits on every subset take people as a simple random "
+    "sample; an assessment goes by them, and so does fit() on one subset"
+)
+
 
 @typed
 def fit_subsets(
@@ -86,6 +91,8 @@ def fit_subsets(
         N, told = stood_for(N, people)
         notes = (*notes, *told)
     Sample(FrequencyTable.of([len(parted)], [1]), N)  # refuses what cannot be a sample
+    if parted.weights is not None and len(parted) < N:
+        notes = (*notes, NO_WEIGHTS)
     if model == STRUCTURED:
         return structured_fits(parted, parts, N, notes)
     tables = frequencies_by_mask(parted, parts)
