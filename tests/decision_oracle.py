@@ -21,7 +21,8 @@ def random_diagram(
 ) -> str:
     """A small diagram as a model file: chances, one or two decisions, one to three utilities.
 
-    The second decision sees all that the first saw, and what it did, unless it forgets.  The text
+    The second decision sees all that the first saw, and what it did, unless it forgets: then each
+    may see what an earlier one did and not what it saw.  The text
     is JSON, which every reader of YAML takes.
     """
     decisions = decisions or int(rng.integers(1, 3))
@@ -34,6 +35,8 @@ def random_diagram(
         sees = [c for c in before if rng.random() < 0.4][:2]
         if d and not forgets:
             sees = [*dict.fromkeys([*seen, "d0", *sees])][:4]
+        elif d and rng.random() < 0.3:
+            sees = [f"d{d - 1}", *sees]
         options = ["no", "yes"] if d or rng.random() < 0.6 else ["wait", "call", "enter"]
         decided[f"d{d}"] = {"options": options, "sees": sees}
         states[f"d{d}"] = options
@@ -148,6 +151,7 @@ class Diagram:
             option = [self.states(name).index(world[name]) for world, *_ in worlds]
             every = product(range(len(self.states(name))), repeat=len(cases))
             fits.append((np.array([*every], dtype=np.int64)[:, case] == option).astype(np.int64))
-        first, *more = fits
-        values = (first * weight) @ (more[0].T if more else np.ones((len(weight), 1), np.int64))
-        return Fraction(int(values.max()), self.whole), values.size
+        every = weight[None]
+        for one in fits:
+            every = (every[:, None] * one).reshape(-1, len(weight))
+        return Fraction(int(every.sum(axis=1).max()), self.whole), len(every)

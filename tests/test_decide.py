@@ -140,32 +140,6 @@ def test_one_policy_for_all_stays_one_in_blocks(monkeypatch):
     assert found.policy["people"].tolist() == [5]
 
 
-def test_what_forgets_is_called_local_and_no_decision_alone_betters_it():
-    rng = np.random.default_rng(11)
-    local = worse = 0
-    for _ in range(24):
-        words, diagram = small(rng, decisions=2, forgets=True)
-        found = rb.decide(rb.attack.loads(words))
-        best, _ = diagram.best()
-        policy = policy_of(found, diagram)
-        value = diagram.value(policy)
-        assert found.value == pytest.approx(float(value), abs=1e-10)
-        if found.method == "exact":
-            assert value == best, words
-            continue
-        local += 1
-        worse += value < best
-        assert value <= best
-        assert "may be worth more" in str(found)
-        for name in policy:
-            rest = {k: v for k, v in policy.items() if k != name}
-            cases = list(policy[name])
-            for taken in product(diagram.states(name), repeat=len(cases)):
-                other = {name: dict(zip(cases, taken, strict=True)), **rest}
-                assert diagram.value(other) <= value
-    assert local >= 4
-
-
 # -- the shipped attacker, by hand -----------------------------------------------------------------
 
 SIZES = [2000, 60, 150, 6, 40, 2, 5, 1]  # of the example, for each subset of what is known

@@ -322,8 +322,9 @@ def _node_names(data: Any) -> Iterator[str]:
     for group in _things(data, "groups"):
         members = group.get("members", ())
         yield from (str(written(m)) for m in members if isinstance(members, list | dict))
-    nodes = data.get("nodes")
-    yield from nodes if isinstance(nodes, dict) else ()
+    for room in ("nodes", "decisions"):
+        things = data.get(room)
+        yield from things if isinstance(things, dict) else ()
 
 
 def _things(data: Any, room: str) -> Iterator[Any]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reidbn.above import refuse_no_limit
 from reidbn.cli._examples import examples
-from reidbn.cli._options import ABOVE, is_high, option_once, print_json, print_table, read_states
+from reidbn.cli._options import NUMBER, is_high, option_once, print_json, print_table, read_states
 from reidbn.cli._question import Call, asks
 from reidbn.errors import UsageError
 
@@ -34,7 +35,7 @@ _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
 @click.option("--policy", multiple=True, metavar="DECISION=OPTION",
               help="In place of the attacker's best policy.")  # fmt: skip
 @click.option("--most-probable", is_flag=True, help="How it most probably came about.")
-@click.option("--fail-above", type=ABOVE, metavar="P", help="Exit 1 when any answer is above.")
+@click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")
 def ask(
     asked: Call,
     most_probable: bool,
@@ -55,16 +56,19 @@ def ask(
         return _explain(model, asked)
     taken = read_states(policy, "--policy") or None
     answer = rb.ask(model, asked.question, policy=taken, **options, **asked.how)
+    high = fail_above is not None and _is_high(answer, fail_above)
     if asked.as_json:
         print_json(_as_data(answer))
     else:
         _show(answer, quiet=asked.quiet)
-    return int(fail_above is not None and _is_high(answer, fail_above))
+    return int(high)
 
 
 def _is_high(answer: Answer | Expectation, limit: float) -> bool:
     """Whether an answer is above a limit, or may be with what is cut off of its states."""
-    return is_high([(_highest(answer), sum(answer.cut.values()))], limit)
+    highest = _highest(answer)  # which refuses a mean: it has no such gate
+    refuse_no_limit(limit, f"--fail-above {limit:g}")
+    return is_high([(highest, sum(answer.cut.values()))], limit)
 
 
 def _explain(attack: Attack, asked: Call) -> int:

@@ -14,7 +14,6 @@ import click
 from reidbn.above import refuse_no_limit
 from reidbn.cli._files import are_results, compare_files
 from reidbn.cli._options import (
-    ABOVE,
     FILE,
     NUMBER,
     is_high,
@@ -60,7 +59,7 @@ _over = click.option("--over", multiple=True, metavar="NAME[=LOW:HIGH]",
 @click.option("--impossible", type=click.Choice(["raise", "null"]), default="raise",
               show_default=True,
               help="Where the evidence cannot be: stop, or leave the cell empty.")  # fmt: skip
-@click.option("--fail-above", type=ABOVE, metavar="P", help="Exit 1 when any answer is above.")
+@click.option("--fail-above", type=NUMBER, metavar="P", help="Exit 1 when any answer is above.")
 @_threshold
 @_plot
 def sweep(
@@ -84,6 +83,8 @@ def sweep(
         raise UsageError("--fail-above needs a probability: ask for an event, such as node>=2")
     if fail_above is not None and "state" in table:
         raise UsageError("--fail-above needs a probability: ask for a state, such as node=yes")
+    if fail_above is not None:
+        refuse_no_limit(fail_above, f"--fail-above {fail_above:g}")
     if csv:
         write_csv(table, csv)
     if parquet:

@@ -75,6 +75,8 @@ class CrossCheck:
     subjects: int = 1
     compared: Compared | None = None
     """How many people were compared one by one; None where nobody's number was shown."""
+    not_checked: str = ""
+    """What all engines share, so that none of them checks it."""
     rows = older("draws")
 
     @property
@@ -150,6 +152,7 @@ class CrossCheck:
             "false_alarm_rate": self.level,
             "decided": self.decided,
             "subjects": self.subjects,
+            "not_checked": self.not_checked,
             "largest_difference": dict(self.references),
             "one_by_one": None if self.compared is None else self.compared.to_dict(),
             "cells": [c.to_dict() for c in self.cells],
@@ -178,6 +181,8 @@ class CrossCheck:
         for name, gap in self.references.items():
             alone = "" if name == PRINTED else asked
             lines.append(f"  exact against {name}{alone}: largest difference {gap:.2g}")
+        if self.not_checked:
+            lines.append(f"  {self.not_checked}")
         if self.compared is not None:
             lines.append(f"  {self.compared.in_words()}")
         for c in self.disagreements:
@@ -265,9 +270,11 @@ def crosscheck(
         compared = compare(told, set, data, shown, who, level=level, work=work, seed=seed)
     negligible = NEGLIGIBLE if network.subjects > 1 else 0.0
     cells = _judged(counted, level, negligible, min(draws, ROWS_RARE), rng)
+    taken = ", ".join(d for d in attack.decisions if d in network.factors)
     check = CrossCheck(
-        attack.name, cells, level, draws, seed, references, network.subjects, compared
-    )
+        attack.name, cells, level, draws, seed, references, network.subjects, compared,
+        taken and f"not checked: the attacker's policy ({taken}), which all engines share",
+    )  # fmt: skip
     return check.raise_on_failure() if must_agree else check
 
 

@@ -10,15 +10,24 @@ An option that nothing beats is taken; within rounding of the best is as good as
 there `yes` goes first.  A decision can be solved for itself when, given what is seen and taken
 there, the utilities that it can still move do not depend on how the others are taken
 (Lauritzen and Nilsson's extremal decisions [LauritzenNilsson01]); where every one can, as with an
-attacker who forgets nothing, the policy is the best there is.  Else single policies are updated
-until none is better alone, from several starts, and the policy may be worse than the best.
+attacker who forgets nothing, the policy is the best there is.  Else all policies are tried where
+they are few, and the best is taken:
+
+    max_a sum_s max_d sum_u W(u, s, d) [a takes in u what it says]                        (2)
+
+over the policies a of all decisions but one, which sees s and takes d; W is utility times chance,
+summed for each case that all of them see.  Where they are too many, single policies are updated
+until none is better alone, from several starts: the policy is local, may be worse than the best,
+and no answer is built on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
+from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -36,6 +45,9 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-12  # of what is added up: so near to the best is as good as the best
 MOST_ROUNDS = 1_000
+MOST_POLICIES = 100_000  # of all decisions but one, for one case of what all of them see
+MOST_TRIED = 1 << 22  # policies times cases and options
+MOST_TOGETHER = 1 << 14  # cases of all that is seen together, times options
 
 
 @dataclass(frozen=True)
@@ -61,8 +73,14 @@ class Solved:
 
     network: Network
     choices: Mapping[str, Choice]
-    is_exact: bool
+    local: tuple[str, ...]
+    """Decisions of which each is the best only while the others stay as they are."""
     payoffs: tuple[Payoff, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """No policy is worth more."""
+        return not self.local
 
     def value(self) -> Array:
         """What the attacker expects: axes subject, setting."""
@@ -121,11 +139,24 @@ class Solver:
     temperatures: Mapping[str, Array]
     act: Callable[[str, Array], Actor]
     check: bool
+    may_be_local: bool
+    """Whether a policy than which another may be worth more is taken, and not refused."""
 
     def worth(self, decision: str, network: Network) -> tuple[Array, Array, Array]:
         """Equation (1), a chance above 0 where it says something, and how large sums can be."""
-        family = _family(network, decision)
-        moved = [p for p in self.payoffs.values() if decision in network.ancestors(p.of)]
+        total, chance, size = self._weighed(_family(network, decision), {decision}, network)
+        total = _by_parents(network, decision, total)
+        chance = _by_parents(network, decision, chance)
+        size = size.reshape(*size.shape[:2], *(1 for _ in chance.shape[2:]))
+        return total / np.where(chance > 0, chance, 1.0), chance.sum(axis=-1), size
+
+    def _weighed(
+        self, family: Sequence[str], decisions: Set[str], network: Network
+    ) -> tuple[Array, Array, Array]:
+        """Utility times chance, the chance, and how large sums can be; an axis for each node."""
+        moved = [
+            p for p in self.payoffs.values() if not decisions.isdisjoint(network.ancestors(p.of))
+        ]
         total = size = np.zeros((1, 1) + (1,) * len(family))
         chance: Array | None = None
         for payoff in moved or [Payoff((), np.zeros((1, 1)))]:
@@ -140,15 +171,12 @@ class Solver:
             if chance is None:
                 chance = p.sum(axis=tuple(range(2 + len(family), p.ndim)))
         assert chance is not None  # noqa: S101 - there is a payoff, if only one of nothing
-        total = _by_parents(network, decision, total)
-        chance = _by_parents(network, decision, chance)
-        size = size.reshape(*size.shape[:2], *(1 for _ in chance.shape[2:]))
-        return total / np.where(chance > 0, chance, 1.0), chance.sum(axis=-1), size
+        return total, chance, size
 
     def choice(self, decision: str, network: Network) -> Choice:
         """The best of one decision, all others as they are in the network."""
-        trial = _given_what_is_seen(written(network, decision, _even(network, decision), None),
-                                    decision)  # fmt: skip
+        trial = written(network, decision, _even(network, decision), None)
+        trial = _given_what_is_seen(trial, {*_family(trial, decision)} - {decision})
         worth, known, size = self.worth(decision, trial)
         options = [worth[..., i] for i in range(worth.shape[-1])]  # few: a pass for each is quick
         best = reduce(np.maximum, options)
@@ -173,25 +201,71 @@ class Solver:
     def solve(self) -> Solved:
         sure, local = order_of(self.attack)
         network, choices = self.network, {}
+        is_best = True
         for decision in sure:
             choices[decision] = self.choice(decision, network)
             network = self.put(network, decision, choices[decision].policy)
         if local:
-            network = self._one_at_a_time(network, local)
+            network, is_best = self._together(network, local)
             for decision in local:
                 choices[decision] = replace(
                     self.choice(decision, network), policy=network.factors[decision].table
                 )
-        return Solved(network, choices, not local, tuple(self.payoffs.values()))
+        return Solved(network, choices, () if is_best else local, tuple(self.payoffs.values()))
 
-    def _one_at_a_time(self, network: Network, local: Sequence[str]) -> Network:
-        """Single policies updated until none is better alone; of several starts the best."""
+    def _together(self, network: Network, local: Sequence[str]) -> tuple[Network, bool]:
+        """Decisions that cannot be solved for themselves, and whether no policy is better."""
         if any((self.temperatures[d] > 0).any() for d in local):
             raise UsageError(
                 f"{self.attack.name}: {', '.join(local)} have to be decided together, since what "
                 f"one sees the other does not: with a temperature there is no telling where that "
                 f"settles. Let the later decision see what the earlier saw, or leave it out"
             )
+        best = self._best_of_all(network, local)
+        if best is None:
+            if not self.may_be_local:
+                self._refuse_local(local)
+            return self._one_at_a_time(network, local), False
+        return self._settled(best, local), True  # as good, and ties as of one decision
+
+    def _best_of_all(self, network: Network, local: Sequence[str]) -> Network | None:
+        """The best policy by equation (2); None where there are too many to try."""
+        tried = Tried.of(network, local)
+        if tried.cells(self.payoffs.values(), local) > MOST_TOGETHER or not tried.are_few:
+            return None
+        even = _given_what_is_seen(network, {*tried.common})
+        names = [*tried.common, *tried.left, *tried.own(tried.last)]
+        total, _, size = self._weighed(names, {*local}, even)
+        rows = (*total.shape[:2], *(network.size(n) for n in tried.common))
+        scale = prod(network.size(n) for n in (*tried.common, *local))
+        near = ROUNDING * np.broadcast_to(
+            size.reshape(*size.shape[:2], *(1 for _ in tried.common)), rows
+        )  # fmt: skip
+        which = tried.best(scale * total.reshape(prod(rows), -1), near.reshape(-1))
+        for d, number in zip(tried.others, np.unravel_index(which, tried.counts), strict=True):
+            own = [n for n in tried.own(d) if n != d]
+            taken = tried.policies(d)[number].reshape(
+                *rows, *(network.size(n) for n in own), network.size(d)
+            )
+            order = [*tried.common, *own]
+            axes = [2 + order.index(n) for n in _family(network, d)[:-1]]
+            taken = _by_parents(network, d, taken.transpose(0, 1, *axes, -1))
+            network = self.put(network, d, taken)
+        return self.put(network, tried.last, self.choice(tried.last, network).policy)
+
+    def _refuse_local(self, local: Sequence[str]) -> None:
+        """Raise: another policy may be worth more, and its risk be higher, than the one found."""
+        raise UsageError(
+            f"{self.attack.name}: {', '.join(local)} have to be decided together, since what one "
+            f"sees the other does not, and their policies are too many to try them all: that of "
+            f"rb.decide is local, another may be worth more to the attacker, and its risk may be "
+            f"higher. Let the later decision see what the earlier saw and did, let them see fewer "
+            f"nodes, or give the policy to answer for (policy=, --policy), such as "
+            f"rb.decide(attack)"
+        )
+
+    def _one_at_a_time(self, network: Network, local: Sequence[str]) -> Network:
+        """Single policies updated until none is better alone; of several starts the best."""
         found: Network | None = None
         value = np.zeros((1, 1))
         for start in ("even", "eager", "timid"):
@@ -202,7 +276,7 @@ class Solver:
                 one = np.eye(len(options))[first]
                 trial = self.put(trial, d, np.broadcast_to(one, _even(network, d).shape))
             trial = self._settled(trial, local)
-            worth = Solved(trial, {}, False, tuple(self.payoffs.values())).value()
+            worth = Solved(trial, {}, (), tuple(self.payoffs.values())).value()
             if found is None:
                 found, value = trial, worth
                 continue
@@ -228,6 +302,92 @@ class Solver:
         raise EngineError(f"{self.attack.name}: no policy settles. {FAULT}")
 
 
+@dataclass(frozen=True)
+class Tried:
+    """All policies of decisions that have to be taken together: what each sees, and how many."""
+
+    network: Network
+    families: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(cls, network: Network, decisions: Sequence[str]) -> Tried:
+        return cls(network, {d: _family(network, d) for d in decisions})
+
+    @cached_property
+    def common(self) -> list[str]:
+        """What all of them see: every case of it is looked at by itself."""
+        first, *more = (family[:-1] for family in self.families.values())
+        return [n for n in first if all(n in seen for seen in more)]
+
+    def own(self, decision: str) -> list[str]:
+        """What not all see, and the decision."""
+        return [n for n in self.families[decision] if n not in self.common]
+
+    def count(self, decision: str) -> int:
+        *seen, _ = self.own(decision)
+        return int(self.network.size(decision) ** prod(map(self.network.size, seen)))
+
+    @cached_property
+    def last(self) -> str:
+        """The one with most policies: given the others', its best is read off case by case."""
+        return max(self.families, key=self.count)
+
+    @cached_property
+    def others(self) -> list[str]:
+        return [d for d in self.families if d != self.last]
+
+    @cached_property
+    def counts(self) -> list[int]:
+        return [self.count(d) for d in self.others]
+
+    @cached_property
+    def left(self) -> list[str]:
+        """What neither all see nor the last one."""
+        names = dict.fromkeys(n for d in self.others for n in self.own(d))
+        return [n for n in names if n not in self.own(self.last)]
+
+    @property
+    def shape(self) -> list[int]:
+        return [self.network.size(n) for n in (*self.left, *self.own(self.last))]
+
+    @property
+    def are_few(self) -> bool:
+        return prod(self.counts) <= min(MOST_POLICIES, MOST_TRIED // prod(self.shape))
+
+    def cells(self, payoffs: Iterable[Payoff], decisions: Sequence[str]) -> int:
+        """Numbers in the largest table that is summed up, of one person at one setting."""
+        every = {*self.common, *self.left, *self.own(self.last)}
+        return max(prod(map(self.network.size, {*every, *p.of})) for p in payoffs)
+
+    def policies(self, decision: str) -> Array:
+        """Every policy of one: axes policy, what it sees for itself, options; eager ones first."""
+        options = self.network.states[decision]
+        *seen, _ = map(self.network.size, self.own(decision))
+        every = [*product(eagerness(options), repeat=prod(seen))]
+        return np.asarray(np.eye(len(options))[np.array(every)].reshape(-1, *seen, len(options)))
+
+    def best(self, worth: Array, near: Array) -> NDArray[np.intp]:
+        """Row by row the first policy of the others that is within `near` of the best."""
+        names = [*self.left, *self.own(self.last)]
+        k = len(names)
+        operands: list[Any] = [np.ones(self.shape), [*range(k)]]
+        for i, d in enumerate(self.others):
+            operands += [self.policies(d), [k + i, *(names.index(n) for n in self.own(d))]]
+        fits = np.einsum(*operands, [*range(k, k + len(self.others)), *range(k)])
+        seen = prod(map(self.network.size, self.own(self.last)))
+        fits = fits.reshape(prod(self.counts), -1, seen).transpose(2, 1, 0)
+        worth = worth.reshape(len(worth), -1, seen).transpose(2, 0, 1)
+        found = np.empty(len(near), dtype=np.intp)
+        step = max(1, MOST_TRIED // (seen * prod(self.counts)))
+        for start in range(0, len(near), step):
+            part = slice(start, start + step)
+            each = worth[:, part] @ fits
+            each = each.reshape(-1, self.network.size(self.last), *each.shape[1:])
+            value = each.max(axis=1).sum(axis=0)
+            found[part] = (value >= value.max(axis=-1, keepdims=True) - near[part, None]).argmax(-1)
+        return found
+
+
 def chance_seen(network: Network, decision: str) -> Array:
     """P(what is seen before a decision): axes subject, setting, what is seen."""
     trial = written(network, decision, _even(network, decision), None)
@@ -235,11 +395,10 @@ def chance_seen(network: Network, decision: str) -> Array:
     return np.asarray(_by_parents(network, decision, p).sum(axis=-1))
 
 
-def _given_what_is_seen(network: Network, decision: str) -> Network:
+def _given_what_is_seen(network: Network, seen: Set[str]) -> Network:
     """The network with what is seen, where only that bears on it, as if it were drawn evenly."""
-    seen = {*_family(network, decision)} - {decision}
     factors = dict(network.factors)
-    for name in seen & {*factors}:
+    for name in seen & factors.keys():
         parents = [n for p in factors[name].parents for n in _spelled(network, p)]
         if seen >= {*parents}:
             factors[name] = Factor(name, (), even((), network.size(name)), None)

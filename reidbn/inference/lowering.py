@@ -337,7 +337,7 @@ class Lowering:
     def network(self, subject: Mapping[str, Array]) -> Network:
         """The network of a block of subjects, given as arrays with one row each.
 
-        Decisions of the attacker are in it as his best policy.
+        Decisions of the attacker are in it as his best policy; one that is only local is refused.
         """
         network = self.undecided(subject)
         if self.attack.decisions.keys() & network.factors.keys():
@@ -364,10 +364,12 @@ class Lowering:
             settings=self.settings,
         )
 
-    def decided(self, network: Network, subject: Mapping[str, Array]) -> Solved:
+    def decided(
+        self, network: Network, subject: Mapping[str, Array], *, may_be_local: bool = False
+    ) -> Solved:
         """The network with what the attacker decides; without tables, by those of another."""
         if self.tables:
-            return self._solver(network, subject).solve()
+            return replace(self._solver(network, subject), may_be_local=may_be_local).solve()
         nodes = set(self.attack.behind_decisions)
         other = Lowering(self.attack, self.given, validate=self.validate, nodes=nodes)
         found = other.decided(other.undecided(subject), subject)
@@ -397,7 +399,8 @@ class Lowering:
             warm = np.asarray(scope(self.variables[name], node.parents).value(cell))
             shape = (1,) * (2 + len(node.parents) - warm.ndim) + warm.shape
             heat[name] = self._checked_heat(name, warm.reshape(shape)[..., None])
-        return Solver(self.attack, network, payoffs, heat, self._decider(subject), self.validate)
+        return Solver(self.attack, network, payoffs, heat, self._decider(subject), self.validate,
+                      may_be_local=False)  # fmt: skip
 
     def _checked_heat(self, name: str, heat: Array) -> Array:
         if self.validate and not (heat >= 0).all():

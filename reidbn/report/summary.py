@@ -372,6 +372,7 @@ def told_check(check: CrossCheck, telling: Telling) -> list[str]:
             f"exact against {name.partition(' on ')[0]}: largest difference {gap:.2g}"
             for name, gap in check.references.items()
         ),
+        *([check.not_checked] if check.not_checked else []),
         *([compared] if compared else []),
     ]
 

@@ -46,7 +46,8 @@ MOST_STATES = 64  # of a node whose worth to know is asked for
 _HOW = {
     EXACT: "no policy is worth more to the attacker",
     LOCAL: "no single decision can be bettered alone, but another policy may be worth more: what "
-    "one decision sees another has forgotten. Let later decisions see what earlier ones saw",
+    "one decision sees another has forgotten, and its risk may be higher. Let later decisions see "
+    "what earlier ones saw",
 }
 
 
@@ -56,7 +57,8 @@ class Decision:
 
     case: Asked
     method: str
-    """"exact": no policy is better; "local": no single decision can be bettered alone."""
+    """"exact": no policy is better; "local": no single decision can be bettered alone, and no
+    other question is answered under it."""
     choices: Mapping[str, Choice] = field(repr=False)
     seen: Mapping[str, Array] = field(repr=False)
     """P(what is seen before each decision), other decisions left open where they are later."""
@@ -222,9 +224,9 @@ class Decision:
         rows = []
         for name in self._to_be_seen() if nodes is None else nodes:
             knowing = _seeing(self.case.attack, name)
-            if order_of(knowing)[1] and self.method == EXACT:
-                raise UsageError(f"with {name} seen, the decisions cannot be solved one by one")
             then = decided(replace(self.case, attack=knowing))
+            if then.method != self.method == EXACT:
+                raise UsageError(f"with {name} seen, there are too many policies to try them all")
             rows.append({"node": name, "gain": then.value - self.value, "attacks": then.attacks,
                          "risk": then.risk})  # fmt: skip
         found = pd.DataFrame(rows, columns=["node", "gain", "attacks", "risk"])
@@ -402,7 +404,7 @@ def decided(case: Asked) -> Decision:
         stop = min(start + step, count)
         part = {n: v[start:stop] if len(v) > 1 else v for n, v in columns.items()}
         undecided = lowering.undecided(part)
-        solved = lowering.decided(undecided, part)
+        solved = lowering.decided(undecided, part, may_be_local=True)
         numbers = _numbers(case, solved)
         for name, choice in solved.choices.items():
             network = solved.network if name in together else undecided

@@ -1,0 +1,197 @@
+"""Attackers who decide together without seeing what the other sees, against every policy."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import reidbn as rb
+from reidbn.cli import main
+from tests.inside import inside
+from tests.test_decide import policy_of, small
+
+
+def forgetful(diagrams, seed, *, decisions):
+    """Random diagrams that forget, the oracle's, and what was decided; those decided together."""
+    rng = np.random.default_rng(seed)
+    for i in range(diagrams):
+        words, diagram = small(rng, decisions=decisions, forgets=True, ties=i % 4 == 0)
+        attack = rb.loads(words)
+        if inside(rb.decide).order_of(attack)[1]:
+            yield words, attack, diagram
+
+
+def best_where_it_forgets(diagrams, seed):
+    """How many had to be decided together, all of them by the best of all policies."""
+    together = 0
+    for decisions in (2, 3):
+        for words, attack, diagram in forgetful(diagrams, seed, decisions=decisions):
+            found = rb.decide(attack)
+            policy = policy_of(found, diagram)
+            assert found.method == "exact"
+            assert diagram.value(policy) == diagram.best()[0], words
+            risk = float(diagram.chance(policy, {"e0": "yes"}))
+            for engine in ("exact", "enumeration"):
+                assert float(rb.ask(attack, "risk", engine=engine)) == pytest.approx(
+                    risk, abs=1e-12
+                )
+            together += 1
+    return together
+
+
+def test_what_forgets_is_the_best_of_all_policies():
+    assert best_where_it_forgets(20, seed=11) >= 10
+
+
+@pytest.mark.slow
+def test_what_forgets_is_the_best_of_all_policies_of_many():
+    assert best_where_it_forgets(200, seed=12) >= 100
+
+
+def test_too_many_to_try_are_local_and_no_decision_alone_betters_them(monkeypatch):
+    monkeypatch.setattr(inside(inside(rb.decide).Solved), "MOST_POLICIES", 0)
+    local = worse = 0
+    for _, attack, diagram in forgetful(40, 11, decisions=2):
+        found = rb.decide(attack)
+        policy = policy_of(found, diagram)
+        value = diagram.value(policy)
+        assert found.value == pytest.approx(float(value), abs=1e-10)
+        assert found.method == "local"
+        local += 1
+        worse += value < diagram.best()[0]
+        assert "may be worth more" in str(found)
+        for name in policy:
+            rest = {k: v for k, v in policy.items() if k != name}
+            cases = list(policy[name])
+            for taken in product(diagram.states(name), repeat=len(cases)):
+                other = {name: dict(zip(cases, taken, strict=True)), **rest}
+                assert diagram.value(other) <= value
+        with pytest.raises(rb.UsageError, match="local, another may be worth more"):
+            rb.ask(attack, "risk")
+        risk = float(diagram.chance(policy, {"e0": "yes"}))
+        assert float(rb.ask(attack, "risk", policy=found)) == pytest.approx(risk, abs=1e-12)
+    assert local >= 8
+
+
+TEAM = """
+schema_version: 1
+name: team
+repeat: {who: [ann, bob]}
+parameters:
+  p_[who]: {value: 0.702, range: [0, 1], source: assumption}
+  worth: {value: 10.88, range: [0, 100], unit: euro, source: assumption}
+  p_audit: {value: 0.2, range: [0, 1], source: assumption}
+  fine: {value: 11.65, range: [0, 100], unit: euro, source: assumption}
+numbers: {loss: "-fine"}
+subject: {size: {per: known, unit: records, range: [1, 1000000]}}
+groups: {known: {members: [k1, k2], probability: [0.6, 0.3], source: assumption}}
+decisions:
+  tries_[who]: {options: [no, yes], sees: ["s_[who]", known]}
+utilities:
+  gain_[who]: {of: ["hit_[who]"], unit: euro, source: assumption,
+               rows: [{when: {"hit_[who]": yes}, value: $worth}, {value: 0}]}
+  penalty: {of: [audit, n], unit: euro, source: assumption,
+            rows: [{when: {audit: yes, n: ">=1"}, value: $loss}, {value: 0}]}
+nodes:
+  s_[who]: {cpd: {kind: probability, p: "$p_[who]"}}
+  right: {parents: [known], cpd: {kind: one-over, of: "@size"}}
+  hit_[who]: {parents: ["tries_[who]", "s_[who]", right], cpd: {kind: and}}
+  n: {states: [0, 1, 2], parents: ["tries_*"], cpd: {kind: count}}
+  audit: {cpd: {kind: probability, p: $p_audit}}
+  any: {parents: ["hit_*"], cpd: {kind: or}}
+questions: {risk: {target: any=yes}, tries: {expect: n}}
+example: {size: [8, 7, 7, 2]}
+"""
+
+
+def team_worth(subject, p_ann, p_bob):
+    """The best of all pairs of policies, case by case of what both see: worth, and risk."""
+    value = risk = 0.0
+    for case, size in enumerate(subject):
+        chance = (0.6 if case & 1 else 0.4) * (0.3 if case & 2 else 0.7)
+        found = []
+        for a, b in product(product((1, 0), repeat=2), repeat=2):  # tries unsighted, and sighted
+            worth = any_hit = 0.0
+            for s, t in product((0, 1), repeat=2):
+                p = (p_ann if s else 1 - p_ann) * (p_bob if t else 1 - p_bob)
+                hits = a[s] * s + b[t] * t
+                worth += p * (10.88 * hits / size - 0.2 * 11.65 * (a[s] or b[t]))
+                any_hit += p * (hits > 0) / size
+            found.append((worth, any_hit))
+        best = max(found)
+        value, risk = value + chance * best[0], risk + chance * best[1]
+    return value, risk
+
+
+def test_two_who_would_both_have_to_try_do():
+    """Alone it pays for neither, and no single policy can be bettered: together it pays for both.
+
+    Blocks of settings and of people find the same, and it is within the file's own gate or not.
+    """
+    attack = rb.loads(TEAM)
+    people = [[8, 7, 7, 2], [50, 8, 4, 1], [9, 8, 2, 1], [1, 1, 1, 1]]
+    found = rb.decide(attack, subject={"size": np.array(people, dtype=float)})
+    assert found.method == "exact"
+    for i, subject in enumerate(people):
+        value, risk = team_worth(subject, 0.702, 0.702)
+        assert found.values[i] == pytest.approx(value, abs=1e-12)
+        assert float(rb.ask(attack, "risk", subject={"size": subject})) == pytest.approx(risk)
+    assert team_worth(people[0], 0.702, 0.702)[1] > 0.15
+    table = rb.sweep(attack, "risk", {"p_ann": [0.1, 0.7, 0.75, 0.9], "p_bob": [0.5, 0.71]})
+    for row in table.to_dict("records"):
+        assert row["probability"] == pytest.approx(
+            team_worth(people[0], row["p_ann"], row["p_bob"])[1]
+        )
+
+
+CROWD = TEAM.replace("[ann, bob]", "[ann, bob, cem, dora, eva, finn, gül, hans, ida]").replace(
+    "[0, 1, 2]", "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
+)
+ANSWERS = {
+    "ask": lambda a: rb.ask(a, "risk"),
+    "ask by sampling": lambda a: rb.ask(a, "risk", engine="sampling", draws=1000),
+    "expect": lambda a: rb.expect(a, "n"),
+    "sweep": lambda a: rb.sweep(a, "risk", {"p_audit": [0.1, 0.2]}),
+    "tornado": lambda a: rb.tornado(a, "risk"),
+    "solve": lambda a: rb.solve(a, "risk", "p_audit", 0.05),
+    "uncertainty": lambda a: rb.uncertainty(a, "risk", draws=100),
+    "sobol": lambda a: rb.sobol(a, "risk", over=["p_audit", "fine"]),
+    "compare": lambda a: rb.compare(a, "risk", {"p_audit": 0.5}),
+    "crosscheck": lambda a: rb.crosscheck(a, draws=1000),
+    "learn": lambda a: rb.learn(a, [{"target": "any=yes", "hits": 1, "trials": 4}]),
+}
+
+
+@pytest.mark.parametrize("room", ANSWERS)
+def test_no_answer_is_built_on_a_policy_that_is_only_local(room):
+    with pytest.raises(rb.UsageError, match="its risk may be higher") as told:
+        ANSWERS[room](rb.loads(CROWD))
+    assert "policy=" in str(told.value)
+
+
+def test_a_cross_check_says_that_no_engine_checks_the_policy():
+    check = rb.crosscheck(rb.loads(TEAM), "any=yes", draws=2000)
+    words = "not checked: the attacker's policy (tries_ann, tries_bob), which all engines share"
+    assert words in str(check)
+    assert check.to_dict()["not_checked"] == words
+    assert not rb.crosscheck("leak-single", draws=2000).not_checked
+
+
+@pytest.mark.parametrize("limit", ["0.5", "5"])
+def test_a_gate_of_a_mean_is_refused_as_what_it_is(limit, tmp_path, capsys):
+    file = tmp_path / "team.yaml"
+    file.write_text(TEAM)
+
+    def told(command, question, *options):
+        with pytest.raises(SystemExit) as left:
+            main([command, str(file), question, *options])
+        return left.value.code, "".join(capsys.readouterr())
+
+    for command in (["ask"], ["sweep", "--over", "p_audit"]):
+        code, text = told(command[0], "tries", *command[1:], "--fail-above", limit)
+        assert code == 2
+        assert "needs a probability: ask for an event, such as node>=2" in text
+        code, text = told(command[0], "risk", *command[1:], "--fail-above", "5")
+        assert code == 2
+        assert "write 5 people alike as 0.2" in text
+        assert told(command[0], "risk", *command[1:], "--fail-above", "0.1")[0] == 1
