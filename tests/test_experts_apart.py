@@ -164,3 +164,8 @@ def test_an_answer_of_high_degree_is_told_with_experts_far_apart():
     found = rb.whatif.uncertainty(model("three"), "any", draws=1_000)
     assert found.mean == pytest.approx(mean, rel=1e-9)
     assert rb.whatif.sobol(model("three"), "any")["t"].total == pytest.approx(1)
+
+
+def test_a_range_of_which_experts_hold_nothing_is_refused():
+    with pytest.raises(rb.UsageError, match=r"t: what stands behind it holds .* for next"):
+        rb.whatif.uncertainty(model("two"), "risk", over={"t": (0.1, 0.2)})

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attack.prior import Prior
+from reidbn.attack.prior import LEAST, Prior
 from reidbn.calls import check_fields
 from reidbn.cpds.protocol import freeze_fields
 
@@ -354,6 +354,12 @@ class Belief(Prior):
         if low < first or high > last:
             return [f"runs from {low:.12g} to {high:.12g}, and lies within {first:.12g} and "
                     f"{last:.12g}"]  # fmt: skip
+        below, most = self._levels(low, high)
+        if not most - below > LEAST:
+            return [
+                f"what stands behind it holds {low:g} to {high:g} for next to impossible; take a "
+                f"range that has some weight, or give another prior for it in priors="
+            ]
         return []
 
 
