@@ -4,9 +4,11 @@ The oracle knows normal scores and log odds alone: an expert's cumulative is the
 line, the pool's their weighed sum, and its integrals are sums over each expert's own scores.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from scipy.special import binom, expit, logit, ndtr, ndtri
+from scipy.special import binom, expit, log_ndtr, logit, ndtr, ndtri
 
 import reidbn as rb
 from reidbn.attack import Elicited, Expert, Parameter
@@ -18,6 +20,7 @@ LAWS = {
     "far": ([{0.05: 0.0999, 0.95: 0.1001}, {0.05: 0.8999, 0.95: 0.9001}], [1, 3]),
     "bent": ([{0.01: 0.1, 0.5: 0.1001, 0.99: 0.9}], [1]),
     "steep": ([{0.3: 0.001, 0.5: 0.001001, 0.95: 0.99}], [1]),
+    "unheard": ([{0.05: 0.1, 0.95: 0.2}, {0.05: 0.29999, 0.95: 0.30001}], [99, 1]),
     "plain": ([{0.05: 0.01, 0.5: 0.05, 0.95: 0.2}, {0.1: 0.02, 0.9: 0.3}], [1, 2]),
 }  # fmt: skip
 MODEL = """schema_version: 1
@@ -96,10 +99,51 @@ def test_quantiles_are_met_whatever_lies_between_experts(name):
     assert cumulative(name, cut) == pytest.approx(ends[0] + [0.25, 0.75] * np.diff(ends), abs=1e-9)
 
 
-def test_quantiles_of_a_logarithmic_pool_are_met():
-    belief = prior_of(Elicited(experts("plain"), pool="logarithmic"))
+@pytest.mark.parametrize("name", ["two", "three", "far", "unheard"])
+def test_a_logarithmic_pool_of_straight_lines_is_normal_in_log_odds(name):
+    said, weights = LAWS[name]
+    shares = np.array(weights) / sum(weights)
+    z, t, rise = zip(*(lines(one) for one in said), strict=True)
+    k = shares / np.array(rise)[:, 0] ** 2
+    peak = k @ np.array([a[0] - b[0] * r[0] for a, b, r in zip(t, z, rise, strict=True)]) / k.sum()
+    sd = k.sum() ** -0.5
+    law = prior_of(Elicited(experts(name), pool="logarithmic")).known.law
+    scores = np.array([-5.0, -2, -1, 0, 0.5, 3])
+    off = 1e-5 if name == "three" else 1e-9  # scores of 100,000 are rounded to so much
+    assert ndtri(law.cumulative(expit(peak + sd * scores))) == pytest.approx(scores, abs=off)
+    p = expit(peak)
+    mean = p + sd**2 / 2 * p * (1 - p) * (1 - 2 * p)
+    assert law.mean == pytest.approx(mean, abs=max(off, sd**2) * sd)
+    assert law.sd == pytest.approx(sd * p * (1 - p), rel=max(off, sd))
     u = np.random.default_rng(2).random(2_000)
-    assert np.abs(belief.known.law.cumulative(belief.quantile(u, 0.0, 1.0)) - u).max() <= 1e-11
+    quantile = prior_of(Elicited(experts(name), pool="logarithmic")).quantile(u, 0.0, 1.0)
+    assert ndtr((logit(quantile) - peak) / sd) == pytest.approx(u, abs=off)
+
+
+def test_a_logarithmic_pool_of_bent_lines_is_met_piece_by_piece():
+    said = [LAWS["steep"][0][0], LAWS["bent"][0][0], {0.05: 0.29999, 0.95: 0.30001}]
+    known = tuple(Expert(f"e{i}", one) for i, one in enumerate(said))
+    law = prior_of(Elicited(known, pool="logarithmic")).known.law
+    knots = np.unique(np.concatenate([[-30.0], *(lines(one)[1] for one in said), [30.0]]))
+    masses, edges = [], []
+    for left, right in pairwise(knots):  # a normal law cut to each piece
+        k = gradient = level = 0.0
+        middle = (left + right) / 2
+        for z, t, rise in map(lines, said):
+            i = np.clip(np.searchsorted(t[1:-1], middle), 0, len(rise) - 1)
+            score = z[i] + (middle - t[i]) / rise[i]
+            k, gradient = k + rise[i] ** -2 / 3, gradient + score / rise[i] / 3
+            level += (-np.log(rise[i]) - score**2 / 2) / 3
+        peak, top = middle - gradient / k, level + gradient**2 / k / 2
+        a, b = (left - peak) * k**0.5, (right - peak) * k**0.5
+        a, b = (-b, -a) if a > 0 else (a, b)  # on the side where digits are kept
+        inside = log_ndtr(b) + np.log1p(-np.exp(log_ndtr(a) - log_ndtr(b)))
+        masses.append(top + inside - np.log(k) / 2)
+        edges.append(right)
+    masses = np.exp(np.array(masses) - np.logaddexp.reduce(masses))
+    found = law.cumulative(expit(np.array(edges[:-1])))
+    assert found == pytest.approx(np.cumsum(masses)[:-1], abs=1e-6)  # large scores are rounded
+    assert ((masses > 0.01).sum()) >= 2
 
 
 @pytest.mark.parametrize(("name", "limit"), [("two", 0.1), ("three", 0.3), ("far", 0.5)])

@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 NODES = 12  # Gauss points on every stretch ...
 STRETCH = 0.5  # ... of at most so many normal scores of some expert
 REACH = 8.2  # normal scores: beyond lie 2e-16
+DROP = 37.0  # of a log density: so far below its peak lie as few
+FEWEST = 8  # stretches of what falls by that
 LINEAR, LOGARITHMIC = "linear", "logarithmic"
 
 
@@ -72,21 +74,44 @@ class Pool:
     @cached_property
     def marks(self) -> Array:
         """Stretches of log odds on which every density is smooth and no law changes much."""
-        span = [(e.at(-REACH), e.at(REACH)) for e in self.experts]
+        # One who is heard by a share w bends the log of a logarithmic pool by w as much.
+        heard = [e.weight if self.kind == LOGARITHMIC else 1.0 for e in self.experts]
+        reach = REACH / np.sqrt(heard)
+        span = [(e.at(-r), e.at(r)) for e, r in zip(self.experts, reach.tolist(), strict=True)]
         marks = {t for e in self.experts for t in e.t.tolist()} | {t for ends in span for t in ends}
-        found: list[float] = []
         knots = sorted(marks)
+        if self.kind == LOGARITHMIC:
+            return np.unique(np.concatenate([self._around_peak(*ends) for ends in pairwise(knots)]))
+        found: list[float] = []
         for left, right in pairwise(knots):
-            # Of a linear pool no expert matters where he holds nothing.
-            heard = [
+            # No expert matters where he holds nothing.
+            holding = [
                 e for e, (first, last) in zip(self.experts, span, strict=True)
-                if self.kind == LOGARITHMIC or (first < right and left < last)
+                if first < right and left < last
             ]  # fmt: skip
             middle = np.array((left + right) / 2)
-            steepest = max((float(e.slopes[e._piece(middle)]) for e in heard), default=0.0)
-            count = min(2_000, max(1, int(np.ceil((right - left) * steepest / STRETCH))))
+            steepest = max((float(e.slopes[e._piece(middle)]) for e in holding), default=0.0)
+            count = max(1, int(np.ceil((right - left) * steepest / STRETCH)))
             found += np.linspace(left, right, count + 1)[:-1].tolist()
         return np.array([*found, knots[-1]])
+
+    def _around_peak(self, left: float, right: float) -> Array:
+        """Stretches of a logarithmic pool between two knots, where its log is a parabola.
+
+        However steep it is, and wherever its peak lies, all but e^-DROP of it is cut finely.
+        """
+        middle = np.array((left + right) / 2)
+        slopes = np.array([e.slopes[e._piece(middle)] for e in self.experts])
+        scores = np.array([e.score(middle) for e in self.experts])
+        shares = np.array([e.weight for e in self.experts])
+        bent = float(shares @ slopes**2)
+        peak = float(middle - (shares * slopes) @ scores / bent)
+        top = min(max(peak, left), right)  # within the knots
+        beyond, drop = abs(top - peak), 2 * DROP / bent
+        reach = drop / (np.sqrt(beyond**2 + drop) + beyond)
+        first, last = max(left, top - reach), min(right, top + reach)
+        count = max(FEWEST, int(np.ceil((last - first) * np.sqrt(bent) / STRETCH)))
+        return np.array([left, *np.linspace(first, last, count + 1), right])
 
     def log_density(self, t: Array) -> Array:
         logs = np.array([e.log_density(t) for e in self.experts])
