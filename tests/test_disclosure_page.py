@@ -302,7 +302,7 @@ def test_everything_on_one_page_answers_the_same_question(table, tmp_path, flags
     page = file.read_text(encoding="utf-8")
     assert "another question" not in page
     assert f"{int(d.upward().sum()):,} of {len(d)} people" in page
-    protected = f"{100 * d.share_upward():.3g} %"
+    protected = f"{100 * d.share_upward():.3g}\N{NO-BREAK SPACE}%"
     assert cells(page, f"share with {d.p:g}-upward privacy")[0] == protected
     if len(d.known) > 1:
         assert cells(page, "diagnosis")[0] == f"{(d.ppp_min <= d.p).mean():.4f}"

@@ -119,14 +119,26 @@ def test_a_fit_becomes_a_network_and_says_what_its_layer_says():
     best = int(np.argmax(layer.weight))
     a, b, s = (float(v[best]) for v in (layer.a, layer.b, layer.s))
     one = CalibratedLayer(300.0, *(np.array([v]) for v in (a, b, s)), np.ones(1))
-    z, w = np.polynomial.hermite_e.hermegauss(11)
-    off = np.concatenate([s * z, np.hypot(s, 1.5) * z])
-    chances = np.concatenate([0.9 * w, 0.1 * w]) / w.sum()
-    off, place = np.unique(off, return_inverse=True)  # both have a node in their middle
-    chances = np.bincount(place, chances)
-    times = np.exp(a + off) * 300.0 ** (b - 1)
+    z, w = np.polynomial.hermite_e.hermegauss(15)
+    w = np.concatenate([0.9 * w, 0.1 * w]) / w.sum()
     shares = {"x": {"one": 0.02, "other": 0.3}, "y": {"one": 0.1, "other": 0.01}}
-    states = [f"{t:.17g}" for t in times]
+    here = {}  # of each row its share, and how often so many times as many are alike
+    for x, y in product(("this", "else"), repeat=2):
+        h = sum(
+            weight * np.prod([by[of] if value == "this" else 1 - by[of]
+                              for by, value in zip(shares.values(), (x, y), strict=True)])
+            for of, weight in (("one", 0.25), ("other", 0.75))
+        )  # fmt: skip
+        own = min(s * np.exp(-0.3 * (a + b * np.log(300 * h))), 2.5)
+        off = np.concatenate([own * z, np.hypot(own, 0.85) * z])
+        off, place = np.unique(off, return_inverse=True)  # both have a node in their middle
+        times = [f"{t:.17g}" for t in np.exp(a + off) * 300.0 ** (b - 1)]
+        here[x, y] = h, dict(zip(times, np.bincount(place, w), strict=True))
+    states = sorted({t for _, chances in here.values() for t in chances}, key=float)
+    how_off = [
+        {"when": {"x": x, "y": y}, "p": [*(chances.get(t, 0.0) for t in states[:-1]), "rest"]}
+        for (x, y), (_, chances) in here.items()
+    ]
     cpd = {"kind": "structured-uniqueness", "times": "off", "power": b,
            "classes": {"one": 0.25, "other": "rest"},
            "shares": {name: {of: {"this": p, "else": "rest"} for of, p in by.items()}
@@ -139,7 +151,7 @@ def test_a_fit_becomes_a_network_and_says_what_its_layer_says():
         "kind": {"states": ["one", "other"], "rows": [{"p": [0.25, "rest"]}]},
         **{name: {"states": ["this", "else"], "parents": ["kind"], "rows": own}
            for name, own in rows.items()},
-        "off": {"states": states, "rows": [{"p": [*chances[:-1].tolist(), "rest"]}]},
+        "off": {"states": states, "parents": ["x", "y"], "rows": how_off},
         "here": {"parents": ["x", "y", "off"],
                  "cpd": cpd | {"class_size": 1, "records": 1, "population": 300}},
         "there": {"parents": ["x", "y", "off", "here"],
@@ -150,12 +162,7 @@ def test_a_fit_becomes_a_network_and_says_what_its_layer_says():
     text = {"schema_version": 1, "name": "fitted", "nodes": nodes,
             "questions": {"risk": {"target": "there=yes", "given": {"here": "yes"}}}}  # fmt: skip
     attack = rb.loads(json.dumps(text))
-    for x, y in product(("this", "else"), repeat=2):
-        h = sum(
-            weight * np.prod([by[of] if value == "this" else 1 - by[of]
-                              for by, value in zip(shares.values(), (x, y), strict=True)])
-            for of, weight in (("one", 0.25), ("other", 0.75))
-        )  # fmt: skip
+    for (x, y), (h, _) in here.items():
         found = rb.ask(attack, "there=yes", given={"here": "yes", "x": x, "y": y})
         expected = one.p_unique(np.array([np.log(300 * h)]), 6_000.0).item()
         assert float(found.probability) == pytest.approx(expected, rel=1e-12, abs=1e-15)
