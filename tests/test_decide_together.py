@@ -48,6 +48,7 @@ def test_what_forgets_is_the_best_of_all_policies_of_many():
     assert best_where_it_forgets(200, seed=12) >= 100
 
 
+@pytest.mark.wide
 def test_too_many_to_try_are_local_and_no_decision_alone_betters_them(monkeypatch):
     monkeypatch.setattr(inside(inside(rb.decide).Solved), "MOST_POLICIES", 0)
     local = worse = 0

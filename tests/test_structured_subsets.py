@@ -462,6 +462,7 @@ def weighted(frame, **more):
     return rb.read_table(by_the_column(frame), quasi_identifiers=QI, weights="weight", **more)
 
 
+@pytest.mark.wide
 def test_whoever_stands_for_many_is_told_what_a_larger_population_tells():
     """Where sex is known the weight is, too: as of a sample of one in so many of everybody."""
     frame = rb.datasets.synthetic_patients(600, seed=3)
@@ -498,6 +499,7 @@ def test_the_population_of_weights_is_their_sum_and_alike_ones_are_none():
         assessed(light, population=1_200)
 
 
+@pytest.mark.wide
 def test_weights_meet_suppressed_people_joined_columns_and_a_part_of_the_people():
     frame = rb.datasets.synthetic_patients(600, seed=3)
     people = weighted(frame)

@@ -386,7 +386,7 @@
     const lines = (text, wide) => Math.ceil((text ?? "").length / wide);
     const stands = held.stands_on.reduce((n, s) => n + Math.max(1, lines(s.source, 62)), 0);
     const sheet = Math.max(150, 835 - 22 * lines(held.story, 125) - 24 * held.parameters.length - 21 * stands
-      - (held.people ? 230 : 0) - 110 * held.decisions.length - 20 * held.cut.length);
+      - (held.people ? 265 : 0) - 110 * held.decisions.length - 20 * held.cut.length);
     const scale = how === "print" ? Math.min(1, room / drawn.width, sheet / drawn.height) : Math.min(1, room / drawn.width);
     const long = drawn.cards.some(card => card.each.length > 8); // a sheet of paper does not scroll
     const list = how === "print" ? long : window.innerWidth < 700 || scale < 0.62;
