@@ -110,7 +110,7 @@ def test_what_cannot_be_changed_of_a_result_is_refused_by_name(result):
         with pytest.raises(rb.UsageError, match='what_if takes no "made_up"'):
             rb.what_if(result, made_up=1)
         return
-    for name, value in changes.items():
+    for name, value in [*changes.items(), ("together", False), ("beyond_range", True)]:
         with pytest.raises(rb.UsageError, match=name):
             rb.what_if(result, **{name: value})
     grid = {"p_c": [0.1]}

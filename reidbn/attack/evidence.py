@@ -270,7 +270,6 @@ class Belief(Prior):
 
     @property
     def marks(self) -> Array:
-        """Numbers between which a law changes little, or not at all; none of a smooth one."""
         return self._number(self._table[1]) if self._is_marked else np.empty(0)
 
     def _number(self, t: Array) -> Array:

@@ -41,6 +41,11 @@ class Prior:
             return stats.triang((self.mode - low) / width, loc=low, scale=width)
         return stats.uniform(low, width)
 
+    @property
+    def marks(self) -> NDArray[np.float64]:
+        """Numbers between which a law changes little, or not at all; none of a smooth one."""
+        return np.empty(0)
+
     def mean(self, low: float, high: float) -> float:
         return float(self._frozen(low, high).mean())
 

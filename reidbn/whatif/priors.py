@@ -76,7 +76,7 @@ class PriorMeasure:
     @property
     def marks(self) -> Array:
         """Numbers within the range between which experts change little, or hold nothing."""
-        found = self.prior.marks if isinstance(self.prior, Belief) else np.empty(0)
+        found = self.prior.marks
         return found[(found > self.low) & (found < self.high)]
 
     @cached_property

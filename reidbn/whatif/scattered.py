@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
+from functools import cached_property
 
 import numpy as np
 
@@ -142,7 +143,7 @@ class ScatteredPoints:
     ) -> None:
         from scipy.stats import qmc
 
-        cases = list(cases)
+        self.cases = cases = list(cases)
         self.measures: dict[str, PriorMeasure] = {
             n: measure(p) for n, p in priors.items() if any(c.matters(n) for c in cases)
         }
@@ -164,8 +165,12 @@ class ScatteredPoints:
             for i, (name, known) in enumerate(self.measures.items()):
                 at[name].append(known.at(u[:, i]))
         self.at = {n: np.array(parts) for n, parts in at.items()}
-        self.bends = {
-            n: np.unique(np.concatenate([bends(c, n, known.low, known.high) for c in cases]))
+
+    @cached_property
+    def bends(self) -> Mapping[str, Array]:
+        """Where a formula of one of the cases peaks, bends or jumps along each parameter."""
+        return {
+            n: np.unique(np.concatenate([bends(c, n, known.low, known.high) for c in self.cases]))
             if not known.integer
             else np.empty(0)
             for n, known in self.measures.items()

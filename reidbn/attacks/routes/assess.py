@@ -45,6 +45,7 @@ from reidbn.attacks.routes.assessment import MATCH, OVERALL, Array, Assessment, 
 from reidbn.attacks.routes.blocks import risks as exact_risks
 from reidbn.attacks.routes.by_weight import (
     BY_WEIGHTS,
+    HEARS_WEIGHTS,
     has_part,
     model_for,
     people_behind,
@@ -87,7 +88,6 @@ from reidbn.microdata.sparse import Sparse
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.population.sample import AS_IT_WAS, SUPPRESSED, population_size, stood_for
-from reidbn.population.structured import STRUCTURED
 from reidbn.release.writing import private_folder
 from reidbn.written import agree, counted
 
@@ -436,7 +436,7 @@ def _with_weights(inputs: Inputs, *, needed: bool) -> tuple[Inputs, list[str]]:
     people, model = inputs.people, model_for(inputs.people, inputs.population_model)
     if people.weights is None:
         return inputs, []
-    if model not in (BY_WEIGHTS, STRUCTURED):
+    if model not in HEARS_WEIGHTS:
         return inputs, [f"survey weights are not used: {model} was asked for"]
     behind = people_behind(people.whole, model)
     notes = []

@@ -33,6 +33,7 @@ from reidbn.theory.survey import individual_risk
 Array = NDArray[np.float64]
 
 BY_WEIGHTS = "benedetti-franconi"
+HEARS_WEIGHTS = (BY_WEIGHTS, STRUCTURED)  # models that go by survey weights
 ROUNDING = 1e-14  # of decimal weights and their sum, relative
 
 
@@ -53,11 +54,7 @@ def people_behind(people: People, model: str) -> float | None:
 
     A part of a person is left off: of fewer people, each is at the higher risk.
     """
-    if (
-        model not in (BY_WEIGHTS, STRUCTURED)
-        or people.weights is None
-        or (people.weights < 1).any()
-    ):
+    if model not in HEARS_WEIGHTS or people.weights is None or (people.weights < 1).any():
         return None
     return float(max(math.floor(_sum(people)), len(people)))
 

@@ -170,8 +170,9 @@ _CHANGES = tuple(signature(what_if).parameters)[1:-1]
 
 
 def _said(asked: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
-    """The changes that were named."""
-    named = {name: v for name, v in changes.items() if v is not None and v is not False}
+    """The changes that were named: what is not as it is when nobody says it."""
+    usual = signature(what_if).parameters
+    named = {name: v for name, v in changes.items() if v is not usual[name].default}
     return {**asked, **named}
 
 
