@@ -158,9 +158,14 @@ def test_the_walk_over_sets_is_every_coin_written_down():
 
 
 @pytest.fixture(scope="module")
-def made():
+def told():
     families = rb.datasets.synthetic_families(60, seed=7)
-    kin = rb.read_kin(rb.read_sparse(families.table, features=families.features))
+    return families, rb.read_kin(rb.read_sparse(families.table, features=families.features))
+
+
+@pytest.fixture(scope="module")
+def made(told):
+    families, kin = told
     return families, kin, rb.assess("family-cascade", kin, scenario="families", individuals=25)
 
 
@@ -202,6 +207,7 @@ def test_chances_of_matches_need_no_truth_and_happen(made):
     assert abs(hits / len(there) - predicted) < spread
 
 
+@pytest.mark.wide
 def test_whose_record_tells_nothing_leads_nowhere_and_says_so(made):
     _, kin, f = made
     rows = f.inputs.individuals
@@ -236,9 +242,9 @@ def test_what_is_left_out_of_the_table_gives_nobody_away(made):
         (lambda k: rb.neighbourhood(k.sparse), "takes a Kin"),
     ],
 )
-def test_what_cannot_be_assessed_of_families_is_refused(made, call, message):
+def test_what_cannot_be_assessed_of_families_is_refused(told, call, message):
     with pytest.raises(rb.ReidbnError, match=message):
-        call(made[1])
+        call(told[1])
 
 
 def test_every_column_of_the_cascade_is_filled():

@@ -86,7 +86,7 @@ def calls(tmp):
         "export": (rb.export, {"attack": "breakfast", "path": tmp / "a.bif", "format": None,
                                "set": {}, "subject": None}),
         "import_network": (rb.import_network, {"source": tmp / "b.bif", "name": None}),
-        "learn": (rb.learn, {"what": "motivated-intruder", **RISK, "over": None, "priors": None,
+        "learn": (rb.learn, {"what": "breakfast", **RISK, "over": None, "priors": None,
                              "tests": [{"target": "risk", "hits": 3, "trials": 40}]}),
         "decide": (rb.decide, {"what": "insider-decides", "target": "risk", "set": {},
                                "subject": None, "temperature": None, "beyond_range": False}),

@@ -27,6 +27,7 @@ from reidbn.theory.frequencies import FrequencyTable
 
 MEMORY = 2 * 2**30  # bytes that the table of class sizes may take
 TILE = 1 << 29  # bytes of class sizes that are looked at together
+HALVED = 1 << 27  # bytes above which a second walk costs less than their memory
 REMEDY = (
     "join attributes that are learnt together, generalise (fewer distinct people), leave "
     'attributes out with without=["..."]'
@@ -121,7 +122,8 @@ class SubsetClasses:
         wide = np.array([found.size > 1 << 8 for found in self.occurring])
         width = int(wide.size + wide.sum())
         step = min(self.rows, max(1, TILE // width))
-        step = -(-self.rows // -(-self.rows // step))  # as many in each, in as many tiles
+        tiles = max(-(-self.rows // step), 1 + (self.rows * width > HALVED))
+        step = -(-self.rows // tiles)  # as many in each
         low = np.empty((int((~wide).sum()), step), dtype=np.uint8)
         high = np.empty((int(wide.sum()), step), dtype=np.uint16)
         for start in range(0, self.rows, step):
