@@ -404,7 +404,15 @@ def other_events(first: str, second: str) -> str:
 
 OF_WHOM = ("table", "people")
 OTHER = "another table"
-_OF_RELEASE = ("suppressed", "weights", "hierarchies", "features", "level of ", "bands of ")
+_OF_RELEASE = (
+    "suppressed",
+    "cells emptied",
+    "weights",
+    "hierarchies",
+    "features",
+    "level of ",
+    "bands of ",
+)
 
 
 def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
@@ -438,8 +446,7 @@ def differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
     found |= _apart("weights", *("of people" if mark else None for mark in marks))
     if one.get("on") and two.get("on"):
         found |= _apart("known columns", *(", ".join(content["on"]) for content in (one, two)))
-    gone = [made.get("suppressed", 0) for made in (first, second)]
-    found |= _apart("suppressed", *("under 10" if few is None else few for few in gone))
+    found |= _gone(first, second)
     for key in sorted(({*first} & {*second}) - _NAMED):
         found |= _apart(key.replace("_", " "), first[key], second[key])
     found |= _apart("release", one.get("release"), two.get("release"))
@@ -489,10 +496,20 @@ MARKS = {
 _HIDDEN = {"exactly": "what the words round or only count", "rules": "rules of matching"}
 _NAMED = {
     *_SAID, *(mark for mark, _ in MARKS.values()), "attack", "scenario", "seed", "missing",
-    "suppressed", "weighted",
+    "suppressed", "cells_emptied", "weighted",
     "attack_fingerprint", "model_fingerprint", "scenario_fingerprint", "table_fingerprint",
     "original_fingerprint",
 }  # fmt: skip
+
+
+def _gone(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
+    """Who was left out and which cells were emptied, where that is not the same."""
+    found: dict[str, str] = {}
+    for what in ("suppressed", "cells_emptied"):
+        gone = [made.get(what, 0) for made in (first, second)]
+        told = ["under 10" if few is None else few for few in gone]
+        found |= _apart(what.replace("_", " "), *told)
+    return found
 
 
 def _apart(what: str, one: Any, two: Any) -> dict[str, str]:

@@ -246,7 +246,7 @@ def about(people: People, table: str | None = None) -> dict[str, Any]:
 
 _POLICY = {
     "value": "a missing cell is a value of its own",
-    "matches-anything": "a missing cell matches anything",
+    "matches-anything": "a missing cell matches anything, as if the attacker did not know it",
     "drop": "people with a missing cell are left out",
 }
 

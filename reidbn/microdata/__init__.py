@@ -9,6 +9,7 @@ __getattr__ = face(
         "codelists": "by_icd10 by_region",
         "contingency": "Contingency contingency",
         "duck": "collapse",
+        "generalise": "empty_cells",
         "hierarchy": "Bands Prefix Suffix",
         "knowledge": "Knowledge knowledge",
         "ladders": "Dates Ladder Tree read_hierarchy",

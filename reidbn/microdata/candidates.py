@@ -27,7 +27,7 @@ from reidbn.microdata.hierarchy import Bands, Hierarchy
 from reidbn.microdata.knowledge import Knowledge, Known, knowledge
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.matching import MOST_CELLS
-from reidbn.microdata.table import People, checked_people
+from reidbn.microdata.table import People, checked_people, refuse_emptied
 from reidbn.result import Measure, Result, by_person, count_of, digest, highest_of, mean_of
 from reidbn.theory.frequencies import numbered
 from reidbn.written import agree, counted
@@ -382,7 +382,9 @@ def candidates(
     >>> candidates(release, names).counts
     array([1, 2])
     """
-    shared = _shared(checked_people(release), checked_people(external), columns)
+    for table in (checked_people(release), checked_people(external)):
+        refuse_emptied(table, "candidates")
+    shared = _shared(release, external, columns)
     what = None if known is None else knowledge(release, known)
     if what is not None:
         shared = {name: shared[name] for name in _compared(what, shared)}

@@ -40,7 +40,7 @@ from reidbn.microdata.rows import distinct_rows
 from reidbn.microdata.sources import source_of
 from reidbn.microdata.subset_table import Progress, parted, progressing, walked
 from reidbn.microdata.subset_table import tidy as subset_frame
-from reidbn.microdata.table import People
+from reidbn.microdata.table import People, refuse_emptied
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.written import counted
 
@@ -269,6 +269,7 @@ def _raw(
 
 
 def _of_people(people: People, columns: Sequence[str], missing: str) -> Contingency:
+    refuse_emptied(people, "contingency", columns)
     codes, labels = people.codes(columns), [people.labels(name) for name in columns]
     if missing == "drop":
         gone = [len(x) - 1 if len(x) and x[-1] is None else -1 for x in labels]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes
-from reidbn.microdata.columns import Column, column_of, object_array
+from reidbn.microdata.columns import Column, Emptied, column_of, object_array, with_cells
 from reidbn.microdata.hierarchy import Hierarchy
 from reidbn.microdata.ladders import as_hierarchy
 from reidbn.microdata.read import Roles, people_of_history
@@ -92,6 +92,8 @@ def released_at(
     before = [note for note in people.notes if not note.startswith(told)]
     levels_now = [note for note in again.notes if note.startswith(told)]
     notes, whole = (*before, *levels_now), people.before
+    if people.emptied:
+        again = empty_cells(again, people.emptied)
     if whole is not None:
         whole = released_at(whole, levels, hierarchies=hierarchies)
     return replace(again, notes=notes, share_kept=people.share_kept, before=whole)
@@ -120,10 +122,18 @@ def _checked(column: Column, level: int, ladder: Hierarchy) -> int:
 
 
 def climbed(column: Column, ladder: Hierarchy, level: int, missing: str) -> tuple[Column, Codes]:
-    """The column at a level, and the new code of each old one; the order of values is kept."""
+    """The column at a level, and the new code of each old one; the order of values is kept.
+
+    An emptied cell stays one, but where the column is dropped.
+    """
     places: dict[Any, int] = {}
+    values = column.labels.tolist()
+    own = [v.value if isinstance(v, Emptied) else v for v in values]
     try:
-        ups = ladder.all_up(column.labels.tolist(), level)
+        ups = ladder.all_up(own, level)
+        if level < ladder.levels:
+            ups = [Emptied(up) if isinstance(v, Emptied) else up
+                   for up, v in zip(ups, values, strict=True)]  # fmt: skip
         new = [places.setdefault(value, len(places)) for value in ups]
         labels = object_array(list(places)) if level else column.labels
         found = column_of(column.name, labels, hierarchy=ladder, missing=missing, level=level)
@@ -141,6 +151,58 @@ def left_out(people: People, who: NDArray[np.bool_], why: str = "") -> People:
     mass = [len(p) if p.weights is None else float(p.weights.sum()) for p in (kept, people)]
     share = people.share_kept * mass[0] / mass[1]
     return replace(kept, notes=(*people.notes, note), share_kept=share, before=people.whole)
+
+
+@typed
+def empty_cells(people: People, where: Mapping[str, ArrayLike]) -> People:
+    """The same people with some cells emptied, as they are released by local suppression.
+
+    `where` names rows of each column (numbers, or a mask).  Who knows somebody knows what the cell
+    held: alike are then the rows that say so or are empty there, and of one person of 30 whose age
+    is emptied among ten of 40 that is one row.  A released file alone does not tell this.
+
+    `people` have one row each, and values that match themselves alone.
+
+    >>> people = People.from_codes([[0], [1], [1]], ["age"])
+    >>> empty_cells(people, {"age": [0]}).class_sizes()
+    array([1, 3, 3])
+    """
+    if people.history is not None:
+        raise UsageError("cells of people with several records each cannot be emptied yet")
+    table, schema, cells = np.array(people.table, order="F"), list(people.schema), 0
+    for name, rows in where.items():
+        if name not in people.quasi_identifiers:
+            raise UsageError(
+                f'"{name}" is no quasi-identifier; {did_you_mean(name, people.quasi_identifiers)}'
+            )
+        j, gone = people.columns.index(name), _named(people, rows)
+        if schema[j].relation is not None:
+            raise UsageError(
+                f'cells of "{name}" were emptied, or its values match several others: name all '
+                f'cells at once; read with missing="value", and release the column at one level'
+            )
+        if gone.any():
+            schema[j], (kept, empty) = with_cells(schema[j], np.unique(table[gone, j]))
+            table[:, j] = np.where(gone, empty[table[:, j]], kept[table[:, j]])
+            cells += int(gone.sum())
+    if not cells:
+        return people
+    note = f"{counted(cells, 'cell')} emptied"
+    found = replace(people, table=table, schema=tuple(schema), original=people.as_read,
+                    notes=(*people.notes, note))  # fmt: skip
+    if people.before is None:
+        return found
+    rows, whole = people.rows_of_whole, len(people.before)
+    wide = {name: np.isin(np.arange(whole), rows[_named(people, own)])
+            for name, own in where.items()}  # fmt: skip
+    return replace(found, before=empty_cells(people.before, wide))
+
+
+def _named(people: People, rows: ArrayLike) -> NDArray[np.bool_]:
+    """Who is meant by row numbers, or by a mask, checked."""
+    found = np.zeros(len(people), dtype=bool)
+    found[people._rows(rows)] = True
+    return found
 
 
 @typed
@@ -198,7 +260,8 @@ def missing_rates(people: People, columns: Columns = None) -> dict[str, float]:
     rates = {}
     for name in people.names(columns):
         column = people.column(name)
-        hidden = [i for i, v in enumerate(column.labels.tolist()) if v is None or v == "*"]
+        hidden = [i for i, v in enumerate(column.labels.tolist())
+                  if v is None or v == "*" or isinstance(v, Emptied)]  # fmt: skip
         codes = people.table[:, people.columns.index(name)]
         rates[name] = float(np.isin(codes, hidden).mean())
     return rates

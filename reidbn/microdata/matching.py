@@ -5,6 +5,14 @@ Two values of a tree (a value and its generalisation, a missing cell above all o
 when one lies above the other; such a column is *nested* and its values have ancestors.  With
 nested columns, rows are sorted by how general their cells are, and two groups of rows are
 joined on equal ancestors; otherwise rows are compared pair by pair.
+
+Cells that were emptied before a release match one way only.  Who knows a person knows what the
+cell held, and finds the rows that fit that: those that say so, and those that are empty there,
+
+    a(y) = |{released l: for all j in y, z_lj = x_ij or z_lj is empty}|                         (1)
+
+with x the table as it was and z as it is released.  Of one person of 30 whose age was emptied
+among ten of 40, a = 1 for the one and 11 for each of the ten.
 """
 
 from __future__ import annotations
@@ -17,7 +25,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.errors import TooLarge
+from reidbn.errors import TooLarge, UsageError
 from reidbn.microdata.classes import Codes, Floats, Ints, class_ids, some_of, totals
 
 MOST_CELLS = 400_000_000
@@ -31,11 +39,13 @@ _BLOCK = 20_000_000
 class Relation:
     """Which codes of a column match which: `others[code]` lists the codes beside itself.
 
-    Symmetric; a code that is not a key matches itself only.
+    Symmetric, but where cells were emptied; a code that is not a key matches itself only.
     """
 
     cardinality: int
     others: Mapping[int, Ints]
+    own: Ints | None = None
+    """Where cells were emptied: the code of what each code's person has, an emptied one's too."""
 
     def matrix(self) -> NDArray[np.bool_]:
         """Codes x codes: True where the two values may be the same person's."""
@@ -44,6 +54,9 @@ class Relation:
                 f"a match matrix of {self.cardinality} x {self.cardinality} values; "
                 "generalise the column first, or ask class_sizes, which does not need it"
             )
+        if self.own is not None:  # row: what is known of somebody; column: what is released
+            empty = self.own != np.arange(self.cardinality)
+            return np.asarray((self.own[:, None] == self.own) | empty)
         matrix = np.eye(self.cardinality, dtype=bool)
         for code, matched in self.others.items():
             matrix[code, matched] = True
@@ -95,6 +108,18 @@ def wildcard(cardinality: int, code: int, given: Relation | None = None) -> Rela
     return Relation(cardinality, others)
 
 
+def emptied(own: Ints) -> Relation:
+    """The relation of a column some of whose cells were emptied; `own` as there.
+
+    >>> emptied(np.array([0, 1, 0])).matrix().astype(int).tolist()
+    [[1, 0, 1], [0, 1, 1], [1, 0, 1]]
+    """
+    found = Relation(own.size, {}, own)
+    match = found.matrix()
+    others = {c: np.flatnonzero(match[c] & (np.arange(own.size) != c)) for c in range(own.size)}
+    return Relation(own.size, others, own)
+
+
 def match_totals(
     codes: Codes,
     cardinalities: Sequence[int],
@@ -112,6 +137,8 @@ def match_totals(
     mass = totals(ids, weights, count)
     rows = np.asfortranarray(codes[some_of(ids, count)])
     active = [r if r is not None and r.others else None for r in relations]
+    if any(r is not None and r.own is not None for r in active):
+        return _fitting(rows, mass, cardinalities, active)[ids]
     join = _Join(rows, active) if all(r is None or r.ancestors for r in active) else None
     pairs = _Pairs(rows, active)
     cheaper = min((way for way in (join, pairs) if way is not None), key=lambda way: way.cost)
@@ -121,6 +148,30 @@ def match_totals(
             'fewer columns, generalise to one level, or missing="value"'
         )
     return cheaper.totals(mass, cardinalities)[ids]
+
+
+def _fitting(
+    rows: Codes, mass: Floats, cardinalities: Sequence[int], relations: Sequence[Relation | None]
+) -> Floats:
+    """(1): of the rows that are empty in the same places, those alike on all others."""
+    known, empty = rows.copy(order="F"), np.zeros(rows.shape, dtype=np.int32, order="F")
+    for j, relation in enumerate(relations):
+        if relation is not None:
+            if relation.own is None:
+                raise UsageError(
+                    "cells of one column were emptied, and values of another match several others; "
+                    'nothing says who fits both: read the table with missing="value"'
+                )
+            known[:, j] = relation.own[rows[:, j]]
+            empty[:, j] = known[:, j] != rows[:, j]
+    pattern, patterns = class_ids(empty, [2] * rows.shape[1])
+    found = np.zeros(len(rows))
+    for one in range(patterns):
+        members = np.flatnonzero(pattern == one)
+        seen = np.flatnonzero(empty[members[0]] == 0).tolist()
+        key, count = class_ids(np.asfortranarray(known[:, seen]), [cardinalities[j] for j in seen])
+        found += np.bincount(key[members], mass[members], minlength=count)[key]
+    return found
 
 
 class _Join:

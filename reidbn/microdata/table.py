@@ -21,7 +21,7 @@ from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata import classes as counting
 from reidbn.microdata.classes import Codes, Floats, Ints, TableClasses
-from reidbn.microdata.columns import Column, object_array
+from reidbn.microdata.columns import Column, blank_cells, known_cells, object_array
 from reidbn.microdata.hierarchy import Bands
 from reidbn.microdata.histories import History
 from reidbn.microdata.matching import Relation, match_totals
@@ -346,6 +346,8 @@ class People:
             bands = {c.name: f"{c.hierarchy.widths[c.level - 1]:g} wide"
                      for c in coarse if isinstance(c.hierarchy, Bands)}  # fmt: skip
             found |= {"bands": bands} if bands else {}
+        if self.emptied:
+            found["cells_emptied"] = sum(int(cells.sum()) for cells in self.emptied.values())
         if self.before is not None:
             found["suppressed"] = len(self.before) - len(self)
         if self.weights is not None:
@@ -377,11 +379,41 @@ class People:
         return None if np.array_equal(self.origin, np.arange(len(self))) else self.origin
 
     def as_written(self) -> People:
-        """The same people with every value equal to itself only: matching becomes a partition."""
-        schema = tuple(replace(column, relation=None) for column in self.schema)
+        """The same people with every value equal to itself only: matching becomes a partition.
+
+        Cells that were emptied are alike, as whoever reads the release finds them.
+        """
+        people = self._recoded(blank_cells)
+        schema = tuple(replace(column, relation=None) for column in people.schema)
         policy = "value" if self.missing == "matches-anything" else self.missing
         before = None if self.before is None else self.before.as_written()
-        return replace(self, schema=schema, missing=policy, before=before)
+        return replace(people, schema=schema, missing=policy, before=before)
+
+    @property
+    def before_emptying(self) -> People:
+        """The same people with what stood in the cells that were emptied."""
+        return self._recoded(known_cells)
+
+    @property
+    def emptied(self) -> dict[str, NDArray[np.bool_]]:
+        """Of each column with cells that were emptied before the release, whose."""
+        return {
+            column.name: column.relation.own[codes] != codes
+            for column, codes in zip(self.schema, self.table.T, strict=True)
+            if column.relation is not None and column.relation.own is not None
+        }
+
+    def _recoded(self, how: Callable[[Column], tuple[Column, Ints]]) -> People:
+        """The same people, columns with emptied cells in other codes."""
+        if not any(column.has_emptied for column in self.schema):
+            return self
+        schema, table = list(self.schema), np.array(self.table, order="F")
+        for j, column in enumerate(schema):
+            if column.has_emptied:
+                schema[j], new = how(column)
+                table[:, j] = new[table[:, j]]
+        before = None if self.before is None else self.before._recoded(how)
+        return replace(self, table=table, schema=tuple(schema), before=before)
 
     generalise = late("reidbn.microdata.generalise:generalise")
     suppress = late("reidbn.microdata.generalise:suppress")
@@ -411,10 +443,12 @@ class People:
 
     @typed
     def matches(self, column: str) -> NDArray[np.bool_]:
-        """Which coded values of a column may be the same person's: codes x codes, symmetric.
+        """Which coded values of a column may be the same person's: codes x codes.
 
-        Equal values match; a missing cell under "matches-anything" matches every value, and a
-        generalised value every value whose cover overlaps its own [Xia21].
+        A row is what is known of somebody, a column what is released; symmetric, unless cells were
+        emptied before the release, which fit everybody, and who knows what stood in them finds
+        those who have that.  Equal values match; a missing cell under "matches-anything" matches
+        every value, and a generalised value every value whose cover overlaps its own [Xia21].
         """
         found = self.column(column)
         return (found.relation or Relation(found.cardinality, {})).matrix()
@@ -496,7 +530,12 @@ class People:
 
 
 def _alike(column: Column) -> object:
-    """Which values a hierarchy makes alike: with none of them the table is the same without it."""
+    """Which values a hierarchy makes alike: with none of them the table is the same without it.
+
+    Cells that were emptied are known by what stood in them.
+    """
+    if column.relation is not None and column.relation.own is not None:
+        return column.relation.own.tolist()
     if column.hierarchy is None or column.relation is None:
         return None
     return [(code, others.tolist()) for code, others in sorted(column.relation.others.items())]
@@ -507,3 +546,13 @@ def checked_people(given: Any) -> People:
     if not isinstance(given, People):
         raise UsageError(f"{type(given).__name__} is {People.remedy}")
     return given
+
+
+def refuse_emptied(people: People, what: str, columns: Sequence[str] | None = None) -> None:
+    """Raise where cells (of these columns) were emptied, for what does not count so."""
+    if named := [name for name in people.emptied if columns is None or name in columns]:
+        raise UsageError(
+            f"cells of {', '.join(named)} were emptied before the release, and {what} does not "
+            f"count who fits those: take the table as it was (people.before_emptying), or rows as "
+            f"they are written (people.as_written())"
+        )

@@ -18,7 +18,7 @@ from reidbn.errors import DataError, EngineError, UsageError, did_you_mean
 from reidbn.inference.cut import MOST
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.proposed import propose_hierarchies
-from reidbn.microdata.table import People
+from reidbn.microdata.table import People, refuse_emptied
 from reidbn.plans.losses import Loss, name_of, ways_of
 from reidbn.plans.nodes import Looked, Release, rows_of
 from reidbn.plans.plan import ReleasePlan
@@ -76,6 +76,7 @@ def recommend(
         raise UsageError("recommend needs people = rb.read_table(table, quasi_identifiers=[...])")
     if people.history is not None:
         raise UsageError("recommend is for tables with one row per person; these have several")
+    refuse_emptied(people, "recommend")
     targets = targets_of(target, release)
     _refuse_secrets(people, targets)
     asked = {"known": known, "population": population, **asked}

@@ -38,6 +38,9 @@ def as_partition(
     people: People, columns: Sequence[str], approximation: str | None
 ) -> tuple[People, tuple[str, ...]]:
     """People on these columns who part into classes, and what was done to get there."""
+    if people.emptied:
+        parted, notes = as_partition(people.before_emptying, columns, approximation)
+        return parted, (*notes, "cells were emptied: the table as it was before is taken")
     if not needs_approximation(people, columns):
         return people, ()
     if approximation is None:

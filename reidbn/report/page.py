@@ -369,7 +369,7 @@ def made_from(result: Result, telling: Telling) -> dict[str, Any]:
         found["population"] = telling.population(found["population"], len(table), is_whole=is_whole)
     if not telling.custodian:
         found = {name: value for name, value in found.items() if name not in OF_PERSONS}
-        told = {"people", "suppressed", "individuals"} & {*found}
+        told = {"people", "suppressed", "cells_emptied", "individuals"} & {*found}
         found |= {n: telling.count(int(found[n])) for n in told if found[n] is not None}
     return found
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from reidbn.result import Measure
 
 OF_PERSONS = ("table_fingerprint", "original_fingerprint", *(mark for mark, _ in MARKS.values()))
-OF_THE_TABLE = ("people", *OF_PERSONS[:2], "population", "suppressed")
+OF_THE_TABLE = ("people", *OF_PERSONS[:2], "population", "suppressed", "cells_emptied")
 """Of what numbers were made from, what outside the house could tell of people."""
 FEWEST = 100  # people for a mean that leaves the house
 NOT_TOLD = "not told"

@@ -135,6 +135,7 @@ def tables(folder):
         "microdata.collapse": (micro.collapse, {
             "source": folder / "t.csv", "columns": GROUPS, "into": folder / "c.parquet",
             "counts": "n", "memory_limit": None, "temp_directory": None, "threads": None}),
+        "microdata.empty_cells": (micro.empty_cells, {"people": t, "where": {"age": [0, 1]}}),
         "microdata.knowledge": (micro.knowledge, {
             "people": t, **known, "columns": None, "without": (), "unknown": (),
             "sensitive": "diagnosis"}),

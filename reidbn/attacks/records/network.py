@@ -37,11 +37,10 @@ from reidbn.errors import DataError, TooLarge, UsageError, did_you_mean
 from reidbn.inference.answer import Answer
 from reidbn.inference.answers import ask
 from reidbn.inference.interchange.names import node_names, state_names
+from reidbn.microdata.table import People, refuse_emptied
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from reidbn.microdata.table import People
 
 
 MISSING = "(missing)"
@@ -154,6 +153,7 @@ def _of_values(name: str, raw: Sequence[Any]) -> RecordColumn:
 def _of_people(people: Any) -> tuple[dict[str, RecordColumn], tuple[str, ...]]:
     if people.history is not None and not people.is_columnwise:
         raise DataError("a record network takes one row per person; these people have histories")
+    refuse_emptied(people, "a record network")
     found = {}
     for name in people.columns:
         codes = people.codes([name])[:, 0].astype(np.intp)

@@ -192,3 +192,24 @@ def means_left_out(attack: Attack) -> list[str]:
         for q in attack.questions.values()
         if q.expect and q.name != main
     ]
+
+
+def of_empty_cells(people: People, groups: Sequence[Sequence[str]]) -> list[str]:
+    """What was taken for known of cells that are missing, or were emptied before the release."""
+    known = dict.fromkeys(name for group in groups for name in group)
+    notes = []
+    if gone := [name for name in people.emptied if name in known]:
+        notes.append(
+            f"cells of {', '.join(gone)} were emptied: who knows somebody knows what they held, "
+            f"and takes an empty cell for any value; who can tell why a cell was emptied finds "
+            f"fewer people who fit"
+        )
+    wild = people.missing == "matches-anything"
+    if missing := [name for name in known if wild and people.column(name).has_missing]:
+        notes.append(
+            f"missing cells of {', '.join(missing)} fit everybody, as if the attacker did not know "
+            f"them either; where they were emptied before the release, who knows what they held "
+            f'finds fewer people who fit, perhaps one (at least those that missing="value" counts; '
+            f"rb.microdata.empty_cells counts them where the table as it was is there)"
+        )
+    return notes

@@ -35,6 +35,7 @@ from reidbn.attacks.routes.arguments import (
     laid_over,
     means_left_out,
     names_of,
+    of_empty_cells,
     people_columns_of,
     place_of,
     settings_of,
@@ -324,7 +325,7 @@ def run(inputs: Inputs, *, measures: Sequence[str] | None = None) -> Assessment:
         population = _population(inputs, groups, seen, classes, match=_is_among(MATCH, measures))
     table = subject_table(attack, classes, population, asked, given, filled)
     check_settings(attack, inputs.set, beyond_range=inputs.beyond_range)
-    notes += means_left_out(attack)
+    notes += [*means_left_out(attack), *of_empty_cells(seen, groups.columns)]
     attack, questions = _questions(attack, inputs)
     questions = {name: q for name, q in questions.items() if _is_among(name, measures)}
     for measure, query in list(questions.items()):

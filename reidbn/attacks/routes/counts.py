@@ -79,7 +79,7 @@ class SubsetClasses:
     def on_column(self, people: People, column: str) -> tuple[Ints, FrequencyTable]:
         """On one column: the class size of each entry of the table, and how many of each size."""
         if self.counts is None:
-            return people.class_sizes([column]), people.as_written().frequencies([column])
+            return people.class_sizes([column]), as_fitted(people).frequencies([column])
         ids, count = people.class_ids([column])
         sizes = totals(ids, self.counts, count).astype(np.int64)
         return sizes[ids], frequencies_of(sizes)
@@ -207,6 +207,14 @@ def rows_on(
     return distinct_rows(codes, [count for _, count in ids], counts)
 
 
+def as_fitted(people: People) -> People:
+    """The people as a population is fitted to them: values as they are written, none emptied.
+
+    Who is unique in the population is not changed by what a release leaves empty.
+    """
+    return people.before_emptying.as_written()
+
+
 def as_it_was(classes: SubsetClasses, whole: People, rows: Ints) -> SubsetClasses:
     """The same people's classes in the table before others were left out, row by row as here.
 
@@ -257,13 +265,13 @@ def _by_matching(
 ) -> SubsetClasses:
     """Where a value may match several (or histories compare whole), subset by subset.
 
-    Match counts are no class sizes, so population fits get the classes of the values as written.
+    Match counts are no class sizes, so population fits get the classes of `as_fitted`.
     """
     asked = np.arange(len(people)) if individuals is None else individuals
     refuse_memory(asked.size, len(groups))
     total = 1 << len(groups)
     sizes = np.empty((total, asked.size), dtype=np.uint32)
-    written = people.as_written()
+    written = as_fitted(people)
     frequencies, occurring = [], []
     for mask in progress(range(total), "matches on every subset"):
         named = (c for j, group in enumerate(groups) if mask >> j & 1 for c in group)

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.routes.counts import SubsetClasses, subset_classes
+from reidbn.attacks.routes.counts import SubsetClasses, as_fitted, subset_classes
 from reidbn.attacks.routes.population import EXACT, Finer, SubsetPopulation
 from reidbn.attacks.routes.said import Said
 from reidbn.attacks.routes.structured import structured_population
@@ -75,7 +75,7 @@ def subset_population(
         spread = _parted_by_several(people, classes)
     instead = POSTERIOR if model == LOG_LINEAR else model
     by = tuple(LOG_LINEAR if own else instead for own in spread)
-    about = list(_notes(classes, fits.fallback, spread))
+    about = list(_notes(people, classes, fits.fallback, spread))
     if model == STRUCTURED and people.weights is not None:
         about.append(WHOLE)
     if is_uncompared(n, population):
@@ -130,7 +130,7 @@ def _structured(
         unused = () if people.weights is None else (UNUSED,)
         return replace(instead, model=STRUCTURED, about=(f"{why}: {POSTERIOR} speaks", *unused,
                                                          *instead.about))  # fmt: skip
-    about = [*found.about, *_notes(classes, found.fallback, found.structured.speaks)]
+    about = [*found.about, *_notes(people, classes, found.fallback, found.structured.speaks)]
     if is_uncompared(classes.records, population):
         about.append(_extrapolated(classes.records, population, STRUCTURED))
     return replace(found, about=tuple(about))
@@ -189,7 +189,7 @@ def _below(model: str) -> str:
 def _parted_by_several(people: People, classes: SubsetClasses) -> NDArray[np.bool_]:
     """The subsets on which two columns or more part people."""
     parting = [
-        sum(people.as_written().frequencies([c]).counts.sum() > 1 for c in group)
+        sum(as_fitted(people).frequencies([c]).counts.sum() > 1 for c in group)
         for group in classes.groups
     ]
     masks = np.arange(1 << len(parting))
@@ -291,9 +291,17 @@ def _one_by_one(classes: SubsetClasses, N: int, model: str) -> tuple[Array, list
 
 
 def _notes(
-    classes: SubsetClasses, fallback: NDArray[np.bool_], spread: NDArray[np.bool_]
+    people: People,
+    classes: SubsetClasses,
+    fallback: NDArray[np.bool_],
+    spread: NDArray[np.bool_],
 ) -> Iterator[str]:
-    if not classes.is_partition:
+    if people.emptied:
+        yield (
+            "cells were emptied before the release: the population fits are of the table as it was "
+            "before that"
+        )
+    elif not classes.is_partition:
         yield (
             "some values match several others, so people do not fall into classes; the population "
             "fits compare values as they are written (approximation as-written)"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidbn.attacks.routes.counts import SubsetClasses, subset_classes
+from reidbn.attacks.routes.counts import SubsetClasses, as_fitted, subset_classes
 from reidbn.attacks.routes.population import (
     CELLS,
     EXACT,
@@ -339,7 +339,7 @@ def structured_population(
         rows, row_of = _rows(people, classes, individuals)
         stands, told = _standing(people, population)
         fitted = fit_every_subset(
-            people.as_written(), rows, classes.groups, classes.frequencies, population, stands
+            as_fitted(people), rows, classes.groups, classes.frequencies, population, stands
         )
         if fitted is None:
             return None, "one attribute alone parts people, so there is no structure"
@@ -390,7 +390,7 @@ def _class_weights(
     found = np.empty((int(silent.sum()), classes.rows))
     for out, mask in zip(found, np.flatnonzero(silent).tolist(), strict=True):
         columns = [c for j, group in enumerate(classes.groups) if mask >> j & 1 for c in group]
-        out[:] = scale * people.as_written().class_weights(columns)[person]
+        out[:] = scale * as_fitted(people).class_weights(columns)[person]
     return found
 
 
@@ -412,7 +412,7 @@ def _rows(
     if classes.distinct is not None:
         followed = classes.followed
         return classes.distinct, np.arange(classes.rows) if followed is None else followed
-    written = people.as_written()
+    written = as_fitted(people)
     ids = [written.class_ids(list(group)) for group in classes.groups]
     codes = np.column_stack([own for own, _ in ids]).astype(np.int32)
     rows = distinct_rows(codes, [count for _, count in ids], classes.counts)

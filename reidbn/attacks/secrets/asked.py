@@ -20,7 +20,7 @@ from reidbn.calls import refuse_misfit
 from reidbn.errors import TooLarge, UsageError, did_you_mean
 from reidbn.microdata.classes import Codes, Floats, Ints
 from reidbn.microdata.knowledge import FORMS, Knowledge, Known, is_scenario, knowledge
-from reidbn.microdata.table import People
+from reidbn.microdata.table import People, refuse_emptied
 from reidbn.written import agree, counted
 
 Range = float | Sequence[float] | Mapping[Any, Any]
@@ -456,6 +456,8 @@ def relations_of(
     A range or a tolerance adds matches and takes none away: a missing cell that matches anything
     does so in a band, too.
     """
+    refuse_emptied(people, "disclosure in bands or of such a column",
+                   [*blur.tolerance, *blur.ranges, sensitive])  # fmt: skip
     found: dict[int, Match] = {}
     for j, name in enumerate(names):
         if people.is_partition and name not in blur.tolerance:
