@@ -6,6 +6,8 @@ import re
 import warnings
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
 
 import numpy as np
 import pandas as pd
@@ -82,8 +84,9 @@ def kin(table):
 
 def kinds():
     """The classes right under Result, found among those that the package defines."""
-    for name in rb.__homes__:  # imports every room
-        getattr(rb, name)
+    for module in walk_packages(rb.__path__, "reidbn."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
     return [c.__name__ for c in Result.__subclasses__() if c.__module__.startswith("reidbn.")]
 
 
