@@ -10,6 +10,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from devtools import Browser
 from inside import inside
 from scripts import needs_browser, needs_scripts, run
 
@@ -258,6 +259,31 @@ def test_the_shell_puts_people_behind_a_page(shell, tmp_path):
         assert why in said
 
 
+def test_a_page_reads_a_table_as_an_assessment_does(shell, tmp_path):
+    """Ids, levels, columns by other names: the page of the shell is that of the same assessment."""
+    frame, at = table(600, seed=4), str(tmp_path / "t.csv")
+    frame = frame.rename(columns={"age": "Age", "sex": "Gender", "race": "Race"})
+    frame.assign(who=range(600), home="WA").to_csv(at, index=False)
+    columns = ["Age", "Gender", "Race", "home"]
+    how = ("--qi", ",".join(columns), "--scenario", "voter-registration", "--state-column", "home",
+           "--population", "90000")  # fmt: skip
+    path = tmp_path / "p.html"
+    code, said = shell("page", "adversary-routes", "--assess", at, *how, "-o", str(path))
+    assert (code, path.exists()) == (2, False)
+    assert "--column birth_year=Age" in said
+    more = ("--subject-id", "who", "--column", "birth_year=Age,sex=Gender,race=Race",
+            "--hierarchy", "Age=bands:5,10", "--level", "Age=1")  # fmt: skip
+    code, said = shell("page", "adversary-routes", "--assess", at, *how, *more, "-o", str(path))
+    assert code == 0, said
+    people = rb.read_table(at, quasi_identifiers=columns, subject_id="who",
+                           hierarchies={"Age": "bands:5,10"}).generalise({"Age": 1})  # fmt: skip
+    wanted = rb.assess(
+        "adversary-routes", people, scenario="voter-registration", population=90_000,
+        columns={"state": "home", "birth_year": "Age", "sex": "Gender", "race": "Race"},
+    )  # fmt: skip
+    assert path.read_bytes() == wanted.page(tmp_path / "w.html").read_bytes()
+
+
 MOVED = """
 const told = jobs.map(payload => {
   const model = new Engine.Model(payload), start = model.start(), took = [];
@@ -303,6 +329,35 @@ def test_a_page_of_people_in_use(tmp_path):
     assert more.startswith("Above 0.33: ")
     assert "when unique_in_table = yes is brought about" in done
     assert members == 0
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize(
+    "known", [{"scenario": "voter-registration"}, {"scenario": "worst-case"},
+              {"known": {"age": 0.6, "sex": 0.9}, "unknown": ["race", "home town"]},
+              {"known": ["age", "sex", "race", "home town"]}],
+)  # fmt: skip
+def test_a_setting_of_a_page_of_people_is_a_scenario_of_the_same_risks(known, tmp_path):
+    """What is copied goes in place of the scenario: everybody's risk is that of the setting."""
+    frame = table(900, seed=5).assign(**{"home town": "WA"})
+    people = rb.read_table(frame, quasi_identifiers=["age", "sex", "race", "home town"])
+    how = {"population": 90_000, "columns": {"state": "home town"}, "unknown": []} | known
+    if "voter-registration" not in known.values():
+        del how["columns"]
+    result = rb.assess("adversary-routes", people, **how)
+    path = result.page(tmp_path / "page.html")
+    with Browser() as browser:
+        browser.open(path)
+        browser.say('location.hash = "set.p_c=0.7"')
+        moved = "done([reidbn.yaml(), reidbn.found().p, reidbn.found().error])"
+        text, p, error = browser.say(f"new Promise(done => setTimeout(() => {moved}, 300))")
+    (tmp_path / "s.yaml").write_text(text)
+    own = {n: v for n, v in how.items() if n not in ("scenario", "known")}
+    again = rb.assess("adversary-routes", people, scenario=str(tmp_path / "s.yaml"), **own)
+    wanted = rb.what_if(result, set={"p_c": 0.7})
+    assert np.abs(again.risk() - wanted.risk()).max() <= 1e-12, text
+    assert abs(p - float(wanted.risk().mean())) <= error
 
 
 def test_an_attack_that_a_table_says_nothing_to_has_no_frontier():

@@ -182,6 +182,32 @@ def test_a_ragged_table_of_facts_is_refused(tmp_path):
         read_facts(tmp_path / "facts.csv")
 
 
+def test_a_scenario_that_extends_another_is_that_one_changed(people, tmp_path):
+    head = "schema_version: 1\nkind: scenario\nname: mine\nextends: {}\n"
+    (tmp_path / "mine.yaml").write_text(head.format("voter-registration") + "set: {p_c: 0.3}\n")
+    (tmp_path / "other.yaml").write_text(head.format("mine.yaml") + "do: {unique_in_table: 'no'}\n")
+    shipped = rb.load_scenario("voter-registration")
+    mine, other = (rb.load_scenario(tmp_path / f"{name}.yaml") for name in ("mine", "other"))
+    assert (mine.name, mine.title, mine.knows) == ("mine", shipped.title, shipped.knows)
+    assert (mine.facts, mine.set, other.set) == (shipped.facts, {"p_c": 0.3}, {"p_c": 0.3})
+    assert (mine.do, other.do) == ({}, {"unique_in_table": "no"})
+    unknown = [
+        c for c in people.quasi_identifiers if c not in ("age", "sex", "state", "race", "ethnicity")
+    ]
+    how = {"population": 6_900_000, "unknown": unknown}
+    told = rb.assess("adversary-routes", people, scenario=mine, **how)
+    wanted = rb.assess("adversary-routes", people, scenario=shipped, set={"p_c": 0.3}, **how)
+    assert np.array_equal(told.risk(), wanted.risk())
+    for name, why in (
+        ("other.yaml", "extends: mine.yaml extends this one in turn"),
+        ("voter-registratio", 'did you mean "voter-registration"'),
+        ("../mine.yaml", "nor a file beside this one"),
+    ):
+        (tmp_path / "mine.yaml").write_text(head.format(name))
+        with pytest.raises(rb.UsageError, match=why):
+            rb.load_scenario(tmp_path / "mine.yaml")
+
+
 def test_a_scenario_without_a_list_cannot_be_shared():
     with pytest.raises(rb.UsageError, match="no list or account"):
         load_scenario("worst-case").shared(together=True)

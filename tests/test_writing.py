@@ -179,13 +179,20 @@ def test_a_command_tries_every_path_before_it_works(tmp_path, capsys, monkeypatc
     rb.datasets.synthetic_patients(200, seed=1).to_csv(table, index=False)
     before = table.read_bytes()
     asked = ("assess", table, "--qi", "age,sex", "--population", "5000", "--quiet")
-    for option in ("--html", "--json-report", "--markdown", "--out", "--plot", "--restricted"):
-        place = tmp_path / "none" / ("a.svg" if option == "--plot" else "a.csv")
+    kinds = {"--html": ".html", "--json-report": ".json", "--markdown": ".md", "--plot": ".svg",
+             "--out": ".parquet", "--restricted": ".csv"}  # fmt: skip
+    for option, kind in kinds.items():
+        place = tmp_path / "none" / f"a{kind}"
         assert "its folder is not there" in told(capsys, *asked, option, place)
         assert not place.parent.exists()
     same = told(capsys, *asked, "--html", tmp_path / "a", "--out", tmp_path / "a")
     assert "--html and --out name the same file" in same
-    assert "is the table itself" in told(capsys, *asked, "--out", table)
+    for option in {*kinds} - {"--restricted"}:  # what is written is what the ending says
+        said = told(capsys, *asked, option, tmp_path / "a.csv")
+        assert f"{option} a.csv: end the name in {kinds[option]}" in said
+    rb.datasets.synthetic_patients(200, seed=1).to_parquet(tmp_path / "t.parquet")
+    own = ("assess", tmp_path / "t.parquet", *asked[2:], "--out", tmp_path / "t.parquet")
+    assert "is the table itself" in told(capsys, *own)
     (tmp_path / "link.csv").symlink_to(table)
     assert "is the table itself" in told(capsys, *asked, "--restricted", tmp_path / "link.csv")
     assert table.read_bytes() == before

@@ -125,6 +125,9 @@ class ScenarioBase(FilePart):
     schema_version: Version
     kind: Literal["scenario"]
     name: Word
+    extends: Word | None = Field(
+        None, description="a shipped scenario, or a file beside this one, that this one changes"
+    )
     title: Word = ""
     story: Word = ""
     source: Word = ""
@@ -172,7 +175,7 @@ def load_scenario(name_or_path: str | os.PathLike[str] | Scenario) -> Scenario:
             f'no scenario "{name}" is shipped; {did_you_mean(name, (*scenarios(), REGISTER))}'
         )
     shown = f"scenarios/{path.name}" if path.parent == scenarios_folder() else name
-    return _build(read_yaml(read_text(path)), path, shown)
+    return _read(path, shown, ())
 
 
 def is_shipped(scenario: Scenario, name: str) -> bool:
@@ -196,7 +199,29 @@ def told_name(scenario: Scenario) -> str:
     return f"{scenario.name} (own scenario file, not the shipped one)"
 
 
-def _build(document: Document, path: Path, label: str) -> Scenario:
+def _read(path: Path, label: str, above: tuple[Path, ...]) -> Scenario:
+    """The scenario of a file; `above` are the files that extend it."""
+    return _build(read_yaml(read_text(path)), path, label, above)
+
+
+def _base(name: str | None, path: Path, above: tuple[Path, ...]) -> Scenario:
+    """The scenario that a file extends; an empty one where it extends none."""
+    if name is None:
+        return Scenario("")
+    if name in scenarios():
+        return load_scenario(name)
+    place = path.parent / name
+    if Path(name).name != name or not place.is_file():
+        raise UsageError(
+            f'{path.name}: extends: "{name}" is neither a shipped scenario nor a file beside this '
+            f"one; {did_you_mean(name, scenarios())}"
+        )
+    if place.resolve() in above:
+        raise UsageError(f"{path.name}: extends: {name} extends this one in turn")
+    return _read(place, name, (*above, path.resolve()))
+
+
+def _build(document: Document, path: Path, label: str, above: tuple[Path, ...]) -> Scenario:
     if document.broken or not isinstance(document.data, dict):
         message = "is no mapping; a scenario file starts with schema_version: 1, kind: scenario"
         problems: list[Problem] = [] if document.broken else [FileProblem((), message)]
@@ -211,23 +236,31 @@ def _build(document: Document, path: Path, label: str) -> Scenario:
     problems = [p for p in problems if p.where not in {t.where for t in told}] + told
     raise_file_problems(label, in_file(document, label, problems))
     facts, problems = _facts(spec, path.parent)
-    knows = _knows(spec.knows) if spec.knows else None
     problems += _knows_problems(spec, facts)
     raise_file_problems(label, in_file(document, label, problems))
+    base = _base(spec.extends, path, (*above, path.resolve()))
+    own: dict[str, list[Any]] = {
+        "parameters": [build.parameter(n, s) for n, s in spec.parameters.items()],
+        "nodes": [build.node(n, s) for n, s in spec.nodes.items()],
+        "questions": [build.question(n, s) for n, s in spec.questions.items()],
+    }
     return Scenario(
-        name=spec.name, title=spec.title, story=spec.story, source=spec.source,
-        set=dict(spec.set), given=dict(spec.given), do=dict(spec.do), knows=knows, facts=facts,
-        parameters=tuple(build.parameter(n, s) for n, s in spec.parameters.items()),
-        nodes=tuple(build.node(n, s) for n, s in spec.nodes.items()),
-        questions=tuple(build.question(n, s) for n, s in spec.questions.items()),
+        name=spec.name, title=spec.title or base.title, story=spec.story or base.story,
+        source=spec.source or base.source, set={**base.set, **spec.set},
+        given={**base.given, **spec.given}, do={**base.do, **spec.do},
+        knows=_knows(spec.knows) if spec.knows else base.knows, facts={**base.facts, **facts},
+        **{room: _over(getattr(base, room), things) for room, things in own.items()},
     )  # fmt: skip
+
+
+def _over(base: tuple[Any, ...], own: list[Any]) -> tuple[Any, ...]:
+    """Things by name, one's own in place of those of the same name."""
+    return tuple({thing.name: thing for thing in (*base, *own)}.values())
 
 
 def _of_a_model(data: dict[str, Any]) -> Iterator[Problem]:
     """What only a model file may say, and what to do instead."""
-    fields = {*file_model().file.model_fields, "repeat", "use", "extends"} - {
-        *_model().model_fields
-    }
+    fields = {*file_model().file.model_fields, "repeat", "use"} - {*_model().model_fields}
     for key in data:
         if key in fields:
             message = (

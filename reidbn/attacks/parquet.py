@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from reidbn.attacks.routes.arguments import place_of
 from reidbn.errors import DataError, UsageError
 from reidbn.microdata.sources import quoted
-from reidbn.release.writing import whole
+from reidbn.release.writing import PARQUET, ends_in, whole
 from reidbn.written import agree, counted
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def write_frames(path: Any, frames: Iterable[pd.DataFrame]) -> Path:
     """Write frames of the same columns, one after the other, as one Parquet file."""
     import duckdb
 
-    place = Path(place_of(path, "path"))
+    place = _place(path)
     with whole(place, of_people=True) as made:
         try:
             with duckdb.connect(made.with_suffix(".duckdb")) as con:
@@ -46,7 +46,7 @@ def write_joined(
     """
     import duckdb
 
-    place = Path(place_of(path, "path"))
+    place = _place(path)
     files = [str(one) for one in ([source] if isinstance(source, str | PathLike) else source)]
     if place.resolve() in {Path(found).resolve() for one in files for found in glob(one)}:
         raise UsageError(
@@ -99,6 +99,12 @@ def write_joined(
                 f"the source than were counted, so nothing is written: the risks are those of the "
                 f"table that was counted; give all of its files, and no others"
             )
+    return place
+
+
+def _place(path: Any) -> Path:
+    place = Path(place_of(path, "path"))
+    ends_in(place, PARQUET)
     return place
 
 

@@ -14,7 +14,7 @@ import click
 from reidbn.above import is_above, refuse_no_limit
 from reidbn.errors import UsageError
 from reidbn.limits import regular
-from reidbn.release.writing import is_stream, probe
+from reidbn.release.writing import PARQUET, ends_in, is_stream, probe
 from reidbn.written import read_number
 
 if TYPE_CHECKING:
@@ -135,9 +135,9 @@ class NewFile(click.ParamType):  # type: ignore[type-arg]  # generic since click
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         option = param.opts[0] if param is not None and param.opts else "the file"
-        if self.endings and Path(value).suffix.lower() not in self.endings:
-            raise UsageError(f"{option}: {value}: end the name in {' or '.join(self.endings)}")
         probe(value)
+        if self.endings and not is_stream(value):
+            ends_in(value, self.endings, f"{option} ")
         if ctx is not None and not is_stream(value):
             files = ctx.meta.setdefault(_WRITTEN, {})
             other = files.setdefault(os.path.realpath(value), option)
@@ -157,6 +157,7 @@ def refuse_to_write_over(source: str) -> None:
 
 FILE = NewFile()
 PICTURE = NewFile(".svg", ".png", ".pdf")
+TABLE = NewFile(*PARQUET)
 EXACT_PICTURE = "{}: drawn from exact counts; it stays in the house, for its owner alone (0600)"
 
 

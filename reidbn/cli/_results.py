@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reidbn.cli._options import FILE, PICTURE, option_once
+from reidbn.cli._options import FILE, PICTURE, NewFile, option_once
 from reidbn.cli._tables import with_subjects, write_parquet
 from reidbn.errors import CrosscheckFailed, UsageError
+from reidbn.release.writing import PARQUET
 
 if TYPE_CHECKING:
     from reidbn.result import Result
@@ -24,10 +25,11 @@ OUT = (
     "Restricted."
 )
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "html": click.option("--html", type=FILE,
+    "html": click.option("--html", type=NewFile(".html", ".htm", ""),
                          help="Write the report; counts are rounded, so that it may be passed on."),
-    "markdown": click.option("--markdown", type=FILE, help="Write the report as Markdown."),
-    "json_report": click.option("--json-report", type=FILE,
+    "markdown": click.option("--markdown", type=NewFile(".md", ".markdown", ""),
+                             help="Write the report as Markdown."),
+    "json_report": click.option("--json-report", type=NewFile(".json", ""),
                                 help="Write the report's numbers as JSON."),
     "plot": click.option("--plot", type=PICTURE,
                          help="Draw it (.svg, .png, .pdf)."),
@@ -38,9 +40,10 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
-def result_options(*names: str, out: str = OUT) -> Callable[[F], F]:
+def result_options(*names: str, out: str = OUT, also: tuple[str, ...] = ()) -> Callable[[F], F]:
     """`--html`, `--plot`, `--out` and their neighbours, or some of them by name."""
-    options = _OPTIONS | {"out": option_once("--out", "--parquet", type=FILE, help=out)}
+    file = NewFile(*PARQUET, *also)
+    options = _OPTIONS | {"out": option_once("--out", "--parquet", type=file, help=out)}
 
     def decorate(function: F) -> F:
         for name in reversed(options):

@@ -33,31 +33,43 @@ if TYPE_CHECKING:
     from reidbn.microdata.table import People
 
 
+def of_people(function: Any) -> Any:
+    """What is asked of the people of a table: who knows what of them, and whence they come."""
+    for decorate in reversed(_OF_PEOPLE):
+        function = decorate(function)
+    return function
+
+
+_OF_PEOPLE = (
+    click.option(
+        "--scenario",
+        metavar="NAME|FILE",
+        help="A whole scenario, or register:FILE.csv [default: worst-case; or as the model tells].",
+    ),
+    known_option,
+    click.option(
+        "--population", type=WHOLE, metavar="NUMBER", help="People from whom the table was drawn."
+    ),
+    click.option("--population-model", metavar="NAME", default="log-linear", show_default=True,
+                 help="The model that says who is unique in the population."),
+    column_option,
+    click.option("--state-column", metavar="COLUMN", help="The column that holds the state."),
+    listing("--without", metavar="A,B", help="Attributes that are not known."),
+    listing(
+        "--unknown",
+        metavar="A,B",
+        help="Columns of --qi that nobody knows; a rule on k alike counts them.",
+    ),
+    click.option("--together/--apart", default=None, help="One list for all attributes, or not."),
+)  # fmt: skip
+
+
 @click.command()
 @table_options
 @click.option("--attack", default="adversary-routes", show_default=True, help="Model name or file.")
-@click.option(
-    "--scenario",
-    metavar="NAME|FILE",
-    help="A whole scenario, or register:FILE.csv [default: worst-case; or as the model tells].",
-)
-@known_option
-@click.option(
-    "--population", type=WHOLE, metavar="NUMBER", help="People from whom the table was drawn."
-)
-@click.option("--population-model", metavar="NAME", default="log-linear", show_default=True,
-              help="The model that says who is unique in the population.")  # fmt: skip
+@of_people
 @set_option
 @click.option("--do", multiple=True, metavar="NODE=STATE", help="An intervention.")
-@column_option
-@click.option("--state-column", metavar="COLUMN", help="The column that holds the state.")
-@listing("--without", metavar="A,B", help="Attributes that are not known.")
-@listing(
-    "--unknown",
-    metavar="A,B",
-    help="Columns of --qi that nobody knows; a rule on k alike counts them.",
-)
-@click.option("--together/--apart", default=None, help="One list for all attributes, or not.")
 @click.option("--method", type=click.Choice(["exact", "simulation"]), default="exact",
               show_default=True)  # fmt: skip
 @option_once(
@@ -78,7 +90,8 @@ if TYPE_CHECKING:
               help="A precedent (ema), your own limit on 1/class, or on a measure.")  # fmt: skip
 @result_options(
     out="Write everybody's risks (Parquet) by subject: the id, or the row of TABLE from 0; as "
-    ".json with the reasons that reidbn explain reads. Restricted."
+    ".json with the reasons that reidbn explain reads. Restricted.",
+    also=(".json",),
 )
 @click.option(
     "--option",
@@ -113,32 +126,14 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     What is printed is the custodian's own copy; the reports round what they tell.
     """
     import reidbn as rb
-    from reidbn.attack.scenariofile import load_scenario
 
     _refuse_of_part(options)
     _refuse_of_draws(options)
     releases = _releases(people, options)
     _refuse_search(options)
-    known = read_known(options["known"])
-    refuse_both(known is not None and options["scenario"])
-    scenario = load_scenario(options["scenario"]) if options["scenario"] else None
-    if options["together"] is not None:
-        if known is None and scenario is None:
-            scenario = load_scenario("worst-case")
-        if scenario is None and not isinstance(known, str):
-            raise UsageError("--together and --apart are about a scenario's list; name a scenario")
-        scenario = scenario or load_scenario(known)
-        scenario = scenario.shared(together=options["together"])
-    asked: dict[str, Any] = {
-        "scenario": scenario,
-        "known": None if scenario else known,
-        "population": options["population"],
-        "population_model": options["population_model"],
+    asked = asked_of_people(options) | {
         "set": read_settings(options["settings"]),
         "do": read_states(options["do"], "--do"),
-        "columns": _columns(options),
-        "without": columns_listed(options["without"]),
-        "unknown": columns_listed(options["unknown"]),
     }
     result = rb.assess(
         options["attack"],
@@ -173,6 +168,31 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     _write_persons(result, options)
     is_high = gate is not None and gate["exceeded"]
     return int(is_high or (summary.rule.named and not summary.passes))
+
+
+def asked_of_people(options: dict[str, Any]) -> dict[str, Any]:
+    """What the options of `of_people` say, as rb.assess takes it."""
+    from reidbn.attack.scenariofile import load_scenario
+
+    known = read_known(options["known"])
+    refuse_both(known is not None and options["scenario"])
+    scenario = load_scenario(options["scenario"]) if options["scenario"] else None
+    if options["together"] is not None:
+        if known is None and scenario is None:
+            scenario = load_scenario("worst-case")
+        if scenario is None and not isinstance(known, str):
+            raise UsageError("--together and --apart are about a scenario's list; name a scenario")
+        scenario = scenario or load_scenario(known)
+        scenario = scenario.shared(together=options["together"])
+    return {
+        "scenario": scenario,
+        "known": None if scenario else known,
+        "population": options["population"],
+        "population_model": options["population_model"],
+        "columns": _columns(options),
+        "without": columns_listed(options["without"]),
+        "unknown": columns_listed(options["unknown"]),
+    }
 
 
 def _gate(result: Any, limit: float, *, as_json: bool) -> dict[str, Any]:

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidbn.cli._examples import examples
-from reidbn.cli._options import FILE, WHOLE, print_json
+from reidbn.cli._options import FILE, print_json, typed_options
 from reidbn.cli._question import Call, asks
-from reidbn.cli._tables import QI, read_people
+from reidbn.cli._tables import QI, read_people, reading
+from reidbn.cli.assess import asked_of_people, of_people
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
     from reidbn.attacks.routes.assessment import Assessment
+
+_TABLE = ("subject_id", "weights", "missing", "missing_values", "hierarchy", "level", "tidy",
+          "delimiter", "allow_direct")  # fmt: skip
 
 
 @click.command(
@@ -29,9 +33,8 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", type=FILE, help="An .html file; default NAME.html.")
 @click.option("--assess", metavar="TABLE", help="A table of people, who then stand behind it.")
 @click.option("--qi", multiple=True, metavar="A,B,C", help=QI)
-@click.option("--scenario", metavar="NAME|FILE", help="Who knows what of them.")
-@click.option("--population", type=WHOLE, metavar="NUMBER", help="From whom they were drawn.")
-@click.option("--state-column", metavar="COLUMN", help="The column that holds the state.")
+@reading(*_TABLE)
+@of_people
 @click.option(
     "--ledger",
     type=FILE,
@@ -58,8 +61,8 @@ def page(asked: Call, output: str | None, assess: str | None, **table: Any) -> N
         )
     place = output or f"{model.name}.html"
     if assess is None:
-        if said := [name for name, value in table.items() if value]:
-            raise UsageError(f"--{said[0].replace('_', '-')} is about a table: add --assess TABLE")
+        if typed := typed_options(table):
+            raise UsageError(f"{typed[0]} is about a table: add --assess TABLE")
         path = model.page(place, asked.question, **how)
     else:
         path = _of_people(model, asked, assess, table).page(place, ledger=table["ledger"])
@@ -80,15 +83,7 @@ def _of_people(model: Attack, asked: Call, place: str, table: dict[str, Any]) ->
         )
     if not table["qi"]:
         raise UsageError("--assess needs --qi, the columns of the table that an attacker may know")
-    state = table["state_column"]
-    result: Assessment = rb.assess(
-        model,
-        read_people(place, table["qi"]),
-        scenario=table["scenario"],
-        population=table["population"],
-        set=asked.how["set"],
-        given=asked.how["given"],
-        do=asked.how["do"],
-        columns={"state": state} if state and state != "state" else None,
-    )
+    people = read_people(place, table["qi"], **{name: table[name] for name in _TABLE})
+    how = {name: asked.how[name] for name in ("set", "given", "do")}
+    result: Assessment = rb.assess(model, people, **asked_of_people(table), **how)
     return result

@@ -16,6 +16,7 @@ from reidbn.cli._files import are_results, compare_files
 from reidbn.cli._options import (
     FILE,
     NUMBER,
+    TABLE,
     is_high,
     number,
     option_once,
@@ -55,7 +56,7 @@ _over = click.option("--over", multiple=True, metavar="NAME[=LOW:HIGH]",
               help="Values a,b,c or from:to:count; a bare name: 11 over its range.")  # fmt: skip
 @option_once("--per-person", "--per-subject", is_flag=True, help="One row per person and setting.")
 @click.option("--csv", type=FILE, help="Write the table as CSV.")
-@click.option("--parquet", type=FILE, help="Write the table as Parquet.")
+@click.option("--parquet", type=TABLE, help="Write the table as Parquet.")
 @click.option("--impossible", type=click.Choice(["raise", "null"]), default="raise",
               show_default=True,
               help="Where the evidence cannot be: stop, or leave the cell empty.")  # fmt: skip

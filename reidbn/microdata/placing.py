@@ -527,15 +527,17 @@ def _remedies(silent: Sequence[str], people: People, groups: Groups) -> tuple[st
         how = f" in bands of {item.in_bands.width:g}" if item.in_bands else ""
         python += f'{item.name} can take {name}{how}: columns={{"{item.name}": "{name}"}}. '
         shell += f"{item.name} can take {name}{how}: --column {item.name}={name}. "
-    open_names = [k.name for k in groups.missed if len(k.columns) == 1]
-    if open_names and not pairs:
+    taken = {item.name for item, _ in pairs}
+    open_names = [k.name for k in groups.missed if len(k.columns) == 1 and k.name not in taken]
+    others = [name for name in silent if name not in [column for _, column in pairs]]
+    if open_names and others:
         said = (
             f"It also knows {', '.join(open_names)}, which the table lacks. If "
-            f"{silent[0]} holds one of them, say which, such as "
+            f"{others[0]} holds one of them, say which, such as "
         )
         first = open_names[0]
-        python += f'{said}columns={{"{first}": "{silent[0]}"}}. '
-        shell += f"{said}--column {first}={silent[0]}. "
+        python += f'{said}columns={{"{first}": "{others[0]}"}}. '
+        shell += f"{said}--column {first}={others[0]}. "
     listed = ", ".join(f'"{name}"' for name in silent)
     end = "If the attacker does not know it, say "
     return (
@@ -552,6 +554,7 @@ def _taker(name: str, people: People, missed: Sequence[Known]) -> Known | None:
             continue
         if item.in_bands and can_be_banded(people, name, item.in_bands.width, most=MOST):
             return item
-        if words & {*item.name.lower().split("_")}:
+        own = (item.name, *item.columns)
+        if words & {word for name in own for word in name.lower().split("_")}:
             return item
     return None

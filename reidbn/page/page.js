@@ -714,10 +714,14 @@
 
   // The setting as a scenario file: what was set, seen and done.
   function yaml() {
-    const q = question(), set = free.filter(p => now.set[p.name] !== p.own), known = Object.entries(seen()), done = Object.entries(now.do);
+    const knows = held.people?.knows, q = question(), known = Object.entries(seen()), done = Object.entries(now.do);
     const lines = ["schema_version: 1", "kind: scenario", `name: ${held.name}-page`, `title: ${quoted(`A setting of the page of ${held.title}`)}`,
       "source: assumption"];
-    if (held.people) lines.push(`# ${words.yaml_people}`);
+    if (held.people && !knows) lines.push(`# ${words.yaml_people}`);
+    if (knows?.extends) lines.push(`extends: ${knows.extends}`);
+    if (knows?.attributes) lines.push("knows:", "  attributes:", ...knows.attributes.map(([name, columns, chance, source]) =>
+      `    ${quoted(name)}: {columns: [${columns.map(quoted).join(", ")}], chance: ${exact(chance)}, source: ${quoted(source)}}`));
+    const set = free.filter(p => now.set[p.name] !== p.own || knows?.set?.includes(p.name));
     if (q.name) lines.push(`# ${q.name}: ${q.asked.replace(/\s+/g, " ")}`);
     if (set.length) lines.push("set:", ...set.map(p => `  ${p.name}: ${exact(now.set[p.name])}`));
     const plain = known.filter(([n]) => !model.nodes.get(n).helper);
@@ -767,7 +771,7 @@
       copied.textContent = words.copied;
       setTimeout(() => { copied.textContent = ""; }, 1500);
     };
-    $("own").append(make("h2", {id: "own-title", text: words.own}), make("p", {class: "help", text: held.people ? words.yaml_people : words.yaml_help}), parts.yaml,
+    $("own").append(make("h2", {id: "own-title", text: words.own}), make("p", {class: "help", text: !held.people ? words.yaml_help : held.people.knows ? words.yaml_knows : words.yaml_people}), parts.yaml,
       make("div", {class: "row"}, make("button", {text: words.copy, onclick: () => copy(parts.yaml.value)}),
         make("button", {text: words.link, onclick: () => copy(`${location.href.split("#")[0]}#${link()}`)}),
         make("button", {text: words.print, onclick: () => window.print()}), copied));

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.attack.frontier import Frontier
+from reidbn.attack.scenariofile import is_shipped, load_scenario
 from reidbn.attacks.routes.register import Entry, register, story
 from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.answers import joint
@@ -39,6 +40,7 @@ from reidbn.report.telling import FEWEST, Telling
 
 if TYPE_CHECKING:
     from reidbn.attack.attack import Attack
+    from reidbn.attack.scenario import Scenario
     from reidbn.attacks.routes.assessment import Assessment
     from reidbn.inference.asked import Asked
 
@@ -75,6 +77,9 @@ class Behind:
     story: str
     stands_on: tuple[Entry, ...]
     """The register of the report: what the scenario sets is in it, and the table's own tables."""
+    knows: Json = None
+    """What a scenario file says of who knows what: which it extends, or columns and their chances;
+    None where only a file of the house says it."""
 
     @property
     def mean(self) -> Array:
@@ -88,6 +93,7 @@ class Behind:
         locked = {n for n in faces if any(n in attack.above([o]) for o in faces if o != n)}
         return {
             "scenario": self.scenario,
+            "knows": self.knows,
             "faces": [*faces],
             "inside": [*self.frontier.inside],
             "locked": sorted(locked),
@@ -139,7 +145,21 @@ def behind(result: Assessment) -> Behind:
         )
     scenario = result.inputs.scenario
     found = _told(case, scenario.title or scenario.name, frontier, laws, grid)
-    return replace(found, story=" ".join(story(result)), stands_on=register(result))
+    return replace(
+        found, story=" ".join(story(result)), stands_on=register(result), knows=_knows(scenario)
+    )
+
+
+def _knows(scenario: Scenario) -> Json:
+    """What a scenario file of the page's setting says beside the sliders."""
+    if is_shipped(scenario, scenario.name):
+        own = load_scenario(scenario.name)
+        is_same = own.fingerprint == scenario.fingerprint and not own.given and not own.do
+        return {"extends": own.name, "set": [*own.set]} if is_same else None
+    known = scenario.knows.known if scenario.knows and scenario.is_said else ()
+    if not known or any(k.constant is None for k in known):
+        return None
+    return {"attributes": [[k.name, [*k.columns], k.constant, k.source] for k in known]}
 
 
 def _refuse_what_was_counted(result: Assessment) -> None:

@@ -12,7 +12,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -22,6 +22,8 @@ from reidbn.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
+PARQUET = (".parquet", ".pq", "")
+"""How the name of a Parquet file may end."""
 _PART = ".part"
 _LOCK = "lock"
 _YOUNG = 3600.0
@@ -52,6 +54,13 @@ def whole(path: str | os.PathLike[str], *, of_people: bool = False) -> Iterator[
             _synced_folder(place.parent)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def ends_in(path: str | os.PathLike[str], endings: Sequence[str], what: str = "") -> None:
+    """Refuse a name that ends as another kind of file does; "" among `endings` is no ending."""
+    if Path(path).suffix.lower() not in endings:
+        wanted = " or ".join(filter(None, endings))
+        raise UsageError(f"{what}{Path(path).name}: end the name in {wanted}")
 
 
 def probe(*paths: str | os.PathLike[str] | None) -> None:
