@@ -78,11 +78,11 @@ def test_the_chance_of_an_attack_is_not_said_as_if_it_were_given_what_the_risk_i
     assert "without what is given, " in repr(rb.decide(attack, "caught_if_tried"))
 
 
-def test_what_adds_most_says_that_the_attacker_decides_as_before():
+def test_what_adds_most_says_that_the_attacker_decides_anew():
     rng = np.random.default_rng(1)
     names = ["age", "town", "job"]
     table = pd.DataFrame({name: rng.integers(0, 3, 20) for name in names})
     result = rb.assess("insider-decides", rb.read_table(table, quasi_identifiers=names),
                        known=dict.fromkeys(names, 0.5))  # fmt: skip
     result.keep_crosscheck(draws=1000)
-    assert "the attacker's policy kept):" in str(result.summary())
+    assert "the attacker deciding anew):" in str(result.summary())

@@ -50,6 +50,28 @@ def with_policy(attack: Attack, policy: Any) -> Attack:
     )
 
 
+def reckoned_with(attack: Attack, states: Mapping[str, str]) -> Attack:
+    """The attack in which nodes have these states for sure, and the attacker knows it.
+
+    An intervention (`do`) leaves his policy as it was; here he decides anew.
+    """
+
+    def sure(node: Node) -> Node:
+        if node.name not in states:
+            return node
+        one = Rows((Row({states[node.name]: 1.0}),))
+        return replace(node, cpd=one, parents=(), source=node.source or "brought about")
+
+    named = [g for g in attack.groups.values() if not states.keys().isdisjoint(g.members)]
+    groups = [replace(g, own=tuple(map(sure, g.member_nodes()))) for g in named]
+    nodes = [sure(attack.nodes[name]) for name in states if name in attack.nodes]
+    return attack.replace(
+        nodes=attack.nodes.replace(*nodes),
+        groups=attack.groups.replace(*groups),
+        utilities=attack.utilities if attack.decisions.keys() - states.keys() else (),
+    )
+
+
 def refuse_undecided(attack: Attack, what: str) -> None:
     """Raise where a decision would be handed on as a chance."""
     if attack.decisions:

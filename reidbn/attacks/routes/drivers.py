@@ -48,6 +48,7 @@ from reidbn.attacks.routes.summed import (
 from reidbn.calls import typed
 from reidbn.cpds.protocol import NO, YES
 from reidbn.errors import ImpossibleEvidence, UsageError
+from reidbn.inference.policies import reckoned_with
 from reidbn.inference.query import Query
 from reidbn.microdata.tallied import TalliedPeople
 from reidbn.progress import progress
@@ -280,7 +281,7 @@ def _at_once(result: Assessment, measure: str) -> Drivers | None:
 
 
 def _kept(result: Assessment, measure: str, method: str) -> str:
-    """How it is told: an attacker who decides is not told that less can be known.
+    """How it is told: an attacker who decides does so anew where less can be known.
 
     What the question says is known of a group goes where that group is taken away.
     """
@@ -289,7 +290,7 @@ def _kept(result: Assessment, measure: str, method: str) -> str:
             if node in members]  # fmt: skip
     if said:
         method += f"; where less is known {' and '.join(said)} is taken away, too"
-    return f"{method}, the attacker's policy kept" if result.attack.decisions else method
+    return f"{method}, the attacker deciding anew" if result.attack.decisions else method
 
 
 def can_part(result: Assessment) -> bool:
@@ -306,11 +307,14 @@ def worth(result: Assessment, measure: str, known: int) -> Array:
     query = result.questions[measure]
     never = {p.member: NO for j, p in enumerate(result.groups.placed) if not known >> j & 1}
     changed = Query(query.targets, query.wanted, {**query.given, **never}, {**query.do, **never})
-    return risk_of(result, changed)
+    return risk_of(result, changed, never)
 
 
-def risk_of(result: Assessment, query: Query) -> Array:
-    """The answer to a question for every distinct subject."""
+def risk_of(result: Assessment, query: Query, expected: Mapping[str, str] | None = None) -> Array:
+    """The answer to a question for every distinct subject; an attacker reckons with `expected`."""
+    if expected and result.attack.decisions:
+        attack = reckoned_with(result.attack, expected)
+        return risks(attack, query, result.inputs.set, result.subject_table)
     if not result.subject_table.is_kept:
         found = summed(
             result.attack, {OVERALL: query}, result.inputs.set, result.classes, result.population,

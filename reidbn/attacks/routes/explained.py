@@ -320,19 +320,26 @@ def _facts(base: Assessment, measure: str) -> tuple[list[str], Array | None, Arr
         found = drivers(base, measure)
     except ImpossibleEvidence as problem:
         return [], None, None, str(problem)
-    nothing = base.risks[measure] - found.by_subject.sum(axis=1)
+    risk, added = base.risks[measure], found.by_subject
+    nothing = np.maximum(risk - added.sum(axis=1), 0.0)
+    nothing[nothing <= 1e-14 * (risk + np.abs(added).sum(axis=1))] = 0.0  # rounding of the sum
     is_shared = found.method.startswith(SHAPLEY)
     return list(found.labels), found.by_subject, nothing if is_shared else None, found.method
 
 
 def _routes(base: Assessment, measure: str) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Per route the chance that it succeeds, and the risk that is left where it is closed."""
+    """Per route the chance that it succeeds, and the risk that is left where it is closed.
+
+    The higher one of an attacker who learns that it is closed, and of one who does not.
+    """
     query, succeeds, closed = base.questions[measure], {}, {}
     for name in route_names(base, measure):
         succeeds[name] = _asked(base, Query((name,), {name: YES}, query.given, query.do))
         if name not in {*query.given, *query.do, *query.targets}:
             shut = replace(query, do={**query.do, name: NO})
             closed[name] = _asked(base, shut)
+            if base.attack.decisions:
+                closed[name] = np.maximum(closed[name], _asked(base, shut, {name: NO}))
     return succeeds, closed
 
 
@@ -355,10 +362,10 @@ def _hidden(base: Assessment, measure: str) -> dict[str, Array]:
     return found
 
 
-def _asked(base: Assessment, query: Query) -> Array:
+def _asked(base: Assessment, query: Query, expected: Mapping[str, str] | None = None) -> Array:
     """The answer for every distinct person; NaN where what is given cannot then be."""
     try:
-        return risk_of(base, query)
+        return risk_of(base, query, expected)
     except ImpossibleEvidence:
         return np.full(base.subject_table.subjects, np.nan)
 
