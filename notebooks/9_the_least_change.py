@@ -87,6 +87,8 @@ for name, risk in by_plan.items():
 #
 # - Who decides which attacker counts: the hospital, its lawyer, or the patients?
 # - The proof says that no other way loses less. Of what is it no proof?
+# - `rb.recommend(..., empty_at_most=0.05)` empties single cells in place of leaving people out. Who
+#   knows somebody's age, and finds no row that says it: what does an empty cell tell them?
 # - Who is left out is in no study. Whom does it hit most often?
 
 # %% [markdown]

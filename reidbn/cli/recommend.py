@@ -38,6 +38,8 @@ ATTACK = "adversary-routes"
               help="The release that a precedent is put to.")  # fmt: skip
 @click.option("--suppress-at-most", type=Chance(), default=0.0, metavar="SHARE",
               help="How many people may be left out, such as 2%.")  # fmt: skip
+@click.option("--empty-at-most", type=Chance(), default=0.0, metavar="SHARE",
+              help="How many single cells may be emptied instead, such as 1%.")  # fmt: skip
 @click.option("--auto", is_flag=True,
               help="Propose a hierarchy for columns without one, and say which.")  # fmt: skip
 @listing("--keep", metavar="A,B", help="Columns that stay as they are.")
@@ -121,6 +123,8 @@ def _say(plan: ReleasePlan) -> None:
                 f"person of the table"
             )
     click.echo(f"left out: {best.suppressed:,} of {len(people):,} people")
+    if plan.certificate.tried is not None:
+        click.echo(f"emptied: {best.emptied:,} of {len(people) * len(best.levels):,} cells")
     click.echo(f"loss: {best.loss:.4g} ({plan.loss}; 0 as it is, 1 nothing left)")
     for target, value in best.after.items():
         click.echo(f"{target}: {best.before[target]:.4g} now, {value:.4g} then")
@@ -173,6 +177,7 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
         "attack": attack,
         "release": options["release"],
         "suppress_at_most": options["suppress_at_most"],
+        "empty_at_most": options["empty_at_most"],
         "keep": columns_listed(options["keep"]),
         "drop": columns_listed(options["drop"]),
         "sample": options["sample"],

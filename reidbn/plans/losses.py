@@ -61,6 +61,8 @@ class Separable(Ways):
     whole: Array
     """What a person loses who is left out, by row of the table."""
     people: int
+    tops: tuple[Array, ...]
+    """Per column, what each code loses when it is not there at all."""
 
     def losses(self) -> Array:
         """The loss of every node when nobody is left out; who is left out loses no less."""
@@ -78,6 +80,14 @@ class Separable(Ways):
         for j, place in enumerate(node):
             more -= self.cells[j][place][self.table[gone, j]]
         return (lost + float(more.sum())) / self.people
+
+    def loss_of_cells(self, node: Node, gone: Flags) -> float:
+        """What emptying these cells (people x columns) adds."""
+        more = 0.0
+        for j, place in enumerate(node):
+            codes = self.table[gone[:, j], j]
+            more += float((self.tops[j] - self.cells[j][place])[codes].sum())
+        return more / self.people
 
     def at_least(self, node: Node, forced: Flags, more: int) -> float:
         if not more:
@@ -333,15 +343,16 @@ def ways_of(
         return ByClasses(options, loss, rows, budget)
     weight = weights_of(options, importance)
     how = SEPARABLE[loss]
-    cells, whole = [], np.zeros(len(people))
+    cells, tops, whole = [], [], np.zeros(len(people))
     for j, option in enumerate(options):
         top = _of_somebody_left_out(option, loss)
         most = float(top @ option.counts) / len(people)
         scale = weight[j] / most if most else 0.0
         levels = [how(option, place) * scale for place in range(len(option.levels))]
         cells.append(np.array(levels))
-        whole += scale * top[people.table[:, j]]
-    return Separable(options, people.table, tuple(cells), whole, len(people))
+        tops.append(scale * top)
+        whole += tops[-1][people.table[:, j]]
+    return Separable(options, people.table, tuple(cells), whole, len(people), tuple(tops))
 
 
 def _of_somebody_left_out(option: Option, loss: str) -> Array:

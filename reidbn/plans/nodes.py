@@ -22,7 +22,7 @@ from reidbn.above import is_above
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import released
 from reidbn.microdata.classes import Codes, Ints, class_ids
-from reidbn.microdata.generalise import released_at
+from reidbn.microdata.generalise import empty_cells, released_at
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
 from reidbn.plans.rising import Bounds, Direction, bounds_of
@@ -55,6 +55,8 @@ class Looked:
     is_bound: bool = False
     """Whether `values` are the most that they can be (of a node that fails: the least), and nothing
     was estimated of the population."""
+    emptied: Flags | None = None
+    """Whose cells of which columns are emptied; None: nobody's."""
 
     @property
     def keeps(self) -> bool:
@@ -75,6 +77,14 @@ class Release:
     rows: DistinctRows
     directions: Mapping[Key, Direction | None]
     """Which way the measure of each target moves, where that is shown."""
+    gone: Flags | None = None
+    """Cells that are emptied: people x options."""
+
+    def but(self, **changes: Any) -> Release:
+        """The same with other settings that no bound stands on."""
+        found = replace(self, **changes)
+        found.__dict__["bounds"] = self.bounds
+        return found
 
     @cached_property
     def named(self) -> tuple[str, ...]:
@@ -217,7 +227,7 @@ class Release:
             return None
         least: dict[Key, Array] = {}
         most: dict[Key, Array] = {}
-        people = self._released(node, kept) if bounds else self.people
+        people = self.released(node, kept) if bounds else self.people
         for name, found in bounds.items():
             for measure, (low, high) in found.at(people, kept).items():
                 least[name, measure], most[name, measure] = low, high
@@ -253,10 +263,19 @@ class Release:
         go = np.ceil((most - limit * size) / (1 - limit) - SLACK)
         return int(np.minimum(go, size)[over].sum())
 
-    def _released(self, node: Node, kept: Flags) -> People:
+    def released(self, node: Node, kept: Flags) -> People:
+        """Those who are kept, as they would be released."""
         ladders = {o.name: o.ladder for o in self.options}
         people = released_at(self.people, self.ways.levels(node), hierarchies=ladders)
+        people = empty_cells(people, self.emptied_cells)
         return people if kept.all() else people.take(kept)
+
+    @property
+    def emptied_cells(self) -> dict[str, Flags]:
+        """Of each column whose cells are emptied."""
+        if self.gone is None:
+            return {}
+        return {o.name: own for o, own in zip(self.options, self.gone.T, strict=True) if own.any()}
 
     def risks(
         self, node: Node, kept: Flags, results: Mapping[str, Assessment] | None = None
@@ -286,6 +305,14 @@ class Release:
         return found
 
     def _sizes(self, node: Node, kept: Flags) -> Ints:
+        """How many are written alike; empty cells are alike."""
+        if self.gone is not None:
+            own = [np.where(self.gone[kept, j], o.codes[i].max() + 1,
+                            o.codes[i][self.people.table[kept, j]])
+                   for j, (o, i) in enumerate(zip(self.options, node, strict=True))]  # fmt: skip
+            codes = np.asfortranarray(np.stack(own, axis=1), dtype=np.int32)
+            ids, count = class_ids(codes, [int(c.max()) + 1 for c in codes.T])
+            return np.bincount(ids, minlength=count)[ids]
         rows, of = self.rows, self.rows.of_record[kept]
         if not kept.all():
             people = np.bincount(of, minlength=rows.rows).astype(float)
@@ -299,7 +326,10 @@ class Release:
         if self._is_as_read(node, kept):
             return dict(self.bases)
         ladders, levels = {o.name: o.ladder for o in self.options}, self.ways.levels(node)
-        return {n: released(base, levels, ladders, kept) for n, base in self.bases.items()}
+        return {
+            n: released(base, levels, ladders, kept, emptied=self.emptied_cells)
+            for n, base in self.bases.items()
+        }
 
     def _assessed_in_part(self, node: Node, kept: Flags) -> dict[str, Assessment]:
         """Of the measures alone that targets name."""
@@ -308,13 +338,15 @@ class Release:
         ladders, levels = {o.name: o.ladder for o in self.options}, self.ways.levels(node)
         return {
             n: released(self.bases[n], levels, ladders, kept,
-                        [t.measure for t in self.targets if t.under == n and not t.on_classes])
+                        [t.measure for t in self.targets if t.under == n and not t.on_classes],
+                        emptied=self.emptied_cells)
             for n in self.named
         }  # fmt: skip
 
     def _is_as_read(self, node: Node, kept: Flags) -> bool:
         levels = self.ways.levels(node)
-        return bool(kept.all()) and all(levels[o.name] == o.column.level for o in self.options)
+        as_it_is = bool(kept.all()) and self.gone is None
+        return as_it_is and all(levels[o.name] == o.column.level for o in self.options)
 
 
 def secrets_of(people: People, codes: Codes, kept: Any, secret: str) -> tuple[Ints, Ints]:

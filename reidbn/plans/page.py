@@ -76,6 +76,7 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
     return {
         **{name: found[name] for name in ("targets", "levels", "columns_dropped")},
         "suppressed": telling.count(plan.best.suppressed),
+        "cells_emptied": telling.count(plan.best.emptied),
         "people": telling.count(n),
         "drawn_of": telling.count(plan.drawn_of),
         "loss": {"name": plan.loss, "percent": _loss_told(plan)},
@@ -111,16 +112,22 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
         sure = "No other way that was allowed loses less: proved."
     else:
         sure = "Whether another way loses less is not settled."
+        sure += " Which single cells are emptied is chosen by a heuristic." * (
+            proof.tried is not None
+        )
     changed = [n for n, level in best.levels.items() if level or n in best.dropped]
     drawn = [
         f"A random sample of the table is released, {telling.of(len(plan.people), plan.drawn_of)}; "
         f"what follows is about those who were drawn."
     ] if plan.is_sample else []  # fmt: skip
+    cells = ""
+    if best.emptied:
+        cells = f"{telling.counted(best.emptied)} single cells emptied, "
     verdict = [
         *drawn,
         f"Released so, the table keeps {' and '.join(map(str, plan.targets))}.",
         f"{counted(len(changed), 'column')} of {len(best.levels)} made coarser or dropped, "
-        f"{telling.of(best.suppressed, len(plan.people))} left out; {lost}.",
+        f"{cells}{telling.of(best.suppressed, len(plan.people))} left out; {lost}.",
         *([OWN_COPY] if custodian else []),
     ]
     sections = [Section("What to do", shown=[_what_to_do(plan, custodian=custodian)])]
@@ -156,7 +163,7 @@ def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
 
 def _what_to_do(plan: ReleasePlan, *, custodian: bool) -> Shown:
     """Levels, each with its commonest value; outwards one that enough people have."""
-    rows, released = [], plan.apply()
+    rows, released = [], plan.apply().before_emptying
     for j, (name, level) in enumerate(plan.best.levels.items()):
         held = np.bincount(released.table[:, j])
         such = f", such as {released.column(name).labels[held.argmax()]}"
@@ -212,12 +219,13 @@ def _finer(plan: ReleasePlan) -> Section:
 def _others(plan: ReleasePlan) -> Section:
     front, names = plan.front, [str(t) for t in plan.targets]
     rows = [
-        [_levels(plan, row), f"{row['suppressed']:,}", f"{row['loss']:.4g}",
+        [_levels(plan, row), f"{row['suppressed']:,}", *_cells(plan, row), f"{row['loss']:.4g}",
          *(_bound(row, t) + tiny(t.shown(row[str(t)]), ".4g") for t in plan.targets),
          "yes" if row["keeps"] else "no"]
         for row in front.to_dict(orient="records")
     ]  # fmt: skip
-    heads = ["levels", "left out", "loss", *names, "keeps all"]
+    emptied = ["emptied"] if plan.certificate.tried is not None else []
+    heads = ["levels", "left out", *emptied, "loss", *names, "keeps all"]
     return Section(
         "Other ways",
         text=["Of the ways that were looked at, those of which none loses less and is safer."],
@@ -231,6 +239,11 @@ def _bound(row: Any, target: Target) -> str:
     if target.on_classes or not row["bound"]:
         return ""
     return "at most " if row["keeps"] else "at least "
+
+
+def _cells(plan: ReleasePlan, row: Any) -> list[str]:
+    """How many cells are emptied, where that was allowed."""
+    return [f"{row['cells_emptied']:,}"] if plan.certificate.tried is not None else []
 
 
 def _levels(plan: ReleasePlan, row: Any) -> str:

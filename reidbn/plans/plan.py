@@ -14,7 +14,7 @@ import numpy as np
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import typed
 from reidbn.errors import UsageError
-from reidbn.microdata.generalise import generalise, left_out
+from reidbn.microdata.generalise import empty_cells, generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.losses import ByFunction
 from reidbn.plans.nodes import TIE, Looked, Release
@@ -43,6 +43,8 @@ class Way:
     before: Mapping[str, float]
     after: Mapping[str, float]
     """Each target's number, in its own words, as it is and as it would be released."""
+    emptied: int = 0
+    """How many single cells are emptied."""
 
     @property
     def changes(self) -> str:
@@ -56,7 +58,8 @@ class Way:
 
     def __str__(self) -> str:
         out = counted(self.suppressed, "person") if self.suppressed else "nobody"
-        return f"{self.changes}, {out} left out: loss {self.loss:.4g}"
+        cells = f"{counted(self.emptied, 'cell')} emptied, " if self.emptied else ""
+        return f"{self.changes}, {cells}{out} left out: loss {self.loss:.4g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +78,8 @@ class ReleasePlan:
     drawn_of: int
     """How many people the table had before a sample was drawn; all of them without one."""
     _as_read: Mapping[str, Assessment]
+    _emptied: tuple[Looked, ...] = ()
+    """Ways at which cells were emptied."""
 
     @property
     def is_share(self) -> bool:
@@ -134,7 +139,12 @@ class ReleasePlan:
             levels, _dropped(self._table, found.node), int(out.sum()), found.loss,
             {str(t): t.shown(before[t]) for t in self.targets},
             {str(t): t.shown(found.values[t]) for t in self.targets},
+            0 if found.emptied is None else int(found.emptied.sum()),
         )  # fmt: skip
+
+    @property
+    def _ways(self) -> tuple[Looked, ...]:
+        return (*self._search.seen.values(), *self._emptied)
 
     @cached_property
     def _at_start(self) -> dict[Target, float]:
@@ -188,12 +198,13 @@ class ReleasePlan:
         import pandas as pd
 
         rows = []
-        for found in self._search.seen.values():
-            out = found.left_out
+        for found in self._ways:
+            out, gone = found.left_out, found.emptied
             rows.append(
                 {
                     **self._table.ways.levels(found.node),
                     "suppressed": 0 if out is None else int(out.sum()),
+                    "cells_emptied": 0 if gone is None else int(gone.sum()),
                     "loss": found.loss if found.keeps else self._bound(found.node),
                     "keeps": found.keeps,
                     "bound": found.is_bound,
@@ -222,12 +233,12 @@ class ReleasePlan:
 
         node, out = self._found.node, self._found.left_out
         assert out is not None  # noqa: S101 - a plan keeps its targets
-        rows = []
-        for j, option in enumerate(self._table.options):
+        rows, table = [], self._table.but(gone=self._found.emptied)
+        for j, option in enumerate(table.options):
             if not node[j]:
                 continue
             finer = (*node[:j], node[j] - 1, *node[j + 1 :])
-            risks = self._table.risks(finer, ~out)
+            risks = table.risks(finer, ~out)
             for t in self.targets:
                 risk = risks[t.key]
                 met = t.is_met(risk)
@@ -259,15 +270,17 @@ class ReleasePlan:
             raise UsageError(f"most={most}; give a whole number of ways, 1 or more")
         first, table = next(iter(self.results)), self._table
         found = {"the table as it was": table.bases[first]}
-        kept = [one for one in self._search.seen.values() if one is not self._found and one.keeps]
+        kept = [one for one in self._ways if one is not self._found and one.keeps]
         for one in sorted(kept, key=lambda one: one.loss):
             if len(found) >= most:
                 break
             assert one.left_out is not None  # noqa: S101 - it keeps its targets
-            results = table.assessed(one.node, ~one.left_out)
-            risks = table.risks(one.node, ~one.left_out, results)
+            so = table.but(gone=one.emptied)
+            results = so.assessed(one.node, ~one.left_out)
+            risks = so.risks(one.node, ~one.left_out, results)
             if all(t.is_met(risks[t.key]) for t in self.targets):
                 out = ", some people left out" if one.left_out.any() else ""  # how many is not told
+                out += ", some cells emptied" if one.emptied is not None else ""
                 found[self._choice(one).changes + out] = results[first]
         return found
 
@@ -278,7 +291,8 @@ class ReleasePlan:
                    if level != self.people.column(n).level}  # fmt: skip
         people = generalise(self.people, changed, hierarchies={n: ladders[n] for n in changed})
         assert self._found.left_out is not None  # noqa: S101 - a plan keeps its targets
-        return left_out(people, self._found.left_out)
+        cells = self._table.but(gone=self._found.emptied).emptied_cells
+        return left_out(empty_cells(people, cells), self._found.left_out)
 
     @typed
     def write(
@@ -345,6 +359,7 @@ class ReleasePlan:
             "levels": dict(best.levels),
             "columns_dropped": list(best.dropped),
             "suppressed": best.suppressed,
+            "cells_emptied": best.emptied,
             "people": len(self.people),
             "drawn_of": self.drawn_of,
             "sampled": self.sampled.to_dict(orient="records") if self.is_sample else [],
@@ -357,6 +372,7 @@ class ReleasePlan:
                 "nodes": proof.nodes, "counted": proof.counted, "skipped": proof.skipped,
                 "unsettled": proof.unsettled, "gap": proof.gap, "proved": proof.is_proved,
                 "seconds": proof.seconds,
+                "cells_emptied_at": proof.tried,
             },
         }  # fmt: skip
 

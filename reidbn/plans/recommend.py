@@ -19,8 +19,9 @@ from reidbn.inference.cut import MOST
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.proposed import propose_hierarchies
 from reidbn.microdata.table import People, refuse_emptied
-from reidbn.plans.losses import Loss, name_of, ways_of
-from reidbn.plans.nodes import Looked, Release, rows_of
+from reidbn.plans.emptying import emptied
+from reidbn.plans.losses import SEPARABLE, Loss, name_of, ways_of
+from reidbn.plans.nodes import TIE, Looked, Release, rows_of
 from reidbn.plans.plan import ReleasePlan
 from reidbn.plans.rising import Direction, direction_of
 from reidbn.plans.search import Certificate, Search
@@ -41,6 +42,7 @@ def recommend(
     population: float | None = None,
     hierarchies: Mapping[str, Any] | str | None = None,
     suppress_at_most: float = 0.0,
+    empty_at_most: float = 0.0,
     keep: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
     sample: float | None = None,
@@ -60,6 +62,7 @@ def recommend(
     or scenarios the limits hold under each.  `hierarchies` says how each column may be made coarser
     (rules such as "bands:5,10,20" too; "auto": rb.microdata.propose_hierarchies); a column without
     one is kept or dropped.  `suppress_at_most` is the share of people who may be left out,
+    `empty_at_most` the share of cells that may be emptied in place of it (by a heuristic),
     `keep` and `drop` are columns that stay as they are or go, `seconds` bounds the search.  With
     `sample` that share of the people is drawn first (by the `seed`), and the others are not
     released; targets are about those who are (`plan.sampled` tells both sides).  The
@@ -90,7 +93,10 @@ def recommend(
     share = probabilities_of([suppress_at_most], "suppress_at_most")[0]
     if share == 1:
         raise UsageError("suppress_at_most=1 leaves nobody; give a share, such as 0.02")
+    cells = probabilities_of([empty_at_most], "empty_at_most")[0]
     named = name_of(loss)
+    if cells:
+        _refuse_emptying(people, targets, loss)
     options = options_of(
         people, hierarchies, keep=names_of(keep, "keep"), drop=names_of(drop, "drop")
     )
@@ -102,13 +108,24 @@ def recommend(
     )  # fmt: skip
     search = Search(ways, table.look, table.falls, seconds)
     with fits_kept():
-        certificate = search.run()
-    if search.best is None:
+        certificate, best = search.run(), search.best
+        some = None
+        if cells:
+            some = emptied(table, search, floor(cells * len(people) * len(options) + 1e-9))
+            if some.best is not None and (best is None or some.best.loss < best.loss - TIE):
+                best = some.best
+            if best is not None:
+                certificate = some.certificate(certificate, search, best.loss)
+    if best is None:
         raise DataError(_nothing_found(table, certificate))
-    best, results = _looked_at_again(table, search.best)
-    search.seen[ways.number(best.node)] = best
+    also = () if some is None else tuple(one for one in some.found if one is not best)
+    best, results = _looked_at_again(table, best)
+    if best.emptied is None:
+        search.seen[ways.number(best.node)] = best
+    else:
+        also = (*also, best)
     return ReleasePlan(people, targets, named, certificate, table, search, best, results,
-                       len(whole), as_read)  # fmt: skip
+                       len(whole), as_read, also)  # fmt: skip
 
 
 def _refuse_secrets(people: People, targets: Sequence[Target]) -> None:
@@ -131,6 +148,26 @@ def _refuse_secrets(people: People, targets: Sequence[Target]) -> None:
             raise UsageError(
                 f"target {name}: it is missing for some people, and nothing says what a missing "
                 f"secret is; leave them out, or write a value in its place"
+            )
+
+
+def _refuse_emptying(people: People, targets: Sequence[Target], loss: Loss) -> None:
+    """Raise where cells cannot be emptied, or what that loses is not counted."""
+    if not people.is_partition:
+        raise UsageError(
+            "empty_at_most= empties cells of tables whose values match themselves alone: read the "
+            'table with missing="value", and release columns at one level'
+        )
+    if loss not in SEPARABLE:
+        raise UsageError(
+            f"empty_at_most= goes with a loss of each cell ({', '.join(SEPARABLE)}); "
+            f"{name_of(loss)} has none"
+        )
+    for t in targets:
+        if t.on_secret:
+            raise UsageError(
+                f"target {t.measure}: cells are emptied for limits on risks and so many alike, and "
+                f"not for what people alike tell of a secret: leave empty_at_most= out"
             )
 
 
@@ -223,6 +260,7 @@ def _direction(bases: Mapping[str, Assessment], target: Target) -> Direction | N
 def _looked_at_again(table: Release, best: Looked) -> tuple[Looked, dict[str, Assessment]]:
     """What is recommended, assessed anew; a plan counts only where every target is kept."""
     assert best.left_out is not None  # noqa: S101 - it keeps its targets
+    table = table if best.emptied is None else table.but(gone=best.emptied)
     results = table.assessed(best.node, ~best.left_out)
     risks = table.risks(best.node, ~best.left_out, results)
     for t in table.targets:

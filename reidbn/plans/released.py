@@ -95,7 +95,8 @@ def released_frame(people: People, source: pd.DataFrame) -> pd.DataFrame:
             f"the source has {counted(len(source), 'row')}, and somebody was read from row "
             f"{int(rows.max()) + 1:,}: name the table that the people were read from"
         )
-    table = source.iloc[rows].reset_index(drop=True)
+    table, emptied = source.iloc[rows].reset_index(drop=True), people.emptied
+    people = people.before_emptying
     for name in people.columns:
         if name not in table.columns:
             raise DataError(f'the source has no column "{name}": name what the people came from')
@@ -111,6 +112,8 @@ def released_frame(people: People, source: pd.DataFrame) -> pd.DataFrame:
             )
         if column.level or texts > len(np.unique(was)):
             table[name] = column.labels[codes]
+        if name in emptied:
+            table[name] = table[name].astype(object).where(~emptied[name], None)
     return table
 
 

@@ -43,16 +43,26 @@ class Certificate:
     """How much less than the best one a node that is not settled could lose, at most."""
     seconds: float
     out_of_time: bool = False
+    tried: int | None = None
+    """Ways at which single cells were emptied; None where that was not allowed."""
 
     @property
     def is_proved(self) -> bool:
-        return self.unsettled == 0
+        return self.unsettled == 0 and (self.tried is None or self.gap <= TIE)
 
     def __str__(self) -> str:
         skips = "".join(f"; {count:,} skipped: {why}" for why, count in self.skipped.items())
         looked = f"{self.counted:,} of {self.nodes:,} ways to release were counted{skips}"
         if self.is_proved:
             return f"{looked}. No other way is better: proved."
+        if self.tried is not None:
+            rest = "Which of the ways that empty no cell is best is not settled"
+            if not self.unsettled:
+                rest = "Of the ways that empty no cell the best was found: proved"
+            return (
+                f"{looked}. {rest}. At {self.tried:,} ways cells were emptied by a heuristic, "
+                f"which proves nothing: other cells could lose up to {self.gap:.3g} less."
+            )
         late = ", because the time was up" if self.out_of_time else ""
         less = f"up to {self.gap:.3g} less could be lost there"
         if not np.isfinite(self.gap):
@@ -86,7 +96,7 @@ class Search:
         """Look at nodes until the best one is found, or the time is up."""
         late = False
         for number in progress(self._pending(), "looking at ways to release"):
-            if self._is_late():
+            if self.is_late():
                 late = True
                 break
             self._climb(number)
@@ -102,13 +112,14 @@ class Search:
                 if self.bound[number] >= self.least - TIE:
                     break
                 yield number
-                if self._is_late():
+                if self.is_late():
                     return
 
     def _is_settled(self, number: int) -> bool:
         return bool(self.fails[number]) or number in self.seen
 
-    def _is_late(self) -> bool:
+    def is_late(self) -> bool:
+        """Whether the time is up."""
         return self.seconds is not None and time.monotonic() - self.start > self.seconds
 
     def _climb(self, number: int) -> None:
@@ -124,7 +135,7 @@ class Search:
                 high = middle
             else:
                 low = middle + 1
-            if self._is_late():
+            if self.is_late():
                 return
         self._at(path[low])
         if not self._is_settled(number):

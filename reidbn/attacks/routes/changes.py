@@ -30,7 +30,7 @@ from reidbn.attacks.routes.subject_data import providers, stands_on_the_table
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
 from reidbn.microdata.again import again
-from reidbn.microdata.generalise import left_out, released_at
+from reidbn.microdata.generalise import empty_cells, left_out, released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
 from reidbn.microdata.tallied import TalliedPeople
@@ -182,15 +182,18 @@ def released(
     hierarchies: Mapping[str, Any],
     kept: NDArray[np.bool_],
     measures: Sequence[str] | None = None,
+    *,
+    emptied: Mapping[str, NDArray[np.bool_]] | None = None,
 ) -> Assessment:
     """The assessment of the people who are kept, released at these levels: all measures, or some.
+
+    `emptied` says whose cells of which column are empty.
 
     Of some, nothing else of the assessment may be shown: the population was not asked for E[1/F].
     """
     inputs = result.inputs
-    people = left_out(
-        released_at(inputs.people, levels, hierarchies=dict(hierarchies)), ~np.asarray(kept)
-    )
+    people = released_at(inputs.people, levels, hierarchies=dict(hierarchies))
+    people = left_out(empty_cells(people, emptied or {}), ~np.asarray(kept))
     people = _as_given(inputs, people)
     subject = {name: np.asarray(values)[kept] for name, values in inputs.subject.items()}
     left = _left(inputs, people)
