@@ -142,16 +142,53 @@ class Diagram:
 
     def best(self) -> tuple[Fraction, int]:
         """The best value, and how many policies were tried: all there are, in whole numbers."""
+        value, _ = self._summed([lambda world, worth: worth])
+        return Fraction(int(value[0].max()), self.whole), value.shape[1]
+
+    def tied(self) -> tuple[Fraction, Fraction, dict[str, set[tuple[str, ...]]]]:
+        """Of the best policies: the highest P(attack), then eagerness; and where they differ."""
+        values, tables = self._summed([
+            lambda world, worth: worth,
+            lambda world, _: any(self.rank(d, world[d]) for d in self.decisions),
+            lambda world, _: sum(self.rank(d, world[d]) for d in self.decisions),
+        ])  # fmt: skip
+        good = np.flatnonzero(values[0] == values[0].max())
+        attack = values[1][good].max()
+        eager = values[2][good][values[1][good] == attack].max()
+        differ = {}
+        counts = [len(every) for every in tables.values()]
+        numbers = np.unravel_index(good, counts)
+        for (name, every), number in zip(tables.items(), numbers, strict=True):
+            cases = product(*(self.states(p) for p in self.decisions[name].get("sees", [])))
+            several = [len(np.unique(column)) > 1 for column in every[number].T]
+            differ[name] = {case for case, more in zip(cases, several, strict=True) if more}
+        return Fraction(int(attack), self.whole), Fraction(int(eager), self.whole), differ
+
+    def rank(self, name: str, option: str) -> int:
+        """How eager an option is, of twice one."""
+        options = self.states(name)
+        return 2 * options.index(option) // (len(options) - 1)  # from holding back upwards
+
+    def eagerness(self, policy: Policy) -> tuple[Fraction, Fraction]:
+        """P(attack) and how eager the options are under a policy."""
+        total = [0, 0]
+        for world, chance, _ in self.worlds():
+            if all(policy[d][self.seen(d, world)] == world[d] for d in policy):
+                rank = sum(self.rank(d, world[d]) for d in policy)
+                total = [total[0] + chance * (rank > 0), total[1] + chance * rank]
+        return Fraction(total[0], self.whole), Fraction(total[1], self.whole)
+
+    def _summed(self, what: Any) -> tuple[Any, dict[str, Any]]:
+        """Sums over all worlds under every policy there is, and each decision's policies."""
         worlds = [w for w in self.worlds() if w[1]]
-        weight = np.array([chance * worth for _, chance, worth in worlds], dtype=np.int64)
-        fits = []
+        weight = [[chance * of(world, worth) for world, chance, worth in worlds] for of in what]
+        every = np.ones((1, len(worlds)), dtype=np.int64)
+        tables = {}
         for name, spec in self.decisions.items():
             cases = [*product(*(self.states(p) for p in spec.get("sees", [])))]
             case = [cases.index(self.seen(name, world)) for world, *_ in worlds]
             option = [self.states(name).index(world[name]) for world, *_ in worlds]
-            every = product(range(len(self.states(name))), repeat=len(cases))
-            fits.append((np.array([*every], dtype=np.int64)[:, case] == option).astype(np.int64))
-        every = weight[None]
-        for one in fits:
-            every = (every[:, None] * one).reshape(-1, len(weight))
-        return Fraction(int(every.sum(axis=1).max()), self.whole), len(every)
+            tables[name] = np.array([*product(range(len(self.states(name))), repeat=len(cases))])
+            fits = (tables[name][:, case] == option).astype(np.int64)
+            every = (every[:, None] * fits).reshape(-1, len(worlds))
+        return np.array(weight, dtype=np.int64) @ every.T, tables

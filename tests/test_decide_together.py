@@ -1,5 +1,6 @@
 """Attackers who decide together without seeing what the other sees, against every policy."""
 
+import json
 from itertools import product
 
 import numpy as np
@@ -46,6 +47,57 @@ def test_what_forgets_is_the_best_of_all_policies():
 @pytest.mark.slow
 def test_what_forgets_is_the_best_of_all_policies_of_many():
     assert best_where_it_forgets(200, seed=12) >= 100
+
+
+def declared_backwards(words):
+    """The same model, its decisions declared and its nodes seen in the other order."""
+    file = json.loads(words)
+    file["decisions"] = dict(reversed(file["decisions"].items()))
+    for node in file["decisions"].values():
+        node["sees"] = node.get("sees", [])[::-1]
+    return json.dumps(file)
+
+
+def ties_of_teams(diagrams, seed):
+    """How many had ties, all of them as every policy there is says."""
+    rng = np.random.default_rng(seed)
+    several = 0
+    for _ in range(diagrams):
+        words, diagram = small(rng, decisions=2, forgets=True, ties=True)
+        attack = rb.loads(words)
+        if inside(rb.decide).order_of(attack)[0]:
+            continue  # one of them is solved for itself
+        found = rb.decide(attack)
+        policy = policy_of(found, diagram)
+        attacks, eager, differ = diagram.tied()
+        assert diagram.value(policy) == diagram.best()[0], words
+        assert diagram.eagerness(policy) == (attacks, eager), words
+        assert found.attacks == pytest.approx(float(attacks), abs=1e-12)
+        for name, choice in found.choices.items():
+            cases = product(*(diagram.states(p) for p in diagram.decisions[name]["sees"]))
+            seen = found.seen[name].reshape(-1) > 0
+            flags = np.broadcast_to(choice.tied, found.seen[name].shape).reshape(-1)
+            for case, flag, ever in zip(cases, flags, seen, strict=True):
+                if ever:
+                    assert flag == (case in differ[name]), (words, name, case)
+        if found.policy["tied"].any():
+            several += 1
+            assert "worth the same" in str(found)
+            assert "worth the same" in found.to_dict()["notes"][0]
+        again = rb.decide(rb.loads(declared_backwards(words)))
+        assert again.risk == pytest.approx(found.risk, abs=1e-12), words
+        assert again.chances == {d: pytest.approx(p) for d, p in found.chances.items()}
+    return several
+
+
+def test_of_joint_policies_worth_the_same_it_is_the_one_that_attacks_most():
+    """The lower risk was told, by which decision was declared first, and nothing of a tie."""
+    assert ties_of_teams(40, seed=5) >= 5
+
+
+@pytest.mark.slow
+def test_of_joint_policies_worth_the_same_it_is_the_one_that_attacks_most_of_many():
+    assert ties_of_teams(600, seed=6) >= 60
 
 
 @pytest.mark.wide

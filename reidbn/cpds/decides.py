@@ -67,10 +67,11 @@ class Decides(_CPD):
 def eagerness(options: tuple[str, ...]) -> list[int]:
     """Positions of the options, the one that goes first where several are worth the same first.
 
-    That is `yes`, if there is one, and else the later: options stand from holding back upwards.
+    That is `yes`, if there is one, and else the later: options stand from holding back upwards,
+    which goes last wherever it stands.
     """
     order = list(range(len(options)))[::-1]
-    return sorted(order, key=lambda i: options[i] != YES)
+    return sorted(order, key=lambda i: (options[i] != YES, i == holds_back(options)))
 
 
 def holds_back(options: tuple[str, ...]) -> int:

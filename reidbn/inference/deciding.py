@@ -16,7 +16,9 @@ they are few, and the best is taken:
     max_a sum_s max_d sum_u W(u, s, d) [a takes in u what it says]                        (2)
 
 over the policies a of all decisions but one, which sees s and takes d; W is utility times chance,
-summed for each case that all of them see.  Where they are too many, single policies are updated
+summed for each case that all of them see.  Of policies that are worth the same it is the one with
+the highest P(attack), then the one whose options are the most eager, decision by decision; in which
+order anything was declared has no say.  Where they are too many, single policies are updated
 until none is better alone, from several starts: the policy is local, may be worse than the best,
 and no answer is built on it.
 """
@@ -64,7 +66,9 @@ class Choice:
 
     policy: Array
     worth: Array
-    tied: NDArray[np.bool_]  # whether another option was as good, without the last axis
+    tied: NDArray[np.bool_]
+    """Whether another option was as good, by itself or in another policy of those who decide
+    together: without the last axis."""
 
 
 @dataclass(frozen=True)
@@ -201,20 +205,24 @@ class Solver:
     def solve(self) -> Solved:
         sure, local = order_of(self.attack)
         network, choices = self.network, {}
-        is_best = True
+        is_best, tied = True, dict[str, NDArray[np.bool_]]()
         for decision in sure:
             choices[decision] = self.choice(decision, network)
             network = self.put(network, decision, choices[decision].policy)
         if local:
-            network, is_best = self._together(network, local)
+            network, is_best, tied = self._together(network, sorted(local))
             for decision in local:
+                choice = self.choice(decision, network)
                 choices[decision] = replace(
-                    self.choice(decision, network), policy=network.factors[decision].table
-                )
+                    choice, policy=network.factors[decision].table,
+                    tied=choice.tied | tied.get(decision, False),
+                )  # fmt: skip
         return Solved(network, choices, () if is_best else local, tuple(self.payoffs.values()))
 
-    def _together(self, network: Network, local: Sequence[str]) -> tuple[Network, bool]:
-        """Decisions that cannot be solved for themselves, and whether no policy is better."""
+    def _together(
+        self, network: Network, local: Sequence[str]
+    ) -> tuple[Network, bool, dict[str, NDArray[np.bool_]]]:
+        """Decisions that cannot be solved for themselves, whether no policy is better, and ties."""
         if any((self.temperatures[d] > 0).any() for d in local):
             raise UsageError(
                 f"{self.attack.name}: {', '.join(local)} have to be decided together, since what "
@@ -225,33 +233,40 @@ class Solver:
         if best is None:
             if not self.may_be_local:
                 self._refuse_local(local)
-            return self._one_at_a_time(network, local), False
-        return self._settled(best, local), True  # as good, and ties as of one decision
+            return self._one_at_a_time(network, local), False, {}
+        network, tied = best
+        return self._settled(network, local), True, tied  # as good, and ties as of one decision
 
-    def _best_of_all(self, network: Network, local: Sequence[str]) -> Network | None:
-        """The best policy by equation (2); None where there are too many to try."""
+    def _best_of_all(
+        self, network: Network, local: Sequence[str]
+    ) -> tuple[Network, dict[str, NDArray[np.bool_]]] | None:
+        """The best policy by equation (2), and ties; None where there are too many to try."""
         tried = Tried.of(network, local)
         if tried.cells(self.payoffs.values(), local) > MOST_TOGETHER or not tried.are_few:
             return None
         even = _given_what_is_seen(network, {*tried.common})
         names = [*tried.common, *tried.left, *tried.own(tried.last)]
-        total, _, size = self._weighed(names, {*local}, even)
+        total, chance, size = self._weighed(names, {*local}, even)
         rows = (*total.shape[:2], *(network.size(n) for n in tried.common))
         scale = prod(network.size(n) for n in (*tried.common, *local))
         near = ROUNDING * np.broadcast_to(
             size.reshape(*size.shape[:2], *(1 for _ in tried.common)), rows
         )  # fmt: skip
-        which = tried.best(scale * total.reshape(prod(rows), -1), near.reshape(-1))
+        chance = np.broadcast_to(chance, (*rows[:2], *chance.shape[2:]))
+        total, chance = (scale * table.reshape(prod(rows), -1) for table in (total, chance))
+        which, tied = tried.best(total, chance, near.reshape(-1))
+
+        def placed(d: str, table: Array) -> Array:
+            """A table by case, what d sees for itself and options, by parents."""
+            order = [*tried.common, *tried.own(d)]
+            table = table.reshape(*rows[:2], *(network.size(n) for n in order))
+            axes = [2 + order.index(n) for n in _family(network, d)]
+            return _by_parents(network, d, table.transpose(0, 1, *axes))
+
         for d, number in zip(tried.others, np.unravel_index(which, tried.counts), strict=True):
-            own = [n for n in tried.own(d) if n != d]
-            taken = tried.policies(d)[number].reshape(
-                *rows, *(network.size(n) for n in own), network.size(d)
-            )
-            order = [*tried.common, *own]
-            axes = [2 + order.index(n) for n in _family(network, d)[:-1]]
-            taken = _by_parents(network, d, taken.transpose(0, 1, *axes, -1))
-            network = self.put(network, d, taken)
-        return self.put(network, tried.last, self.choice(tried.last, network).policy)
+            network = self.put(network, d, placed(d, tried.policies(d)[number]))
+        network = self.put(network, tried.last, self.choice(tried.last, network).policy)
+        return network, {d: placed(d, table)[..., 0] > 0 for d, table in tied.items()}
 
     def _refuse_local(self, local: Sequence[str]) -> None:
         """Raise: another policy may be worth more, and its risk be higher, than the one found."""
@@ -311,7 +326,8 @@ class Tried:
 
     @classmethod
     def of(cls, network: Network, decisions: Sequence[str]) -> Tried:
-        return cls(network, {d: _family(network, d) for d in decisions})
+        families = {d: _family(network, d) for d in decisions}
+        return cls(network, {d: [*sorted(family[:-1]), d] for d, family in families.items()})
 
     @cached_property
     def common(self) -> list[str]:
@@ -366,26 +382,83 @@ class Tried:
         every = [*product(eagerness(options), repeat=prod(seen))]
         return np.asarray(np.eye(len(options))[np.array(every)].reshape(-1, *seen, len(options)))
 
-    def best(self, worth: Array, near: Array) -> NDArray[np.intp]:
-        """Row by row the first policy of the others that is within `near` of the best."""
+    def best(
+        self, worth: Array, chance: Array, near: Array
+    ) -> tuple[NDArray[np.intp], dict[str, Array]]:
+        """Row by row the policy of the others within `near` of the best that attacks most.
+
+        And where a policy as good takes another option: row x what is seen x options, of each.
+        """
         names = [*self.left, *self.own(self.last)]
         k = len(names)
         operands: list[Any] = [np.ones(self.shape), [*range(k)]]
         for i, d in enumerate(self.others):
             operands += [self.policies(d), [k + i, *(names.index(n) for n in self.own(d))]]
         fits = np.einsum(*operands, [*range(k, k + len(self.others)), *range(k)])
+        options = self.network.states[self.last]
         seen = prod(map(self.network.size, self.own(self.last)))
         fits = fits.reshape(prod(self.counts), -1, seen).transpose(2, 1, 0)
-        worth = worth.reshape(len(worth), -1, seen).transpose(2, 0, 1)
+
+        def summed(table: Array, rows: NDArray[np.intp]) -> Array:
+            """What the last one sees x options x row x policy of the others."""
+            by_case = table[rows].reshape(len(rows), -1, seen).transpose(2, 0, 1) @ fits
+            return np.asarray(by_case.reshape(-1, len(options), *by_case.shape[1:]))
+
+        eager = eagerness(options)
         found = np.empty(len(near), dtype=np.intp)
+        tied = {d: np.zeros((len(near), *self._cells(d))) for d in self.families}
         step = max(1, MOST_TRIED // (seen * prod(self.counts)))
         for start in range(0, len(near), step):
-            part = slice(start, start + step)
-            each = worth[:, part] @ fits
-            each = each.reshape(-1, self.network.size(self.last), *each.shape[1:])
+            rows = np.arange(start, min(start + step, len(near)))
+            each = summed(worth, rows)
             value = each.max(axis=1).sum(axis=0)
-            found[part] = (value >= value.max(axis=-1, keepdims=True) - near[part, None]).argmax(-1)
-        return found
+            good = value >= value.max(axis=-1, keepdims=True) - near[rows, None]
+            found[rows] = good.argmax(axis=-1)
+            several = good.sum(axis=-1) > 1
+            rows, each, good = rows[several], each[:, :, several], good[several]
+            if not len(rows):
+                continue
+            as_good = each >= each.max(axis=1, keepdims=True) - near[rows, None]
+            self._note_ties(tied, rows, good, as_good)
+            taken = np.array(eager)[as_good[:, eager].argmax(axis=1)][:, None]
+            for weight in self._attacking(names):
+                most = summed(chance * weight, rows)
+                most = np.take_along_axis(most, taken, axis=1).sum(axis=(0, 1))
+                most = np.where(good, most, -1.0)
+                good &= most >= most.max(axis=-1, keepdims=True) - ROUNDING * len(self.families)
+            found[rows] = good.argmax(axis=-1)
+        return found, tied
+
+    def _cells(self, decision: str) -> tuple[int, int]:
+        """Cases of what one sees for itself, and its options."""
+        *seen, options = map(self.network.size, self.own(decision))
+        return prod(seen), options
+
+    def _attacking(self, names: Sequence[str]) -> list[Array]:
+        """Whether anybody attacks, and how eager the options are: each flat over the names."""
+        calm, eager = np.ones(self.shape), np.zeros(self.shape)
+        for d in self.families:
+            options = self.network.states[d]
+            rank = np.empty(len(options))
+            rank[eagerness(options)] = np.linspace(1.0, 0.0, len(options))
+            along = [-1 if n == d else 1 for n in names]
+            calm = calm * (np.arange(len(options)) == holds_back(options)).reshape(along)
+            eager = eager + rank.reshape(along)
+        return [(1.0 - calm).reshape(-1), eager.reshape(-1)]
+
+    def _note_ties(
+        self, tied: Mapping[str, Array], rows: NDArray[np.intp],
+        good: NDArray[np.bool_], as_good: NDArray[np.bool_],
+    ) -> None:  # fmt: skip
+        """Write where policies as good differ: `good` of the others, `as_good` of the last."""
+        by_policy = good.reshape(len(rows), *self.counts)
+        for i, d in enumerate(self.others):
+            axes = tuple(j + 1 for j in range(len(self.others)) if j != i)
+            policies = self.policies(d).reshape(self.counts[i], -1)
+            ever = by_policy.any(axis=axes).astype(float) @ policies > 0
+            tied[d][rows] = (ever.reshape(len(rows), *self._cells(d)).sum(-1) > 1)[..., None]
+        ever = (as_good & good).any(axis=-1)  # what is seen x options x row
+        tied[self.last][rows] = (ever.sum(axis=1) > 1).T[..., None]
 
 
 def chance_seen(network: Network, decision: str) -> Array:

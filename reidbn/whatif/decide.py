@@ -49,6 +49,10 @@ _HOW = {
     "one decision sees another has forgotten, and its risk may be higher. Let later decisions see "
     "what earlier ones saw",
 }
+_TIED = (
+    "Where options or policies are worth the same, the attacker attacks: of those that are tied it "
+    "is the one with the highest P(attack), and the risk of another may be another."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +141,8 @@ class Decision:
 
         `takes` is the option with the highest chance `p`, `happens` how likely this is what is
         seen, `worth` what the option is worth then, `ahead` how much more than the next best;
-        `tied` says that another option is worth the same.  What is never seen is left out.
+        `tied` says that another option is worth the same, or is taken in another policy that is, of
+        those who decide together.  What is never seen is left out.
         """
         import pandas as pd
 
@@ -305,9 +310,12 @@ class Decision:
 
     def __str__(self) -> str:
         lines = [repr(self), self.policy.to_string(index=False), self.in_words.capitalize() + "."]
-        if self.policy["tied"].any():
-            lines.append("Where options are worth the same, the attacker attacks.")
-        return "\n".join([*lines, *self.notes])
+        return "\n".join([*lines, *self._said])
+
+    @cached_property
+    def _said(self) -> tuple[str, ...]:
+        """What is said beside it: ties, and what came up on the way."""
+        return (*([_TIED] if self.policy["tied"].any() else []), *self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Every number, without people's own."""
@@ -323,7 +331,7 @@ class Decision:
             "unit": self.unit,
             "chances": self.chances,
             "policy": self.policy.to_dict("records"),
-            **({"notes": self.notes} if self.notes else {}),
+            **({"notes": self._said} if self._said else {}),
         }
 
     plot = late("reidbn.report.decision_figures:draw_decision")
