@@ -53,6 +53,8 @@ class Agreement:
     """The cells of person i are of_person[i] to of_person[i + 1] of `cell_value`."""
     cell_value: NDArray[np.int32] = field(repr=False)
     value_feature: NDArray[np.int32] = field(repr=False)
+    value_of: Ints = field(repr=False)
+    """The first value of each feature."""
     tolerance: float = 0.2
     years: float = 2
 
@@ -181,6 +183,7 @@ def agreement(
         of_person=np.concatenate(([0], np.cumsum(counts))),
         cell_value=value[by_person].astype(np.int32),
         value_feature=np.repeat(np.arange(len(seen.schema)), sizes).astype(np.int32),
+        value_of=first[:-1],
         tolerance=tolerance,
         years=years,
     )

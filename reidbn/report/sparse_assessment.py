@@ -10,6 +10,8 @@ from typing import Any
 
 from reidbn.above import is_above
 from reidbn.attacks.linkage.columns import SparsePeople
+from reidbn.attacks.linkage.model_truth import measure_of
+from reidbn.attacks.linkage.plausible import FITS_NOBODY, WHAT, if_plausible
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.errors import UsageError
 from reidbn.report import assessment_results as results
@@ -20,11 +22,13 @@ from reidbn.report.page import (
     UNSAFE,
     Section,
     Sheet,
+    Shown,
     first_screen,
     in_numbers,
     left_aside,
     numbers_of,
     stands_on,
+    telling_of,
 )
 from reidbn.report.telling import OWN_COPY, Telling
 from reidbn.report.thresholds import Choice, RiskLimit
@@ -63,6 +67,7 @@ def sheet(
         sections=(
             Section("The risk of every person", shown=[results.curves(result, telling)]),
             in_numbers(result, telling),
+            *_wrong_facts(result, telling),
             threat.threat_model(result, telling),
             left_aside(result, telling),
             stands_on(result, telling),
@@ -88,6 +93,12 @@ def _verdict(
     if "wrong_person" in result.risks:
         named = telling.mean_in_words(result.risk("wrong_person"))
         told.append(f"A stranger is named in their place with probability {named}, on average.")
+    if (found := if_plausible(result)) is not None:
+        either = [telling.measure_in_words(m) for m in found.measures().values()]
+        told.append(
+            f"Both are of wrong facts that fit nobody; where these are somebody else's values, it "
+            f"is {either[0]} and {either[1]}."
+        )
     if limit is None:
         return told, PLAIN
     above = int(is_above(result.risk(limit.measure), limit.value).sum())
@@ -98,11 +109,32 @@ def _verdict(
     return told, UNSAFE if above else SAFE
 
 
+def _wrong_facts(result: Assessment, telling: Telling) -> list[Section]:
+    """What the model says, beside what is drawn where wrong facts are somebody else's values."""
+    found = if_plausible(result)
+    if found is None:
+        return []
+    rows = [
+        [WHAT[event], telling.mean_in_short(result.risk(measure_of(result, event))),
+         telling.measure_in_words(m), telling.interval_in_words(m) or "-"]
+        for event, m in found.measures().items()
+    ]  # fmt: skip
+    heads = ["event", "wrong facts fit nobody", "somebody else's values", "95 % interval"]
+    text = [f"{FITS_NOBODY[:1].upper()}{FITS_NOBODY[1:]}. The second is drawn, the first is not."]
+    shown = Shown("What wrong facts do: by the model, and drawn", heads, rows)
+    return [Section("Where wrong facts are somebody else's values", text=text, shown=[shown])]
+
+
 def numbers(
     result: Assessment, threshold: Choice | None, release: str | None, *, custodian: bool
 ) -> dict[str, Any]:
     """Every number of the report, and the cross-check."""
     refuse_classes(threshold, release)
-    return numbers_of(result, custodian=custodian) | {
-        "crosscheck": {"passed": result.crosscheck.passed}
-    }
+    own, telling = {}, telling_of(result, custodian=custodian)
+    if (found := if_plausible(result)) is not None:
+        own["wrong_facts_somebody_elses"] = {
+            event: {**telling.number(m), "interval": telling.ends(m), "words": m.words}
+            for event, m in found.measures().items()
+        }
+    passed = {"crosscheck": {"passed": result.crosscheck.passed}}
+    return numbers_of(result, custodian=custodian) | own | passed

@@ -13,5 +13,6 @@ __getattr__ = face(
     },
     {
         "experiments": "PRINTED",
+        "plausible": "if_plausible plausible",
     },
 )

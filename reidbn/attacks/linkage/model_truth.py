@@ -6,6 +6,7 @@ sampling.  What decides is not taken from the model: which facts, who fits them,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +129,7 @@ def linkage_truth(
         np.arange(len(people)) if result.inputs.individuals is None else result.inputs.individuals
     )
     who = np.sort(rng.integers(len(asked), size=draws))
-    coins = _coins(result, who, rng)
+    coins = coins_of(result, who, rng)
     curves = curves_of(people, known_of(result.inputs.scenario))
     if truth is not None and not isinstance(people, KinPeople):
         raise UsageError("truth= is about relatives: assess linkage-family on rb.read_kin(...)")
@@ -146,7 +147,7 @@ def linkage_truth(
                 seen[row] = False
                 if wrong == "plausible":
                     seen[row] = fits_value(curves.agreement, int(facts[some[row]]), person, rng)
-            record[i] = _named(seen, person, coin, curves.lineup)
+            record[i] = named(seen.sum(axis=0), len(seen), person, coin, curves.lineup)
     right = record == np.asarray(asked)[who]
     nobody = record == NOBODY
     happened = dict(zip(EVENTS, (right, ~right & ~nobody, nobody), strict=True))
@@ -161,44 +162,50 @@ def measure_of(result: Assessment, event: str) -> str:
     return event if event in result.risks else OVERALL
 
 
-def _named(seen: NDArray[np.bool_], person: int, coin: dict[str, int], lineup: int) -> int:
+def named(scores: Ints, known: int, person: int, coin: Mapping[str, int], lineup: int) -> int:
     """Whose record is named (the person's, where it is in the line-up); -1 where nobody's is."""
-    scores = seen.sum(axis=0)
     if not coin["in_release"]:
         scores[person] = -1
     best = int(scores.max())
     first = np.flatnonzero(scores == best)
-    careful = not coin["takes_best"] and best < len(seen)
+    careful = not coin["takes_best"] and best < known
     if careful or first.size > lineup or (best < 1 and person not in first):
         return NOBODY
     return person if person in first else int(first[0])
 
 
 def _people_of(result: Any) -> SparsePeople:
+    why = why_not_acted(result)
+    if why:
+        raise UsageError(why)
+    people: SparsePeople = result.inputs.people
+    return people
+
+
+def why_not_acted(result: Any) -> str:
+    """Why an assessment cannot be acted out here, and what can; empty where it can."""
     people = result.inputs.people if isinstance(result, Assessment) else None
     if not isinstance(people, SparsePeople):
-        raise UsageError('linkage_truth needs r = rb.assess("linkage", sparse, scenario=...)')
+        return 'linkage_truth needs r = rb.assess("linkage", sparse, scenario=...)'
     gone = [name for name in COINS if name not in result.attack.nodes]
     if gone:
-        raise UsageError(
+        return (
             f"{result.attack.name} has no node {gone[0]}: the model linkage is acted out, with the "
             f"nodes {', '.join(COINS)}"
         )
     asked = {event: result.questions.get(measure_of(result, event)) for event in EVENTS}
     if asked[IDENTIFIED] is None or dict(asked[IDENTIFIED].wanted) != {IDENTIFIED: "yes"}:
-        raise UsageError("no question of the assessment is whether identified=yes")
+        return "no question of the assessment is whether identified=yes"
     if any(measure_of(result, m) == OVERALL for m in EVENTS[1:]) or any(
         q.given for q in result.questions.values()
     ):
-        raise UsageError("the attack is acted out forward, without evidence: leave given= out")
+        return "the attack is acted out forward, without evidence: leave given= out"
     if result.inputs.done or result.inputs.scenario.nodes:
-        raise UsageError(
-            "the attack is acted out as it happens: leave do= and scenarios with nodes out"
-        )
-    return people
+        return "the attack is acted out as it happens: leave do= and scenarios with nodes out"
+    return ""
 
 
-def _coins(result: Assessment, who: Ints, rng: np.random.Generator) -> dict[str, Ints]:
+def coins_of(result: Assessment, who: Ints, rng: np.random.Generator) -> dict[str, Ints]:
     """The states of the nodes that chance decides, an attempt each; yes is 1."""
     table = result.subject_table
     columns = {name: np.asarray(values) for name, values in table.columns.items()}

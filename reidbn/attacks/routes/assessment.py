@@ -272,9 +272,11 @@ class Assessment(Result):
         return found
 
     def remarks(self) -> tuple[str, ...]:
-        """Of the table, of what may be known, and of the population."""
+        """Of the table, of what may be known, of wrong facts, and of the population."""
         fits = self.population.notes if self.population else ()
-        return (*self.table.notes, *self.groups.notes, *fits)
+        return (*self.table.notes, *self.groups.notes, *self._of_wrong_facts(), *fits)
+
+    _of_wrong_facts = late("reidbn.attacks.linkage.plausible:remarks")
 
     def _ids(self) -> NDArray[Any] | None:
         ids, rows = self.inputs.people.who, self.inputs.individuals
