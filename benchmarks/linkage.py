@@ -2,8 +2,8 @@
 
     nice python -m benchmarks.linkage         writes benchmarks/results/linkage.md and two pictures
 
-The grid: rb.assess("linkage") on 2,692 made-up records of 629 features, acted out 20,000 times by
-rb.linkage_truth for each of eight settings (no wrong facts, 10 and 20 % that fit nobody, 10 % that
+The grid: rb.assess("linkage") of 800 people drawn from 2,692 made-up records of 629 features, acted
+out 20,000 times by rb.linkage_truth for each of eight settings (no wrong facts, 10 and 20 % that fit nobody, 10 % that
 are somebody else's value; the person in the table for sure, or with the chance .7).  People are put
 in ten bins by predicted risk; a bin is inside where the 95 % interval of what happened holds the
 mean prediction.  Of wrong facts that are somebody else's the model tells an upper bound; what is
@@ -19,7 +19,7 @@ import reidbn as rb
 from reidbn.attacks.linkage import Effort, SparsePeople, plausible
 
 RESULTS = Path(__file__).parent / "results"
-PEOPLE, ATTEMPTS, BINS, DRAWN = 2_692, 20_000, 10, 200
+PEOPLE, ASKED, ATTEMPTS, BINS, DRAWN = 2_692, 800, 20_000, 10, 200
 WRONG = [("no wrong facts", 0.0, "garbled"), ("10 % wrong", 0.1, "garbled"),
          ("20 % wrong", 0.2, "garbled"), ("10 % somebody else's", 0.1, "plausible")]  # fmt: skip
 COSTS = """
@@ -50,14 +50,15 @@ def grid():
     found = []
     for name, p_wrong, how in WRONG:
         for p_in in (1.0, 0.7):
-            r = rb.assess("linkage", people, set={"p_wrong": p_wrong, "p_in_release": p_in})
+            r = rb.assess("linkage", people, individuals=ASKED, seed=1,
+                          set={"p_wrong": p_wrong, "p_in_release": p_in})  # fmt: skip
             truth = rb.linkage_truth(r, draws=ATTEMPTS, seed=7, wrong=how)
             bins = truth.reliability("identified", bins=BINS)
             told = {
                 event: truth.predicted(event).mean() for event in ("identified", "wrong_person")
             }
             if how == "plausible":
-                drawn = plausible(r, draws=DRAWN * PEOPLE, seed=11)
+                drawn = plausible(r, draws=DRAWN * ASKED, seed=11)
                 bins["predicted"] = in_the_same_bins(truth, drawn.shares["identified"])
                 told |= {event: m.value for event, m in drawn.measures().items()}
             outside = (bins["predicted"] > bins["high"]) | (bins["predicted"] < bins["low"])

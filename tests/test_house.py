@@ -81,6 +81,7 @@ DOORS = {
         "reidbn.attacks.routes.readings:write_restricted",
         "reidbn.report.assessment_report:numbers",
         "reidbn.report.assessment_sure:intervals",
+        "reidbn.attacks.linkage.plausible:remarks",
         "reidbn.report.assessment_report:report",
         "reidbn.report.assessment_report:write_html",
         "reidbn.report.assessment_report:write_json",
@@ -98,7 +99,7 @@ DOORS = {
     "cpds/protocol.py": {"reidbn.inference.pgmpy_bridge:cpd_to_pgmpy"},
     "attacks/family/neighbourhood.py": {"reidbn.attacks.family.checked:check"},
     "attacks/family/kin.py": {"reidbn.attacks.family.neighbourhood:family_experiments"},
-    "microdata/sparse.py": {"reidbn.microdata.sparsity:describe"},
+    "microdata/sparse.py": {"reidbn.microdata.sparsity:describe", "reidbn.microdata.noise:noisy"},
     "microdata/sparsity.py": {"reidbn.report.sparse_figures:figure"},
     "microdata/table.py": {
         "reidbn.microdata.generalise:compared_with",

@@ -57,6 +57,8 @@ class Agreement:
     """The first value of each feature."""
     tolerance: float = 0.2
     years: float = 2
+    reach: tuple[float, float] = (0.0, 0.0)
+    """What else fits: a number within this share of what is known, years and dates within years."""
 
     @property
     def people(self) -> int:
@@ -146,7 +148,8 @@ def agreement(
     value, the ends included), a year or a date within `years`; everything else the same.  present:
     any value.  modal: both have something unusual, where the commonest content (nothing is one)
     has more than a share `modal` of the people.  `together` makes features that the feature table
-    puts together one fact.
+    puts together one fact.  Of a table with noise numbers, years and dates are known as they were,
+    and fit what noise may have made out of them.
     """
     if match not in MATCHES:
         raise UsageError(f'match="{match}"; {did_you_mean(match, MATCHES)}')
@@ -155,20 +158,23 @@ def agreement(
     if not 0 <= years <= 100:
         raise UsageError(f"years={years}; it must lie between 0 and 100")
     seen = sparse.unusual(modal) if match == "modal" else sparse
-    sizes = np.array([labels.size for labels in seen.labels], dtype=np.int64)
+    known, far = seen.as_known, match == "tolerance"
+    reach = round(tolerance * far + seen.noise[0], 12), round(years * far + seen.noise[1], 12)
+    sizes = np.array([labels.size for labels in known.labels], dtype=np.int64)
     first = np.concatenate(([0], np.cumsum(sizes)))
     feature = np.repeat(np.arange(len(seen.schema)), np.diff(seen.start))
-    value = first[feature] + seen.codes
-    order = np.lexsort((seen.rows, value))
-    ends = np.concatenate(([0], np.cumsum(np.bincount(value, minlength=int(first[-1])))))
-    low, high = ends[:-1].copy(), ends[1:].copy()
-    for j, (one, labels) in enumerate(zip(seen.schema, seen.labels, strict=True)):
+    value = first[feature] + known.codes
+    order, ends = _by_value(seen, feature)
+    low, high = np.empty(int(first[-1]), np.int64), np.empty(int(first[-1]), np.int64)
+    for j, one in enumerate(seen.schema):
         here = slice(first[j], first[j + 1])
         if match in ("present", "modal"):
-            low[here], high[here] = ends[first[j]], ends[first[j + 1]]
-        elif match == "tolerance" and one.kind in (NUMBER, YEAR, DATE):
-            near = _near(one.kind, labels.tolist(), tolerance, years)
-            low[here], high[here] = (ends[first[j] + side] for side in near)
+            low[here], high[here] = ends[j][0], ends[j][-1]
+        elif one.kind in (NUMBER, YEAR, DATE) and reach[one.kind != NUMBER]:
+            near = _near(one.kind, known.labels[j].tolist(), seen.labels[j].tolist(), *reach)
+            low[here], high[here] = (ends[j][side] for side in near)
+        else:
+            low[here], high[here] = ends[j][:-1], ends[j][1:]
     by_person = np.argsort(seen.rows, kind="stable")
     counts = np.bincount(seen.rows, minlength=seen.people)
     facts, fact_of = _facts(seen, together=together)
@@ -186,7 +192,18 @@ def agreement(
         value_of=first[:-1],
         tolerance=tolerance,
         years=years,
+        reach=reach,
     )
+
+
+def _by_value(sparse: Sparse, feature: Ints) -> tuple[Ints, list[Ints]]:
+    """Cells in the order of feature and value; where the values of each feature begin and end."""
+    sizes = [labels.size for labels in sparse.labels]
+    first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    shown = first[feature] + sparse.codes
+    ends = np.concatenate(([0], np.cumsum(np.bincount(shown, minlength=int(first[-1])))))
+    order = np.lexsort((sparse.rows, shown))
+    return order, [ends[first[j] : first[j + 1] + 1] for j in range(len(sizes))]
 
 
 def _facts(sparse: Sparse, *, together: bool) -> tuple[tuple[tuple[int, ...], ...], Ints]:
@@ -201,28 +218,32 @@ def _facts(sparse: Sparse, *, together: bool) -> tuple[tuple[tuple[int, ...], ..
     return tuple(tuple(features) for features in found.values()), fact_of
 
 
-def _near(kind: str, values: Sequence[Any], tolerance: float, years: float) -> tuple[Ints, Ints]:
-    """For each of the sorted values, the first that it agrees with and the one after the last.
+def _near(
+    kind: str, known: Sequence[Any], shown: Sequence[Any], tolerance: float, years: float
+) -> tuple[Ints, Ints]:
+    """For each known value, the first of the sorted ones that it fits and the one after the last.
 
     Numbers are compared as they are written, in whole multiples of their last digit: 12 is within
     20 % of 10, where 0.2 * 10 of floats may say otherwise.
     """
-    share = Fraction(Decimal(str(tolerance)))
+    share, wide = Fraction(Decimal(str(tolerance))), Fraction(Decimal(str(years)))
     if kind == NUMBER:
-        exact = [Fraction(Decimal(str(value))) for value in values]
-        reach = [share * abs(value) for value in exact]
+        own, others = ([Fraction(Decimal(str(v))) for v in values] for values in (known, shown))
+        reach = [share * abs(value) for value in own]
     elif kind == YEAR:
-        exact = [Fraction(value) for value in values]
-        reach = [Fraction(Decimal(str(years)))] * len(values)
+        own, others = ([Fraction(v) for v in values] for values in (known, shown))
+        reach = [wide] * len(own)
     else:
-        exact = [Fraction(value.toordinal()) for value in values]
-        reach = [Fraction(Decimal(str(years))) * Fraction(1461, 4)] * len(values)
-    scale = lcm(*(x.denominator for x in (*exact, *reach)))
-    at = [int(x * scale) for x in exact]
-    wide = [int(x * scale) for x in reach]
-    sure = not at or max(map(abs, at)) + max(wide) < 2**62
-    points = np.array(at, dtype=np.int64 if sure else object)
-    widths = np.array(wide, dtype=points.dtype)
-    low = np.searchsorted(points, points - widths, side="left")
-    high = np.searchsorted(points, points + widths, side="right")
+        own, others = ([Fraction(v.toordinal()) for v in values] for values in (known, shown))
+        reach = [wide * Fraction(1461, 4)] * len(own)
+    scale = lcm(*(x.denominator for x in (*own, *others, *reach)))
+    at, points = ([int(x * scale) for x in values] for values in (own, others))
+    widths = [int(x * scale) for x in reach]
+    largest = max(map(abs, (*at, *points)), default=0) + max(widths, default=0)
+    kind_of = np.int64 if largest < 2**62 else object
+    among = np.array(points, dtype=kind_of)
+    ends = [[a - w for a, w in zip(at, widths, strict=True)],
+            [a + w for a, w in zip(at, widths, strict=True)]]  # fmt: skip
+    low = np.searchsorted(among, np.array(ends[0], dtype=kind_of), side="left")
+    high = np.searchsorted(among, np.array(ends[1], dtype=kind_of), side="right")
     return low.astype(np.int64), high.astype(np.int64)

@@ -82,6 +82,10 @@ class Sparse:
     notes: tuple[str, ...] = ()
     origin: Ints | None = field(default=None, repr=False)
     """Which row of the table that was read each person is, once some are left out."""
+    truth: Sparse | None = field(default=None, repr=False)
+    """The table without the noise that was added (noise.py): what people know of each other."""
+    noise: tuple[float, float] = (0.0, 0.0)
+    """By what share of itself a number is off at most, and by how many years a year or a date."""
 
     def __len__(self) -> int:
         return self.people
@@ -128,6 +132,8 @@ class Sparse:
             digest.update(np.ascontiguousarray(array, dtype=np.int64).tobytes())
         for labels in self.labels:
             digest.update(repr(labels.tolist()).encode())
+        if self.truth is not None:
+            digest.update(f"{self.noise} on {self.truth.fingerprint}".encode())
         return digest.hexdigest()[:16]
 
     @property
@@ -137,8 +143,15 @@ class Sparse:
 
     @property
     def as_released(self) -> dict[str, Any]:
-        """How many features are released."""
-        return {"features": len(self.schema)}
+        """How many features are released, and with how much noise."""
+        share, years = self.noise
+        more = {} if self.truth is None else {"noise": f"{share:g} of numbers, {years:g} years"}
+        return {"features": len(self.schema), **more}
+
+    @property
+    def as_known(self) -> Sparse:
+        """The cells as people know them of each other: without noise."""
+        return self if self.truth is None else self.truth
 
     # -- naming features ---------------------------------------------------------------------------
 
@@ -201,6 +214,7 @@ class Sparse:
             rows=self.rows[cells],
             codes=self.codes[cells],
             labels=tuple(self.labels[j] for j in kept),
+            truth=None if self.truth is None else self.truth._with(kept),
         )
 
     def take(self, rows: ArrayLike) -> Sparse:
@@ -231,6 +245,7 @@ class Sparse:
             people=int(wanted.size),
             subject_ids=None if ids is None else ids[wanted],
             origin=origin[wanted].astype(np.int64),
+            truth=None if self.truth is None else self.truth.take(wanted),
         )
 
     def coarser(self, hierarchies: Mapping[str, Any], *, level: int = 1) -> Sparse:
@@ -239,6 +254,8 @@ class Sparse:
         It is what an attacker knows who knows coarse facts, and what a table gives away in which
         these features were made coarse: either way people in one band agree.
         """
+        if self.truth is not None:
+            raise UsageError("noise was added already: make values coarser first, then add noise")
         schema, labels, codes = list(self.schema), list(self.labels), self.codes.copy()
         for word, given in hierarchies.items():
             ladder = as_hierarchy(given)
@@ -282,9 +299,11 @@ class Sparse:
             rows=cells_of,
             codes=np.zeros(cells_of.size, dtype=np.int32),
             labels=tuple(np.array([True]) for _ in kept),
+            truth=None,
         )
 
     describe = late("reidbn.microdata.sparsity:describe")
+    noisy = late("reidbn.microdata.noise:noisy")
 
     def __repr__(self) -> str:
         filled = self.rows.size / max(1, self.people * len(self.schema))

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidbn.attack.scenario import SparseKnown
+from reidbn.attacks.family.columns import KinPeople
 from reidbn.attacks.linkage.columns import SparsePeople, known_of
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.changes import what_if
 from reidbn.calls import refuse_outside, typed
 from reidbn.errors import UsageError
 from reidbn.microdata.hierarchy import Bands
+from reidbn.microdata.noise import NOISY
 from reidbn.microdata.sparse import YEAR, Sparse
 from reidbn.progress import progress
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BAND = 5
+NOISE = {"share": 0.2, "years": 2}
+NOISE_IN_WORDS = "noise of up to 20 % on numbers, 2 years on years and dates"
 ROOM = "access-controlled"
 IN_RELEASE = "p_in_release"
 Tried = tuple[str, int, int, dict[str, Any]]
@@ -32,9 +36,10 @@ def protections(result: Assessment, *, sample: float = 0.5) -> pd.DataFrame:
     """What each way to protect a sparse table does to the mean risk, most per column lost first.
 
     `result` is an assessment of a sparse table, such as rb.assess("linkage", sparse).  Tried are:
-    each section of features left out, years in bands of five, family history as yes or no, or of
-    parents alone, a `sample` of the people released, and a secure room.  A way that takes no
-    column stands after those that do, with what it does but no share per column.
+    each section of features left out, years in bands of five, noise of up to a fifth on numbers and
+    two years on years and dates, family history as yes or no, or of parents alone, a `sample` of
+    the people released, and a secure room.  A way that takes no column stands after those that do,
+    with what it does but no share per column.
     """
     import pandas as pd
 
@@ -73,6 +78,9 @@ def _ways(result: Assessment, people: SparsePeople, sample: float) -> Iterator[T
             "generalise": dict.fromkeys(years, 1),
             "hierarchies": {name: Bands(BAND) for name in years},
         }  # fmt: skip
+    moved = [one.name for one in sparse.schema if one.kind in NOISY]
+    if moved and sparse.truth is None and not isinstance(people, KinPeople):
+        yield NOISE_IN_WORDS, 0, len(moved), {"noise": NOISE}
     family = [one for one in sparse.schema if one.relation not in ("", "self")]
     details = [one.name for one in family if one.field != "has"]
     yield from _without(sparse, "family history as yes or no", details)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.calls import refuse_outside, typed
-from reidbn.errors import DataError, did_you_mean
+from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.late import late
 from reidbn.microdata.coding import plainly
 from reidbn.microdata.sparse import NUMBER, YEAR, YES_NO, Sparse
@@ -269,6 +269,11 @@ def read_kin(
         raise DataError(
             f"completeness={completeness}, false_reports={false_reports}: an illness that somebody "
             "had must be told oftener than one that they had not"
+        )
+    if sparse.truth is not None:
+        raise UsageError(
+            "relatives are compared by ages and years as they are told, and this table has noise "
+            "on them: read the table without noise, and say how far ages are off with jitter="
         )
     places = _map(sparse)
     diseases = tuple(dict.fromkeys(disease for _, disease, _ in places if disease))

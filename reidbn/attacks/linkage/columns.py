@@ -13,7 +13,7 @@ P = U(K - w).  A stranger is named by the best score alone, so that curve is one
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NoReturn
@@ -30,6 +30,7 @@ from reidbn.attacks.routes.arguments import mapping_of, whole_number
 from reidbn.errors import UsageError
 from reidbn.microdata.agree import agreement
 from reidbn.microdata.columns import Column
+from reidbn.microdata.noise import noisy
 from reidbn.microdata.sparse import Sparse
 from reidbn.microdata.table import People
 from reidbn.progress import progress
@@ -97,8 +98,9 @@ class SparsePeople(People):
         return {"original_fingerprint": self.as_read.fingerprint, **self.sparse.as_released}
 
     def released(self, sparse: Sparse) -> SparsePeople:
-        """The same people in another release: fewer features, or coarser ones."""
-        return replace(self, sparse=sparse, original=self.as_read, made={})
+        """The same people in another release: fewer features, coarser ones, or noise."""
+        notes = tuple(dict.fromkeys((*self.notes, *sparse.notes)))
+        return replace(self, sparse=sparse, notes=notes, original=self.as_read, made={})
 
     def columns_for(
         self, attack: Attack, known: SparseKnown, given: Iterable[str], rows: Ints | None
@@ -128,12 +130,14 @@ def in_release(
     generalise: Any,
     hierarchies: Any,
     suppress: int | None,
+    noise: float | Mapping[str, float] | None = None,
 ) -> People:
     """The people of a sparse table in another release; of another table, dropping is refused."""
     if not isinstance(people, SparsePeople):
         raise UsageError(
-            "drop= leaves features of a sparse table out; where quasi-identifiers are columns, say "
-            "that nobody knows one: unknown=[...]"
+            "drop= leaves features of a sparse table out, and noise= moves its numbers; where "
+            "quasi-identifiers are columns, say that nobody knows one: unknown=[...], or make them "
+            "coarse: generalise="
         )
     if suppress is not None:
         raise UsageError(
@@ -152,7 +156,20 @@ def in_release(
         raise UsageError("generalise= and hierarchies= name the same features")
     for name, level in levels.items():
         sparse = sparse.coarser({name: ladders[name]}, level=whole_number(level, name, least=1))
+    if noise is not None:
+        sparse = noised(sparse, noise, people.effort.seed)
     return people if sparse is people.sparse else people.released(sparse)
+
+
+def noised(sparse: Sparse, noise: float | Mapping[str, float], seed: int) -> Sparse:
+    """The table with noise: a share of every number, or that and years of years and dates."""
+    said = dict(noise) if isinstance(noise, Mapping) else {"share": noise}
+    if not said or not {*said} <= {"share", "years"}:
+        raise UsageError(
+            "noise= is a share of every number, noise=0.2, or also how many years years and dates "
+            'are off: noise={"share": 0.2, "years": 2}'
+        )
+    return noisy(sparse, **{"share": 0.0, **said}, seed=seed)
 
 
 def known_of(scenario: Scenario) -> SparseKnown:

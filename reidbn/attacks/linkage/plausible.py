@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attacks.family.neighbourhood import NOBODY
 from reidbn.attacks.linkage.columns import SparsePeople, curves_of, known_of
 from reidbn.attacks.linkage.model_truth import (
     EVENTS,
     IDENTIFIED,
-    NOBODY,
     coins_of,
     named,
     why_not_acted,
@@ -158,7 +158,7 @@ def _whom_another_value_fits(
     """The people on whom another person's value of a fact fits; nobody where all have the same."""
     sparse, j = found.sparse, found.facts[fact][0]
     here = slice(sparse.start[j], sparse.start[j + 1])
-    rows, codes = sparse.rows[here], sparse.codes[here]
+    rows, codes = sparse.rows[here], sparse.as_known.codes[here]
     place = int(np.searchsorted(rows, person))
     held = place < rows.size and rows[place] == person
     others = np.flatnonzero(codes != codes[place]) if held else np.arange(rows.size)

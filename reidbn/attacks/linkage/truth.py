@@ -35,7 +35,8 @@ def fits_of(found: Agreement, person: int) -> tuple[Ints, NDArray[np.bool_]]:
             if own.size:
                 held = True
                 labels = sparse.labels[j].tolist()
-                mine = labels[sparse.codes[here][own[0]]]
+                known = sparse.as_known
+                mine = known.labels[j].tolist()[known.codes[here][own[0]]]
                 same = np.array([_agrees(found, sparse.schema[j].kind, mine, x) for x in labels])
                 of = np.zeros(sparse.people, dtype=bool)
                 of[sparse.rows[here]] = same[sparse.codes[here]]
@@ -54,15 +55,16 @@ def fits_value(
     """Whom another person's value of a fact fits; nobody where no other has another value."""
     sparse, j = found.sparse, found.facts[fact][0]
     here = slice(sparse.start[j], sparse.start[j + 1])
-    rows, codes = sparse.rows[here], sparse.codes[here]
+    known = sparse.as_known
+    rows, codes = sparse.rows[here], known.codes[here]
     own = codes[rows == person]
     others = np.flatnonzero((rows != person) & ~np.isin(codes, own))
     fits = np.zeros(sparse.people, dtype=bool)
     if others.size:
-        labels = sparse.labels[j].tolist()
-        value = labels[codes[rng.choice(others)]]
-        same = np.array([_agrees(found, sparse.schema[j].kind, value, x) for x in labels])
-        fits[rows] = same[codes]
+        value = known.labels[j].tolist()[codes[rng.choice(others)]]
+        shown = sparse.labels[j].tolist()
+        same = np.array([_agrees(found, sparse.schema[j].kind, value, x) for x in shown])
+        fits[rows] = same[sparse.codes[here]]
     return fits
 
 
@@ -70,14 +72,15 @@ def _agrees(found: Agreement, kind: str, mine: Any, other: Any) -> bool:
     """The definition of a match of two known values."""
     if found.match in ("present", "modal") or mine == other:
         return True
-    if found.match != "tolerance" or kind not in (NUMBER, YEAR, DATE):
+    if kind not in (NUMBER, YEAR, DATE):
         return False
+    share, years = (Fraction(str(far)) for far in found.reach)
     if kind == NUMBER:
         a, b = Fraction(str(mine)), Fraction(str(other))
-        return abs(b - a) <= Fraction(str(found.tolerance)) * abs(a)
+        return abs(b - a) <= share * abs(a)
     if kind == YEAR:
-        return bool(abs(mine - other) <= Fraction(str(found.years)))
-    return bool(abs((mine - other).days) <= Fraction(str(found.years)) * _DAYS)
+        return bool(abs(mine - other) <= years)
+    return bool(abs((mine - other).days) <= years * _DAYS)
 
 
 def acted_out(curves: Curves, person: int, draws: int, rng: np.random.Generator) -> Ints:

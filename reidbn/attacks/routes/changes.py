@@ -63,6 +63,7 @@ def what_if(
     together: bool | None = None,
     beyond_range: bool = False,
     drop: str | Sequence[str] | None = None,
+    noise: float | Mapping[str, float] | None = None,
     **asked: Any,
 ) -> Any:
     """The same question asked again with what changed; what is not named stays as it was.
@@ -86,7 +87,8 @@ def what_if(
     and parameters that the old scenario brought, are to be said anew.
 
     Of a sparse table `drop` leaves features out of the release (names, tags, sections), and
-    `generalise` with `hierarchies` makes values of features coarse.
+    `generalise` with `hierarchies` makes values of features coarse; `noise` moves every number by
+    up to that share of itself, or with {"share": 0.2, "years": 2} years and dates, too.
 
     `result` is what is asked again. `do` and `beyond_range` are as in rb.ask, `population_model`
     as in rb.assess.
@@ -97,7 +99,7 @@ def what_if(
             generalise=generalise, hierarchies=hierarchies, suppress=suppress,
             population=population, population_model=population_model, columns=columns,
             without=without, unknown=unknown, together=together, beyond_range=beyond_range,
-            drop=drop,
+            drop=drop, noise=noise,
         ))  # fmt: skip
     for name in asked:
         raise UsageError(f'what_if takes no "{name}"; {did_you_mean(name, _CHANGES)}')
@@ -111,8 +113,8 @@ def what_if(
     if together is not None:
         chosen = chosen.shared(together=truth(together, "together"))
     people = inputs.people
-    if isinstance(people, SparsePeople) or drop is not None:
-        people = in_release(people, drop, generalise, hierarchies, suppress)
+    if isinstance(people, SparsePeople) or drop is not None or noise is not None:
+        people = in_release(people, drop, generalise, hierarchies, suppress, noise)
         generalise = hierarchies = None
     if isinstance(people, TalliedPeople) and (generalise is not None or suppress is not None):
         people.suppress()  # refused, with what to do instead
