@@ -1,17 +1,21 @@
-"""The page of a linkage: how many facts single people out, and of how many people."""
+"""The page of a linkage: how many facts single people out, which ones, and whether it happens."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidbn.above import is_above
+from reidbn.attacks.linkage.looked_into import Bin, acted_in_bins, by_fact
 from reidbn.attacks.linkage.result import Linkage
 from reidbn.report.page import Section, Shown
-from reidbn.report.style import LINE, WIDE, blank, end_labels, ramp, titled
-from reidbn.report.telling import Telling
+from reidbn.report.style import BLUE, LINE, WIDE, blank, end_labels, ramp, titled
+from reidbn.report.telling import NOT_TOLD, Telling
+from reidbn.written import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +25,7 @@ LEVELS = (0.5, 0.9, 0.99)
 
 
 def sections(result: Linkage, telling: Telling) -> list[Section]:
-    """One picture: the share of people who are singled out by k facts with some chance."""
+    """People singled out by k facts, which facts do it, and in the own copy whether it happens."""
     n = len(result.success)
     labels = [str(k) for k in result.ks] or ["by chance"]
     counts = np.array(
@@ -49,8 +53,88 @@ def sections(result: Linkage, telling: Telling) -> list[Section]:
                 Shown("People singled out, by the number of facts known", heads, rows, picture,
                       "The share of people whose chance to be singled out is above some levels."),
             ],
-        )
+        ),
+        *_which_facts(result, telling),
+        *_whether_it_happens(result, telling),
     ]  # fmt: skip
+
+
+def _which_facts(result: Linkage, telling: Telling) -> list[Section]:
+    """Parts of a record against numbers of facts: the chance where one of them is from there."""
+    found = by_fact(result)
+    if found is None:
+        return []
+    means = np.full((len(found.rows), len(found.ks)), np.nan)
+    for row, cells in enumerate(found.each):
+        for column, each in enumerate(cells):
+            ends = telling.mean_ends(each) if each.size else None
+            if ends is not None:
+                means[row, column] = ends[1] if telling.custodian else _tenths(ends[1])
+    up_to = "" if telling.custodian else "up to "
+    rows = [
+        [name, *(NOT_TOLD if np.isnan(mean) else f"{up_to}{mean:.3g}" for mean in line)]
+        for name, line in zip(found.rows, means, strict=True)
+    ]
+    text = (
+        "Each cell is the mean chance to be singled out of people who have such a fact, where it "
+        "is among those that are known; drawn of some people. A part of a record that singles "
+        "people out with few facts is the first to make coarser."
+    )
+    heads = ["one fact is from", *(counted(k, "fact") for k in found.ks)]
+    about = "A darker cell: a higher chance to be singled out with so many facts, one from there."
+    picture = _heat_map(means, found.rows, found.ks)
+    shown = Shown("Singled out, by what one of the facts is", heads, rows, picture, about)
+    return [Section("Which facts single people out", text=[text], shown=[shown])]
+
+
+def _tenths(most: float) -> float:
+    """A mean of part of the people as it leaves the house: the tenth above the most it can be."""
+    return min(ceil(10 * most - 1e-9) / 10, 1.0)
+
+
+def _whether_it_happens(result: Linkage, telling: Telling) -> list[Section]:
+    """What was told of some people, against the facts drawn anew on the table's own values."""
+    found = acted_in_bins(result) if telling.custodian else []
+    if not found:
+        return []
+    rows = [
+        [f"{one.predicted:.3f}", f"{one.happened:.3f}", f"{one.low:.3f} to {one.high:.3f}",
+         f"{one.attempts:,}"]
+        for one in found
+    ]  # fmt: skip
+    heads = ["predicted", "happened", "95 % interval", "attempts"]
+    about = "Chances that were told against how often it happened, with 95 % intervals."
+    shown = Shown("Chances that were told, and what happened", heads, rows, _against(found), about)
+    text = "Facts of some people are drawn anew, and looked for cell by cell in the table."
+    return [Section("Does it happen?", text=[text], shown=[shown])]
+
+
+def _heat_map(means: NDArray[np.float64], rows: Sequence[str], ks: Sequence[int]) -> Figure:
+    from matplotlib import colormaps
+
+    drawn, (axes,) = blank(WIDE, 0.9 + 0.22 * len(rows))
+    shades = colormaps["Blues"].with_extremes(bad="#dddddd")
+    shown = axes.imshow(means, aspect="auto", cmap=shades, vmin=0, vmax=1)
+    axes.set_yticks(range(len(rows)), [name[:40] for name in rows])
+    axes.set_xticks(range(len(ks)), [str(k) for k in ks])
+    axes.set_xlabel("facts known")
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    drawn.colorbar(shown, label="singled out")
+    titled(axes, "Singled out, by what one of the facts is")
+    return drawn
+
+
+def _against(found: Sequence[Bin]) -> Figure:
+    drawn, (axes,) = blank(4.2, 3.8)
+    axes.plot([0, 1], [0, 1], color=LINE, linewidth=0.8)
+    y = np.array([one.happened for one in found])
+    ends = np.array([[one.low for one in found], [one.high for one in found]])
+    axes.errorbar([one.predicted for one in found], y, yerr=np.abs(ends - y), fmt="o", color=BLUE,
+                  markersize=4, linewidth=1)  # fmt: skip
+    axes.set(xlabel="predicted", ylabel="happened", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    titled(axes, "Chances that were told, and what happened")
+    return drawn
 
 
 def _picture(labels: list[str], counts: Ints, n: int, telling: Telling) -> Figure:

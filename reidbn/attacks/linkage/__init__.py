@@ -13,6 +13,7 @@ __getattr__ = face(
     },
     {
         "experiments": "PRINTED",
+        "looked_into": "acted_in_bins by_fact",
         "plausible": "if_plausible plausible",
     },
 )

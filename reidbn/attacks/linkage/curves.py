@@ -86,7 +86,7 @@ class Curves:
             return _sure(np.full(len(self.ks), self._of_nothing()))
         if self.order in ("rarest", "greedy"):
             orders = self._chosen(facts, sets)[None, : max(self.ks)]
-            return _sure(self._outcomes(facts, sets, orders, person)[0])
+            return _sure(self.outcomes(facts, sets, orders, person)[0])
         if self.order == "optimal" and self.rule in ("best", "threshold"):
             return self._optimal(facts, sets, person)
         if self.order == "optimal":
@@ -146,7 +146,7 @@ class Curves:
                 )
         if not left:
             return
-        chance = self._outcomes(facts, sets, self._orders(facts, rng), person)[:, left]
+        chance = self.outcomes(facts, sets, self.orders(facts, rng), person)[:, left]
         won = rng.random(chance.shape) < chance if self.rule == "guess" else chance
         hits = won.sum(axis=0).astype(np.int64)
         low, high = intervals(hits, self.draws)
@@ -155,7 +155,7 @@ class Curves:
         cells.low[left] = np.where(sure, cells.success[left], low)
         cells.high[left] = np.where(sure, cells.success[left], high)
 
-    def _orders(self, facts: Ints, rng: np.random.Generator) -> Ints:
+    def orders(self, facts: Ints, rng: np.random.Generator) -> Ints:
         """Facts in the order in which they are learnt, one row a draw."""
         if self.weights is None:
             return drawn_orders(rng, facts.size, max(self.ks), self.draws)
@@ -169,7 +169,7 @@ class Curves:
         people = self.agreement.people
         return {"guess": 1 / people, "lineup": float(people <= self.lineup)}.get(self.rule, 0.0)
 
-    def _outcomes(self, facts: Ints, sets: Words, orders: Ints, person: int) -> Floats:
+    def outcomes(self, facts: Ints, sets: Words, orders: Ints, person: int) -> Floats:
         """The chance of success, 0 or 1 but for a guess: a row an order, a column for each k."""
         upto = np.minimum(self.ks, facts.size) - 1
         if self.rule in ("best", "threshold", "lineup", "guess"):
@@ -254,8 +254,8 @@ class Curves:
         """
         size, left, nodes = facts.size, self.node_budget, 0
         rank = self._chosen_greedily(facts, sets)[None]
-        low = self._outcomes(facts, sets, rank, person)[0]
-        whole = float(replace(self, ks=(size,))._outcomes(facts, sets, rank, person)[0, 0])
+        low = self.outcomes(facts, sets, rank, person)[0]
+        whole = float(replace(self, ks=(size,)).outcomes(facts, sets, rank, person)[0, 0])
         shrinks = self.rule in ("lineup", "guess")
         high = np.full(len(self.ks), whole if shrinks else 1.0)
         for i, k in enumerate(np.minimum(self.ks, size).tolist()):
@@ -265,7 +265,7 @@ class Curves:
             elif low[i] < high[i] and comb(size, k) <= left:
                 left, nodes = left - comb(size, k), nodes + comb(size, k)
                 every = np.array(list(combinations(range(size), k)))
-                found = replace(self, ks=(k,))._outcomes(facts, sets, every, person)
+                found = replace(self, ks=(k,)).outcomes(facts, sets, every, person)
                 low[i] = high[i] = found.max()
         return PersonCurve(high, low, high.copy(), low == high, nodes)
 
