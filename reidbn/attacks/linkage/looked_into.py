@@ -80,7 +80,8 @@ def _some(result: Linkage, most: int, seed: int) -> list[int]:
     """Some of the people who were asked about."""
     people = np.arange(len(result.sparse)) if result.individuals is None else result.individuals
     rng = np.random.default_rng((seed, 5))
-    return np.sort(rng.permutation(people)[:most]).tolist()
+    some: list[int] = np.sort(rng.permutation(people)[:most]).tolist()
+    return some
 
 
 @dataclass(frozen=True)
