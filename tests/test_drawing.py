@@ -337,6 +337,18 @@ def test_bars_are_as_long_as_the_chances():
     assert wide["#94a3b8"] / whole == pytest.approx([1 - p for p in risks], abs=0.002)
 
 
+def test_what_is_told_of_a_chance_is_drawn_as_its_two_ends():
+    told = {"listed": (0.0366, 0.5), "overheard": (0.25, 0.25)}
+    for narrow in (None, 1):
+        text = rb.draw("breakfast", told=told, side_by_side=narrow).svg
+        assert text.count(" to 50 %") == 1
+        assert "3.66 to 50 %" in text  # where it is told, not a digit further in
+        assert text.count("25.0 %") == 1
+        assert "breakfast" in text
+    plain = rb.draw("breakfast").svg
+    assert " to 50 %" not in plain
+
+
 def test_evidence_without_chances_says_what_to_add():
     with pytest.raises(rb.UsageError, match="add marginals=True"):
         rb.draw("leak-single", given={"identified": "yes"})

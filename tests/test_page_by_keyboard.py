@@ -125,3 +125,25 @@ def test_a_page_is_printed_on_one_sheet(name, browser, pages, tmp_path):
     browser.printed(tmp_path / "p.pdf")
     text = (tmp_path / "p.pdf").read_bytes()
     assert len(re.findall(rb"/Type\s*/Page\b", text)) == 1
+
+
+@pytest.mark.parametrize("name", ["breakfast", "insider-decides", "people"])
+@pytest.mark.parametrize("width", [1024, 1280, 1600])
+def test_the_graph_fits_its_sheet_and_sliders_that_fit_the_window_stay(name, width, browser, pages):
+    browser.open(pages[name], width, 1000)
+    wide, high = browser.say("""(() => { const s = document.querySelector(".space");
+      return [s.scrollWidth - s.clientWidth, s.scrollHeight - s.clientHeight]; })()""")
+    assert (wide, high) == (0, 0)
+    sticks = browser.say("""(() => { scrollTo(0, 1200);
+      const sliders = document.getElementById("sliders");
+      return [getComputedStyle(sliders).position, sliders.offsetHeight]; })()""")
+    assert (sticks[0] == "sticky") is (width >= 1280 and sticks[1] < 1000 - 28)
+
+
+@pytest.mark.parametrize("name", ["breakfast", "family-cascade"])
+def test_a_page_that_is_printed_at_once_has_its_curves(name, browser, pages, tmp_path):
+    browser.open(pages[name])
+    browser.printed(tmp_path / "at_once.pdf")
+    drawn = browser.say("""[...document.querySelectorAll(".curve svg")]
+      .every(s => s.querySelector(".edge")?.getAttribute("d").length > 50)""")
+    assert drawn

@@ -258,3 +258,26 @@ def test_what_the_parameters_leave_open_lies_between_what_is_told_of_it(result):
     for name, said in told[False].items():
         low, high = ends(said)
         assert low <= float(told[True][name].split(" ")[0]) <= high < 1.3 * low + 0.05
+
+
+def _chances_drawn(page):
+    """What stands behind bars in both pictures of the attack; and the page without pictures."""
+    graphs = re.findall(r'<div class="(?:wide|slim)-graph">(.*?)</div>', page, flags=re.DOTALL)
+    assert len(graphs) == 2
+    said = {t.replace("\u00a0", " ").removeprefix("yes: ")
+            for graph in graphs for t in re.findall(r">([^<>]*\d.%)<", graph)}  # fmt: skip
+    return said, re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)
+
+
+def test_the_graph_of_a_report_tells_no_more_of_people_than_its_tables(result, page, tmp_path):
+    """A bar for what is measured, may be known, or is alike for all, with the ends told there."""
+    said, tables = _chances_drawn(page)
+    ends = re.findall(r"([\d.]+) to ([\d.]+)", tables)
+    told = {f"{100 * float(low):.4g} to {100 * float(high):.4g} %" for low, high in ends}
+    spans = {text for text in said if " to " in text}
+    assert len(spans) > 5
+    assert spans <= told
+    assert said - spans <= {"50.0 %", "0 %", "100 %"}
+    given = rb.what_if(result, given={"knows_membership": "yes"})
+    given.to_html(tmp_path / "given.html")
+    assert _chances_drawn((tmp_path / "given.html").read_text())[0] == set()

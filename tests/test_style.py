@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import reidbn as rb
-from reidbn.report import draw_sweep
+from reidbn.report import Telling, draw_sweep, risk_curves
 
 
 def _names(axes):
@@ -27,3 +27,11 @@ def test_end_labels_stand_apart_in_the_order_of_their_lines():
     light = [sum(t.get_color()[:3]) for t in names]
     assert light == sorted(light, reverse=True)
     assert max(t.xy[1] for t in names) <= 1
+
+
+def test_a_line_that_has_fallen_is_named_where_it_falls():
+    rng = np.random.default_rng(2)
+    risks = {"high": rng.uniform(0, 1, 500), "gone": np.where(rng.random(500) < 0.4, 3e-4, 0.0)}
+    axes = risk_curves(risks, [0.09], Telling(custodian=True)).axes[0]
+    (gone,) = (t for t in axes.texts if t.get_text() == "gone")
+    assert gone.xy[0] <= np.log10(3e-4 / 1e-5) / 5 + 0.05  # of the axis from 0.00001 to 1

@@ -3,7 +3,7 @@
   const held = JSON.parse(document.getElementById("held").textContent);
   const words = held.words, model = new Engine.Model(held), drawn = held.drawn;
   const $ = id => document.getElementById(id);
-  const STEPS = 1000, POINTS = 33, BROAD = 1050, SLICE = 6, MOST_USES = 5, SVG = "http://www.w3.org/2000/svg";
+  const STEPS = 1000, POINTS = 33, BROAD = 1050, SLICE = 6, PATIENCE = 4000, MOST_USES = 5, SVG = "http://www.w3.org/2000/svg";
 
   // -- words and numbers ----------------------------------------------------------------------------
 
@@ -366,7 +366,7 @@
       make("p", {class: "instead", text: say("graph_too_large", {n: drawn.cards.length})}));
     fit();
     window.addEventListener("resize", fit);
-    window.addEventListener("beforeprint", () => fit("print"));
+    window.addEventListener("beforeprint", () => { fit("print"); finish(); });
     window.addEventListener("afterprint", () => fit());
   }
 
@@ -390,6 +390,7 @@
     const scale = how === "print" ? Math.min(1, room / drawn.width, sheet / drawn.height) : Math.min(1, room / drawn.width);
     const long = drawn.cards.some(card => card.each.length > 8); // a sheet of paper does not scroll
     const list = how === "print" ? long : window.innerWidth < 700 || scale < 0.62;
+    $("sliders").classList.toggle("sticks", $("sliders").offsetHeight < window.innerHeight - 28);
     $("graph").classList.toggle("too-large", how === "print" && scale < 0.2);
     parts.space.classList.toggle("list", list);
     parts.plane.style.transform = list ? "" : `scale(${scale})`;
@@ -571,10 +572,12 @@
     try { history.replaceState(null, "", `#${link()}`); } catch { /* a frame without an address */ }
   };
 
-  let waiting = null, graphLater = null;
+  let waiting = null, graphLater = null, finish = () => {};
   const later = () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => { graphLater?.(); showCurves(); remember(); }, held.cover ? 150 : 40);
+    const rest = () => { graphLater?.(); showCurves(); remember(); };
+    waiting = setTimeout(rest, held.cover ? 150 : 40);
+    finish = () => { clearTimeout(waiting); rest(); finish(); };
   };
 
   // The answer along one slider: [place, value, what is decided], where the model allows it.
@@ -602,18 +605,20 @@
     const all = new Map(), work = (function* () {
       for (const p of free) all.set(p.name, yield* along(p));
     })();
-    const some = () => {
-      const until = performance.now() + SLICE;
+    const some = slice => {
+      const until = performance.now() + slice;
       for (let done = false; !done;) {
         if (performance.now() > until) {
-          waiting = setTimeout(some, 0);
+          waiting = setTimeout(some, 0, SLICE);
           return;
         }
         ({done} = work.next());
       }
+      finish = () => {};
       drawCurves(all);
     };
-    some();
+    finish = () => { clearTimeout(waiting); some(PATIENCE); };
+    some(SLICE);
   }
 
   function drawCurves(all) {
@@ -827,7 +832,7 @@
     const label = (at, down, text, anchor = "middle") => make("text", {svg: 1, x: at, y: down, "text-anchor": anchor, text});
     for (const share of [0, 0.5, 1]) parts.chart.append(drawIn("path", {class: "axis", d: `M46 ${y(share)}H706`, opacity: share ? 0.25 : 1}), label(40, y(share) + 4, `${100 * share}\u00a0%`, "end"));
     for (const t of [0, 0.01, 0.05, 0.1, 0.2, 0.33, 0.5, 1]) parts.chart.append(label(x(t), 232, String(t)));
-    parts.chart.append(label(376, 248, words.threshold));
+    parts.chart.append(label(376, 256, words.threshold));
     parts.chart.append(drawIn("path", {class: "band", d: `M${line(points, "low")}L${line([...points].reverse(), "high")}z`}));
     if (was) { parts.chart.append(drawIn("path", {class: "was", d: `M${line(was.slice(0, -1), "share")}`})); }
     parts.chart.append(drawIn("path", {class: "edge", d: `M${line(points, "share")}`}), drawIn("path", {class: "limit", d: `M${x(level)} 14V214`}));
@@ -869,5 +874,6 @@
   now = follow(location.hash);
   window.addEventListener("hashchange", () => { if (location.hash.slice(1) !== link()) { now = follow(location.hash); update(); } });
   update();
+  fit();
   window.reidbn = {model, held, state: () => now, found: () => found(now), yaml, link};
 })();

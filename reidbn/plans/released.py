@@ -45,7 +45,7 @@ def write_released(
         which = ", ".join(f"{name} ({why})" for name, why in named.items())
         aside(
             ("naming", *named), 1.0,
-            f"left out of the file, since it names a person: {which}; keep_id=True (--keep-id) "
+            f"left out of the file, since it names a person: {which}; keep_id=True "
             f"writes it",
         )  # fmt: skip
         released = released.drop(columns=[*named])

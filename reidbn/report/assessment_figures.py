@@ -18,6 +18,9 @@ from reidbn.report.style import (
     blank,
     names_on_lines,
     said_below,
+    starred,
+    stars,
+    threshold_line,
     titled,
     used_by,
 )
@@ -92,18 +95,14 @@ def told_bars(tornado: Tornado, ends: Ends, here: tuple[float, float] | None) ->
             axes.annotate(f"at {value:g}", (told[1], y), xytext=(4, 0), va="center", fontsize=7.5,
                           textcoords="offset points", color=INK)  # fmt: skip
     if tornado.threshold is not None:
-        axes.axvline(tornado.threshold, color=INK, lw=1, ls="--")
-        axes.annotate(f"limit {tornado.threshold:g}", (tornado.threshold, 1), va="bottom",
-                      xycoords=("data", "axes fraction"), ha="center", fontsize=8)  # fmt: skip
-    starred = [f"{b.parameter} = {b.value:g}{' *' if b.is_assumption else ''}" for b in rows]
-    axes.set_yticks(range(len(rows)), starred)
+        threshold_line(axes, tornado.threshold)
+    axes.set_yticks(range(len(rows)), [starred(f"{b.parameter} = {b.value:g}", b) for b in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.use_sticky_edges = False
     axes.margins(x=0.14)
     axes.set_xlabel(f"{tornado.statistic} of {tornado.question}")
     titled(axes, f"{tornado.attack}: if this assumption changes", pad=16)
-    star = "; * assumption" if any(b.is_assumption for b in rows) else ""
-    said = f"blue: low end of the range, orange: high end; grey: as it is{star}"
+    said = f"blue: low end of the range, orange: high end; grey: as it is{stars(rows)}"
     said_below(axes, f"Somewhere within a bar lies the {tornado.statistic}.\n{said}")
     return figure
 

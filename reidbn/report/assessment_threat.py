@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from reidbn.attack.scenario import Profile
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.register import register, story
+from reidbn.cpds.protocol import YES
+from reidbn.inference.answers import joint
+from reidbn.inference.query import Query
 from reidbn.report.drawing import draw
 from reidbn.report.page import Section, Shown, inline
 from reidbn.report.telling import Telling
@@ -15,6 +18,10 @@ from reidbn.report.words import one_in
 from reidbn.written import agree, counted
 
 OUTWARDS = Telling()
+BARS = (
+    "A bar in the picture is the chance of that event, on average over these people; pale: up to "
+    "the most that it can be, as it is told."
+)
 
 
 def assumptions(result: Assessment, telling: Telling = OUTWARDS) -> Section:
@@ -45,9 +52,10 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
     base = result.inputs.attack
     sources = {entry.name: entry.source for entry in register(result)}
     bare = attack.replace(story="", shelf="")  # these stand beside it, as the numbers do
+    chances = _chances(result, telling)
     about, drawn = f"{base.title}. {base.story}", ""
     for kind, most, use in (("wide", None, ""), ("slim", 1, ", for a telephone")):
-        svg = draw(bare, numbers=[], side_by_side=most).svg
+        svg = draw(bare, numbers=[], side_by_side=most, told=chances).svg
         svg = inline(svg, f"Graph of {base.name}{use}", about)
         drawn += f'<div class="{kind}-graph">{svg}</div>'
     rows = [[n.name, n.story, ", ".join(n.linddun) or "-", n.cpd.kind]
@@ -62,7 +70,7 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
               sources[p.label]] for i, p in enumerate(result.groups.placed)]  # fmt: skip
     return Section(
         "Threat model and assumptions",
-        text=list(story(result)),
+        text=[*story(result), *([BARS] if chances else [])],
         folded=[("Remarks and sources",
                  [*stands_on.text, *stands_on.bullets, *(f"Source: {s}" for s in base.sources)])],
         shown=[figure],
@@ -72,6 +80,38 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
             *stands_on.shown,
         ],
     )  # fmt: skip
+
+
+def _chances(result: Assessment, telling: Telling) -> dict[str, tuple[float, float]]:
+    """Of events whose chance this report tells anyway, between what it lies, on average.
+
+    That is what it measures, what may be known, and what is the same for everybody: no picture
+    tells more of people than the tables do.
+    """
+    attack, case = result.attack, result.whatif_case()
+    if case.laid or attack.decisions:  # everybody's chances are their own
+        return {}
+    plain, found = attack.replace(questions=()), {}
+    sizes = {name: float(case.base(name)) for name in attack.structural}
+    for name in attack.all_nodes:
+        above = attack.above([name])
+        own = any(
+            ref.startswith("@") for n in above for ref in attack.behind(plain.all_nodes[n].cpd)
+        )
+        if not own and not any(map(attack.group_of, above)):
+            asked = Query((name,), {}, {}, case.query.do)
+            states = plain.variable(name, sizes).states
+            chance = joint(plain, asked, case.settings, case.subject, alone=True)[0, 0].ravel()
+            found[name] = (float(chance[states.index(YES)]),) * 2 if YES in states else None
+    for i, placed in enumerate(result.groups.placed):
+        chance = _each(result, i)
+        same = chance.size and chance.strides == (0,)
+        found[placed.member] = (float(chance[0]),) * 2 if same else telling.mean_ends(chance)
+    for measure, query in result.questions.items():
+        ((node, state), *more) = query.wanted.items()
+        if state == YES and not more:
+            found[node] = telling.mean_ends(result.risk(measure))
+    return {name: ends for name, ends in found.items() if ends is not None}
 
 
 def _known(chance: NDArray[np.float64], telling: Telling) -> str:

@@ -122,17 +122,17 @@ def draw_map(
 
 
 def _legend(figure: Figure, p: float, *, left_out: bool = False) -> None:
+    """The ramp of the bands, named at its ends."""
     from matplotlib.patches import Patch
 
-    names = band_names(p)
-    names[0] = f"PPP {'to ' if p else ''}{p:g}: disclosed"
-    named = [*zip((DISCLOSED, *BANDS), names, strict=True)]
+    ends = [f"PPP {'to ' if p else ''}{p:g}: disclosed  ", *[""] * (len(BANDS) - 1), "1: kept"]
+    named = [*zip((DISCLOSED, *BANDS), ends, strict=True)]
     named += [(LEFT_OUT, "missing")] if left_out else []
     patches = [
         Patch(facecolor=colour, edgecolor=LINE, linewidth=0.4, label=name) for colour, name in named
     ]
-    figure.legend(handles=patches, loc="outside lower center", ncols=7, frameon=False, fontsize=7.5,
-                  handlelength=0.9, handletextpad=0.3, columnspacing=0.7)  # fmt: skip
+    figure.legend(handles=patches, loc="outside lower center", ncols=7, frameon=False, fontsize=8,
+                  handlelength=1.6, handletextpad=0.4, columnspacing=0.3)  # fmt: skip
 
 
 # The paper's figures

@@ -47,6 +47,7 @@ from reidbn.release.writing import whole
 Floats = NDArray[np.float64]
 Point = tuple[float, float]
 Chances = Mapping[str, Sequence[tuple[str, float]]]  # node: (state, probability), in order
+Told = Mapping[str, tuple[float, float]]  # node: between what its chance of yes lies
 
 _INK, _QUIET, _FRAME, _ASSUMED = "#1f2937", "#4b5563", "#64748b", "#9a3412"
 _GROUP, _SEEN, _BAR, _NO, _TROUGH = "#eef2f7", "#fff7e6", "#1d4ed8", "#94a3b8", "#e2e8f0"
@@ -59,6 +60,7 @@ _NARROWEST = 112.0  # room in a card of a picture for telephones
 _GAP, _LANE = 26.0, 15.0  # between cards; beside a lane
 _HEAD, _LINE = 8.0, 1.35  # length of an arrow's head; height of a line in sizes of its font
 _STARTS, _SWEEPS, _TURNS, _STRAIGHT = 32, 8, 100, 20.0  # of the search for places
+_TRACK, _LEFT_OPEN = 24.0, "#bfd0f5"  # the shortest bar's room; what two ends leave open
 _MOST_BARS = 8  # a node with more states is drawn as a small histogram
 
 
@@ -134,6 +136,7 @@ def draw(
     numbers: Sequence[SourceLine] | None = None,
     expanded: bool = False,
     side_by_side: int | None = None,
+    told: Told | None = None,
 ) -> Drawing:
     """Draw an attack, and write it to a .svg, .png or .dot file when a path is named.
 
@@ -143,7 +146,8 @@ def draw(
 
     `attack` is one, or its name; `set` gives parameters values, `do` brings something about,
     `beyond_range` also takes values outside declared ranges; `side_by_side` is how many cards,
-    then narrow ones without their stories, stand beside each other at most: 1 for a telephone.
+    then narrow ones without their stories, stand beside each other at most: 1 for a telephone;
+    `told` is between what two numbers the chance of yes lies, of the nodes where it is known.
 
     >>> draw("leak-single").svg.count("<text") > 20
     True
@@ -173,7 +177,7 @@ def draw(
     listed = sources(attack, values) if numbers is None else list(numbers)
     listed = listed if expanded else folded_sources(attack, listed)
     with _own_style():
-        drawing = _drawing(attack, drawn, chances, marks, listed,
+        drawing = _drawing(attack, drawn, chances, told or {}, marks, listed,
                            write_dot(attack, values), side_by_side)  # fmt: skip
     if path is not None:
         drawing.save(path)
@@ -195,14 +199,15 @@ def _chances(attack: Attack, question: Mapping[str, Any]) -> Chances:
 # -- the sheet -----------------------------------------------------------------------------
 
 
-def _drawing(attack: Attack, drawn: Folded, chances: Chances, marks: Mapping[str, str],
-             listed: list[SourceLine], dot: str, most: int | None) -> Drawing:  # fmt: skip
+def _drawing(attack: Attack, drawn: Folded, chances: Chances, told: Told,
+             marks: Mapping[str, str], listed: list[SourceLine], dot: str,
+             most: int | None) -> Drawing:  # fmt: skip
     sheet, shown, links = _Sheet(), drawn.cards, drawn.edges
     if most is not None:
         shown = [replace(card, story="", rule="") for card in shown]
     room = max(_width(card.name, 13, bold=True) for card in shown)
     room = min(max(room, _NARROW), _WIDE) if most is None else _NARROWEST
-    panels = {card.name: _Panel(card, chances, marks, room) for card in shown}
+    panels = {card.name: _Panel(card, chances, told, marks, room) for card in shown}
     heights = {n: p.height for n, p in panels.items()}
     boxes, routes = laid_out(heights, room + 2 * _PAD, links, most)
     across = max([b.x1 for b in boxes.values()] + [x for route in routes for x, _ in route])
@@ -331,13 +336,14 @@ class _Sheet:
 class _Panel:
     """A card's words, and its chances as bars: its height is known before its place."""
 
-    def __init__(self, card: Card, chances: Chances, marks: Mapping[str, str], room: float) -> None:
+    def __init__(self, card: Card, chances: Chances, told: Told, marks: Mapping[str, str],
+                 room: float) -> None:  # fmt: skip
         each = (node for _, node in card.each)
         own = {n: marks[n] for n in (*card.members, *each, card.name) if n in marks}
         fill = _SEEN if own else _GROUP if card.is_group else "#ffffff"
         cut = any(mark.startswith("set:") for mark in own.values())
         self.look = (1, fill, _FRAME, 2.0 if own else 1.2, cut)
-        self.room, self.bars = room, list(chances.get(card.name, ()))
+        self.room, self.bars = room, [(s, (p, p)) for s, p in chances.get(card.name, ())]
         self.each = len(card.each)
         self.said: list[tuple[str, dict[str, Any]]] = [
             (card.name, {"size": 13.0, "bold": True}),
@@ -351,9 +357,15 @@ class _Panel:
         if chances and card.each:
             self._of_each([(label, chances[n]) for label, n in card.each])
         if chances:  # of a group one bar per member, with P(yes) only
-            self.bars += [(m, dict(chances[m])[YES]) for m in card.members]
-        else:
+            self.bars += [(m, (dict(chances[m])[YES],) * 2) for m in card.members]
+        elif room < _NARROW:
             self.said += [(member, {}) for member in card.members]
+            if card.name in told:
+                self.said.append((f"{YES}: {_between(told[card.name])}", {}))
+        else:
+            self.bars += [(YES, told[name]) for name in (card.name,) if name in told]
+            self.bars += [(m, told[m]) for m in card.members if m in told]
+            self.said += [(member, {}) for member in card.members if member not in told]
         words = sum(_LINE * size * len(wrapped(text, size, room, bold="bold" in look))
                     for text, look in self.said for size in [look.get("size", 11.0)])  # fmt: skip
         bars = 60.0 if len(self.bars) > _MOST_BARS else 15.0 * len(self.bars)
@@ -364,7 +376,7 @@ class _Panel:
         """Of a plate a bar for each, with P(yes); between what these lie, where there are many."""
         yes = [(label, dict(states)[YES]) for label, states in told if YES in dict(states)]
         if len(yes) <= _MOST_BARS:
-            self.bars += yes
+            self.bars += [(label, (p, p)) for label, p in yes]
         else:
             low, high = (percent(find(p for _, p in yes)) for find in (min, max))
             self.said.append((f"yes: {low} to {high}" if low != high else f"yes: {low}", {}))
@@ -390,24 +402,29 @@ class _Panel:
     def _bars(self, sheet: _Sheet, x: float, y: float) -> None:
         most = 0.62 if self.each else 0.5
         names = min(max(_width(state, 10) for state, _ in self.bars), self.room * most) + 0.01
-        track = self.room - names - 56
-        for state, p in self.bars:
+        track = (
+            self.room - names - 7 - max(49, *(_width(_between(p), 10) + 7 for _, p in self.bars))
+        )
+        for state, (p, high) in self.bars:
             shown = wrapped(state, 10, names)
             sheet.words(x, y, "".join(shown[:1]) + ".." * (len(shown) > 1), size=10)
-            sheet.box((x + names + 7, y + 2, track, 9), 2, _TROUGH)
-            if p > 0:
-                bar = (x + names + 7, y + 2, max(track * p, 0.5), 9)
-                sheet.box(bar, 3, _NO if state == "no" else _BAR)
-            sheet.words(x + self.room, y, percent(p), size=10, ha="right")
+            if track >= _TRACK:
+                sheet.box((x + names + 7, y + 2, track, 9), 2, _TROUGH)
+                for z, end, colour in ((2.5, high if high > p else 0, _LEFT_OPEN),
+                                       (3, p, _NO if state == "no" else _BAR)):  # fmt: skip
+                    if end > 0:
+                        bar = (x + names + 7, y + 2, max(track * end, 0.5), 9)
+                        sheet.box(bar, z, colour)
+            sheet.words(x + self.room, y, _between((p, high)), size=10, ha="right")
             y += 15
 
     def _histogram(self, sheet: _Sheet, x: float, y: float) -> None:
         best, step = max(self.bars, key=lambda bar: bar[1]), self.room / len(self.bars)
-        for i, (_, p) in enumerate(self.bars):
-            high = max(36 * p / best[1], 0.3) if p > 0 else 0
+        for i, (_, (p, _)) in enumerate(self.bars):
+            high = max(36 * p / best[1][0], 0.3) if p > 0 else 0
             sheet.box((x + i * step, y + 43 - high, max(step * 0.85, 0.5), high), 3, _BAR)
         sheet.box((x, y + 43, self.room, 0.8), 3, _FRAME)
-        said = f"most likely {best[0]}: {percent(best[1])}"
+        said = f"most likely {best[0]}: {_between(best[1])}"
         sheet.words(x, y + 45, self.bars[0][0], size=10, color=_QUIET)
         sheet.words(x + self.room / 2, y + 45, said, size=10, ha="center")
         sheet.words(x + self.room, y + 45, self.bars[-1][0], size=10, color=_QUIET, ha="right")
@@ -424,6 +441,16 @@ def percent(p: float) -> str:
     if p < 0.001:
         return "<0.1 %"
     return ">99.9 %" if p > 0.999 else f"{p * 100:.1f} %"
+
+
+def _between(ends: tuple[float, float]) -> str:
+    """A chance by its ends, which stay where they are told.
+
+    >>> _between((0.0366, 0.167)), _between((0.5, 0.5))
+    ('3.66 to 16.7 %', '50.0 %')
+    """
+    low, high = ends
+    return percent(low) if low == high else f"{100 * low:.4g} to {100 * high:.4g} %"
 
 
 # -- words -----------------------------------------------------------------------------------

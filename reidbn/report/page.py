@@ -148,8 +148,19 @@ def html(page: Sheet) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters["words"] = _words
     text = templates.get_template("page.html").render(page=page, paper=paper())
     return re.sub(r"(?<=\d) %", "\u00a0%", text)  # a number and its unit stay on one line
+
+
+def _words(sentence: str) -> str:
+    """A sentence in HTML; an option as it is typed stays on one line."""
+    from markupsafe import Markup, escape
+
+    typed = re.sub(
+        r"(?<![\w-])--[a-z][a-z-]*", r'<span class="typed">\g<0></span>', str(escape(sentence))
+    )
+    return Markup(typed)  # noqa: S704 - escaped above
 
 
 def markdown(page: Sheet) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,13 @@ STYLE: Any = {
 WIDE = 4.7  # inches: letters of nine points stay readable on a telephone of 400 pixels
 KINDS = (".svg", ".png", ".pdf")
 _UNDATED: dict[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
+
+
+class Assumable(Protocol):
+    """A row that may stand on an assumption."""
+
+    @property
+    def is_assumption(self) -> bool: ...
 
 
 @cache
@@ -93,7 +100,10 @@ def end_labels(axes: Axes, named: Sequence[tuple[str, float, Any]]) -> None:
 
 
 def names_on_lines(axes: Axes, lines: Sequence[tuple[str, Array, Array, Any]]) -> None:
-    """Every name above its line, where it is furthest from the others: name, x, y, colour."""
+    """Every name above its line, where it is furthest from the others: name, x, y, colour.
+
+    Not far out along the floor, where a line that has fallen says nothing.
+    """
     axes.get_xlim(), axes.get_ylim()  # settles limits that follow the data
     there, grid = axes.transScale + axes.transLimits, np.linspace(0.0, 1.0, 201)
     drawn = [there.transform(np.column_stack([x, y])) for _, x, y, _ in lines]
@@ -101,14 +111,16 @@ def names_on_lines(axes: Axes, lines: Sequence[tuple[str, Array, Array, Any]]) -
     taken: list[tuple[float, float, float]] = []
     for i, (name, _, _, colour) in enumerate(lines):
         wide, best = 0.024 * max(map(len, name.splitlines())), (-np.inf, 0.0, 0.0)
+        fallen = float(grid[np.flatnonzero(heights[i] > heights[i].min() + 0.01).max(initial=0)])
         for x in np.linspace(0.02, 0.98 - wide, 40):
-            over = (grid >= x) & (grid <= x + wide)
+            over = (grid >= x - 0.01) & (grid <= x + wide)
             y = float(heights[i][over].max()) + 0.015
             gaps = [float(np.abs(h[over] - y - 0.03).min())
                     for j, h in enumerate(heights) if j != i]  # fmt: skip
             gaps += [abs(y - v) - 0.05 for u, v, w in taken if x < u + w and u < x + wide]
             slope = float(np.ptp(heights[i][over])) + max(0.0, y - 0.96)
-            best = max(best, (min([0.12, *gaps]) - slope, float(x), y))
+            far = 0.1 * max(0.0, float(x) - fallen)
+            best = max(best, (min([0.12, *gaps]) - slope - far, float(x), y))
         taken.append((best[1], best[2], wide))
         axes.annotate(name, best[1:], xycoords="axes fraction", fontsize=8.5, color=colour,
                       va="bottom", fontweight="bold")  # fmt: skip
@@ -128,6 +140,25 @@ def used_by(axes: Axes, levels: Sequence[float], users: Mapping[float, str]) -> 
         axes.annotate(said, (level, 1), xycoords=("data", "axes fraction"), xytext=(1, 3),
                       textcoords="offset points", ha="left", va="bottom", fontsize=8, color=INK,
                       rotation=40, rotation_mode="anchor")  # fmt: skip
+
+
+def threshold_line(axes: Axes, at: float, *, across: bool = False, height: float = 1.0) -> None:
+    """A dashed line at a threshold, with its number: upright, or across from the left edge."""
+    where = (0, at) if across else (at, height)
+    (axes.axhline if across else axes.axvline)(at, color=LINE, linewidth=1, linestyle="--")
+    axes.annotate(f"threshold {at:g}", where, va="bottom", fontsize=8, color=INK,
+                  xycoords=("axes fraction", "data") if across else ("data", "axes fraction"),
+                  ha="center" if height == 1 and not across else "left")  # fmt: skip
+
+
+def starred(label: str, of: Assumable) -> str:
+    """A label, with a star where it is of an assumption; `stars` says so under the picture."""
+    return f"{label} *" if of.is_assumption else label
+
+
+def stars(rows: Iterable[Assumable]) -> str:
+    """What a star means, where a row has one."""
+    return "; * assumption" if any(row.is_assumption for row in rows) else ""
 
 
 def titled(axes: Axes, title: str, **more: Any) -> None:

@@ -26,6 +26,9 @@ from reidbn.report.style import (
     ramp,
     said_below,
     save,
+    starred,
+    stars,
+    threshold_line,
     titled,
 )  # fmt: skip
 from reidbn.whatif.learn import Learned
@@ -56,23 +59,17 @@ def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int 
         _draw_bar(axes, bar, len(bars) - 1 - row, tornado.answer, reach)
     axes.axvline(tornado.answer, color=INK, linewidth=1)
     if tornado.threshold is not None:
-        axes.axvline(tornado.threshold, color=LINE, linewidth=1, linestyle="--")
-        axes.annotate(f"threshold {tornado.threshold:g}", (tornado.threshold, 1.0),
-                      xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8,
-                      color=LINE)  # fmt: skip
-    axes.set_yticks(range(len(bars)), [_name(bar) for bar in reversed(bars)])
+        threshold_line(axes, tornado.threshold)
+    axes.set_yticks(
+        range(len(bars)), [starred(f"{b.parameter} = {b.value:g}", b) for b in reversed(bars)]
+    )
     axes.set_ylim(-0.6, len(bars) - 0.4)
     axes.set_xlim(*reach)
     of = "" if tornado.subjects == 1 else f"{tornado.statistic} of "
     axes.set_xlabel(f"{of}{tornado.question}; line: as it is, {tornado.answer:.4g}")
     titled(axes, f"{tornado.attack}: if this assumption changes", pad=16)
-    star = "; * assumption" if any(b.is_assumption for b in bars) else ""
-    said_below(axes, f"blue: low end of the range, orange: high end{star}")
+    said_below(axes, f"blue: low end of the range, orange: high end{stars(bars)}")
     return save(figure, path, of_people=tornado.subjects > 1)
-
-
-def _name(bar: Bar) -> str:
-    return f"{bar.parameter} = {bar.value:g}{' *' if bar.is_assumption else ''}"
 
 
 def _reach(tornado: Tornado, bars: list[Bar]) -> tuple[float, float]:
@@ -133,9 +130,7 @@ def draw_sweep(
             axes.fill_between(part[axis], part["q5"], part["q95"], alpha=0.15, color=SERIES[0])
             ends.append(("5 to 95 %\nof subjects", float(part["q95"].iloc[-1]), SERIES[0]))
     if threshold is not None:
-        axes.axhline(threshold, color=LINE, linewidth=1, linestyle="--")
-        axes.annotate(f"threshold {threshold:g}", (0, threshold), va="bottom", fontsize=8,
-                      xycoords=("axes fraction", "data"), color=INK)  # fmt: skip
+        threshold_line(axes, threshold, across=True)
     if is_numeric_dtype(table[axis]) and (table[axis] % 1 == 0).all():
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(axis)
@@ -160,12 +155,11 @@ def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
     at = np.arange(len(rows))
     axes.barh(at, [i.total for i in rows], height=0.62, color=PALE)
     axes.barh(at, [i.first for i in rows], height=0.34, color=LOW)
-    axes.set_yticks(at, [f"{i.parameter}{' *' if i.is_assumption else ''}" for i in rows])
+    axes.set_yticks(at, [starred(i.parameter, i) for i in rows])
     axes.set_xlim(0, 1)
     axes.set_xlabel(f"share of the variance of {sobol.question} (sd {sobol.sd:.3g})")
     titled(axes, f"{sobol.attack}: whose uncertainty matters")
-    star = "; * assumption" if any(i.is_assumption for i in rows) else ""
-    said_below(axes, f"dark: by itself, light: with the sets it is part of{star}")
+    said_below(axes, f"dark: by itself, light: with the sets it is part of{stars(rows)}")
     return save(figure, path, of_people=sobol.subjects > 1)
 
 
@@ -182,11 +176,10 @@ def draw_learned(learned: Learned, path: str | Path | None = None) -> Figure:
         (-0.14, [u.mean for u in rows], [u.sd for u in rows], LOW),
     ):
         axes.errorbar(mean, at + shift, xerr=2 * np.array(sd), fmt="o", color=colour)
-    axes.set_yticks(at, [f"{u.parameter}{' *' if u.is_assumption else ''}" for u in rows])
+    axes.set_yticks(at, [starred(u.parameter, u) for u in rows])
     axes.set_xlabel("value: mean and two standard deviations")
     titled(axes, f"{learned.name}: what {len(learned.tests)} test(s) taught")
-    star = "; * assumption" if any(u.is_assumption for u in rows) else ""
-    said_below(axes, f"light: before, dark: after{star}")
+    said_below(axes, f"light: before, dark: after{stars(rows)}")
     return save(figure, path)
 
 
@@ -206,9 +199,7 @@ def draw_uncertainty(
     low, high = np.quantile(draws, [0.05, 0.95], method="inverted_cdf")
     axes.axvspan(low, high, color=LOW, alpha=0.08)
     if threshold is not None:
-        axes.axvline(threshold, color=LINE, linewidth=1, linestyle="--")
-        axes.annotate(f"threshold {threshold:g}", (threshold, 0.9), ha="left", fontsize=8,
-                      xycoords=("data", "axes fraction"), color=INK)  # fmt: skip
+        threshold_line(axes, threshold, height=0.9)
     axes.set_yticks([])
     axes.set_xlabel(f"{uncertainty.question}; shaded: 5 % to 95 %")
     titled(axes, f"{uncertainty.attack}: under the priors", pad=14)
