@@ -49,7 +49,6 @@ class: setup  ## what a class of ninety minutes needs, for a USB stick (class/; 
 	@$(BIN)/reidbn cards -o class/cards.html
 	@$(BIN)/reidbn assess synthetic:2000 --qi age,sex,state,race --scenario voter-registration \
 	  --state-column state --population 6900000 --html class/report.html > /dev/null
-	@cp docs/lessons/*.html class/
 	@$(BIN)/python docs/build.py --class class
 
 notebooks: setup  ## run every lesson and store its outputs

@@ -23,6 +23,7 @@ from markdown_it import MarkdownIt
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+LESSONS = HERE / "lessons"
 _PRE = '<pre tabindex="0">'  # what scrolls is reached by keyboard
 FRONT = "README.md"
 # In the order of the menu: what it is for, then the files of docs/.
@@ -38,7 +39,7 @@ MENU = {
                "docs/pictures-and-exchange.md"],
     "How we know": ["docs/how-we-know.md", "docs/mathematics.md", "docs/truth-check.md",
                     "docs/reproduction-xia.md", "docs/reproduction-popat.md",
-                    "docs/reproduction-small.md", "ARCHITECTURE.md", "REFERENCES.md",
+                    "docs/reproduction-small.md", "ARCHITECTURE.md", "models/REFERENCES.md",
                     "CHANGELOG.md"],
 }  # fmt: skip
 STYLE = """
@@ -135,6 +136,8 @@ class Site:
             if source.is_dir():
                 shutil.copytree(source, place, dirs_exist_ok=True,
                                 ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+            elif source.parent == LESSONS:
+                _lesson(source, place, "../lessons.html", "all lessons")
             else:
                 shutil.copyfile(source, place)
 
@@ -252,10 +255,10 @@ ON_THE_STICK = """# A class of ninety minutes: what is on this stick
 
 def stick(folder: Path) -> Path:
     """The teacher's page beside the files of the class: what is not on the stick is no link."""
-    lessons = "\n".join(
-        f"| [{p.name}]({p.name}), to read | afterwards |"
-        for p in sorted((HERE / "lessons").glob("*.html"))
-    )
+    pages = sorted(LESSONS.glob("*.html"))
+    lessons = "\n".join(f"| [{p.name}]({p.name}), to read | afterwards |" for p in pages)
+    for page in pages:
+        _lesson(page, folder / page.name, "index.html", "the class")
     text = (HERE / "class.md").read_text(encoding="utf-8").partition("\n")[2]
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
     site = Site(folder)
@@ -264,6 +267,13 @@ def stick(folder: Path) -> Path:
     made = folder / "index.html"
     made.write_text(_framed(title, f"<main>\n{body}</main>\n"), encoding="utf-8", newline="\n")
     return made
+
+
+def _lesson(source: Path, place: Path, back: str, said: str) -> None:
+    """The page of a lesson, with a way back."""
+    text = source.read_text(encoding="utf-8")
+    text = text.replace("<nav>", f'<nav><a href="{back}">{said}</a> \u00b7 ', 1)
+    place.write_text(text, encoding="utf-8", newline="\n")
 
 
 def main(arguments: list[str]) -> int:

@@ -26,6 +26,7 @@ def test_every_page_is_made_and_every_link_of_it_leads_to_a_file(tmp_path):
         for target in re.findall(r'(?:href|src)="([^"#]+)(?:#[^"]*)?"', text):
             if not re.match(r"[a-z]+:", target):
                 assert (tmp_path / name).parent.joinpath(target).exists(), f"{name}: {target}"
+    assert all('href="../lessons.html"' in t for n, t in pages.items() if "lessons/" in n)
     rooms = (tmp_path / "reference").glob("*.html")
     told = "".join(p.read_text() for p in rooms)
     for name in rb.__all__:
@@ -44,6 +45,10 @@ def test_a_link_that_leads_nowhere_is_named():
 def test_the_stick_has_the_minutes_and_links_only_to_what_is_on_it(tmp_path):
     said = build.stick(tmp_path).read_text()
     links = set(re.findall(r'href="([^"]+)"', said))
+    for page in tmp_path.glob("[0-9]_*.html"):  # the lessons lead to each other, and back
+        assert 'href="index.html"' in page.read_text()
+        for target in re.findall(r'(?:href|src)="([^"#:]+)"', page.read_text()):
+            assert (tmp_path / target).exists(), f"{page.name}: {target}"
     lessons = {p.name for p in (ROOT / "docs" / "lessons").glob("*.html")}
     assert links == lessons | {
         "breakfast.html",

@@ -261,7 +261,9 @@ def test_only_the_bridge_knows_pgmpy():
 def test_every_citation_is_in_the_references():
     listed = set(
         re.findall(
-            r"^- \[([A-Za-z]+\d\d|KAnonCourse)\]", (ROOT / "REFERENCES.md").read_text(), re.M
+            r"^- \[([A-Za-z]+\d\d|KAnonCourse)\]",
+            (ROOT / "models" / "REFERENCES.md").read_text(),
+            re.M,
         )
     )
     cited = set()

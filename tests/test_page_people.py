@@ -189,6 +189,7 @@ def test_no_number_of_a_page_is_an_exact_count(tmp_path):
     counts = [n for c in held["people"]["cells"] for n in (c["low"], c["high"])]
     assert 900 not in (*counts, *held["people"]["rest"], sum(counts[::2]), sum(counts[1::2]))
     assert not re.search(r"\b\d*[1-9]\b people", re.sub(r"<script.*", "", text, flags=re.DOTALL))
+    assert [t for t in held["sources"] if t.startswith("[Xia21] Xia, Liu")]  # what a key stands for
     assert held["people"]["error"] in (0.001, 0.0015, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015,
                                        0.02, 0.03, 0.05, 0.07, 0.1)  # fmt: skip
 

@@ -11,8 +11,10 @@ Nothing in a file is run: functions are named, and must have been registered in 
 from __future__ import annotations
 
 import os
+import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -166,6 +168,25 @@ def models() -> tuple[str, ...]:
     True
     """
     return tuple(sorted(path.stem for path in models_folder().glob("*.yaml")))
+
+
+@cache
+def _references() -> dict[str, str]:
+    """What each [Key] stands for."""
+    path = models_folder() / "REFERENCES.md"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = (re.match(r"- \[(\w+)\] (.+)", line) for line in lines)
+    return {m[1]: m[2].replace("*", "") for m in found if m}
+
+
+def cited(texts: Iterable[str]) -> list[str]:
+    """The [Key]s in some texts with what they stand for; a key that is nobody's is left out.
+
+    >>> cited(["[Xia21] Table 4, middle setting", "[x] and y"])[0][:25]
+    '[Xia21] Xia, Liu, Wan, Vo'
+    """
+    keys = dict.fromkeys(key for text in texts for key in re.findall(r"\[(\w+)\]", text))
+    return [f"[{key}] {_references()[key]}" for key in keys if key in _references()]
 
 
 def models_folder() -> Path:

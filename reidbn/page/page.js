@@ -711,6 +711,7 @@
       make("div", {class: "wide", tabindex: 0, role: "region", "aria-label": words.stands_table}, make("table", {},
         make("thead", {}, make("tr", {}, ...["name", "value", "source"].map(w => make("th", {scope: "col", text: words[w]})))),
         make("tbody", {}, ...rows))),
+      ...(held.sources.length ? [make("ul", {class: "sources"}, ...held.sources.map(text => make("li", {text})))] : []),
       make("p", {class: "help", text: words.limits}));
   }
 
@@ -797,7 +798,7 @@
   function buildPeople() {
     if (!held.people) return;
     const p = held.people;
-    parts.chart = drawIn("svg", {class: "chart secret", viewBox: "0 0 720 250", role: "img"});
+    parts.chart = drawIn("svg", {class: "chart secret", viewBox: "0 0 720 264", role: "img"});
     parts.level = make("input", {id: "level", type: "range", min: 0, max: 1, step: "any", oninput: e => { level = +(e.target.value ** 2).toPrecision(3); showPeople(); }});
     parts.levelSaid = make("p", {class: "sentence secret"});
     $("people").hidden = false;

@@ -11,6 +11,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.cards import sources
+from reidbn.attack.modelfile import cited
 from reidbn.attack.parts import PROBABILITY, Question
 from reidbn.attack.repeated import folded_sources
 from reidbn.cpds.protocol import Part, Variable
@@ -72,12 +73,13 @@ def payload(
         asked = [{**q, "counts": _by_counts(own, target, q, start)} for q in asked]
     left_out += [n for n in own.all_nodes if n not in attack.all_nodes]
     tables = [entry for name in attack.all_nodes for entry in _tables(forms, name)]
+    stands_on = folded_sources(own, sources(own)) if people is None else people.stands_on
     found: dict[str, Json] = {
         "format": FORMAT,
         "name": own.name,
         "title": own.title or own.name,
         "story": own.story if people is None else people.story,
-        "sources": [*own.sources],
+        "sources": [*own.sources, *cited([*own.sources, *(s.source for s in stands_on)])],
         "shelf": own.shelf,
         "print": own.fingerprint[:12],
         "parameters": [_parameter(forms, name) for name in attack.parameters],
@@ -92,7 +94,7 @@ def payload(
         "start": _start(own, attack, start),
         "stands_on": [
             {"name": s.name, "value": s.value, "source": s.source, "assumed": s.is_assumption}
-            for s in (folded_sources(own, sources(own)) if people is None else people.stands_on)
+            for s in stands_on
         ],
         "example": bool(own.subject),
         "cut": _cut(own if cover is None else attack, forms, subject),

@@ -111,7 +111,8 @@ def written(attack: Attack, held: dict[str, Json]) -> str:
     """The page as text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    held = {**held, "drawn": _drawn(attack, held), "words": json.loads(_own("words.json"))}
+    held = {**held, "words": json.loads(_own("words.json"))}
+    held["drawn"] = _drawn(attack, held)
     css, js = _own("page.css"), "".join(map(_own, SCRIPTS))
     policy = (
         f"default-src 'none'; script-src '{_hash(js)}'; style-src '{_hash(css)}'; "
@@ -164,7 +165,11 @@ def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
         )
     sizes = {n["name"]: n["states"] for n in held["nodes"]}
     wide = _BROAD if any(c.each for c in shown) else _WIDTH
-    boxes, routes = laid_out({c.name: _height(c, sizes, wide) for c in shown}, wide, links)
+    people = held["people"] or {"inside": (), "faces": ()}
+    summed = {*people["inside"]} - {*people["faces"]}  # the page says so in place of bars
+    each = {c.name: held["words"]["each"] for c in shown if {c.name, *c.members} & summed}
+    heights = {c.name: _height(c, sizes, wide, each.get(c.name, "")) for c in shown}
+    boxes, routes = laid_out(heights, wide, links)
     width = max([b.x1 for b in boxes.values()] + [x for route in routes for x, _ in route])
     return {
         "width": round(width, 1),
@@ -186,13 +191,15 @@ def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
     }  # fmt: skip
 
 
-def _height(card: Card, sizes: Mapping[str, Json], wide: float) -> float:
+def _height(card: Card, sizes: Mapping[str, Json], wide: float, each: str) -> float:
     room = wide - 2 * _PAD - 4
     said = "of them" * bool(card.each)
     uses = card.numbers if len(card.numbers) <= _MOST_USES else ("numbers",)
-    lines = [len(wrapped(t, 12.2, room)) for t in (card.story, card.rule, said, *uses)]
-    rows = min(len(card.members) + len(card.each), max(len(card.members), _MOST_ROWS))
-    if not rows and card.name in sizes:
+    lines = [len(wrapped(t, 12.2, room)) for t in (card.story, card.rule, said, each, *uses)]
+    rows = (
+        0 if each else min(len(card.members) + len(card.each), max(len(card.members), _MOST_ROWS))
+    )
+    if not rows and not each and card.name in sizes:
         states = sizes[card.name]
         rows = len(states) if isinstance(states, list) else _MOST_ROWS + 1
     bars = _BARS if rows > _MOST_ROWS and not card.members else _ROW * rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attack.modelfile import cited
 from reidbn.attack.scenario import Profile
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.attacks.routes.register import register, story
@@ -72,7 +73,8 @@ def threat_model(result: Assessment, telling: Telling) -> Section:
         "Threat model and assumptions",
         text=[*story(result), *([BARS] if chances else [])],
         folded=[("Remarks and sources",
-                 [*stands_on.text, *stands_on.bullets, *(f"Source: {s}" for s in base.sources)])],
+                 [*stands_on.text, *stands_on.bullets, *(f"Source: {s}" for s in base.sources),
+                  *cited([*base.sources, *sources.values()])])],
         shown=[figure],
         details=[
             Shown("What the attacker may know", ("attributes", "columns", "known with, on average",
