@@ -75,7 +75,7 @@ def test_a_function_of_the_file_is_used(files, name, answer):
     assert json.loads(found.output)["probability"] == pytest.approx(answer, abs=1e-15)
 
 
-def test_a_declared_degree_is_exact_a_step_is_scanned_and_a_wrong_degree_is_found_out(files):
+def test_a_declared_degree_is_taken_as_such_a_step_is_scanned_and_a_wrong_degree_is_found_out(files):
     model, code = files
     told = {}
     for name, over in (("own-declared", "p"), ("own-step", "limit")):
@@ -85,7 +85,7 @@ def test_a_declared_degree_is_exact_a_step_is_scanned_and_a_wrong_degree_is_foun
         told[name] = bar["method"]
         if name == "own-step":
             assert (bar["lowest"], bar["highest"]) == (0.0, 0.1)
-    assert told["own-declared"] == "exact polynomial"
+    assert told["own-declared"] == "as declared by the author"
     assert told["own-step"].startswith("scan")
     for command in ("tornado", "uncertainty"):
         found = run(command, model("own-boast"), "risk", "--over", "p", "--functions", code)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol, TypedDict
 
 import numpy as np
+from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from reidbn.attack.attack import Attack
@@ -33,6 +34,7 @@ from reidbn.inference.query import Query, read_query, refuse_nothing
 from reidbn.inference.tensors import rows_of
 
 MOST_NUMBERS = 1 << 22  # numbers in one array: settings are asked in blocks that stay below
+DECLARED_AT, FEW = 2_048, 64  # values at which a declared degree is checked; of many people, few
 Settings = Mapping[str, Any]
 
 
@@ -258,7 +260,7 @@ class Asked:
         if self.is_structural(name) or self.jumps(name):
             return None
         sizes = {n: self.base(n) for n in self.attack.structural}
-        total, declared = 0, ""
+        total = 0
         for holder in self.relevant:
             node = self.attack.all_nodes[holder]
             parents = [self.attack.variable(p, sizes) for p in node.parents]
@@ -266,11 +268,15 @@ class Asked:
             if degree is None:
                 return None
             total += degree
-            if isinstance(node.cpd, Function) and degree:
-                declared = node.cpd.name
+        declared = self.declared_by(name)
         if declared:
             self._refuse_wrong_degree(name, total, declared)
         return total
+
+    def declared_by(self, name: str) -> str:
+        """A function of whose degree in a parameter there is its author's word alone; or none."""
+        cpds = [self.attack.all_nodes[holder].cpd for holder in self.holders([name])]
+        return next((c.name for c in cpds if isinstance(c, Function) and c.declared.degree), "")
 
     def _refuse_wrong_degree(self, name: str, degree: int, function: str) -> None:
         """Raise where the answer is no such polynomial, as the author of a function says it is."""
@@ -279,14 +285,14 @@ class Asked:
         low, high = self.parameter(name).range
         if low == high:
             low, high = low - 0.5, high + 0.5
-        grid = np.linspace(low, high, degree + 5)
+        count = max(FEW if self.subjects > FEW else DECLARED_AT, degree + 5)
+        grid, t = np.linspace(low, high, count), np.linspace(-1, 1, count)
         found = self.evaluate({name: grid}, validate=False)
         for values in (found.numerator, found.evidence):
             if values is None:
                 continue
-            fit = np.polynomial.chebyshev.Chebyshev.fit(grid, values.sum(axis=0), degree)
-            off = float(np.abs(fit(grid) - values.sum(axis=0)).max())
-            if not off <= 1e-9 * float(np.abs(values).sum(axis=0).max()):
+            fit = chebyshev.chebval(t, chebyshev.chebfit(t, values.T, degree))
+            if not np.abs(fit - values).max() <= 1e-9 * np.abs(values).max():
                 raise UsageError(
                     f"function {function} is declared to have a degree in {name}, and the answer "
                     f"is no polynomial of degree {degree} in it: mend the degree, or leave it out"

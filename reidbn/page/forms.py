@@ -45,7 +45,7 @@ MOST_CELLS = 200_000  # of one table that a parameter sizes
 MOST_HELD = 3_000  # numbers of one table over the points or stops of its parameters
 MOST_STOPS, FEWEST_STOPS = 101, 9
 CLOSE = 1e-12  # between a table and its polynomial, at every point that was tried
-TRIED = 24
+TRIED, LOOKED = 24, 2_048  # ... at so many; of a function, whose degree is its author's word
 
 
 @dataclass
@@ -241,7 +241,8 @@ class Forms:
         """Whether the polynomial is the table wherever that was tried."""
         rng = np.random.default_rng(0)
         shaped = tables.reshape(*map(len, points), -1)
-        for _ in range(TRIED):
+        tried = LOOKED if isinstance(part.cpd, Function) else TRIED
+        for _ in range(tried):
             at = {n: rng.uniform(low, high) for n, (_, low, high) in levers.items()}
             found = shaped
             for value, own in zip(at.values(), points, strict=True):

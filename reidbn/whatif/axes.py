@@ -124,7 +124,10 @@ class Axis:
 
 
 def make_axis(case: Asked, name: str, measure: PriorMeasure) -> Axis:
-    """The axis of a parameter: exact when its degree is known or its values are few."""
+    """The axis of a parameter: exact when its degree is known or its values are few.
+
+    A degree that a function's author declares is believed where it was looked at, and no proof.
+    """
     if measure.is_listed and len(measure.points) <= LISTED:
         pairs = zip(measure.points, measure.weights, strict=True)
         pieces = [Piece(x, x, np.array([x]), np.array([x]), np.array([w])) for x, w in pairs]
@@ -133,7 +136,7 @@ def make_axis(case: Asked, name: str, measure: PriorMeasure) -> Axis:
     if degree is not None and degree <= MOST_DEGREE:
         nodes, weights = measure.gauss(degree + 1)
         piece = Piece(measure.low, measure.high, nodes, nodes, weights)
-        return Axis(name, measure, (piece,), is_exact=True)
+        return Axis(name, measure, (piece,), is_exact=not case.declared_by(name))
     cutter = _Cutter(case, name, measure)
     cut = tuple(_pieces(cutter, measure))
     return Axis(name, measure, cut, is_exact=False, looked_at=cutter.looked_at)

@@ -18,6 +18,7 @@ Responses: how the answer moves when one parameter moves and all others stay.
     exact polynomial   a parameter that several tables share, fixed by degree + 1 evaluations
     exact ratio        a question with evidence: a ratio of two such polynomials
     interpolated       a smooth formula: a Chebyshev series, checked wherever looking.py looks
+    as declared ...    a polynomial as the author of a function says, likewise
     scan               integers, sizes of state lists, what is not smooth: value by value
 
 Each polynomial is checked at random interior points (a midpoint would miss p (1-p) (1-2p)).
@@ -249,6 +250,7 @@ def _vanishes(values: Array, coefs: Array) -> NDArray[np.bool_]:
 
 AFFINE, POLYNOMIAL, RATIO = "exact affine", "exact polynomial", "exact ratio"
 INTERPOLATED, SCAN, DIFFERENCE = "interpolated", "scan", "finite difference"
+DECLARED = "as declared by the author"  # of a function, who says that it is a polynomial
 EXACT = (AFFINE, POLYNOMIAL, RATIO)
 CHECKS = 3  # random interior points at which a curve must hold
 CLOSE = 1e-11  # of the largest value: how well it must hold there
@@ -345,7 +347,7 @@ def responses(
 ) -> dict[str, Response]:
     """The responses to several parameters; all exact ones from one contraction."""
     spans = {n: (ranges or {}).get(n) or case.parameter(n).range for n in names}
-    degrees = {n: _degree(case, n) for n in names}
+    degrees = {n: _degree(case, n) for n in names if not case.declared_by(n)}
     known = {n: d for n, d in degrees.items() if d is not None}
     curves = _polynomials(case, known)
     return {n: _response(case, n, spans[n], known.get(n), curves.get(n)) for n in names}
@@ -379,13 +381,13 @@ def _response(
         wider, cut = allowed_range(case, name, span, evidence=False)
         smooth = _smooth(case, name, *wider)
         if smooth is not None:
-            curve, error, checks = smooth
-            return Response(case, name, *wider, INTERPOLATED, curve, error, checks, cut)
+            curve, error, checks, how = smooth
+            return Response(case, name, *wider, how, curve, error, checks, cut)
     smooth = _smooth(case, name, low, high)
     if smooth is None:
         return Response(case, name, low, high, SCAN, notes=(*notes, "not smooth"))
-    curve, error, checks = smooth
-    return Response(case, name, low, high, INTERPOLATED, curve, error, checks, notes)
+    curve, error, checks, how = smooth
+    return Response(case, name, low, high, how, curve, error, checks, notes)
 
 
 def _label(case: Asked, degree: int) -> str:
@@ -479,16 +481,23 @@ def _fit(
     return curve, error
 
 
-def _smooth(case: Asked, name: str, low: float, high: float) -> tuple[Curve, float, int] | None:
-    """A Chebyshev series of a formula, of the first degree that holds wherever it is looked at."""
+def _smooth(
+    case: Asked, name: str, low: float, high: float
+) -> tuple[Curve, float, int, str] | None:
+    """A Chebyshev series of a formula, of the first degree that holds wherever it is looked at.
+
+    With its error, at how many values, and how the degree is known.
+    """
     check = np.append(look(case, name, low, high), np.clip(case.base(name), low, high))
     true = case.evaluate({name: check})
-    for degree in TRIES:
+    declared = _degree(case, name)  # else it would be no formula
+    for degree in TRIES if declared is None else (declared, *TRIES):
         at = nodes(degree, low, high)
         both = _beside(case.evaluate({name: at}), true)
         curve, error = _fit(low, high, np.append(at, check), both, degree)
         if error <= CLOSE:
-            return curve, error, len(check)
+            how = DECLARED if degree == declared else INTERPOLATED
+            return curve, error, len(check), how
     return None
 
 

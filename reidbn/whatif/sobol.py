@@ -212,8 +212,12 @@ class Grid:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Which counts were not looked at in full, and what is taken to lie between."""
-        return tuple(
+        """Which counts were not looked at in full, and which degrees are somebody's word."""
+        declared = tuple(
+            f"{name}: a polynomial as the author of function {self.case.declared_by(name)} declares"
+            for name in self.names if self.case.declared_by(name)
+        )  # fmt: skip
+        return declared + tuple(
             f"{a.name}: {a.looked_at:,} of its {a.measure.high - a.measure.low + 1:,.0f} values "
             f"were looked at, and what lies between is interpolated"
             for a in self.axes
