@@ -75,7 +75,9 @@ def test_a_function_of_the_file_is_used(files, name, answer):
     assert json.loads(found.output)["probability"] == pytest.approx(answer, abs=1e-15)
 
 
-def test_a_declared_degree_is_taken_as_such_a_step_is_scanned_and_a_wrong_degree_is_found_out(files):
+def test_a_declared_degree_is_taken_as_such_a_step_is_scanned_and_a_wrong_degree_is_found_out(
+    files,
+):
     model, code = files
     told = {}
     for name, over in (("own-declared", "p"), ("own-step", "limit")):

@@ -248,3 +248,35 @@ def test_a_gate_of_a_mean_is_refused_as_what_it_is(limit, tmp_path, capsys):
         assert code == 2
         assert "write 5 people alike as 0.2" in text
         assert told(command[0], "risk", *command[1:], "--fail-above", "0.1")[0] == 1
+
+
+def test_what_it_would_be_worth_to_see_more_is_refused_of_a_local_policy(monkeypatch):
+    """It went on for minutes, policy by policy, for numbers of no use."""
+    found = rb.decide(rb.loads(TEAM))
+    assert len(found.information(["audit"])) == 1
+    asked = []
+    monkeypatch.setattr(inside(inside(rb.decide).Solved), "MOST_POLICIES", 0)
+    local = rb.decide(rb.loads(TEAM))
+    assert local.method == "local"
+    monkeypatch.setattr(inside(rb.decide), "decided", lambda *a, **k: asked.append(a))
+    with pytest.raises(rb.UsageError, match="local, another may be worth more: what it would be"):
+        local.information()
+    assert not asked
+
+
+def test_a_refusal_says_which_policy_can_be_given_where(monkeypatch, tmp_path, capsys):
+    """In the shell it read "(policy=, --policy)" with both in the shell's words."""
+    monkeypatch.setattr(inside(inside(rb.decide).Solved), "MOST_POLICIES", 0)
+    with pytest.raises(
+        rb.UsageError, match=r"rb.ask\(attack, policy=...\), or rb.decide\(attack\)"
+    ):
+        rb.ask(rb.loads(TEAM), "risk")
+    model = tmp_path / "team.yaml"
+    model.write_text(TEAM)
+    for words in (["ask", str(model)], ["sweep", str(model), "risk", "--over", "worth=1,2"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert "kept whatever is asked or set: reidbn ask --policy DECISION=OPTION" in said
+        assert "rb." not in said

@@ -80,3 +80,65 @@ def test_a_degree_that_is_wrong_for_each_is_not_hidden_by_their_sum():
     attack = attack_of("declared-of-some", subject=which, example={"which": 0})
     with pytest.raises(rb.UsageError, match="no polynomial of degree 1"):
         rb.whatif.subject_uncertainty(attack, "risk", subject={"which": [0, 1]})
+
+
+def falling(q, r):
+    return np.exp(-3 * q) * (1 + r * q) / 2
+
+
+def falls_without_a_word(q, r):
+    return falling(q, r)
+
+
+rb.cpd.cpd_function("declared-smooth", smooth=True)(falling)
+rb.cpd.cpd_function("declared-nothing")(falls_without_a_word)
+
+
+def test_what_is_declared_smooth_is_a_quadrature_and_measured():
+    x, w = np.polynomial.legendre.leggauss(40)
+    at, shares = (x + 1) / 2, np.outer(w, w) / 4
+    values = falling(at[:, None], at)
+    mean = float((shares * values).sum())
+    sd = float((shares * (values - mean) ** 2).sum()) ** 0.5
+    methods = {}
+    two = {**MODEL["parameters"], "r": {"value": 0.5, "range": [0, 1], "source": "assumption"}}
+    for name in ("declared-smooth", "declared-nothing"):
+        found = rb.whatif.uncertainty(attack_of(name, parameters=two), "risk", draws=500)
+        methods[name] = found.method
+        assert abs(found.mean - mean) <= found.error * sd + 1e-13
+        assert abs(found.sd - sd) <= found.error * sd + 1e-13
+    assert methods == {"declared-smooth": "quadrature", "declared-nothing": "scattered points"}
+    with pytest.raises(rb.UsageError, match="what jumps is not smooth"):
+        rb.cpd.cpd_function("both", smooth=True, step=True)
+
+
+LIES = {
+    "slant": lambda q, r: np.where(q + r > 1.3, 0.9, 0.1),
+    "band": lambda q, r: np.where(np.abs(q - r) < 0.004, 0.95, q * r),
+    "peak": lambda q, r: 0.2 + 0.7 * np.exp(-(((q - r) / 2e-3) ** 2)),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_what_is_wrongly_declared_smooth_is_off_by_no_more_than_it_says(name):
+    rb.cpd.cpd_function(f"lies-{name}", smooth=True)(LIES[name])
+    u = (np.arange(4_000) + 0.5) / 4_000
+    values = LIES[name](u[:, None], u[None])
+    two = {**MODEL["parameters"], "r": {"value": 0.5, "range": [0, 1], "source": "assumption"}}
+    found = rb.whatif.uncertainty(attack_of(f"lies-{name}", parameters=two), "risk", draws=100)
+    assert abs(found.mean - values.mean()) <= found.error * values.std() + 1e-6
+    assert abs(found.sd - values.std()) <= found.error * values.std() + 1e-6
+
+
+def test_a_count_of_experts_is_refused_by_name_with_what_would_be_right():
+    """It was "a number of attempts of 1.00000000001"."""
+    quantiles = {0.05: 2, 0.5: 4, 0.95: 8}
+    n = {"elicited": [{"expert": "A", "quantiles": quantiles}], "within": [1, 12], "pool": "linear",
+         "unit": "attempts", "source": "assumption"}  # fmt: skip
+    content = {**MODEL, "parameters": {"n": n}, "nodes": {
+        "hits": {"states": [str(i) for i in range(13)], "source": "assumption",
+                 "cpd": {"kind": "binomial", "n": "$n", "p": 0.3}}},
+        "questions": {"risk": {"target": "hits=1"}}}  # fmt: skip
+    attack = rb.attack.loads(json.dumps(content))
+    with pytest.raises(rb.errors.ModelError, match=r"\. n is asked at values that are no counts"):
+        rb.whatif.uncertainty(attack, "risk", draws=100)

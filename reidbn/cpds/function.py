@@ -10,8 +10,9 @@ a subject column is that.  It receives whole arrays and must be vectorised.  For
 returns P(yes); otherwise P(state) with the states on the last axis.  A model file stores only the
 registered name: no code is ever read from a file.
 
-What the author knows of it may be declared: its degree in a parameter, so that what-if answers are
-exact; that it is a step, so that they are scanned; or that it is written for one case at a time.
+What the author knows of it may be declared: its degree in a parameter, or that it is smooth, which
+what-if goes by as far as it is not gainsaid; that it is a step, so that answers are scanned; or
+that it is written for one case at a time.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Declared:
     """What the author of a function says of it."""
 
     degree: Mapping[str, int] = field(default_factory=dict)
+    smooth: bool = False
     step: bool = False
     scalar: bool = False
 
@@ -50,19 +52,24 @@ def cpd_function(
     name: str,
     *,
     degree: Mapping[str, int] | None = None,
+    smooth: bool = False,
     step: bool = False,
     scalar: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function under a name, so that attacks that use it can be saved and loaded.
 
     `degree` says how often it multiplies a parameter with itself, {"p_looks": 1}: what-if answers
-    are then read off exactly, and checked.  Without, it is taken as smooth, and measured.  `step`
-    says that it jumps, so that what-if looks value by value.  `scalar` says that it takes one
-    number for each argument (`if` and `and` may be used); it is called case by case, which is slow.
+    are then those of that polynomial, and checked.  `smooth` says that it neither jumps nor has an
+    edge, so that a quadrature is believed as far as it is measured; without, it is held against
+    scattered points.  `step` says that it jumps, so that what-if looks value by value.  `scalar`
+    says that it takes one number for each argument (`if` and `and` may be used); it is called case
+    by case, which is slow.
     """
-    declared = Declared(dict(degree or {}), step, scalar)
+    declared = Declared(dict(degree or {}), smooth, step, scalar)
     if degree and (step or min(degree.values()) < 0):
         raise UsageError(f"function {name}: a degree is a whole number from 0, and a step has none")
+    if smooth and step:
+        raise UsageError(f"function {name}: what jumps is not smooth; say smooth or step")
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         known = _REGISTERED.get(name)

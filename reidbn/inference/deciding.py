@@ -270,14 +270,19 @@ class Solver:
 
     def _refuse_local(self, local: Sequence[str]) -> None:
         """Raise: another policy may be worth more, and its risk be higher, than the one found."""
-        raise UsageError(
+        said = (
             f"{self.attack.name}: {', '.join(local)} have to be decided together, since what one "
             f"sees the other does not, and their policies are too many to try them all: that of "
-            f"rb.decide is local, another may be worth more to the attacker, and its risk may be "
+            f"{{}} is local, another may be worth more to the attacker, and its risk may be "
             f"higher. Let the later decision see what the earlier saw and did, let them see fewer "
-            f"nodes, or give the policy to answer for (policy=, --policy), such as "
-            f"rb.decide(attack)"
+            f"nodes, or say which policy to answer for, which is then kept whatever is asked or "
+            f"set: {{}}"
         )
+        raise UsageError(
+            said.format("rb.decide", "rb.ask(attack, policy=...), or rb.decide(attack).attack, "
+                        "which has that of rb.decide written in"),
+            in_shell=said.format("reidbn decide", "reidbn ask --policy DECISION=OPTION"),
+        )  # fmt: skip
 
     def _one_at_a_time(self, network: Network, local: Sequence[str]) -> Network:
         """Single policies updated until none is better alone; of several starts the best."""

@@ -77,7 +77,8 @@ def refuse_undecided(attack: Attack, what: str) -> None:
     if attack.decisions:
         raise UsageError(
             f"{attack.name}: {what} has no place for {', '.join(attack.decisions)}, which the "
-            f"attacker decides. Take rb.decide(attack).attack, with his policy written in"
+            f"attacker decides. Take rb.decide(attack).attack, with his policy written in, which "
+            f"is kept whatever is changed there"
         )
 
 

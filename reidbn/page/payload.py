@@ -253,7 +253,8 @@ def _decisions(forms: Forms) -> list[Json]:
     if local:
         raise UsageError(
             f"{attack.name}: {', '.join(local)} have to be decided together, which a page cannot "
-            f"do; rb.decide(attack).attack is the attack with the best policy written in"
+            f"do; rb.decide(attack).attack is the attack with his policy written in, "
+            f"which is then kept whatever is set on the page"
         )
     found = []
     for name in sure:

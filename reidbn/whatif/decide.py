@@ -226,12 +226,19 @@ class Decision:
         """
         import pandas as pd
 
+        if self.method != EXACT:
+            raise UsageError(
+                f"{self.case.attack.name}: this policy is local, another may be worth more: what "
+                f"it would be worth to see more cannot be told. Let later decisions see what "
+                f"earlier ones saw"
+            )
         rows = []
         for name in self._to_be_seen() if nodes is None else nodes:
             knowing = _seeing(self.case.attack, name)
-            then = decided(replace(self.case, attack=knowing))
-            if then.method != self.method == EXACT:
-                raise UsageError(f"with {name} seen, there are too many policies to try them all")
+            try:
+                then = decided(replace(self.case, attack=knowing), may_be_local=False)
+            except UsageError as problem:
+                raise UsageError(f"with {name} seen: {problem}") from None
             rows.append({"node": name, "gain": then.value - self.value, "attacks": then.attacks,
                          "risk": then.risk})  # fmt: skip
         found = pd.DataFrame(rows, columns=["node", "gain", "attacks", "risk"])
@@ -390,8 +397,8 @@ def _decide(
     return decided(case)
 
 
-def decided(case: Asked) -> Decision:
-    """The decision in a case, for all its subjects."""
+def decided(case: Asked, *, may_be_local: bool = True) -> Decision:
+    """The decision in a case, for all its subjects; refused where it can only be local, or told."""
     attack, query = case.attack, case.query
     if not attack.decisions:
         raise UsageError(
@@ -412,7 +419,7 @@ def decided(case: Asked) -> Decision:
         stop = min(start + step, count)
         part = {n: v[start:stop] if len(v) > 1 else v for n, v in columns.items()}
         undecided = lowering.undecided(part)
-        solved = lowering.decided(undecided, part, may_be_local=True)
+        solved = lowering.decided(undecided, part, may_be_local=may_be_local)
         numbers = _numbers(case, solved)
         for name, choice in solved.choices.items():
             network = solved.network if name in together else undecided

@@ -69,7 +69,8 @@ def _in_code(case: Asked, name: str) -> bool:
     if takes_whole_numbers(case, name):
         return False
     cpds = [case.attack.all_nodes[holder].cpd for holder in case.holders([name])]
-    return case.degree(name) is None and any(isinstance(c, Function) for c in cpds)
+    rough = any(isinstance(c, Function) and not c.declared.smooth for c in cpds)
+    return case.degree(name) is None and rough
 
 
 @dataclass(frozen=True)
