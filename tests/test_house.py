@@ -87,6 +87,7 @@ DOORS = {
         "reidbn.report.assessment_report:write_json",
         "reidbn.report.assessment_report:write_markdown",
         "reidbn.page.sheet:page_of_people",
+        "reidbn.plans.beside:best_beside",
         "reidbn.report.summary:summarise",
         "reidbn.whatif.uncertainty:uncertainty",
     },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -291,3 +291,9 @@ def write_parquet(frame: pd.DataFrame, path: str) -> None:
     from reidbn.attacks.parquet import write_frames
 
     write_frames(path, [frame])
+
+
+def say_proposed(steps: Mapping[str, str]) -> None:
+    """The hierarchies that were proposed: what each makes of a value, level by level."""
+    for name, how in steps.items():
+        click.echo(f"proposed for {name}: {how}", err=True)

@@ -25,8 +25,8 @@ from reidbn.cli._options import (
     set_option,
 )
 from reidbn.cli._results import result_options, write_reports
-from reidbn.cli._tables import about, say_about, table_options
-from reidbn.errors import DataError, UsageError
+from reidbn.cli._tables import about, say_about, say_proposed, table_options
+from reidbn.errors import UsageError
 from reidbn.written import agree
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def assess(people: People, as_json: bool, quiet: bool, **options: Any) -> int:
     gate = None if above is None else _gate(result, above, as_json=as_json)
     if as_json:
         print_json(summary.to_dict() | ({} if gate is None else {"fail_above": gate}))
-    best = {} if options["search"] is None else _best(people, summary, asked, options)
+    best = {} if options["search"] is None else _best(summary, options)
     _write(result, options, releases, best)
     if summary.failure:  # the report says so on top; nobody's risk is written
         result.crosscheck.raise_on_failure()
@@ -215,8 +215,6 @@ def _gate(result: Any, limit: float, *, as_json: bool) -> dict[str, Any]:
 _OF_EVERYBODY = (
     "html", "markdown", "json_report", "plot", "restricted", "fail_above", "release", "threshold",
 )  # fmt: skip
-SPARED = 0.02  # of the people, whom a search for other releases may leave out
-BEST = 3
 LEVEL = 0.09  # of the overall risk, above which people are counted
 
 
@@ -320,38 +318,15 @@ def _refuse_search(options: dict[str, Any]) -> None:
         )
 
 
-def _best(
-    people: People, summary: Any, asked: dict[str, Any], options: dict[str, Any]
-) -> dict[str, Any]:
+def _best(summary: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The best releases that a search of so many seconds finds for the rule, each assessed."""
-    import reidbn as rb
-    from reidbn.microdata.proposed import steps_of
-
-    rule = summary.rule
     if summary.passes:
         click.echo("options: the table keeps the rule as it is; nothing was searched", err=True)
         return {}
-    limit = rule.limit
-    target: Any = {limit.measure: limit.value}
-    if rule.on_classes:
-        target = f"k={limit.k}" if limit.is_own else limit.name
-    given = {name: value for name, value in asked.items() if value}
-    proposed = rb.microdata.propose_hierarchies(people)
-    for name, ladder in proposed.items():
-        click.echo(f"proposed for {name}: {steps_of(people, name, ladder)}", err=True)
-    try:
-        plan = rb.recommend(
-            people, options["attack"], target=target, release=rule.release, hierarchies=proposed,
-            suppress_at_most=SPARED, seconds=options["search"], **given,
-        )  # fmt: skip
-    except DataError as problem:
-        click.echo(f"options: {problem}", err=True)
-        return {}
-    click.echo(f"options: {plan.certificate}", err=True)
-    out = ", some people left out" if plan.best.suppressed else ""
-    found = {f"{plan.best.changes}{out}": plan.result}
-    others = list(plan.options(most=BEST).items())[1:]  # the first is the table as it is
-    return found | dict(others)
+    found = summary.result._beside(summary.rule, custodian=True, seconds=options["search"])
+    say_proposed(found.proposed)
+    click.echo(f"options: {found.said}", err=True)
+    return dict(found.results)
 
 
 def _write(

@@ -20,7 +20,7 @@ from reidbn.cli._options import (
     read_pairs,
 )
 from reidbn.cli._results import REPORTS, command_again, result_options
-from reidbn.cli._tables import ALONE, about, say_about, table_options
+from reidbn.cli._tables import ALONE, about, say_about, say_proposed, table_options
 from reidbn.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
         )
     people = replace(people, notes=tuple(n for n in people.notes if ALONE not in n))
     proposed = rb.microdata.propose_hierarchies(people) if options["auto"] else {}
-    for name, ladder in proposed.items():
-        click.echo(f"proposed for {name}: {steps_of(people, name, ladder)}", err=True)
+    say_proposed({name: steps_of(people, name, own) for name, own in proposed.items()})
     asked = _asked(options) | {"hierarchies": proposed}
     plan = rb.recommend(people, target=list(options["target"]), **asked)
     if as_json:

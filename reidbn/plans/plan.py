@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -268,20 +268,43 @@ class ReleasePlan:
             )
         if not isinstance(most, int) or isinstance(most, bool) or most < 1:
             raise UsageError(f"most={most}; give a whole number of ways, 1 or more")
-        first, table = next(iter(self.results)), self._table
-        found = {"the table as it was": table.bases[first]}
-        kept = [one for one in self._ways if one is not self._found and one.keeps]
-        for one in sorted(kept, key=lambda one: one.loss):
+        first = next(iter(self.results))
+        found = {"the table as it was": self._table.bases[first]}
+        return found | self.assessed(most - 1, without_best=True)
+
+    @property
+    def kept(self) -> list[Looked]:
+        """The ways that were looked at and keep every target: the best, and those that lose least
+        after it.
+        """
+        others = [one for one in self._ways if one is not self._found and one.keeps]
+        return [self._found, *sorted(others, key=lambda one: one.loss)]
+
+    def named(self, one: Looked) -> str:
+        """What a way does, in words; of whom it leaves out, not how many."""
+        out = ", some people left out" if one.left_out is not None and one.left_out.any() else ""
+        out += ", some cells emptied" if one.emptied is not None else ""
+        return self._choice(one).changes + out
+
+    def assessed(
+        self, most: int, of: Assessment | None = None, *, without_best: bool = False
+    ) -> dict[str, Assessment]:
+        """So many of the ways, each assessed under the first attack, or as `of` is.
+
+        Those of which that says that every target is kept.
+        """
+        first = "" if of is not None else next(iter(self.results))
+        bases = self._table.bases if of is None else {"": of}
+        found: dict[str, Assessment] = {}
+        for one in self.kept[without_best:]:
             if len(found) >= most:
                 break
             assert one.left_out is not None  # noqa: S101 - it keeps its targets
-            so = table.but(gone=one.emptied)
+            so = replace(self._table, gone=one.emptied, bases=bases)
             results = so.assessed(one.node, ~one.left_out)
             risks = so.risks(one.node, ~one.left_out, results)
             if all(t.is_met(risks[t.key]) for t in self.targets):
-                out = ", some people left out" if one.left_out.any() else ""  # how many is not told
-                out += ", some cells emptied" if one.emptied is not None else ""
-                found[self._choice(one).changes + out] = results[first]
+                found[self.named(one)] = results[first]
         return found
 
     def apply(self) -> People:

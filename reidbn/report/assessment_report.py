@@ -156,9 +156,8 @@ def report(
             worst = None
     summary = summarise(result, threshold, release)
     telling, audit = audited_telling(summary, custodian=custodian)
-    rule = summary.rule
     asked = Request(result, summary, worst, options or {}, context or {}, title, telling)
-    options_ = results.options_compared({"this release": result, **asked.options}, rule, telling)
+    options_ = _options(asked)
     moved = moves.sensitivity(result, summary, telling, options_)
     return Sheet(
         title=title
@@ -177,6 +176,23 @@ def report(
         ),
         of_classes=(audit.classes.nobody, audit.classes.somebody) if audit else (0, 0),
     )
+
+
+def _options(asked: Request) -> Section:
+    """The releases that were named; where none was, the best for the rule, if found at once."""
+    result, s, telling = asked.result, asked.summary, asked.telling
+    found = dict(asked.options)
+    if found or s.passes or s.failure:
+        return results.options_compared({"this release": result, **found}, s.rule, telling)
+    if not telling.custodian and not _may_tell_changes(asked):
+        return results.options_compared({"this release": result}, s.rule, telling)
+    best = result._beside(s.rule, custodian=telling.custodian)
+    return results.best_options(result, best, s.rule, telling)
+
+
+def _may_tell_changes(asked: Request) -> bool:
+    people = asked.result.inputs.people
+    return len(people) >= FEWEST and tells_changes(asked.telling, people, asked.summary.rule)
 
 
 def audited_telling(summary: Summary, *, custodian: bool) -> tuple[Telling, Audit | None]:

@@ -374,3 +374,18 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
             )
         ],
     )
+
+
+def best_options(result: Assessment, best: Any, rule: Rule, telling: Telling) -> Section:
+    """The best releases that were found for the rule; outwards their names alone."""
+    if not telling.custodian:
+        rows = [[name, "passes"] for name in best.names]
+        caption = "Releases with nobody left out that keep the rule"
+        shown = [Shown(caption, ("columns", "verdict"), rows)] if rows else []
+        return Section("Options compared", shown=shown)
+    found = options_compared({"this release": result, **best.results}, rule, telling)
+    steps = [[name, how] for name, how in best.proposed.items()] if best.results else []
+    levels = Shown(
+        "Levels that were proposed, from 0", ("column", "a value, level by level"), steps
+    )
+    return replace(found, details=[*found.details, *([levels] if steps else [])])

@@ -515,6 +515,7 @@ class Assessment(Result):
     # -- views (the rooms above) -----------------------------------------------------------
 
     _sheet = late("reidbn.report.assessment_report:report")
+    _beside = late("reidbn.plans.beside:best_beside")
     _numbers = late("reidbn.report.assessment_report:numbers")
     _sections = late("reidbn.report.assessment_report:sections")
 

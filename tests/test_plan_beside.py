@@ -1,0 +1,103 @@
+"""The best releases that a report names by itself, each counted again by pandas."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+from inside import inside
+
+import reidbn as rb
+
+QI = ["age", "sex", "state", "race"]
+
+
+def assessed(n=600, **asked):
+    people = rb.read_table(rb.datasets.synthetic_patients(n, seed=2), quasi_identifiers=QI)
+    asked = {"known": "voter-registration", "population": 6_900_000} | asked
+    return rb.assess("adversary-routes", people, **asked)
+
+
+def section(text, caption):
+    """The rows of a table of a Markdown report."""
+    if f"**{caption}**" not in text:
+        return []
+    rows = text.split(f"**{caption}**")[1].split("\n\n")[1].splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def fewest(frame, columns):
+    return int(frame.groupby(columns).size().min()) if columns else len(frame)
+
+
+OUTWARDS = "Releases with nobody left out that keep the rule"
+
+
+@pytest.mark.parametrize("k", [3, 11])
+def test_outwards_only_names_of_releases_that_keep_the_rule(k, tmp_path):
+    result, data = assessed(), rb.datasets.synthetic_patients(600, seed=2)
+    text = result.report(tmp_path / "r.md", threshold=1 / k).read_text()
+    rows = section(text, OUTWARDS)
+    assert 1 <= len(rows) <= 3
+    kept = []
+    for name, verdict in rows:
+        assert verdict == "passes"
+        assert not re.search(r"\d", name)  # no hierarchies were given: kept or dropped
+        gone = set(re.findall(r"(\w+) dropped", name))
+        left = [c for c in QI if c not in gone]
+        assert fewest(data, left) >= k
+        kept.append(gone)
+    assert not any(a < b for a in kept for b in kept)
+    one_less = [[c for c in QI if c not in kept[0] or c == back] for back in kept[0]]
+    assert all(fewest(data, left) < k for left in one_less)
+
+
+def test_nothing_of_small_tables_or_of_risks_leaves_the_house(tmp_path):
+    small = assessed(99).report(tmp_path / "small.md").read_text()
+    risk = assessed().report(tmp_path / "risk.md", threshold={"overall": 0.05}).read_text()
+    assert OUTWARDS not in small + risk
+    assert "Options compared" not in small + risk
+
+
+@pytest.mark.parametrize("threshold", [None, {"overall": 0.05}])
+def test_the_custodians_copy_assesses_the_best_three(threshold, tmp_path):
+    result = assessed()
+    path = result.report(tmp_path / "r.md", threshold=threshold, custodian=True)
+    rows = section(path.read_text(), "Options compared")
+    assert rows[0][0] == "this release"
+    assert len(rows) == 4
+    assert [row[1] for row in rows] == ["does not pass", *["passes"] * 3]
+    best = result._beside(result.summary(threshold).rule, custodian=True)
+    assert [row[0] for row in rows[1:]] == best.names == [*best.results]
+    for one in best.results.values():
+        table = one.table
+        frame = pd.DataFrame({n: table.labels(n)[table.table[:, j]] for j, n in enumerate(QI)})
+        if threshold is None:
+            assert fewest(frame.astype(str), QI) >= 11
+        else:
+            assert one.risk().max() <= 0.05
+    assert section(path.read_text(), "Levels that were proposed, from 0")
+    assert (
+        path.read_text()
+        == result.report(tmp_path / "again.md", threshold=threshold, custodian=True).read_text()
+    )
+
+
+def test_what_was_named_is_not_searched_beside(tmp_path):
+    result = assessed()
+    other = rb.what_if(result, suppress=2)
+    text = result.report(tmp_path / "r.md", custodian=True, options={"mine": other}).read_text()
+    assert [row[0] for row in section(text, "Options compared")] == ["this release", "mine"]
+
+
+def test_a_large_table_is_not_searched_by_itself(monkeypatch, tmp_path):
+    result = assessed()
+    rule = result.summary().rule
+    found = result._beside(rule, custodian=True)
+    assert found.results
+    monkeypatch.setattr(inside(type(found)), "MOST_ASSESSED", 100)
+    text = result.report(tmp_path / "r.md", custodian=True).read_text()
+    assert not section(text, "Options compared")
+    assert "reidbn recommend TABLE" in text
+    assert result._beside(rule, custodian=True, seconds=20).results
