@@ -243,7 +243,63 @@ def test_a_limit_on_ppp_is_kept_whichever_columns_are_known(seed):
     assert min(fresh.ppp_min.min(), fresh.ppp_full.min()) >= keep - 1e-12
 
 
-@pytest.mark.parametrize("limit", ["PPP <= 0.5", "PPP >= 0", "PPP >= 1", "PPP > 0.5", "ppp 50%"])
+@pytest.mark.parametrize(
+    "limit", ["PPP <= 0.5", "PPP >= 0", "PPP >= 1", "PPP > 0.5", "ppp 50%", "mean PPP <= 0.5"]
+)
 def test_what_is_no_limit_on_ppp_is_refused_with_one(limit):
     with pytest.raises(rb.UsageError, match="target d"):
         rb.recommend(table_of(("x", "AABB")), target={"d": limit})
+
+
+def mean_ppp(rows, secret, kept):
+    """The mean over people of the share of those written alike who have another secret."""
+    alike = {}
+    for row, own, here in zip(rows, secret, kept, strict=True):
+        if here:
+            alike.setdefault(row, []).append(own)
+    shares = [sum(w != v for w in own) / len(own) for own in alike.values() for v in own]
+    return sum(shares) / len(shares)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=[pytest.mark.wide] * (s > 5)) for s in range(24)]
+)
+def test_a_limit_on_the_mean_of_ppp_against_every_way_and_every_set_of_people(seed, share):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 9))
+    frame = pd.DataFrame({"age": rng.integers(0, 8, n), "zip": rng.integers(0, 6, n),
+                          "d": rng.integers(0, 3, n)})  # fmt: skip
+    people, keep = (
+        rb.read_table(frame, quasi_identifiers=[*WIDTHS], sensitive=["d"]),
+        float(rng.choice([0.15, 0.3, 0.45])),
+    )
+    asked = {"hierarchies": {"age": rb.Bands(2, 4), "zip": rb.Bands(3)},
+             "suppress_at_most": share, "target": {"d": f"mean PPP >= {keep}"}}  # fmt: skip
+    try:
+        plan = rb.recommend(people, **asked)
+    except rb.errors.DataError as problem:
+        plan, said = None, str(problem)
+    secret, best = frame["d"].tolist(), np.inf
+    whole = rb.recommend(
+        people, target="k=2", suppress_at_most=0.9, hierarchies=asked["hierarchies"]
+    )
+    for levels in product(*(range(len(w) + 2) for w in WIDTHS.values())):
+        rows = released(frame, levels)
+        for out in product((False, True), repeat=n):
+            kept = ~np.array(out)
+            if sum(out) <= int(share * n + 1e-9) and mean_ppp(rows, secret, kept) >= keep - 1e-12:
+                best = min(best, whole._table.ways.loss(levels, ~kept))
+    if plan is None:
+        assert np.isinf(best) or (share and "was found" in said)
+        return
+    assert best <= plan.best.loss + 1e-12
+    assert plan.best.loss - plan.certificate.gap <= best + 1e-9
+    if plan.certificate.is_proved or not share:
+        assert plan.certificate.is_proved
+        assert plan.best.loss == pytest.approx(best, abs=1e-9)
+    for known in ([], ["age"], ["zip"], [*WIDTHS]):
+        own = plan.apply()
+        cells = [tuple(row) for row in own.codes(known).tolist()]
+        mine = own.labels("d")[own.codes(["d"])[:, 0]].tolist()
+        assert mean_ppp(cells, mine, [True] * len(own)) >= keep - 1e-12

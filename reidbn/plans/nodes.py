@@ -26,7 +26,7 @@ from reidbn.microdata.generalise import empty_cells, released_at
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
 from reidbn.plans.rising import Bounds, Direction, bounds_of
-from reidbn.plans.targets import SLACK, Array, Target
+from reidbn.plans.targets import MEAN_GUESS, SLACK, Array, Target
 from reidbn.plans.ways import Node, Option, Ways, sizes_at
 
 Flags = NDArray[np.bool_]
@@ -239,25 +239,25 @@ class Release:
         found: dict[Key, Array] = {}
         for t in self.targets:
             if t.on_secret:
-                ids, counts = self._secrets(node, kept, t)
-                found[t.key] = (counts.max(axis=1) / counts.sum(axis=1))[ids]
+                found[t.key] = secret_risk(self.people, self._codes(node, kept), kept, t)
             elif t.on_classes and t.key not in found:
                 found[t.key] = 1.0 / self._sizes(node, kept)
         return found
 
-    def _secrets(self, node: Node, kept: Flags, target: Target) -> tuple[Ints, Ints]:
-        """The class of everybody who is kept, and how many of each class have which secret."""
-        codes = np.stack([o.codes[i][self.people.table[kept, j]]
-                          for j, (o, i) in enumerate(zip(self.options, node, strict=True))],
-                         axis=1)  # fmt: skip
-        return secrets_of(self.people, codes, kept, target.measure)
+    def _codes(self, node: Node, kept: Flags) -> Codes:
+        """What is written of everybody who is kept, where no cell is emptied."""
+        return np.stack([o.codes[i][self.people.table[kept, j]]
+                         for j, (o, i) in enumerate(zip(self.options, node, strict=True))],
+                        axis=1)  # fmt: skip
 
     def _fewest(self, node: Node, kept: Flags, target: Target) -> int:
         """At least so many must go for a limit on the best guess, whoever they are.
 
         Of m of f people alike with one secret, r must go: (m - r) <= limit (f - r).
         """
-        counts = self._secrets(node, kept, target)[1]
+        if target.what == MEAN_GUESS:
+            return 1
+        counts = secrets_of(self.people, self._codes(node, kept), kept, target.measure)[1]
         most, size, limit = counts.max(axis=1), counts.sum(axis=1), target.limit
         over = is_above(most / size, limit)
         go = np.ceil((most - limit * size) / (1 - limit) - SLACK)
@@ -295,8 +295,7 @@ class Release:
         for t in self.targets:
             if t.on_secret:
                 codes = self.people.table[:, : len(self.options)]
-                counts = secrets_of(self.people, codes, slice(None), t.measure)[1]
-                found[t] = float((counts.max(axis=1) / counts.sum(axis=1)).max())
+                found[t] = t.value(secret_risk(self.people, codes, slice(None), t))
             elif t.on_classes:
                 alike = self.rows.peers(range(self.rows.groups))[self.rows.of_record]
                 found[t] = t.value(1.0 / alike)
@@ -356,6 +355,16 @@ def secrets_of(people: People, codes: Codes, kept: Any, secret: str) -> tuple[In
     top = [int(c.max()) + 1 for c in codes.T]
     ids, count = class_ids(np.ascontiguousarray(codes), top)
     return ids, np.bincount(ids * values + own, minlength=count * values).reshape(count, values)
+
+
+def secret_risk(people: People, codes: Codes, kept: Any, target: Target) -> Array:
+    """Of everybody the largest share of one secret among people alike, or that of their own."""
+    ids, counts = secrets_of(people, codes, kept, target.measure)
+    size = counts.sum(axis=1)
+    if target.what == MEAN_GUESS:
+        own = people.table[kept, people.columns.index(target.measure)]
+        return np.asarray(counts[ids, own] / size[ids])
+    return np.asarray((counts.max(axis=1) / size)[ids])
 
 
 def _are_told(between: Pair) -> bool:

@@ -7,6 +7,7 @@ measure names what of it: the highest, the mean, a quantile, or the share of peo
     {"overall": "above 0.2 <= 1%"}   {"overall": 0.09}  (the highest)   "overall: q95 <= 0.09"
     {"diagnosis": "best guess <= 50%"}  (of a secret: nobody who knows all columns guesses better)
     {"diagnosis": "PPP >= 50%"}  (the same: everybody's share of peers with another secret)
+    {"diagnosis": "mean PPP >= 60%"}  (the mean of that share over people)
 
 Targets about everybody (k, the highest) can be told person by person; the others are about the
 table as a whole.
@@ -31,7 +32,8 @@ from reidbn.written import is_number, read_number
 Array = NDArray[np.float64]
 ALIKE = "1/class"
 BEST_GUESS = "best guess"
-PPP = "ppp"
+MEAN_GUESS = "mean guess"
+PPP, MEAN_PPP = "ppp", "mean ppp"
 SLACK = 1e-9  # of a count of people that a share is multiplied out to
 
 
@@ -42,7 +44,7 @@ class Target:
     measure: str
     """A measure of the attack, or ALIKE."""
     what: str
-    """"highest", "mean", "quantile" or "above"; of a secret BEST_GUESS."""
+    """"highest", "mean", "quantile" or "above"; of a secret BEST_GUESS or MEAN_GUESS."""
     limit: float
     at: float = 0.0
     """Of a quantile the share of people; of "above" the risk."""
@@ -53,7 +55,7 @@ class Target:
     @property
     def key(self) -> tuple[str, str]:
         """Under which attack, and which measure."""
-        return ("secret" if self.on_secret else self.under), self.measure
+        return (self.what if self.on_secret else self.under), self.measure
 
     @property
     def on_classes(self) -> bool:
@@ -62,7 +64,7 @@ class Target:
 
     @property
     def on_secret(self) -> bool:
-        return self.what == BEST_GUESS
+        return self.what in (BEST_GUESS, MEAN_GUESS)
 
     @property
     def is_of_everybody(self) -> bool:
@@ -77,7 +79,7 @@ class Target:
 
     def value(self, risk: Array) -> float:
         """The number that is compared with the limit."""
-        if self.what == "mean":
+        if self.what in ("mean", MEAN_GUESS):
             return float(risk.mean())
         if self.what == "above":
             return float(is_above(risk, self.at).mean())
@@ -92,7 +94,7 @@ class Target:
     def is_met(self, risk: Array) -> bool:
         if self.what in ("quantile", "above"):
             return int(self.beyond(risk).sum()) <= self.spared(len(risk))
-        if self.what == "mean":
+        if self.what in ("mean", MEAN_GUESS):
             return not is_above(self.value(risk), self.limit)
         return not self.beyond(risk).any()
 
@@ -107,6 +109,8 @@ class Target:
         Of n people V are beyond it, and a share e may be: (V - r) <= e (n - r).  Of a mean, the
         lowest risks of n - r people are within it.
         """
+        if self.what == MEAN_GUESS:  # who goes can lower the share of others
+            return int(not self.is_met(risk))
         beyond, n = int(self.beyond(risk).sum()), len(risk)
         if self.what == "mean":
             means = np.sort(risk).cumsum() / np.arange(1, n + 1)
@@ -131,6 +135,7 @@ class Target:
         return {
             "highest": f"the highest {named}",
             BEST_GUESS: f"the largest share of one {named} among people alike",
+            MEAN_GUESS: f"the mean share of people alike who have one's own {named}",
             "mean": f"the mean of {named}",
             "quantile": f"the {100 * self.at:g} % quantile of {named}",
             "above": f"people whose {named} is above {self.at:g}",
@@ -196,7 +201,7 @@ def _of_measure(measure: str, limit: Any) -> Target:
     if isinstance(limit, str) and limit.strip()[:1].isdigit():
         limit = f"highest <= {limit}"
     text = limit.replace("≤", "<=").replace("≥", ">=") if isinstance(limit, str) else ""
-    if text.strip().lower().startswith(PPP):
+    if text.strip().lower().startswith((PPP, MEAN_PPP)):
         return _of_ppp(measure, text)
     left, sign, right = text.partition("<=")
     if sign and left.strip().lower() == BEST_GUESS:
@@ -226,16 +231,21 @@ def _of_ppp(secret: str, text: str) -> Target:
 
     Among people alike the least is that of those who have the commonest secret, and a class of
     several classes has none that is lower: PPP >= q is a best guess of 1 - q at most.
+
+    The mean over n people is 1 - sum m^2 / f / n over classes of f people and secrets, m of a class
+    with each.  (m + m')^2 / (f + f') <= m^2 / f + m'^2 / f': merging lowers it no more than that.
     """
     left, sign, right = text.partition(">=")
-    if not sign or left.strip().lower() != PPP:
+    if not sign or left.strip().lower() not in (PPP, MEAN_PPP):
         raise UsageError(
-            f'target {secret}: write how much PPP everybody keeps at least, such as "PPP >= 50%"'
+            f'target {secret}: write how much PPP everybody keeps at least, such as "PPP >= 50%", '
+            f'or its mean over people, "mean PPP >= 60%"'
         )
     kept = _checked(read_number(right, f"target {secret}"), secret)
     if not 0 < kept < 1:
         raise UsageError(f"target {secret}: PPP is a share; {right.strip()} leaves nothing to ask")
-    return Target(secret, BEST_GUESS, 1 - kept)
+    what = BEST_GUESS if left.strip().lower() == PPP else MEAN_GUESS
+    return Target(secret, what, 1 - kept)
 
 
 def _checked(value: float, measure: str) -> float:
