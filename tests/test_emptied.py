@@ -270,3 +270,16 @@ def test_two_releases_differ_in_what_was_emptied(tmp_path):
     told = (tmp_path / "r.json").read_text() + (tmp_path / "r.md").read_text()
     assert f'"cells_emptied": {cells}' not in told
     assert f"cells emptied | {cells} " not in told
+
+
+def test_a_banded_column_that_is_dropped_can_be_compared_and_reported(tmp_path):
+    ages = pd.DataFrame({"age": np.arange(200) % 60, "sex": ["f", "m"] * 100})
+    people = rb.read_table(ages, quasi_identifiers=["age", "sex"])
+    plan = rb.recommend(people, "adversary-routes", known=["age", "sex"], population=2_000,
+                        target="k=50", hierarchies={"age": "bands:5,10"})  # fmt: skip
+    assert "age" in plan.best.dropped
+    before = rb.assess("adversary-routes", people, known=["age", "sex"], population=2_000)
+    with pytest.warns(rb.errors.ReidbnWarning, match="level of age: 0 -> 3"):
+        before.compare(plan.result)
+    assert plan.result.report(tmp_path / "r.json").is_file()
+    assert plan.apply().as_released["levels"]["age"] == plan.best.levels["age"]

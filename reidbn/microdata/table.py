@@ -343,8 +343,11 @@ class People:
             ladders = repr([column.hierarchy for column in coarse])
             found["levels"] = {column.name: column.level for column in coarse}
             found["hierarchies_fingerprint"] = hashlib.sha256(ladders.encode()).hexdigest()
-            bands = {c.name: f"{c.hierarchy.widths[c.level - 1]:g} wide"
-                     for c in coarse if isinstance(c.hierarchy, Bands)}  # fmt: skip
+            bands = {
+                c.name: f"{c.hierarchy.widths[c.level - 1]:g} wide"
+                for c in coarse
+                if isinstance(c.hierarchy, Bands) and c.level < c.hierarchy.levels
+            }
             found |= {"bands": bands} if bands else {}
         if self.emptied:
             found["cells_emptied"] = sum(int(cells.sum()) for cells in self.emptied.values())
