@@ -2,7 +2,7 @@
 
     nice python -m benchmarks.linkage         writes benchmarks/results/linkage.md and two pictures
 
-The grid: rb.assess("linkage") of 800 people drawn from 2,692 made-up records of 629 features, acted
+The grid: rb.assess("linkage") of 400 people drawn from 2,692 made-up records of 629 features, acted
 out 20,000 times by rb.linkage_truth for each of eight settings (no wrong facts, 10 and 20 % that fit nobody, 10 % that
 are somebody else's value; the person in the table for sure, or with the chance .7).  People are put
 in ten bins by predicted risk; a bin is inside where the 95 % interval of what happened holds the
@@ -19,7 +19,7 @@ import reidbn as rb
 from reidbn.attacks.linkage import Effort, SparsePeople, plausible
 
 RESULTS = Path(__file__).parent / "results"
-PEOPLE, ASKED, ATTEMPTS, BINS, DRAWN = 2_692, 800, 20_000, 10, 200
+PEOPLE, ASKED, ATTEMPTS, BINS, DRAWN = 2_692, 400, 20_000, 10, 200
 WRONG = [("no wrong facts", 0.0, "garbled"), ("10 % wrong", 0.1, "garbled"),
          ("20 % wrong", 0.2, "garbled"), ("10 % somebody else's", 0.1, "plausible")]  # fmt: skip
 COSTS = """

@@ -72,7 +72,7 @@ def _agrees(found: Agreement, kind: str, mine: Any, other: Any) -> bool:
     """The definition of a match of two known values."""
     if found.match in ("present", "modal") or mine == other:
         return True
-    if kind not in (NUMBER, YEAR, DATE):
+    if kind not in (NUMBER, YEAR, DATE) or not found.reach[kind != NUMBER]:
         return False
     share, years = (Fraction(str(far)) for far in found.reach)
     if kind == NUMBER:
