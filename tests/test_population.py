@@ -472,8 +472,7 @@ def test_compare_recommends_no_estimate_of_another_population_than_the_one_named
             table = rb.population.compare(weighted(same=True), population=N).set_index("model")
         assert len(said) == (N == 36_000)
         bare = rb.People.from_codes(weighted().codes(), ["a", "b", "c"])
-        without = ["pitman-bayes", "dankar", "log-linear"]  # structured knows of no weights
-        alone = rb.population.compare(bare, population=N, models=without).set_index("model")
+        alone = rb.population.compare(bare, population=N).set_index("model")
         best = table.index[table["recommended"]].item()
         assert best == alone.index[alone["recommended"]].item()
         assert table["p_unique"][best] == pytest.approx(alone["p_unique"][best], rel=1e-9)
@@ -497,9 +496,12 @@ def test_that_weights_were_scaled_is_said_beside_a_comparison_and_not_only_in_a_
 
 def test_weights_are_not_scaled_to_their_own_sum_in_whole_people():
     people = rb.People.from_codes([[0], [0], [1], [2]], ["a"], weights=[3.5, 4, 4, 4])
-    found = rb.assess("adversary-routes", people)
-    assert found.population.weights[1].tolist() == [7.5, 4, 4]
-    assert not any("scaled" in note for note in found.remarks())
+    asked = (None, "benedetti-franconi")
+    found, alone = (rb.assess("adversary-routes", people, population_model=m) for m in asked)
+    assert alone.population.weights[1].tolist() == [7.5, 4, 4]
+    assert found.population.class_weights[1].tolist() == [7.5, 4, 4]
+    for one in (found, alone):
+        assert not any("scaled" in note for note in one.remarks())
 
 
 @pytest.mark.parametrize("estimate", ["maximum likelihood", "posterior"])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import reidbn as rb
+from reidbn.attack import Known, Knows, Scenario
 from reidbn.errors import DataError
 from reidbn.population import distinct_rows, weight_alike
 
@@ -104,3 +105,128 @@ def test_strata_of_a_weighted_table_have_weights_of_their_own():
     assert found.population == 6_000 * len(labels)
     low, high = found.prediction_interval()
     assert low < found.expected_uniques < high
+
+
+# -- in assessments --------------------------------------------------------------------------------
+
+
+QI = ["age", "sex", "state", "race"]
+HALF = Scenario("half", knows=Knows(tuple(Known(c, (c,), (0.5,), source="made up") for c in QI)))
+
+
+def assessed(people, **more):
+    asked = {"scenario": HALF, "population": 20_000, "population_model": "structured", **more}
+    return rb.assess("adversary-routes", people, **asked)
+
+
+def by_sex(frame):
+    """Everybody stands for 30 people, and those of one sex for 6."""
+    return frame.assign(weight=np.where(frame["sex"] == "female", 6.0, 30.0))
+
+
+def weighted(frame, **more):
+    return rb.read_table(by_sex(frame), quasi_identifiers=QI, weights="weight", **more)
+
+
+@pytest.mark.wide
+def test_whoever_stands_for_many_is_told_what_a_larger_population_tells():
+    """Where sex is known the weight is, too: as of a sample of one in so many of everybody."""
+    frame = rb.datasets.synthetic_patients(600, seed=3)
+    people, plain_people = weighted(frame), rb.read_table(frame, quasi_identifiers=QI)
+    found = assessed(people, population=None).population
+    rows = np.arange(found.classes.rows)
+    f = np.minimum(found.classes.sizes_of(rows), 4).astype(np.int8)
+    told = found.structured.told(found.row_of[rows], f)
+    stands = people.weights[found.classes.some]
+    known = [m for m in range(16) if m >> QI.index("sex") & 1 and found.structured.speaks[m]]
+    assert len(known) == 7
+    for each in (6.0, 30.0):
+        plain = assessed(plain_people, population=600 * each)
+        own = plain.population.structured.told(found.row_of[rows], f)
+        some = stands == each
+        for mine, theirs in zip(told, own, strict=True):
+            small = f[known][:, some] <= 3
+            np.testing.assert_allclose(
+                mine[known][:, some][small], theirs[known][:, some][small], rtol=1e-2
+            )
+
+
+def test_the_population_of_weights_is_their_sum_and_alike_ones_are_none():
+    frame = rb.datasets.synthetic_patients(600, seed=3)
+    people = weighted(frame)
+    assert "sum to" in assessed(people, population=None).groups.notes[0]
+    alike = rb.read_table(frame.assign(weight=33.0), quasi_identifiers=QI, weights="weight")
+    told, plain = assessed(alike), assessed(rb.read_table(frame, quasi_identifiers=QI))
+    for measure in plain.risks:
+        np.testing.assert_array_equal(told.risk(measure), plain.risk(measure))
+    light = rb.read_table(by_sex(frame).assign(weight=lambda t: t["weight"] / 10),
+                          quasi_identifiers=QI, weights="weight")  # fmt: skip
+    with pytest.raises(rb.errors.DataError, match=r"survey weight below 1.*trim the weights"):
+        assessed(light, population=1_200)
+
+
+def test_whoever_is_sure_to_be_asked_stands_for_one_though_weights_are_scaled():
+    """A tenth of the people have a weight of 1 and the weights sum to two in a hundred too many."""
+    frame = rb.datasets.synthetic_patients(600, seed=3)
+    weights = np.where(np.arange(600) % 10 == 0, 1.0, 4.0)
+    N = round(float(weights.sum()) / 1.02)
+    people = rb.read_table(frame.assign(w=weights), quasi_identifiers=QI, weights="w")
+    found = assessed(people, population=N)
+    note = f"60 people have a survey weight below 1, scaled to the population of {N:,}"
+    assert any(n == f"{note}: they stand for themselves" for n in found.summary().notes)
+    fit = rb.population.fit(people, QI, population=N)
+    assert f"{note}: they stand for themselves" in fit.warnings
+    held = rb.read_table(frame.assign(w=np.where(weights == 1, 1.02, weights)),
+                         quasi_identifiers=QI, weights="w")  # fmt: skip
+    plain = assessed(held, population=N)
+    for measure in ("journalist", "journalist_match"):
+        np.testing.assert_allclose(found.risk(measure), plain.risk(measure), rtol=1e-2)
+        assert found.risk(measure).max() <= 1
+
+
+@pytest.mark.wide
+def test_weights_meet_suppressed_people_joined_columns_and_a_part_of_the_people():
+    frame = rb.datasets.synthetic_patients(600, seed=3)
+    people = weighted(frame)
+    whole = assessed(people, population=12_000)
+    left = people.suppress(2, ["age", "sex"])
+    assert 100 < len(left) < 600
+    fewer, stay = assessed(left, population=12_000), left.origin
+    np.testing.assert_allclose(fewer.risk("journalist"), whole.risk("journalist")[stay], rtol=1e-5)
+    some = np.arange(3, 600, 11)
+    part = assessed(people, population=12_000, individuals=some)
+    for measure in ("journalist", "journalist_match"):
+        np.testing.assert_allclose(part.risk(measure), whole.risk(measure)[some], rtol=1e-5)
+    worst = rb.assess("adversary-routes", people, population=12_000, population_model="structured")
+    assert (worst.risk("journalist") >= whole.risk("journalist") - 1e-6).all()
+    ends = whole.population_uncertainty().table()
+    assert (ends["low"] <= ends["mean"]).all()
+    assert (ends["mean"] <= ends["high"]).all()
+    notes = whole.summary().notes
+    assert any("for how many people each stands" in n for n in notes)
+    assert not any("not used" in n for n in notes)
+
+
+def test_where_no_structure_speaks_the_larger_of_class_sizes_and_weights_does():
+    """On every subset: what pitman-bayes and benedetti-franconi say, each asked by itself."""
+    frame = rb.datasets.synthetic_patients(90, seed=3)
+    people = weighted(frame.assign(age=frame["age"] // 30))
+    few, *each = (
+        assessed(people, population=2_000, population_model=model)
+        for model in ("structured", "pitman-bayes", "benedetti-franconi")
+    )
+    rows = np.arange(few.classes.rows)
+    alone = few.classes.sizes_of(rows).T == 1
+    by_class, by_weight = (one.population.unique(rows) * alone for one in each)
+    np.testing.assert_array_equal(
+        few.population.unique(rows) * alone, np.maximum(by_class, by_weight)
+    )
+    matches = [one.population.match(rows) for one in each]
+    np.testing.assert_array_equal(few.population.match(rows), np.maximum(*matches))
+    assert (by_class > by_weight).any()
+    assert (matches[0] < matches[1])[:, 1:].any()
+    assert any("the larger is said of what class sizes" in n for n in few.summary().notes)
+    assert not any("not used" in n for n in few.summary().notes)
+    ends = few.population_uncertainty().table()
+    assert (ends["low"] <= ends["mean"]).all()
+    assert (ends["mean"] <= ends["high"]).all()

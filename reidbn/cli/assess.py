@@ -50,8 +50,9 @@ _OF_PEOPLE = (
     click.option(
         "--population", type=WHOLE, metavar="NUMBER", help="People from whom the table was drawn."
     ),
-    click.option("--population-model", metavar="NAME", default="log-linear", show_default=True,
-                 help="The model that says who is unique in the population."),
+    click.option("--population-model", metavar="NAME",
+                 help="Who says who is unique in the population [default: log-linear; structured "
+                 "with survey weights]."),
     column_option,
     click.option("--state-column", metavar="COLUMN", help="The column that holds the state."),
     listing("--without", metavar="A,B", help="Attributes that are not known."),

@@ -22,6 +22,7 @@ from reidbn.population.pitman import PITMAN_MODELS, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness, number_or_none
 from reidbn.population.sample import Sample, sample_of
 from reidbn.population.strata import StratifiedFit
+from reidbn.population.structured import STRUCTURED
 from reidbn.population.structured_fitting import fit_structured
 from reidbn.theory.pitman_fit import INTERIOR
 from reidbn.theory.species import CLASSES, SNB, solve_snb, zayatz
@@ -149,7 +150,7 @@ _OTHERS: Mapping[str, Callable[..., Uniqueness]] = {
     "dankar": fit_dankar,
     "benedetti-franconi": fit_survey,
     "log-linear": fit_loglinear,
-    "structured": fit_structured,
+    STRUCTURED: fit_structured,
     "truth": fit_truth,
 }
 MODELS = (*PITMAN_MODELS, *_OTHERS)
@@ -168,7 +169,7 @@ def fit(
     population: Any,
     sizes: ArrayLike | None = None,
     counts: ArrayLike | None = None,
-    model: str = "pitman",
+    model: str | None = None,
     approximation: str | None = None,
     strata: str | None = None,
     **options: Any,
@@ -182,11 +183,15 @@ def fit(
     Options: `classes` of "snb"; `variant`, `interactions`, `effects` of "log-linear".
 
     `sizes` and `counts` say how many classes there are of each size, in place of people; `model` is
-    the name of the model, and `options` are those of that model.
+    the name of the model ("pitman" without one, and "structured" where people have survey weights),
+    and `options` are those of that model.
 
     >>> fit(sizes=[1, 2, 3, 9], counts=[812, 150, 60, 9], population=100_000)
     <pitman (interior): p_unique=0.1085, 6,452.1 population uniques expected>
     """
+    if model is None:
+        weighted = people is not None and people.weights is not None
+        model = STRUCTURED if weighted else "pitman"
     if strata is not None:
         return _by_stratum(people, columns, population, model, approximation, strata, options)
     sample = sample_of(

@@ -17,7 +17,7 @@ from reidbn.population.cautious import is_uncompared, uncompared
 from reidbn.population.margins import share_alike
 from reidbn.population.result import Uniqueness
 from reidbn.population.sample import Sample
-from reidbn.population.weights import LIGHT, stood_for_each
+from reidbn.population.weights import LIGHT
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.loglinear import Cells, Risk, mean_inverse_beside, risk
 from reidbn.theory.survey import individual_risk
@@ -144,7 +144,7 @@ class LogLinearFit(Uniqueness):
         return self.found.published_shares
 
     def _of_weights(self) -> tuple[str, ...]:
-        return self.sample.weighing[1]
+        return self.sample.stands[1]
 
     def _remarks(self) -> list[str]:
         trust = (
@@ -277,7 +277,7 @@ def _on_labels(people: People, register: People, columns: list[str]) -> Any:
 
 def _cells(people: People, columns: list[str], sample: Sample, *, predictive: bool) -> Cells:
     ids, count = people.class_ids(columns)
-    weights = standing(people, sample)
+    weights = sample.stands[0]
     codes = people.codes(columns)
     present, compact = [], np.empty((len(people), len(columns)), dtype=np.int64)
     for j, name in enumerate(columns):
@@ -292,13 +292,6 @@ def _cells(people: People, columns: list[str], sample: Sample, *, predictive: bo
         values=_numbers(present),
         shares=tuple(_shares(column, sample.N) for column in compact.T) if predictive else None,
     )
-
-
-def standing(people: People, sample: Sample) -> Floats:
-    """For how many people each record stands; none for less than one."""
-    if people.weights is None or sample.is_complete:
-        return np.full(len(people), sample.N / len(people))
-    return stood_for_each(people.weights, sample.N, sample.weighing)
 
 
 def _shares(codes: Ints, N: int) -> Floats:

@@ -15,7 +15,7 @@ from reidbn.errors import UsageError
 from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.table import People
 from reidbn.population.partition import as_partition
-from reidbn.population.weights import WHOLE, scale_of
+from reidbn.population.weights import WHOLE, scale_of, stood_for_each
 from reidbn.theory.frequencies import FrequencyTable
 
 SUPPRESSED = (
@@ -87,6 +87,13 @@ class Sample:
         if self.is_complete:
             return 1.0, (WHOLE,)
         return scale_of(given.weights, self.N)
+
+    @cached_property
+    def stands(self) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+        """For how many people each record stands, none for less than one, and notes."""
+        if self.people is None or self.people.weights is None or self.is_complete:
+            return np.full(self.n, self.N / self.n), self.weighing[1]
+        return stood_for_each(self.people.weights, self.N, self.weighing)
 
     @cached_property
     def parting(self) -> int:

@@ -444,8 +444,8 @@ class StructuredFit(Uniqueness):
 
     def _of_weights(self) -> tuple[str, ...]:
         if self.weights is None:  # none, or all alike
-            return self.sample.weighing[1]
-        return (*self.sample.weighing[1], WEIGHTED)
+            return self.sample.stands[1]
+        return (*self.sample.stands[1], WEIGHTED)
 
     def _remarks(self) -> list[str]:
         found = []

@@ -13,20 +13,17 @@ from numpy.typing import NDArray
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
 from reidbn.population.margins import posterior_of
-from reidbn.population.matched import standing
 from reidbn.population.pitman import PitmanFit, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness
 from reidbn.population.sample import Sample, is_one_off
 from reidbn.population.structured import SMALLEST, STRUCTURED, StructuredFit, least_that_stay
-from reidbn.population.weights import weight_alike
+from reidbn.population.weights import are_alike, weight_alike
 from reidbn.theory.frequencies import FrequencyTable
 from reidbn.theory.layer import FEW, common_layer, fit_layer, how_far_apart
 from reidbn.theory.structure import Distinct, by_classes, by_forest, determined, together
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
-
-ALIKE = 1e-9  # weights that differ by less are one number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,8 +121,8 @@ def _standing(sample: Sample, ids: Ints, codes: Ints, counts: Ints) -> tuple[Flo
     """For how many people rows stand; None where nothing says that some stand for more."""
     if sample.people is None or sample.people.weights is None:
         return None
-    weights = standing(sample.people, sample)
-    if np.ptp(weights) <= ALIKE * weights.mean():
+    weights, _ = sample.stands
+    if are_alike(weights):
         return None
     own = np.bincount(ids, weights) / counts
     return own, weight_alike(weights, ids, codes, counts)

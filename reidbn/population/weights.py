@@ -30,7 +30,8 @@ WHOLE = "the table is the whole population: its survey weights are not used"
 
 UNWEIGHTED = (
     "the survey weights were not used: this model takes people as a simple random sample; "
-    "structured, log-linear and benedetti-franconi go by the weights, and so does an assessment"
+    "structured, log-linear and benedetti-franconi go by the weights, and so does an assessment "
+    "of which no model is named"
 )
 WEIGHTED = (
     "the survey weights say for how many people each stands: people of the same values are taken "
@@ -38,6 +39,12 @@ WEIGHTED = (
     "that goes with rare values, and with neither the columns nor the weight, is not allowed for"
 )
 BACK = 5.0  # people of the mean weight who stand beside those of each value
+ALIKE = 1e-9  # weights that differ by less are one number
+
+
+def are_alike(stands: NDArray[Any]) -> bool:
+    """Whether everybody stands for as many people."""
+    return bool(np.ptp(stands) <= ALIKE * stands.mean())
 
 
 def scale_of(weights: NDArray[Any], population: float) -> tuple[float, tuple[str, ...]]:
@@ -60,19 +67,28 @@ def scale_of(weights: NDArray[Any], population: float) -> tuple[float, tuple[str
 
 def stood_for_each(
     weights: NDArray[Any], population: float, scaling: tuple[float, tuple[str, ...]]
-) -> Floats:
-    """For how many people each record stands, none for less than one; `scaling` as `scale_of`."""
+) -> tuple[Floats, tuple[str, ...]]:
+    """For how many people each record stands, none for less than one, and notes.
+
+    `scaling` is as `scale_of`.  Whoever is sure to be asked has a weight of one, which may be a
+    little less once weights are scaled; weights that are further below are none of people.
+    """
     scale, told = scaling
     stands = np.asarray(scale * weights, dtype=np.float64)
-    light = int((stands < 1).sum())
-    if light:  # read as sure to be in the table, whoever is like them would be unique for certain
-        scaled = f", scaled to the population of {population:,.0f}" if told else ""
+    light = stands < 1
+    if not light.any():
+        return stands, told
+    many = int(light.sum())
+    said = f"{counted(many, 'person')} {agree(many, 'has', 'have')} a survey weight below 1"
+    if told:
+        said += f", scaled to the population of {population:,.0f}"
+    if float((1 - stands[light]).sum()) > NEAR * population:  # they would be unique for certain
         raise DataError(
-            f"{counted(light, 'person')} {agree(light, 'has', 'have')} a survey weight below 1"
-            f"{scaled}; a weight says for how many people a record stands: trim the weights, or "
-            "ask benedetti-franconi, which counts light classes as whole in the table"
+            f"{said}; a weight says for how many people a record stands: trim the weights, or "
+            "ask pitman-bayes, which leaves them out, or benedetti-franconi, which counts light "
+            "classes as whole in the table"
         )
-    return stands
+    return np.maximum(stands, 1.0), (*told, f"{said}: they stand for themselves")
 
 
 def weight_alike(weights: Floats, ids: Ints, codes: Ints, counts: Ints) -> Floats:

@@ -44,14 +44,7 @@ from reidbn.attacks.routes.arguments import (
 )
 from reidbn.attacks.routes.assessment import MATCH, OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.routes.blocks import risks as exact_risks
-from reidbn.attacks.routes.by_weight import (
-    BY_WEIGHTS,
-    HEARS_WEIGHTS,
-    has_part,
-    model_for,
-    people_behind,
-    weighted_population,
-)
+from reidbn.attacks.routes.by_weight import HEARS_WEIGHTS, has_part, people_behind
 from reidbn.attacks.routes.counts import SubsetClasses, as_it_was, subset_classes
 from reidbn.attacks.routes.expected_match import journalist_match
 from reidbn.attacks.routes.placing import (
@@ -65,7 +58,7 @@ from reidbn.attacks.routes.placing import (
 )
 from reidbn.attacks.routes.population import SubsetPopulation
 from reidbn.attacks.routes.simulated import of_draws, simulated
-from reidbn.attacks.routes.speaking import DEFAULT_MODEL, subset_population
+from reidbn.attacks.routes.speaking import model_for, subset_population
 from reidbn.attacks.routes.subject_data import (
     CLASS_SIZE,
     SubjectTable,
@@ -104,7 +97,7 @@ def assess(
     scenario: Scenario | str | None = None,
     known: Known | None = None,
     population: float | None = None,
-    population_model: str = DEFAULT_MODEL,
+    population_model: str | None = None,
     set: Mapping[str, float] | None = None,
     do: str | Mapping[str, str] | None = None,
     given: str | Mapping[str, str] | None = None,
@@ -135,7 +128,8 @@ def assess(
     Where the members of the attack's group tell how they are learnt, that is the default, and each
     is the table's column of its name (`columns` says of which other).
     `population_model` names the model of rb.population.fit
-    that says who is unique in the population (docs/population.md).
+    that says who is unique in the population (docs/population.md): log-linear without a name, and
+    structured where the table has survey weights.
     Every quasi-identifier of the table is one that the scenario speaks of, or is named in
     `unknown`: columns that nobody knows.  `columns` maps the scenario's attributes to the table's
     columns; `without` leaves attributes of the scenario out;
@@ -160,7 +154,7 @@ def assess(
     if isinstance(people, TalliedPeople):
         _refuse_of_cells(individuals=individuals, subject=subject, checkpoint=checkpoint)
     population = check_population(population, people)
-    model_for(people, population_model)
+    population_model = model_for(people, population_model)
     _check_ids(people, histories=truth(histories, "histories"))
     read = load_attack(attack)
     chosen = chosen_scenario(people, scenario, known)
@@ -461,7 +455,7 @@ def _with_weights(inputs: Inputs, *, needed: bool) -> tuple[Inputs, list[str]]:
         off = " (a part of a person is left off)" if has_part(people.whole, behind) else ""
         notes.append(f"the population is what the survey weights sum to: {behind:,.0f} people{off}")
         inputs = replace(inputs, population=behind)
-    return replace(inputs, population_model=model), notes
+    return inputs, notes
 
 
 def _population(
@@ -475,8 +469,6 @@ def _population(
         who = inputs.people.rows_of_whole if who is None else inputs.people.rows_of_whole[who]
         seen = groups.seen(inputs.people.before)
         classes = as_it_was(classes, seen, who)
-    if inputs.population_model == BY_WEIGHTS:
-        return weighted_population(seen, classes, inputs.population, who)
     return subset_population(
         seen, classes, inputs.population, model=inputs.population_model, individuals=who,
         match=match,

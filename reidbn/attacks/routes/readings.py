@@ -38,7 +38,7 @@ from reidbn.attacks.parquet import write_frames
 from reidbn.attacks.routes.arguments import place_of
 from reidbn.attacks.routes.assessment import MATCH, OVERALL, THRESHOLDS, Array, Assessment
 from reidbn.attacks.routes.blocks import risks
-from reidbn.attacks.routes.by_weight import BY_WEIGHTS
+from reidbn.attacks.routes.by_weight import BY_WEIGHTS, LargerPopulation
 from reidbn.attacks.routes.drivers import most_exposed
 from reidbn.attacks.routes.expected_match import journalist_match
 from reidbn.attacks.routes.population import SubsetPopulation, uniques_of
@@ -158,6 +158,13 @@ class PopulationUncertainty:
         return pd.DataFrame(columns, index=pd.Index(limits, name="threshold"))
 
     def _refuse_share(self, measure: str) -> None:
+        if self.result.inputs.population_model == STRUCTURED and not isinstance(
+            self.result.population, StructuredPopulation
+        ):
+            raise UsageError(
+                "no structure speaks here (the notes say why), and only how attributes go together "
+                "tells how many turn out to be above a threshold: take population_uncertainty()"
+            )
         if not isinstance(self.result.population, StructuredPopulation):
             raise UsageError(
                 f"{self.result.inputs.population_model} says how likely each person is unique and "
@@ -356,6 +363,8 @@ def _ends(
     )  # fmt: skip
     if isinstance(fits, StructuredPopulation):
         return _of_structures(fits, (low, high), tails)
+    if isinstance(low, LargerPopulation):
+        low = replace(low, class_weights=None)  # the larger of two estimates is no low end
     return low, high
 
 
@@ -369,7 +378,7 @@ def _of_structures(
     if by is None:
         told = fits.structured.ends(tails, fits.classes.frequencies)
         changed: list[dict[str, Any]] = [{"structured": end} for end in told]
-        changed[0]["class_weights"] = None  # the larger of two estimates is no low end
+        changed[0]["class_weights"] = None  # as in `_ends`
     else:
         single = _ends(by.population, _chosen(by.population), tails)
         changed = [{"by_column": ByColumn(end, by.kept, by.rows)} for end in single]  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attacks.routes.by_weight import BY_WEIGHTS, larger_of, weighted_population
 from reidbn.attacks.routes.counts import SubsetClasses, as_fitted, subset_classes
 from reidbn.attacks.routes.population import EXACT, Finer, SubsetPopulation
 from reidbn.attacks.routes.said import Said
@@ -37,9 +38,12 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 DEFAULT_MODEL = LOG_LINEAR
-"""The model of assessments: nearest to what happened in the truth check (docs/truth-check.md)."""
+"""The model of assessments of tables without survey weights (docs/population.md says why)."""
 BY_CLASS_SIZE = ("pitman", POSTERIOR, "ewens", "zayatz", "snb", "dankar")
-UNUSED = f"survey weights are not used: {POSTERIOR} speaks"
+BOTH = (
+    f"the larger is said of what class sizes ({POSTERIOR}) and what survey weights ({BY_WEIGHTS}) "
+    f"say"
+)
 NOT_BY_COLUMN = (
     "columns that are known together are one: what the population model says of a part of them "
     "alone was not asked, since there are too many parts (the log-linear model needs none)"
@@ -61,6 +65,8 @@ def subset_population(
     """
     check_model(model)
     n, N = classes.records, int(population)
+    if model == BY_WEIGHTS:
+        return weighted_population(people, classes, population, individuals)
     if model == STRUCTURED and population > n:
         return _structured(people, classes, population, individuals)
     both = model == LOG_LINEAR and is_uncompared(n, population)
@@ -127,9 +133,11 @@ def _structured(
         instead = subset_population(
             people, classes, population, model=POSTERIOR, individuals=individuals
         )
-        unused = () if people.weights is None else (UNUSED,)
-        return replace(instead, model=STRUCTURED, about=(f"{why}: {POSTERIOR} speaks", *unused,
-                                                         *instead.about))  # fmt: skip
+        says = f"{POSTERIOR} speaks" if people.weights is None else BOTH
+        instead = replace(instead, model=STRUCTURED, about=(f"{why}: {says}", *instead.about))
+        if people.weights is None:
+            return instead
+        return larger_of(instead, people, population, individuals)
     about = [*found.about, *_notes(people, classes, found.fallback, found.structured.speaks)]
     if is_uncompared(classes.records, population):
         about.append(_extrapolated(classes.records, population, STRUCTURED))
@@ -163,9 +171,21 @@ def _finer(
     return Finer(replace(of, kept=masks), by_column.of_person[classes.some])
 
 
+def model_for(people: People, model: str | None) -> str:
+    """The population model of an assessment; without a name, what goes by the survey weights."""
+    if model is None:
+        return DEFAULT_MODEL if people.weights is None else STRUCTURED
+    check_model(model)
+    if model == BY_WEIGHTS and people.weights is None:
+        raise UsageError(
+            f'population_model="{model}" needs survey weights: read_table(..., weights="column")'
+        )
+    return model
+
+
 def check_model(model: str) -> None:
     """Refuse a model that an assessment cannot ask."""
-    known = (LOG_LINEAR, STRUCTURED, *BY_CLASS_SIZE)
+    known = (LOG_LINEAR, STRUCTURED, *BY_CLASS_SIZE, BY_WEIGHTS)
     if not isinstance(model, str):
         raise UsageError(f"population_model is a {type(model).__name__}; name a model: {known[0]}")
     if model in known:

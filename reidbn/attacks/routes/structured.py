@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidbn.attacks.routes.by_weight import class_weights
 from reidbn.attacks.routes.counts import SubsetClasses, as_fitted, subset_classes
 from reidbn.attacks.routes.population import (
     CELLS,
@@ -31,7 +32,6 @@ from reidbn.population.coherence import settle
 from reidbn.population.margins import alone_on, match_on
 from reidbn.population.sample import of_one_offs, one_offs
 from reidbn.population.structured import SMALLEST, STRUCTURED
-from reidbn.population.structured_fitting import ALIKE
 from reidbn.population.structured_subsets import (
     MOST_COLUMNS,
     StructuredSubsets,
@@ -39,7 +39,7 @@ from reidbn.population.structured_subsets import (
     fit_every_subset,
 )
 from reidbn.population.subsets import fit_tables
-from reidbn.population.weights import WEIGHTED, scale_of, stood_for_each
+from reidbn.population.weights import WEIGHTED, are_alike, scale_of, stood_for_each
 from reidbn.theory.layer import FEW
 from reidbn.theory.survey import individual_risk
 from reidbn.written import counted
@@ -100,7 +100,7 @@ class StructuredPopulation(SubsetPopulation):
         unique, told = self.structured.told(self.row_of[rows], f)
         unique[~speaks] = self.said.p_unique[~speaks, None]
         if self.class_weights is not None:
-            by_weight = 1 / self.class_weights[:, rows]
+            by_weight = 1 / np.maximum(self.class_weights[:, rows], 1)
             unique[~speaks] = np.maximum(unique[~speaks], by_weight)
         as_probability(unique)
         unique *= f == 1
@@ -126,7 +126,8 @@ class StructuredPopulation(SubsetPopulation):
         match[large] = individual_risk(size[large], (size * alike)[large])
         if self.class_weights is not None:
             silent = ~found.speaks
-            by_weight = individual_risk(size[silent], self.class_weights[:, rows])
+            weights = np.maximum(self.class_weights[:, rows], size[silent])
+            by_weight = individual_risk(size[silent], weights)
             match[silent] = np.maximum(match[silent], by_weight)
         return match
 
@@ -368,7 +369,9 @@ def structured_population(
         structured=found,
         row_of=row_of,
         by_column=by,
-        class_weights=_class_weights(people, classes, population, individuals, ~found.speaks)
+        class_weights=class_weights(
+            as_fitted(people), classes, population, individuals, np.flatnonzero(~found.speaks)
+        )
         if found.stands is not None
         else None,
         about=(*told, *(() if alone is None else (of_one_offs(alone),))),
@@ -376,33 +379,15 @@ def structured_population(
     return made, ""
 
 
-def _class_weights(
-    people: People,
-    classes: SubsetClasses,
-    population: float,
-    individuals: Ints | None,
-    silent: NDArray[np.bool_],
-) -> Array:
-    """The weights of the classes of all rows asked about, on some subsets."""
-    assert people.weights is not None  # noqa: S101 - they say for how many people each stands
-    scale, _ = scale_of(people.weights, population)
-    person = classes.some if individuals is None else individuals[classes.some]
-    found = np.empty((int(silent.sum()), classes.rows))
-    for out, mask in zip(found, np.flatnonzero(silent).tolist(), strict=True):
-        columns = [c for j, group in enumerate(classes.groups) if mask >> j & 1 for c in group]
-        out[:] = scale * as_fitted(people).class_weights(columns)[person]
-    return found
-
-
 def _standing(people: People, population: float) -> tuple[Array | None, tuple[str, ...]]:
     """For how many people each of the table stands, and notes; None where all stand for as many."""
     if people.weights is None:
         return None, ()
     scaling = scale_of(people.weights, population)
-    stands = stood_for_each(people.weights, population, scaling)
-    if np.ptp(stands) <= ALIKE * stands.mean():
-        return None, scaling[1]
-    return stands, (*scaling[1], WEIGHTED, ONE_COLUMN)
+    stands, told = stood_for_each(people.weights, population, scaling)
+    if are_alike(stands):
+        return None, told
+    return stands, (*told, WEIGHTED, ONE_COLUMN)
 
 
 def _rows(

@@ -30,7 +30,6 @@ from reidbn.attack.scenario import Listed, Profile, Scenario
 from reidbn.attacks.routes.arguments import whole_number
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Array, Assessment
-from reidbn.attacks.routes.speaking import DEFAULT_MODEL
 from reidbn.attacks.routes.told import drawn_as_told, told_group
 from reidbn.calls import older, renamed
 from reidbn.errors import UsageError
@@ -263,7 +262,7 @@ def truth_check(
     *,
     scenario: Scenario | str,
     attack: Attack | str = "adversary-routes",
-    population_model: str = DEFAULT_MODEL,
+    population_model: str | None = None,
     draws: int = 200_000,
     seed: int = 0,
 ) -> TruthCheck:
