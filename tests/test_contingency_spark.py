@@ -16,6 +16,7 @@ from reidbn.microdata import local_session
 HAS_SPARK = find_spec("pyspark") is not None
 HAS_JAVA = bool(os.environ.get("JAVA_HOME") or shutil.which("java"))
 needs_spark = [
+    pytest.mark.wide,  # starting it takes as long as a hundred tests
     pytest.mark.skipif(not HAS_SPARK, reason='pyspark is not here: pip install "reidbn[spark]"'),
     pytest.mark.skipif(not HAS_JAVA, reason="no Java here, so no Spark"),
     pytest.mark.filterwarnings("ignore"),
