@@ -219,12 +219,17 @@ class Result:
             **({} if table is None else {"table": table.fingerprint, "records": table.content}),
         }  # fmt: skip
 
+    @property
+    def as_released(self) -> dict[str, Any]:
+        """How the table that it was asked of is released."""
+        return {} if self.asked_of is None else self.asked_of.as_released
+
     def _made_with(self) -> dict[str, Any]:
         """What the question does not tell: how the table is released, whom of it was asked about,
         what was said of each person, and further settings; only what was said at all.
         """
         each, rows = self._of_each(), self._asked_about()
-        found = {} if self.asked_of is None else self.asked_of.as_released
+        found = self.as_released
         found |= {"of_each_person": digest(*each)} if each else {}
         exactly = self._asked_exactly()
         found |= {"asked_fingerprint": digest(*exactly)} if exactly else {}
@@ -518,7 +523,9 @@ def _apart(what: str, one: Any, two: Any) -> dict[str, str]:
     def said(value: Any) -> str:
         if is_number(value):
             return f"{value:,.12g}"
-        return "nothing" if value in (None, [], ()) else str(value)
+        if isinstance(value, list | tuple):
+            return ", ".join(map(str, value)) or "nothing"
+        return "nothing" if value is None else str(value)
 
     return {} if one == two else {what: f"{what}: {said(one)} -> {said(two)}"}
 

@@ -48,8 +48,7 @@ CHANGED = {  # what is changed, and the same question asked by itself
             t, population=100_000, model="snb", classes="shlosser")),
         ({"columns": ["age", "sex"]}, lambda t: rb.population.fit(
             t, ["age", "sex"], population=100_000)),
-        ({"suppress": 2, **AGES}, lambda t: rb.population.fit(
-            coarse(t).suppress(2), population=100_000)),
+        (AGES, lambda t: rb.population.fit(coarse(t), population=100_000)),
     ],
     "Suda": [
         ({"most": 2, "columns": ["age", "race"]}, lambda t: rb.suda(
@@ -166,3 +165,69 @@ def test_what_is_another_question_is_no_what_if():
     assert rb.what_if(counts, population=800).population == 800
     with pytest.raises(rb.UsageError, match="asked of none"):
         rb.what_if(counts, suppress=2)
+
+
+def assessed(table, **asked):
+    return rb.assess("adversary-routes", table, population=50_000, **asked)
+
+
+def test_an_assessment_says_what_changed_and_unknown_adds_up():
+    table = people()
+    before = assessed(table)
+    assert before.changed == ()
+    for change, said in (
+        ({"set": {"p_c": 0.2}}, ("p_c: 0.5 -> 0.2",)),
+        ({"population": 90_000}, ("population: 50,000 -> 90,000",)),
+        ({"known": {"age": 0.3, "sex": 1, "race": 0.1}}, ("scenario: worst-case -> known",)),
+        (AGES, ("level of age: 0 -> 1", "the table as it is released")),
+        ({}, ()),
+    ):
+        assert rb.what_if(before, **change).changed == said
+    fewer = rb.what_if(before, suppress=2)
+    assert f"people: {len(before):,} -> {len(fewer):,}" in fewer.changed
+    without_sex = rb.what_if(before, unknown="sex")
+    assert "unknown: nothing -> sex" in without_sex.changed
+    assert "Changed: unknown: nothing -> sex" in str(without_sex)
+    alone = rb.what_if(without_sex, unknown="age")
+    assert (alone.risk() == assessed(table, unknown=["sex", "age"]).risk()).all()
+    anew = rb.what_if(alone, known={"age": 0.3, "sex": 1, "race": 0.2})
+    known = assessed(table, known={"age": 0.3, "sex": 1, "race": 0.2})
+    assert (anew.risk() == known.risk()).all()
+    less = rb.what_if(rb.what_if(known, unknown="sex"), unknown=["age"])
+    assert (
+        less.risk() == assessed(table, known={"race": 0.2}, unknown=["age", "sex"]).risk()
+    ).all()
+    named = assessed(table, known={"years": ("age", 0.3), "sex": 1, "race": 0.2})
+    less = rb.what_if(named, unknown="age")
+    want = assessed(table, known={"sex": 1, "race": 0.2}, unknown=["age"])
+    assert (less.risk() == want.risk()).all()
+    both = {"known": {"age": 0.3, "sex": 1}, "unknown": "sex"}
+    with pytest.raises(rb.UsageError, match="is said to be unknown, and scenario known knows it"):
+        rb.what_if(known, **both)
+    pair = assessed(table, known={"pair": (["age", "sex"], 0.3), "race": 0.2})
+    with pytest.raises(rb.UsageError, match=r'without=\["pair"\]'):
+        rb.what_if(pair, unknown="sex")
+
+
+@pytest.mark.parametrize("policy", ["value", "matches-anything"])
+def test_whoever_has_no_secret_is_not_taken_for_another_table(policy):
+    frame = rb.datasets.synthetic_patients(300, seed=3)[["age", "sex", "race", "diagnosis"]]
+    frame["age"] = frame["age"] // 20
+    gaps = np.arange(300) % 9 == 0
+    frame["diagnosis"] = frame["diagnosis"].astype(object).mask(gaps)
+    table = rb.read_table(frame, quasi_identifiers=["age", "sex", "race"], sensitive=["diagnosis"],
+                          subject_id=None, missing=policy)  # fmt: skip
+    before = rb.disclosure(table, "diagnosis")
+    assert len(before) == 300 - gaps.sum()
+    left = table.suppress(3)
+    after = rb.what_if(before, suppress=3)
+    gone = f"suppressed: 0 -> {300 - len(left):,}"
+    assert gone in after.changed
+    assert not any("another table" in line for line in after.changed)
+    whole = rb.what_if(before, if_missing="value")
+    assert len(whole) == 300
+    assert not any("another table" in line for line in whole.changed)
+    assert gone in rb.what_if(whole, suppress=3).changed
+    other = rb.disclosure(table.take(np.arange(200)), "diagnosis")
+    with pytest.warns(rb.errors.ReidbnWarning, match="another table|different tables"):
+        before.compare(other)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reidbn as rb
-from reidbn.errors import DataError
+from reidbn.errors import DataError, UsageError
 
 POPULATION = 60_000
 NAMES = ["age", "sex", "state", "race"]
@@ -149,3 +149,37 @@ def test_where_the_table_as_it_was_is_gone_the_words_say_that_the_fit_is_of_thos
     assert any("fitted to those who are left" in note for note in told)
     with pytest.raises(DataError, match="smaller than the table"):
         rb.assess("journalist", left, population=len(left))
+
+
+ESTIMATES = {
+    "fit": lambda p: rb.population.fit(p, population=POPULATION),
+    "structured": lambda p: rb.population.fit(p, population=POPULATION, model="structured"),
+    "strata": lambda p: rb.population.fit(
+        p, population=dict.fromkeys(["Female", "Male", "F", "M"], 90_000), strata="sex"),
+    "compare": lambda p: rb.population.compare(p, population=POPULATION),
+    "subsets": lambda p: rb.population.fit_subsets(p, population=POPULATION),
+    "what-if": lambda p: rb.what_if(
+        rb.population.fit(p.whole, population=POPULATION), suppress=2),
+    "register": lambda p: rb.population.fit(p, population=p.whole, model="truth"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", ESTIMATES)
+@pytest.mark.parametrize("coarse", [False, True])
+def test_no_estimate_takes_those_who_are_left_for_a_sample(patients, asked, coarse):
+    people = read(patients).generalise({"age": 1}) if coarse else read(patients)
+    left = people.suppress(2)
+    assert len(left) < len(people)
+    for table in (left, pickle.loads(pickle.dumps(left)), left.select(NAMES[:3])):  # noqa: S301
+        with pytest.raises(UsageError, match="Fit the table as it was"):
+            ESTIMATES[asked](table)
+    nobody = people.suppress(1)
+    assert rb.population.fit(nobody, population=POPULATION).n == len(people)
+
+
+def test_the_remedy_tells_of_those_who_stay_what_an_assessment_tells(patients):
+    left = read(patients).generalise({"age": 2}).suppress(3)
+    found = rb.population.fit(left.whole, population=POPULATION, model="log-linear")
+    held = rb.assess("journalist", left, population=POPULATION, population_model="log-linear")
+    each = found.people["mean_inverse"].to_numpy()[left.rows_of_whole]
+    np.testing.assert_allclose(held.risk("journalist_match"), each, rtol=1e-9)

@@ -29,6 +29,7 @@ from reidbn.microdata.table import People
 from reidbn.result import Result, differing, other_events
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", bound=Result)
 _RELEASE = ("generalise", "hierarchies", "suppress")
 _KNOWN = ("known", "knowledge")
 
@@ -130,7 +131,12 @@ def again(result: Result, changes: Mapping[str, Any]) -> Result:
     after: Result = call.function(**asked)
     if after.about != result.about:
         raise UsageError(other_events(result.about, after.about))
-    vars(after)["changed"] = tuple(differing(result.identity, after.identity).values())
+    return changed_from(result, after)
+
+
+def changed_from(before: Result, after: R) -> R:
+    """A result that says in what its question is another than the one asked before."""
+    vars(after)["changed"] = tuple(differing(before.identity, after.identity).values())
     return after
 
 

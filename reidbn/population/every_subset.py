@@ -32,6 +32,7 @@ from reidbn.population.sample import (
     of_one_offs,
     one_offs,
     population_size,
+    refuse_those_left,
     stood_for,
 )
 from reidbn.population.structured import STRUCTURED
@@ -79,6 +80,7 @@ def fit_subsets(
         raise UsageError(f'no model "{model}"; {did_you_mean(model, ("pitman", STRUCTURED))}')
     if model == STRUCTURED and estimate != ESTIMATES[0]:
         raise UsageError(f'estimate= is how "pitman" is fitted; "{STRUCTURED}" has none')
+    refuse_those_left(people)
     wanted = people.quasi_identifiers if groups is None else groups
     parts = {
         str(key): people.names(part)

@@ -20,7 +20,7 @@ from reidbn.microdata.table import People
 from reidbn.population.matched import fit_loglinear, fit_survey, fit_truth
 from reidbn.population.pitman import PITMAN_MODELS, fit_pitman
 from reidbn.population.result import Chosen, Uniqueness, number_or_none
-from reidbn.population.sample import Sample, sample_of
+from reidbn.population.sample import Sample, refuse_those_left, sample_of
 from reidbn.population.strata import StratifiedFit
 from reidbn.population.structured import STRUCTURED
 from reidbn.population.structured_fitting import fit_structured
@@ -231,7 +231,8 @@ def _by_stratum(
 ) -> StratifiedFit:
     if people is None or not isinstance(population, Mapping):
         raise UsageError("strata= needs a table of people and population={stratum: people, ...}")
-    if people.share_kept < 1:
+    refuse_those_left(people)
+    if people.share_kept < 1:  # a part of those who are left
         raise UsageError(
             "people of this table were suppressed, and not equally many in every stratum; fit by "
             "strata before suppressing"

@@ -183,6 +183,7 @@ def sample_of(
         raise UsageError("give people or sizes= and counts=, not both")
     if not isinstance(people, People):
         raise UsageError(f"people is a {type(people).__name__}; read_table(...) makes a People")
+    refuse_those_left(people)
     names = people.names(columns)
     if not names:
         raise UsageError("columns is empty; without attributes everybody is in one class")
@@ -192,6 +193,21 @@ def sample_of(
         notes = (*notes, *told)
     table = parted.frequencies(list(names))
     return Sample(table, N, parted, names, register, notes, people)
+
+
+def refuse_those_left(people: People) -> None:
+    """Refuse a table from which people were left out, where the table as it was is at hand.
+
+    Those who are left are no sample: a model fitted to them takes whoever is rare for somebody who
+    does not exist, and says too little of the others' chance to be found.
+    """
+    if len(people) < len(people.whole):
+        raise UsageError(
+            "people were suppressed, and those who are left are no sample of the population: a "
+            "model fitted to them says too little. Fit the table as it was (people.whole; its rows "
+            "people.rows_of_whole are those who stay), or ask of those who stay: "
+            "rb.assess(attack, people, population=N), which estimates from the table as it was"
+        )
 
 
 def stood_for(population: int, people: People) -> tuple[int, tuple[str, ...]]:

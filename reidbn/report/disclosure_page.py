@@ -16,7 +16,7 @@ import numpy as np
 
 import reidbn
 from reidbn.attacks.secrets.ask import DisclosureAll
-from reidbn.attacks.secrets.asked import NOTHING_KNOWN
+from reidbn.attacks.secrets.asked import NOTHING_KNOWN, has_secret
 from reidbn.attacks.secrets.counts import Reading
 from reidbn.attacks.secrets.generalise import Generalisation
 from reidbn.attacks.secrets.result import Disclosure
@@ -415,7 +415,8 @@ def _every(d: Disclosure, every: DisclosureAll, said: Telling) -> Section:
     p = d.p
     caption = "Least PPP of each variable as the secret"
     picture = figures.heat_map(every, p=p) if said.custodian else None
-    all_in_turn = set(every) >= {*d.known, d.secret}
+    named = {*d.known, d.secret}
+    all_in_turn = set(every) >= {name for name in named if has_secret(d.table, name).any()}
     title = "Every variable as the secret" if all_in_turn else "The secrets asked about"
     if same:
         text = [
@@ -431,6 +432,8 @@ def _every(d: Disclosure, every: DisclosureAll, said: Telling) -> Section:
             "A limit on the share of people without upward privacy (--fail-above-share) judges the "
             "highest of these secrets' own shares and of the share that lose any of them."
         )
+    elif not set(every) >= named:
+        text.append('A column that tells nobody\'s value (at its last level, "*") is no secret.')
     if {len(x) for x in every.values()} != {len(d)}:
         text.append("Secrets that some people lack are counted among the others.")
     return Section(title, text, shown=[_banded(caption, rows, p, "secret", said, picture)])

@@ -29,7 +29,7 @@ from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
 from reidbn.attacks.routes.subject_data import providers, stands_on_the_table
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
-from reidbn.microdata.again import again
+from reidbn.microdata.again import again, changed_from
 from reidbn.microdata.generalise import empty_cells, left_out, released_at
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.table import People
@@ -82,6 +82,7 @@ def what_if(
     many on all quasi-identifiers, and the share of the population for which they stand (of a
     `population` given here, too).  What is known about a person stays what it was: it depends on
     the person and not on what is released; `known` says it anew, as another `scenario` does.
+    `unknown` takes columns out of what is known, beside those that were taken out before.
     `together` says whether the scenario's list or account is one event for all attributes.  With
     another scenario, `columns`, `without`, `unknown`, and what is given, done or set about nodes
     and parameters that the old scenario brought, are to be said anew.
@@ -107,9 +108,7 @@ def what_if(
     anew = chosen_scenario(inputs.people, scenario, known)
     chosen = anew or inputs.scenario
     if anew is not None:
-        inputs = _without_the_scenario(
-            inputs, attributes=columns is None and without is None, unknown=unknown is None
-        )
+        inputs = _without_the_scenario(inputs, attributes=columns is None and without is None)
     if together is not None:
         chosen = chosen.shared(together=truth(together, "together"))
     people = inputs.people
@@ -147,21 +146,37 @@ def what_if(
         if columns is None
         else columns_of(columns, people.columns, filled_otherwise(inputs.attack, chosen)),
         without=inputs.without if without is None else names_of(without, "without"),
-        unknown=inputs.unknown if unknown is None else names_of(unknown, "unknown"),
         beyond_range=inputs.beyond_range or beyond_range,
     )
+    changed = _known_less(changed, unknown, stays=anew is None)
     _refuse_other_population(inputs, changed)
-    return _of_the_same_columns(result, run(changed))
+    return changed_from(result, _of_the_same_columns(result, run(changed)))
 
 
-def _without_the_scenario(inputs: Inputs, *, attributes: bool, unknown: bool) -> Inputs:
+def _known_less(inputs: Inputs, named: str | Sequence[str] | None, *, stays: bool) -> Inputs:
+    """The same inputs with columns that nobody knows any more, beside those that nobody knew.
+
+    An attribute of the scenario that is such a column alone goes with it, where the scenario is the
+    one that was; of a scenario that is said anew it would be a contradiction, and is refused.
+    """
+    unknown = names_of(() if named is None else named, "unknown")
+    gone: tuple[str, ...] = ()
+    if stays and unknown:
+        knows = inputs.scenario.renamed(inputs.columns).without(inputs.without).knows
+        gone = tuple(k.name for k in (knows.known if knows else ())
+                     if len(k.columns) == 1 and k.columns[0] in unknown)  # fmt: skip
+    all_unknown = tuple(dict.fromkeys((*inputs.unknown, *unknown)))
+    return replace(inputs, unknown=all_unknown, without=(*inputs.without, *gone))
+
+
+def _without_the_scenario(inputs: Inputs, *, attributes: bool) -> Inputs:
     """Nodes and parameters that the scenario brought go with it, and what its names were."""
     if attributes:
         inputs = replace(inputs, columns={}, without=())
     own = inputs.attack.nodes
     return replace(
         inputs,
-        unknown=() if unknown else inputs.unknown,
+        unknown=(),
         do={node: state for node, state in inputs.do.items() if node in own},
         given={node: state for node, state in inputs.given.items() if node in own},
         said={name: v for name, v in inputs.said.items() if name in inputs.attack.settable},

@@ -32,12 +32,14 @@ from reidbn.attacks.secrets.asked import (
     chances_of,
     coded,
     draw,
+    has_secret,
     histories_of,
     refuse_many,
     relations_of,
     said_of,
     sampling_pays,
     several,
+    told_of_nobody,
     whole_codes,
 )
 from reidbn.attacks.secrets.counts import DisclosureQuestion, PeerCounter, threshold
@@ -169,7 +171,9 @@ def disclosure_all(
 
     The columns are those of `columns`, or all, and then `known` speaks of all; chances that
     `known` (or `knowledge`) gives weigh what is known of the others.
-    `ranges` and `tolerance` blur a column where it is known, not where it is the secret.
+    `ranges` and `tolerance` blur a column where it is known, not where it is the secret.  A column
+    that tells nobody's value (every value missing, or at its last level, "*") is no secret, and a
+    note says so.
 
     `people` is the table; `p`, `q`, `empty`, `if_missing`, `individuals`, `seed` and `memory` are
     as in rb.disclosure.
@@ -187,18 +191,23 @@ def disclosure_all(
     drawn = individuals is not None and np.ndim(individuals) == 0
     if drawn:
         individuals = draw(people, int(individuals), seed)  # type: ignore[arg-type]
-    each = {name: None if what is None else what.without(name) for name in names}
+    told = [name for name in names if if_missing == "value" or has_secret(people, name).any()]
+    if not told:
+        raise UsageError("nobody's value of any column is in the table: there is no secret to ask")
+    untold = tuple(f"{name} is no secret here: it is {told_of_nobody(people, name)} for everybody"
+                   for name in names if name not in told)  # fmt: skip
+    each = {name: None if what is None else what.without(name) for name in told}
     asked = {
         name: asked_of(
             people, name, individuals, seed, if_missing=if_missing, drawn=drawn, skip=True
         )
-        for name in names
+        for name in told
     }
     refuse_many(len(names) - 1)
-    rows = asked[names[0]].rows
+    rows = asked[told[0]].rows
     sampled = rows is not None and sampling_pays(len(people), rows.size, len(names))
     whole = not sampled and not ranges and not tolerance and people.is_partition
-    together = [name for name in names if whole and asked[name].origin is None]
+    together = [name for name in told if whole and asked[name].origin is None]
     if any(several(people, name) for name in names):
         together = []
     found: dict[str, Disclosure] = {}
@@ -210,9 +219,9 @@ def disclosure_all(
         )
         secrets = tuple(names.index(name) for name in together)
         source = Partitioned(codes, sizes, every, secrets, empty, memory, rows)
-    for j, name in enumerate(names):
-        others = [other for other in names if other != name]
-        wanted = asked[name]
+    for name, wanted in asked.items():
+        j, others = names.index(name), [other for other in names if other != name]
+        wanted = replace(wanted, notes=(*wanted.notes, *untold))
         if name in together:
             words = Blur({}, {}, None).words(others, empty=empty)
             notes = (*people.notes, *wanted.notes)
@@ -351,6 +360,7 @@ def _found(
         origin=wanted.origin,
         drawn_from=wanted.drawn_from,
         question=DisclosureQuestion(others, at, words, individuals, names[secret]),
+        given=given,
     )
     at = found.joint_q() if q == "joint" else threshold("q", q)
     sure = knowledge is None or (knowledge.is_sure and {*knowledge.used} == {*others})

@@ -225,7 +225,10 @@ def asked_of(
         there, origin, kept, notes = np.ones(len(people), dtype=bool), None, people, []
     else:
         if not there.any():
-            raise UsageError(f'every value of "{sensitive}" is missing; name another secret')
+            raise UsageError(
+                f'every value of "{sensitive}" is {told_of_nobody(people, sensitive)}; name '
+                "another secret, or ask of a table in which its values stand"
+            )
         origin = np.flatnonzero(there)
         kept = people.take(origin)
         lost = len(people) - origin.size
@@ -272,6 +275,12 @@ def has_secret(people: People, sensitive: str) -> NDArray[np.bool_]:
         found = _told(labels)[codes[:, history.place(sensitive)]]
         return np.asarray(np.bincount(history.owner, weights=found, minlength=len(people)) > 0)
     return _told(people.labels(sensitive))[people.table[:, people.columns.index(sensitive)]]
+
+
+def told_of_nobody(people: People, column: str) -> str:
+    """What stands in a column without values, in words."""
+    starred = any(value == "*" for value in own_labels(people, column).tolist())
+    return '"*"' if starred else "missing"
 
 
 def several(people: People, column: str) -> bool:
