@@ -185,7 +185,10 @@ def refuse_misfit(what: str, name: str, value: Any, hint: Any) -> None:
             if hasattr(option, "remedy"):  # a thing that is made by a function of the house
                 raise UsageError(f"{what}: {name}: {type(value).__name__} is {option.remedy}")
         found = described(value)
-        if isinstance(value, Mapping | list | tuple | set | np.ndarray) and len(value):
+        instead = getattr(type(value), "instead", "")  # what a thing of the house is asked for
+        if instead:
+            found += f", {instead}"
+        elif isinstance(value, Mapping | list | tuple | set | np.ndarray) and len(value):
             found += f" with {described(next(iter(value)))} in it"
         raise UsageError(f"{what}: {name} is {found}; it takes {said(hint)}")
 

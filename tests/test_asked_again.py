@@ -231,3 +231,48 @@ def test_whoever_has_no_secret_is_not_taken_for_another_table(policy):
     other = rb.disclosure(table.take(np.arange(200)), "diagnosis")
     with pytest.warns(rb.errors.ReidbnWarning, match="another table|different tables"):
         before.compare(other)
+
+
+def test_what_changed_and_what_cannot_is_said_in_words_that_mean_something_there():
+    table = people()
+    leak = rb.leak.assess(table, leaked=20)
+    several = rb.what_if(leak, leaked={10: 0.5, 30: 0.5})
+    assert several.changed[0] == "how many leak: 20 -> 10 (0.5), 30 (0.5)"
+    assert rb.what_if(several, leaked=20).changed[0].endswith("30 (0.5) -> 20")
+    columns = list(table.quasi_identifiers)
+    for result in (leak, rb.disclosure(table, "diagnosis"), rb.candidates(table, table)):
+        with pytest.raises(rb.UsageError, match="unknown= takes out all that may be known"):
+            rb.what_if(result, unknown=columns)
+    with pytest.raises(rb.errors.DataError, match="this scenario knows nothing about the table"):
+        rb.what_if(assessed(table), unknown=columns)
+    with pytest.raises(rb.UsageError, match="results of several questions: take one"):
+        rb.what_if(rb.secrets.disclosure_all(table), p=0.1)
+    ehr = rb.datasets.synthetic_ehr(60, seed=0)
+    sparse = rb.read_sparse(ehr.table, features=ehr.features)
+    linked = rb.linkage(sparse, facts=range(1, 3), node_budget=500, individuals=4)
+    matched = [line for line in rb.what_if(linked, match="tolerance").changed if ":" in line]
+    assert matched[0].startswith("matched: equal -> tolerance, numbers to within 0.2")
+    assert not any("nothing" in line for line in matched)
+    for change, said in (
+        ({"drop": "Family History"}, "sparse.drop"),
+        ({"columns": "age"}, "another known, match, facts"),
+    ):
+        with pytest.raises(rb.UsageError, match=said):
+            rb.what_if(linked, **change)
+    family = rb.neighbourhood(rb.read_kin(sparse), individuals=2)
+    for name in ("known", "unknown", "columns", "scenario", "without"):
+        with pytest.raises(rb.UsageError, match=rf"takes no {name}=: .* another start, rule"):
+            rb.what_if(family, **{name: "age"})
+
+
+def test_a_model_that_hears_no_weights_needs_a_population_in_a_what_if_too():
+    frame = rb.datasets.synthetic_patients(300, seed=3)[["age", "sex", "race"]]
+    frame["w"] = np.random.default_rng(1).integers(2, 40, 300).astype(float)
+    table = rb.read_table(frame, quasi_identifiers=["age", "sex", "race"], weights="w")
+    before = rb.assess("journalist", table)
+    with pytest.raises(rb.UsageError, match="does not hear them: give population=N"):
+        rb.what_if(before, population_model="pitman-bayes")
+    after = rb.what_if(before, population_model="pitman-bayes", population=9_000)
+    want = rb.assess("journalist", table, population_model="pitman-bayes", population=9_000)
+    assert (after.risk() == want.risk()).all()
+    assert rb.what_if(before, population_model="benedetti-franconi").changed == ()

@@ -156,7 +156,13 @@ def _less(
                 f'unknown names "{name}", which cannot be known as it is; {did_you_mean(name, may)}'
             )
         what = what and what.without(name)
-    return [name for name in may if name not in gone] if what is None else what
+    left = [name for name in may if name not in gone] if what is None else what.used
+    if not left:
+        raise UsageError(
+            "unknown= takes out all that may be known, and who knows nothing finds nobody: leave "
+            "one column in, or say anew what is known, known="
+        )
+    return left if what is None else what
 
 
 def _released(
@@ -210,16 +216,23 @@ _ELSEWHERE = {
     "unknown": _BY_COLUMNS,
     "drop": "features are those of a sparse table: of columns say what is known, or columns=",
 }  # fmt: skip
+_SPARSE = "make the release without them, and ask of it: sparse.drop(...); rb.compare tells the two"
 
 
 def _refuse(result: Result, name: str, call: MadeBy) -> NoReturn:
     """Raise for what cannot be changed so, with what can."""
-    may = [*call.takes[1:], *_RELEASE, *(["unknown"] if "known" in call.takes else [])]
+    table = call.arguments.get(call.takes[0])
+    of_people = table is None or isinstance(table, People)
+    may = [n for n in (*call.takes[1:], *_RELEASE) if of_people or n not in _RELEASE]
     remedy = _ELSEWHERE.get(name) or did_you_mean(name, may)
     if name in ("scenario", "without", "together") and "known" not in call.takes:
         remedy = _BY_COLUMNS
     if name == "unknown" and "known" in call.takes:
         remedy = "name what may be known: known="
+    if remedy in (_BY_COLUMNS, _IN_KNOWN) and not of_people:
+        remedy = f"it may be asked again with another {', '.join(may)}"
+    if name == "drop" and not of_people:
+        remedy = _SPARSE
     if name == "population_model" and "model" in call.takes:
         remedy = 'the model is model="pitman"'
     if name == call.takes[0]:

@@ -99,7 +99,7 @@ class Leak(Result):
     def _settings(self) -> dict[str, Any]:
         sizes = sorted(self.sizes.items())
         if len(sizes) == 1:
-            return {}
+            return {"how many leak": self.size_in_words}
         few = ", ".join(f"{size:,} ({p:.12g})" for size, p in sizes[:_NAMED])
         rest = "" if len(sizes) <= _NAMED else f", ... ({digest(np.array(sizes))[:12]})"
         return {"how many leak": few + rest}

@@ -67,12 +67,14 @@ class Linkage(Result):
     def _settings(self) -> dict[str, Any]:
         """How facts are matched and taken together, and how curves are found."""
         c = self.curves
-        by = {name: getattr(c.agreement, name) for name in ("tolerance", "years")}
-        drawn = {} if self.exact.all() else {"draws": c.draws, "seed of the draws": c.seed}
-        together = len(c.agreement.facts) < len(c.agreement.fact_of)
+        by, within = c.agreement, ""
+        if by.match == "tolerance":
+            within = f", numbers to within {by.tolerance:g} of themselves and {by.years:g} years"
         return {
-            "facts_together": together, **(by if c.agreement.match == "tolerance" else {}), **drawn,
-        }  # fmt: skip
+            "facts_together": len(by.facts) < len(by.fact_of),
+            "matched": by.match + within,
+            "curves": "exact" if self.exact.all() else f"{c.draws:,} draws from seed {c.seed}",
+        }
 
     @property
     def question(self) -> str:

@@ -26,6 +26,7 @@ from reidbn.attacks.routes.arguments import (
 )
 from reidbn.attacks.routes.assess import check_population, chosen_scenario, run
 from reidbn.attacks.routes.assessment import OVERALL, Array, Assessment, Inputs
+from reidbn.attacks.routes.by_weight import HEARS_WEIGHTS, people_behind
 from reidbn.attacks.routes.subject_data import providers, stands_on_the_table
 from reidbn.calls import typed
 from reidbn.errors import UsageError, did_you_mean
@@ -149,7 +150,7 @@ def what_if(
         beyond_range=inputs.beyond_range or beyond_range,
     )
     changed = _known_less(changed, unknown, stays=anew is None)
-    _refuse_other_population(inputs, changed)
+    _refuse_other_population(inputs, changed, said=population is not None)
     return changed_from(result, _of_the_same_columns(result, run(changed)))
 
 
@@ -239,10 +240,19 @@ def _as_given(inputs: Inputs, people: People) -> People:
     return replace(people, notes=tuple(dict.fromkeys((*people.notes, *said)))) if said else people
 
 
-def _refuse_other_population(before: Inputs, after: Inputs) -> None:
+def _refuse_other_population(before: Inputs, after: Inputs, *, said: bool) -> None:
     asked = (before.population, before.population_model)
     if asked == (after.population, after.population_model):
         return
+    by_weights = before.population_model in HEARS_WEIGHTS and not said
+    if by_weights and after.population_model not in HEARS_WEIGHTS:
+        behind = people_behind(before.people.whole, before.population_model)
+        if before.population == behind:
+            raise UsageError(
+                f"the population was what the survey weights sum to, and {after.population_model} "
+                "does not hear them: give population=N, the number of people from whom the table "
+                "was drawn"
+            )
     for name in before.subject:
         known = providers().get(name)
         if known is not None and known.needs_population:

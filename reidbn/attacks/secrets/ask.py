@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -271,7 +271,11 @@ def _every(
 class DisclosureAll(Mapping[str, Disclosure]):
     """One `Disclosure` per variable, as a mapping, with the pictures' matrices."""
 
-    people: People
+    instead: ClassVar[str] = (
+        "the results of several questions: take one, every[secret]; to vary it, ask it by itself "
+        "(rb.disclosure)"
+    )
+    table: People
     secrets: dict[str, Disclosure]
 
     def __getitem__(self, name: str) -> Disclosure:
@@ -305,7 +309,7 @@ class DisclosureAll(Mapping[str, Disclosure]):
         return pd.DataFrame([_row(d) for d in self.values()], index=pd.Index(list(self)))
 
     def __repr__(self) -> str:
-        return f"DisclosureAll({len(self)} secrets of {len(self.people)} people: {list(self)})"
+        return f"DisclosureAll({len(self)} secrets of {len(self.table)} people: {list(self)})"
 
 
 def _row(d: Disclosure) -> dict[str, Any]:
