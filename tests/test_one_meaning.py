@@ -165,6 +165,25 @@ def test_columns_that_are_known_for_sure_are_those_that_are_compared():
         rb.candidates(release, names, known={"sex": 0})
 
 
+@pytest.mark.parametrize("chance", [0, 0.0, np.zeros(20)], ids=["0", "0.0", "each"])
+def test_who_can_know_nothing_is_no_attacker_whatever_is_asked(chance):
+    codes = np.random.default_rng(2).integers(0, 3, (20, 3))
+    people = rb.People.from_codes(codes, ["sex", "town", "dx"], sensitive=["dx"])
+    known = {"sex": chance, "town": chance}
+    for ask in (
+        lambda: rb.subsets(people, known=known),
+        lambda: rb.subsets(people, known=known, per_person=True),
+        lambda: rb.leak.assess(people, leaked=5, known=known),
+        lambda: rb.leak.risks(people, leaked=5, known=known),
+        lambda: rb.disclosure(people, "dx", known=known),
+        lambda: rb.assess("adversary-routes", people, population=90, known=known),
+        lambda: rb.candidates(people, people, known=known),
+        lambda: rb.knowledge(people, known),
+    ):
+        with pytest.raises(rb.UsageError, match="nothing can be known by this known="):
+            ask()
+
+
 # -- another question is told ----------------------------------------------------------------------
 
 

@@ -263,7 +263,8 @@ def knowledge(
     chance)}, a scenario's name or file, or a `Scenario`; a chance is one number, or one per person.
     A pandas Series follows its index where that is the subject ids.  What differs from person to
     person holds for these people alone, however coarse they are made.
-    A group that nobody can know (chance 0 throughout) is in no subset.  `unknown` names
+    A group that nobody can know (chance 0 throughout) is in no subset, and one must be left that
+    somebody can.  `unknown` names
     quasi-identifiers that nobody knows: a scenario has to speak of all others, but of the
     `sensitive` column asked about.  Of a scenario, `columns` maps its attributes to the table's
     columns, and `without` leaves attributes out.
@@ -284,6 +285,8 @@ def knowledge(
         groups = [group for group in groups if group[0] not in unknown]
     refuse_contradiction(people, groups, unknown)
     kept = [group for group in groups if group[2].any()]
+    if not kept:
+        raise UsageError("nothing can be known by this known=; name a column with a chance above 0")
     if len(kept) > MOST_NAMED:
         raise TooLarge(f"{len(kept)} groups; a subset is a 64-bit mask of at most {MOST_NAMED}")
     chances = [chance for _, _, chance in kept]
