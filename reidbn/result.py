@@ -165,6 +165,8 @@ class Result:
         """The event or the quantity that the measures are of: only such are compared."""
         return self.kind
 
+    table_given: People | None = None
+    """The whole table, where some of it are not asked about (whoever has no secret)."""
     changed: tuple[str, ...] = ()
     """What was changed in the question that was asked before (rb.what_if), in words."""
 
@@ -222,7 +224,8 @@ class Result:
     @property
     def as_released(self) -> dict[str, Any]:
         """How the table that it was asked of is released."""
-        return {} if self.asked_of is None else self.asked_of.as_released
+        people = self.asked_of if self.table_given is None else self.table_given
+        return {} if people is None else people.as_released
 
     def _made_with(self) -> dict[str, Any]:
         """What the question does not tell: how the table is released, whom of it was asked about,

@@ -275,4 +275,7 @@ def test_a_model_that_hears_no_weights_needs_a_population_in_a_what_if_too():
     after = rb.what_if(before, population_model="pitman-bayes", population=9_000)
     want = rb.assess("journalist", table, population_model="pitman-bayes", population=9_000)
     assert (after.risk() == want.risk()).all()
-    assert rb.what_if(before, population_model="benedetti-franconi").changed == ()
+    assert rb.what_if(before, population_model=before.inputs.population_model).changed == ()
+    by_weights = rb.what_if(before, population_model="benedetti-franconi")
+    own = rb.assess("journalist", table, population_model="benedetti-franconi")
+    assert (by_weights.risk() == own.risk()).all()

@@ -364,7 +364,7 @@ def _found(
         origin=wanted.origin,
         drawn_from=wanted.drawn_from,
         question=DisclosureQuestion(others, at, words, individuals, names[secret]),
-        given=given,
+        table_given=given,
     )
     at = found.joint_q() if q == "joint" else threshold("q", q)
     sure = knowledge is None or (knowledge.is_sure and {*knowledge.used} == {*others})

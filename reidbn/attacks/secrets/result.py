@@ -77,8 +77,7 @@ class Disclosure(Result):
     drawn_from: int | None = None
     """How many people the individuals were drawn at random from; None if they were not drawn."""
     question: DisclosureQuestion = field(default_factory=lambda: DisclosureQuestion((), 0.0))
-    given: People | None = field(default=None, repr=False)
-    """The table asked about, with those whose secret is missing."""
+    table_given: People | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.table) if self.rows is None else int(self.rows.size)
@@ -90,11 +89,6 @@ class Disclosure(Result):
 
     def _of_each(self) -> tuple[Any, ...]:
         return () if self.profile is None else (self.chances, self.profile)
-
-    @property
-    def as_released(self) -> dict[str, Any]:
-        """That of the table asked about, whoever of it has no secret."""
-        return (self.table if self.given is None else self.given).as_released
 
     def _asked_exactly(self) -> tuple[Any, ...]:
         return (*self.question.exactly, *self.question.chances)
