@@ -113,3 +113,40 @@ def test_a_table_too_large_to_assess_is_told_what_would_fit(monkeypatch, capsys)
     assert "leave attributes out with --without" in said
     assert "ask about some people with --individuals 1000" in said
     assert "Do not assess a part of the table" in said
+
+
+REMEDY = re.compile(
+    r"\b(ask|use|take|give|leave|join|make|name|estimate|choose|let|assess|generalise|share|search"
+    r"|sweep|vary|raise|keep|know|look|count|check|get|need(s)? no|writes it|answer it"
+    r"|method=|needs none)\b",
+    re.I,
+)
+
+
+def texts_in(nodes):
+    return " ".join(
+        n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    )
+
+
+def messages_of_limits():
+    """Every message of TooLarge in the source, with the texts that it holds by name."""
+    for path in sorted(Path(rb.__file__).parent.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        made = [node for node in tree.body if isinstance(node, ast.Assign)]
+        named = {
+            getattr(node.targets[0], "id", ""): texts_in(ast.walk(node.value)) for node in made
+        }
+        named["remedy"] = named.get("_REMEDY", "")  # a parameter, by default
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "TooLarge":
+                parts = [*ast.walk(node)]
+                own = [named.get(part.id, "") for part in parts if isinstance(part, ast.Name)]
+                yield f"{path.name}:{node.lineno}", " ".join([texts_in(parts), *own])
+
+
+def test_the_message_of_every_limit_says_what_to_do():
+    found = dict(messages_of_limits())
+    assert len(found) > 60
+    assert not {at: said for at, said in found.items() if not REMEDY.search(said)}
+    assert not REMEDY.search("a table of 5 cells; 4 can be compared")

@@ -205,7 +205,8 @@ class Node:
         if last - first >= MOST_STATES:
             raise TooLarge(
                 f'{self.name}: "{self.states}" has {last - first + 1:,} states; '
-                f"at most {MOST_STATES:,} can be written out"
+                f"at most {MOST_STATES:,} can be written out: give a narrower range, or states "
+                f"that are bands of it"
             )
         return tuple(str(i) for i in range(first, last + 1))
 

@@ -252,7 +252,8 @@ def plain_nodes(network: Network, *, subject: int = 0, setting: int = 0) -> list
         if table.size > MOST_CELLS:
             raise TooLarge(
                 f"{name}: its table has {table.size:,} numbers when its group is spelled out, and "
-                f"this stops at {MOST_CELLS:,}"
+                f"this stops at {MOST_CELLS:,}: leave members of the group out, or join those that "
+                f"are learnt together"
             )
         parents = spelled_out(network, factor)
         states = network.states[name]

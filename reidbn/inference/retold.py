@@ -102,7 +102,8 @@ class _Story:
         """Which of the cases that are left each one becomes, and one of each."""
         if prod(self.network.size(n) for n in left) > MOST_NAMED:
             raise TooLarge(
-                f"telling the story node by node keeps {len(left)} nodes in mind at once"
+                f"telling the story node by node keeps {len(left)} nodes in mind at once; use the "
+                f"exact engine"
             )
         names = np.zeros(cases, dtype=np.int64)
         for name, state in left.items():

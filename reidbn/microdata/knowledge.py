@@ -288,7 +288,10 @@ def knowledge(
     if not kept:
         raise UsageError("nothing can be known by this known=; name a column with a chance above 0")
     if len(kept) > MOST_NAMED:
-        raise TooLarge(f"{len(kept)} groups; a subset is a 64-bit mask of at most {MOST_NAMED}")
+        raise TooLarge(
+            f"{len(kept)} groups; at most {MOST_NAMED} may be known or not: join some that are "
+            f"learnt together, or leave some out"
+        )
     chances = [chance for _, _, chance in kept]
     if all(chance.ndim == 0 for chance in chances):
         table = np.array(chances, dtype=np.float64)

@@ -189,7 +189,8 @@ def _laws(case: Asked, frontier: Frontier) -> Array:
     if states > MOST_FACES:
         raise TooLarge(
             f"{attack.name}: what a table says reaches the rest through {states} joint states of "
-            f"{', '.join(frontier.faces)}, and a page holds {MOST_FACES}"
+            f"{', '.join(frontier.faces)}, and a page holds {MOST_FACES}: give the nodes that look "
+            f"at the table fewer states, or let them meet in one node first"
         )
     for name in (*case.laid, *case.query.do):
         if name in frontier.inside:
@@ -224,7 +225,10 @@ def _told(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int
     large = counts >= BASE
     cells, counts, few = cells[large], counts[large], int(counts[~large].sum())
     if len(counts) > MOST_CELLS:
-        raise TooLarge(f"the table's people stand in {len(counts)} cells: more than a page holds")
+        raise TooLarge(
+            f"the table's people stand in {len(counts)} cells: more than the {MOST_CELLS} that a "
+            f"page holds; know attributes together, or leave some out"
+        )
     order = np.lexsort(cells.T)
     cells, counts = cells[order], counts[order]
     parts = [*map(int, counts), *([few] if few >= BASE else [])]

@@ -291,7 +291,10 @@ class Margins:
         for own in margins:
             cells = prod(int((options[j].counts > 0).sum()) for j in own)
             if cells > MOST_CELLS:
-                raise TooLarge(f"a table of {cells:,} cells; {MOST_CELLS:,} can be compared")
+                raise TooLarge(
+                    f"a table of {cells:,} cells; {MOST_CELLS:,} can be compared: name tables of "
+                    f"fewer columns"
+                )
         return ByMargins(options, table, margins, budget)
 
 

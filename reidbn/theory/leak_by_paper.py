@@ -131,7 +131,10 @@ def act_out(
     0.21
     """
     if classes.records >= _MOST_RECORDS:
-        raise TooLarge(f"{classes.records:,} records are too many to act out; 1e9 is the limit")
+        raise TooLarge(
+            f"{classes.records:,} records are too many to act out; 1e9 is the limit: ask for "
+            f'method="exact"'
+        )
     block = max(1, _HELD // (targets * targets))
     parts = []
     for first in range(0, runs, block):
@@ -155,7 +158,10 @@ def share_with_room(
     Without `removed`, each target also names one of the leaked of its class, and all must differ.
     """
     if classes.records >= _MOST_RECORDS:
-        raise TooLarge(f"{classes.records:,} records are too many to act out; 1e9 is the limit")
+        raise TooLarge(
+            f"{classes.records:,} records are too many to act out; 1e9 is the limit: ask for "
+            f'method="exact"'
+        )
     block, hits = max(1, _HELD // (targets * targets)), 0
     number = int(classes.counts.sum())
     last = np.cumsum(classes.counts)

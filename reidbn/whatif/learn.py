@@ -333,7 +333,10 @@ class _Weighing:
             for n, c in zip(self.names, counts, strict=True)
         ]
         if prod(len(x) for x, _ in pairs) > self.most:
-            raise TooLarge("so many points are too many")
+            raise TooLarge(
+                "what was seen needs more points of the priors than can be held: name fewer "
+                "parameters in over="
+            )
         self.points = {n: x for n, (x, _) in zip(self.names, pairs, strict=True)}
         self.prior = [w for _, w in pairs]
         logs = self.log_likelihood(self.points)

@@ -179,7 +179,10 @@ def full_grid(case: Asked, grid: Mapping[str, Any]) -> dict[str, Array]:
     settings = prod(len(v) for v in values.values())
     if settings > MOST:
         sizes = " x ".join(f"{len(v):,}" for v in values.values())
-        raise TooLarge(f"{sizes} values make {settings:,} settings; the most is {MOST:,}")
+        raise TooLarge(
+            f"{sizes} values make {settings:,} settings; the most is {MOST:,}: take fewer values "
+            f"of each, or sweep fewer parameters at a time"
+        )
     refuse_beyond_range(case.attack.settable, values, beyond_range=case.beyond_range)
     mesh = np.meshgrid(*values.values(), indexing="ij")
     return {name: m.reshape(-1) for name, m in zip(values, mesh, strict=True)}

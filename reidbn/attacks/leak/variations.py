@@ -269,7 +269,7 @@ def _check(counts: Floats, seen: float, records: int) -> None:
     if counts.size > _LARGEST and np.any(counts != counts[0]):
         raise TooLarge(
             f"a class of {counts.size} with histories of several lengths is too large to follow; "
-            f"at most {_LARGEST}"
+            f"at most {_LARGEST}: give all members the same length, or ask about a smaller class"
         )
     if not 0 <= seen <= 1:
         raise UsageError(f"seen is {seen:g}; it must be a probability")
