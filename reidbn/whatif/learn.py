@@ -333,10 +333,7 @@ class _Weighing:
             for n, c in zip(self.names, counts, strict=True)
         ]
         if prod(len(x) for x, _ in pairs) > self.most:
-            raise TooLarge(
-                "what was seen needs more points of the priors than can be held: name fewer "
-                "parameters in over="
-            )
+            raise TooLarge("too many points of the priors to hold: name fewer in over=")
         self.points = {n: x for n, (x, _) in zip(self.names, pairs, strict=True)}
         self.prior = [w for _, w in pairs]
         logs = self.log_likelihood(self.points)
