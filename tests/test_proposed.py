@@ -157,6 +157,8 @@ def test_countries_go_up_by_the_regions_of_the_united_nations():
     assert '"Kosovo"' not in str(said.value).split("more=")[0]
     with pytest.raises(rb.UsageError, match="did you mean"):
         rb.microdata.by_region(more, "born", more={"Kosovo": "Southern Europ"})
+    with pytest.raises(rb.UsageError, match="no sub-region"):
+        rb.microdata.by_region(more, "born", more={"Kosovo": {"in": "Europe"}})
     own = rb.microdata.by_region(more, "born", more={"Kosovo": "Southern Europe"})
     assert own.up("Kosovo", 2) == "Europe"
     with pytest.raises(rb.errors.DataError, match="no codes of ICD-10"):

@@ -297,6 +297,8 @@ def test_the_network_is_an_attack_like_any_other(tmp_path):
         (lambda: record_network({"age": [1]}, seen=["agee"]), UsageError, 'did you mean "age"'),
         (lambda: record_network({"a": [1]}, seen={"a": 3}), UsageError, "use 'equal', None"),
         (lambda: record_network({"a": [1]}, seen={"a": np.arange(3)}), UsageError, "a ndarray"),
+        (lambda: record_network({"a": [[1], [2]]}), DataError, "hold a list or an array"),
+        (lambda: record_network({"a": [np.zeros(2), 1]}), DataError, "hold a list or an array"),
         (lambda: record_network({"a": [1, 2]}, seen={"a": {1: "x"}}), UsageError,
          "says nothing about 1 of its values"),
         (lambda: record_network({"a": list(range(MOST_RECORDS + 1))}), TooLarge, "up to 500"),

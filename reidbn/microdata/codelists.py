@@ -201,8 +201,8 @@ def by_region(people: People, column: str, *, more: Mapping[str, str] | None = N
     parts = dict(countries().values())
     own = {}
     for value, part in (more or {}).items():
-        if part not in parts:
-            raise UsageError(f'more: no sub-region "{part}"; {did_you_mean(part, parts)}')
+        if not isinstance(part, str) or part not in parts:
+            raise UsageError(f'more: no sub-region "{part}"; {did_you_mean(str(part), parts)}')
         own[str(value).casefold()] = part, parts[part]
     known, texts = countries() | own, _texts(people, column)
     wrong = sum(text.casefold() not in known for text in texts)

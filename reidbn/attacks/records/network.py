@@ -139,15 +139,26 @@ def columns_of(table: Any) -> tuple[dict[str, RecordColumn], tuple[str, ...]]:
 
 
 def _of_values(name: str, raw: Sequence[Any]) -> RecordColumn:
-    values = [MISSING if v is None or v != v else v for v in raw]
-    values = [v.item() if hasattr(v, "item") else v for v in values]
     try:
-        different = sorted(set(values))
+        values = [MISSING if v is None or v != v else v for v in raw]
+        values = [v.item() if hasattr(v, "item") else v for v in values]
+        kinds = set(values)
+    except (TypeError, ValueError):  # a list cannot be looked up, and an array is not one value
+        raise DataError(
+            f'column "{name}" has cells that hold a list or an array; each must hold one value: a '
+            f"text, a number, or none"
+        ) from None
+    try:
+        different = sorted(kinds)
     except TypeError:  # values of several types, or missing ones among numbers
-        different = sorted(set(values), key=lambda v: (type(v).__name__, v))
+        different = sorted(kinds, key=_by_type)
     place = {v: i for i, v in enumerate(different)}
     codes = np.array([place[v] for v in values], dtype=np.intp)
     return RecordColumn(name, tuple(different), codes)
+
+
+def _by_type(value: Any) -> tuple[str, Any]:
+    return type(value).__name__, value if isinstance(value, int | float | str) else str(value)
 
 
 def _of_people(people: Any) -> tuple[dict[str, RecordColumn], tuple[str, ...]]:
