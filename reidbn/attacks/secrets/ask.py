@@ -275,7 +275,7 @@ class DisclosureAll(Mapping[str, Disclosure]):
         "the results of several questions: take one, every[secret]; to vary it, ask it by itself "
         "(rb.disclosure)"
     )
-    table: People
+    people: People
     secrets: dict[str, Disclosure]
 
     def __getitem__(self, name: str) -> Disclosure:
@@ -309,7 +309,7 @@ class DisclosureAll(Mapping[str, Disclosure]):
         return pd.DataFrame([_row(d) for d in self.values()], index=pd.Index(list(self)))
 
     def __repr__(self) -> str:
-        return f"DisclosureAll({len(self)} secrets of {len(self.table)} people: {list(self)})"
+        return f"DisclosureAll({len(self)} secrets of {len(self.people)} people: {list(self)})"
 
 
 def _row(d: Disclosure) -> dict[str, Any]:
