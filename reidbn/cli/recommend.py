@@ -9,6 +9,7 @@ import click
 
 from reidbn.cli._known import column_option, known_option, read_columns, read_known, refuse_both
 from reidbn.cli._options import (
+    FILE,
     WHOLE,
     Chance,
     NewFile,
@@ -22,6 +23,7 @@ from reidbn.cli._options import (
 from reidbn.cli._results import REPORTS, command_again, result_options
 from reidbn.cli._tables import ALONE, about, say_about, say_proposed, table_options
 from reidbn.errors import UsageError
+from reidbn.plans.together import SECOND
 
 if TYPE_CHECKING:
     from reidbn.microdata.table import People
@@ -67,6 +69,8 @@ ATTACK = "adversary-routes"
               help="Write the table as it would be released. Restricted.")  # fmt: skip
 @click.option("--keep-id", is_flag=True,
               help="Also write columns that name a person.")  # fmt: skip
+@click.option("--ledger", type=FILE, metavar="FILE",
+              help="What was released; --write is held against it.")  # fmt: skip
 @result_options("html", "markdown", "json_report", "plot", "custodian")
 @output_options
 def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> None:
@@ -82,6 +86,8 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
             "--plot shows the numbers of ways that were not taken: it is the custodian's own; "
             "add --custodian"
         )
+    if options["ledger"] and not options["write"]:
+        raise UsageError("--ledger holds the file of --write; the page of a plan is in none")
     people = replace(people, notes=tuple(n for n in people.notes if ALONE not in n))
     proposed = rb.microdata.propose_hierarchies(people) if options["auto"] else {}
     say_proposed({name: steps_of(people, name, own) for name, own in proposed.items()})
@@ -95,8 +101,10 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
         _say(plan)
     _write_page(plan, options)
     if options["write"]:
-        written = plan.write(options["write"], keep_id=options["keep_id"])
+        written = plan.write(options["write"], keep_id=options["keep_id"], ledger=options["ledger"])
         click.echo(f"the table as it would be released: {written}", err=True)
+        if not options["ledger"]:
+            click.echo(f"{SECOND.replace('(ledger=)', '(--ledger)')}", err=True)
 
 
 def _say(plan: ReleasePlan) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 import reidbn
 from reidbn.plans.losses import SEPARABLE
+from reidbn.plans.together import SECOND
 from reidbn.release.counts import BASE, down
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
 
     from reidbn.plans.plan import ReleasePlan
     from reidbn.plans.targets import Target
+
+NOT_HELD = (
+    "This page is in no ledger: it is not held against reports of this table, or of one that "
+    "differs by a few people."
+)
 
 
 def write_plan(
@@ -82,7 +88,7 @@ def told(plan: ReleasePlan) -> dict[str, Any]:
         "loss": {"name": plan.loss, "percent": _loss_told(plan)},
         "proved": plan.certificate.is_proved,
         "not_looked_at": _not_looked_at(plan, telling),
-        "not_promised": ONE_TABLE,
+        "not_promised": f"{ONE_TABLE} {SECOND}. {NOT_HELD}",
         "rounded": True,
     }
 
@@ -133,7 +139,7 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     sections = [Section("What to do", shown=[_what_to_do(plan, custodian=custodian)])]
     if custodian:
         sections += [_kept(plan), _finer(plan), _others(plan)]
-    text = [sure] if custodian else [sure, ONE_TABLE]
+    text = [sure, f"{SECOND}."] if custodian else [sure, ONE_TABLE, f"{SECOND}.", NOT_HELD]
     sections.append(Section("What proves it", text=text, bullets=_allowed(plan)))
     sections.append(aside(_not_looked_at(plan, telling)))
     return Sheet("The least change that makes the release safe", SAFE, verdict, sections)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.aside import aside
 from reidbn.attacks.routes.assessment import Assessment
 from reidbn.calls import typed
 from reidbn.errors import UsageError
@@ -18,10 +19,12 @@ from reidbn.microdata.generalise import empty_cells, generalise, left_out
 from reidbn.microdata.table import People
 from reidbn.plans.losses import ByFunction
 from reidbn.plans.nodes import TIE, Looked, Release
-from reidbn.plans.released import not_looked_at, write_released
+from reidbn.plans.released import not_looked_at, source_frame, write_frame, written_frame
 from reidbn.plans.search import Certificate, Search
 from reidbn.plans.targets import Target
+from reidbn.plans.together import let_out
 from reidbn.plans.ways import Node
+from reidbn.release.ledger import opened
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -49,12 +52,17 @@ class Way:
     @property
     def changes(self) -> str:
         """What is done to the columns."""
-        levels = ", ".join(
-            f"{name} {'dropped' if name in self.dropped else f'at level {level}'}"
+        levels = ", ".join(f"{name} {what}" for name, what in self.told_levels.items())
+        return levels or "every column as it is"
+
+    @property
+    def told_levels(self) -> dict[str, str]:
+        """Of each column that is changed, how."""
+        return {
+            name: "dropped" if name in self.dropped else f"at level {level}"
             for name, level in self.levels.items()
             if level or name in self.dropped
-        )
-        return levels or "every column as it is"
+        }
 
     def __str__(self) -> str:
         out = counted(self.suppressed, "person") if self.suppressed else "nobody"
@@ -319,7 +327,12 @@ class ReleasePlan:
 
     @typed
     def write(
-        self, path: str | os.PathLike[str], source: Any = None, *, keep_id: bool = False
+        self,
+        path: str | os.PathLike[str],
+        source: Any = None,
+        *,
+        keep_id: bool = False,
+        ledger: str | os.PathLike[str] | None = None,
     ) -> Path:
         """Write the table as it would be released, every other column as it stands in the source.
 
@@ -327,9 +340,23 @@ class ReleasePlan:
         more.  Rows of those who are left out are not written; `path` ends in .csv or .parquet.
         Columns that were not named as quasi-identifiers are written as they are (`untouched`), but
         for those that name a person (the `subject_id` of the table, names, running numbers), which
-        are left out with a word; `keep_id` writes them, too.
+        are left out with a word; `keep_id` writes them, too.  Rows are sorted by what they say.
+
+        A second, different file of the same people can be joined with this one by what both have
+        unchanged.  With a `ledger` (a file of the house's own) it is refused where those who are
+        then alike are fewer than its rules or the first one's ask for.
         """
-        return write_released(self.apply(), path, source, keep_id=keep_id)
+        released = self.apply()
+        frame = source_frame(released, source)
+        table = written_frame(released, frame, path, keep_id=keep_id)
+        if ledger is None:
+            return write_frame(table, path)
+        with opened(ledger) as book:
+            said = let_out(self, released, frame, Path(path), book)
+            written = write_frame(table, path)
+        if said:
+            aside(("let out", said), 1.0, said)
+        return written
 
     @property
     def untouched(self) -> tuple[str, ...]:

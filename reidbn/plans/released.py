@@ -15,7 +15,7 @@ from reidbn.microdata.columns import looks_direct
 from reidbn.microdata.csvfile import head_of, is_csv
 from reidbn.microdata.sources import source_of
 from reidbn.microdata.table import People
-from reidbn.release.writing import write_csv
+from reidbn.release.writing import safe_cells, write_csv
 from reidbn.written import counted
 
 if TYPE_CHECKING:
@@ -24,23 +24,29 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".parquet")
 
 
-def write_released(
-    people: People, path: str | os.PathLike[str], source: Any = None, *, keep_id: bool = False
-) -> Path:
-    """Write the people as they are released, with the other columns of their source untouched.
-
-    Columns that name a person go, unless `keep_id`, and it is said which.
-    """
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise UsageError(f"{path}: end the name in .csv or .parquet")
+def source_frame(people: People, source: Any = None) -> pd.DataFrame:
+    """What people were read from, where it is at hand or named."""
     if people.history is not None:
         raise UsageError("people with several records each cannot be written yet")
     source = people.reading.source if source is None else source
     if source is None:
         raise UsageError("what these people were read from is not at hand: name it, source=")
-    table = _frame_of(source)
-    released = released_frame(people, table)
-    named = {} if keep_id else naming(people, table)
+    return _frame_of(source)
+
+
+def written_frame(
+    people: People, source: pd.DataFrame, path: str | os.PathLike[str], *, keep_id: bool
+) -> pd.DataFrame:
+    """The people as they are released, with the other columns of their source untouched.
+
+    Columns that name a person go, unless `keep_id`, and it is said which.  Rows are sorted by what
+    is written: two files of one table cannot be joined by where a row stands.
+    """
+    kind = Path(path).suffix.lower()
+    if kind not in ENDINGS:
+        raise UsageError(f"{path}: end the name in .csv or .parquet")
+    released = released_frame(people, source)
+    named = {} if keep_id else naming(people, source)
     if named:
         which = ", ".join(f"{name} ({why})" for name, why in named.items())
         aside(
@@ -49,9 +55,36 @@ def write_released(
             f"writes it",
         )  # fmt: skip
         released = released.drop(columns=[*named])
+    if kind == ".csv":
+        return in_no_order(safe_cells(released))
+    return in_no_order(released, of_nothing=True)
+
+
+def write_frame(table: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
+    """Write what is released, for its owner alone."""
     if Path(path).suffix.lower() == ".csv":
-        return write_csv(released, path, of_people=True)
-    return Path(write_frames(path, [released]))
+        return write_csv(table, path, of_people=True)
+    return Path(write_frames(path, [table]))
+
+
+def in_no_order(table: pd.DataFrame, *, of_nothing: bool = False) -> pd.DataFrame:
+    """The rows sorted by all that is written in them, so that their order tells nothing more.
+
+    Rows that are written alike tie, and no others: the file follows from its rows, whatever order
+    the source had.  An empty text is written as a missing value is, but where `of_nothing`.
+    """
+    import pandas as pd
+
+    keys: list[Any] = []
+    for i in reversed(range(table.shape[1])):
+        column = table.iloc[:, i]
+        gone = column.isna().to_numpy()
+        texts = np.where(gone, "", column.astype(object).map(str).to_numpy(dtype=object))
+        if of_nothing:
+            keys.append(gone)
+        keys.append(pd.factorize(texts, sort=True)[0])
+        keys.append(pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=float))
+    return table.iloc[np.lexsort(keys)].reset_index(drop=True) if keys else table
 
 
 def not_looked_at(people: People, source: Any = None) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ __getattr__ = face(
     {
         "counts": "Alike FINE NOT_BESIDE down outwards",
         "writing": "held_folder",
-        "ledger": "sketch",
+        "marks": "sketch",
         "seal": "sealed unsealed",
         "proof": "audited cells promised protections",
     },

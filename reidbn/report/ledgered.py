@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from reidbn.errors import ReidbnWarning, UsageError
 from reidbn.release.counts import BASE, Alike
-from reidbn.release.ledger import Columns, Released, opened
+from reidbn.release.ledger import Released, opened
+from reidbn.release.marks import Columns
 from reidbn.release.proof import Marked, cells, promised, protections
 from reidbn.report.telling import OF_THE_TABLE, Telling
 from reidbn.written import counted
