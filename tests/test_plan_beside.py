@@ -16,7 +16,9 @@ QI = ["age", "sex", "state", "race"]
 def assessed(n=600, **asked):
     people = rb.read_table(rb.datasets.synthetic_patients(n, seed=2), quasi_identifiers=QI)
     asked = {"known": "voter-registration", "population": 6_900_000} | asked
-    return rb.assess("adversary-routes", people, **asked)
+    result = rb.assess("adversary-routes", people, **asked)
+    result.keep_crosscheck(draws=2_000)
+    return result
 
 
 def section(text, caption):

@@ -279,5 +279,6 @@ def test_the_graph_of_a_report_tells_no_more_of_people_than_its_tables(result, p
     assert spans <= told
     assert said - spans <= {"50.0 %", "0 %", "100 %"}
     given = rb.what_if(result, given={"knows_membership": "yes"})
+    given.keep_crosscheck(draws=2_000)
     given.to_html(tmp_path / "given.html")
     assert _chances_drawn((tmp_path / "given.html").read_text())[0] == set()

@@ -179,11 +179,14 @@ def test_suppressing_before_assessing_says_the_same_as_suppressing_within_what_i
 def test_a_fit_on_suppressed_people_counts_the_population_without_those_who_left():
     people, N = patients(), 40_000
     left = people.suppress(2)
-    fitted = rb.population.fit(left, population=N)
+    with pytest.raises(UsageError, match=r"Fit the table as it was \(people\.whole"):
+        rb.population.fit(left, population=N)
+    alone = left.take(np.arange(len(left)))  # the table as it was is not there any more
+    fitted = rb.population.fit(alone, population=N)
     assert round(N * len(left) / 400) == fitted.sample.N
     assert any("those for whom they stood" in note for note in fitted.sample.notes)
     with pytest.raises(UsageError, match="before suppressing"):
-        rb.population.fit(left, population={"F": 100, "M": 100}, strata="sex")
+        rb.population.fit(alone, population={"F": 100, "M": 100}, strata="sex")
     with pytest.raises(DataError, match=r"smaller than the table .400, before people were left"):
         rb.assess("journalist", left, population=len(left))
 

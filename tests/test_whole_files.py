@@ -21,6 +21,7 @@ def compared(first, count, folder, often):
     return seen
 
 
+@pytest.mark.wide
 @pytest.mark.filterwarnings("ignore:.* counts as it")  # of random files
 def test_files_with_all_means_are_answered_as_a_second_reading_answers_them(tmp_path):
     seen = compared(0, 24, tmp_path, often=0.1)
