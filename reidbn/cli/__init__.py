@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 import warnings
@@ -75,6 +76,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
 COMMANDS = {name: where for group in GROUPS.values() for name, where in group.items()}
 
 
+class _CutOff(Exception):  # noqa: N818 - no error: whoever read what is printed has stopped
+    """A closed pipe under a name that click, which ends with 1 there, does not know."""
+
+
 class LazyGroup(click.Group):
     """A group that knows its commands by name and imports a command when it runs."""
 
@@ -107,6 +112,8 @@ class LazyGroup(click.Group):
         except ReidbnError as problem:
             problem.in_shell = in_shell(problem.in_shell, ctx.meta.get("reidbn.command"))
             raise
+        except BrokenPipeError as closed:
+            raise _CutOff from closed
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, commands in GROUPS.items():
@@ -183,8 +190,8 @@ def _main(argv: list[str] | None) -> Any:
     except ReidbnError as problem:
         click.echo(f"reidbn: {problem.in_shell}", err=True)
         sys.exit(problem.exit_code)
-    except BrokenPipeError:  # whoever reads stopped: what a gate would have said is not known
-        sys.stderr.close()
+    except _CutOff:  # what a gate would have said is not known
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - Python empties them last
         sys.exit(CUT_OFF)
     except Exception:
         traceback.print_exc()
