@@ -76,7 +76,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
 COMMANDS = {name: where for group in GROUPS.values() for name, where in group.items()}
 
 
-class _CutOff(Exception):  # noqa: N818 - no error: whoever read what is printed has stopped
+class _CutOff(Exception):
     """A closed pipe under a name that click, which ends with 1 there, does not know."""
 
 

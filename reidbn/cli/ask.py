@@ -8,7 +8,15 @@ import click
 
 from reidbn.above import refuse_no_limit
 from reidbn.cli._examples import examples
-from reidbn.cli._options import NUMBER, is_high, option_once, print_json, print_table, read_states
+from reidbn.cli._options import (
+    NUMBER,
+    WHOLE,
+    is_high,
+    option_once,
+    print_json,
+    print_table,
+    read_states,
+)
 from reidbn.cli._question import Call, asks
 from reidbn.errors import UsageError
 
@@ -29,7 +37,12 @@ _ENGINES = ["exact", "pgmpy", "enumeration", "sampling"]
 @asks
 @click.option("--engine", type=click.Choice(_ENGINES), default="exact", show_default=True)
 @option_once(
-    "--draws", "--rows", default=1_000_000, show_default=True, help="Of the sampling engine."
+    "--draws",
+    "--rows",
+    type=WHOLE,
+    default=1_000_000,
+    show_default=True,
+    help="Of the sampling engine.",
 )
 @click.option("--seed", default=0, show_default=True, help="Of the sampling engine.")
 @click.option("--policy", multiple=True, metavar="DECISION=OPTION",

@@ -74,12 +74,18 @@ _OF_PEOPLE = (
 @click.option("--method", type=click.Choice(["exact", "simulation"]), default="exact",
               show_default=True)  # fmt: skip
 @option_once(
-    "--draws", "--trials", default=100, show_default=True, help="Of a simulation, per person."
+    "--draws",
+    "--trials",
+    type=WHOLE,
+    default=100,
+    show_default=True,
+    help="Of a simulation, per person.",
 )
 @click.option("--seed", default=0, show_default=True)
 @option_once(
     "--check-draws",
     "--rows",
+    type=WHOLE,
     default=1_000_000,
     show_default=True,
     help="Sampled by the cross-check.",

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from reidbn.cli._options import option_once, output_options, print_json
+from reidbn.cli._options import WHOLE, option_once, output_options, print_json
 from reidbn.errors import UsageError
 
 PATIENTS, SEED, POPULATION = 4_000, 1, 6_900_000
@@ -22,7 +22,7 @@ CLAIMED = 0.2  # what if the recipient's controls make a claim this unlikely
               help="Where the report and the risks go.")  # fmt: skip
 @click.option("--language", is_flag=True, help="The attack language at work instead.")
 @option_once(
-    "--draws", "--rows", type=int, help="Of each cross-check: 250,000, or a million (--language)."
+    "--draws", "--rows", type=WHOLE, help="Of each cross-check: 250,000, or a million (--language)."
 )
 @click.option("--seed", default=0, show_default=True, help="Of the cross-checks (--language).")
 @output_options

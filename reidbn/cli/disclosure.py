@@ -12,6 +12,7 @@ from reidbn.cli._disclosure_gates import GATES, refuse_of_some
 from reidbn.cli._known import known_of, known_options, read_known
 from reidbn.cli._options import (
     ABOVE,
+    WHOLE,
     Chance,
     columns_listed,
     listed,
@@ -57,23 +58,27 @@ COMPARED_UP_TO = 2e8  # comparisons of people that the map may take where values
               help="Ask about people with this secret only; may be repeated.")  # fmt: skip
 @click.option("--if-missing", type=click.Choice(["left-out", "value"]), default="left-out",
               show_default=True, help="What a person whose secret is missing is.")  # fmt: skip
-@click.option("--individuals", type=int, help="Ask about this many people, drawn at random.")
+@click.option("--individuals", type=WHOLE, help="Ask about this many people, drawn at random.")
 @click.option("--seed", default=0, show_default=True, help="Of that draw, and of the folds.")
 @click.option("--empty", is_flag=True, help="Count the attacker who knows nothing, too.")
 @click.option("--all", "every", is_flag=True, help="Every column in turn as the secret.")
 @click.option("--leave-one-out", type=click.Choice(["full", "weakest"]),
               help="If one auxiliary is unknown: all others known, or the least.")  # fmt: skip
-@click.option("--breaks", type=int, metavar="N", help="The N subsets that break most people.")
+@click.option("--breaks", type=WHOLE, metavar="N", help="The N subsets that break most people.")
 @click.option("--readings", is_flag=True, help="k, l-diversity, t-closeness, alpha.")
 @click.option("--smoothed", metavar="dirichlet:10|network:1",
               help="PPP under a smoothed posterior, too (p above 0).")  # fmt: skip
-@click.option("--calibrate", type=int, metavar="FOLDS", help="Score posteriors on held-out people.")
-@click.option("--crosscheck", type=int, metavar="N", help="Ask pgmpy about N people, too.")
+@click.option(
+    "--calibrate", type=WHOLE, metavar="FOLDS", help="Score posteriors on held-out people."
+)
+@click.option("--crosscheck", type=WHOLE, metavar="N", help="Ask pgmpy about N people, too.")
 @listing("--generalise", metavar="A,B", help="Best categories of these columns.")
 @listing("--together", metavar="A=4,B=3",
               help="Best categories of several columns in turn: 4 of A, 3 of B.")  # fmt: skip
 @listing("--categories", metavar="4,8", help="Numbers of categories to show.")
-@click.option("--smallest", default=10, show_default=True, help="People in a category, at least.")
+@click.option(
+    "--smallest", type=WHOLE, default=10, show_default=True, help="People in a category, at least."
+)
 @click.option("--order", multiple=True, metavar="A=S,M,L", help="The order of a text's values.")
 @click.option("--equal-width", type=click.Choice(["paper", "at-most", "observed", "text"]),
               default="observed", help="What the paper's search cuts [observed].")  # fmt: skip

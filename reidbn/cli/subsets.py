@@ -12,6 +12,7 @@ from reidbn.cli._options import (
     CHANCE,
     EXACT_PICTURE,
     PICTURE,
+    WHOLE,
     option_once,
     output_options,
     print_json,
@@ -41,9 +42,9 @@ if TYPE_CHECKING:
     "--per-person", "--per-record", is_flag=True, help="One row per person, over all subsets."
 )
 @known_options
-@click.option("--most", type=int, help="Only subsets of at most so many attributes.")
+@click.option("--most", type=WHOLE, help="Only subsets of at most so many attributes.")
 @option_once(
-    "--draws", "--samples", type=int, help="Draw subsets at random instead of visiting all."
+    "--draws", "--samples", type=WHOLE, help="Draw subsets at random instead of visiting all."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
 @click.option("--suda", is_flag=True, help="Minimal sample uniques and SUDA scores per person.")

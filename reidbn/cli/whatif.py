@@ -17,6 +17,7 @@ from reidbn.cli._options import (
     FILE,
     NUMBER,
     TABLE,
+    WHOLE,
     is_high,
     number,
     option_once,
@@ -235,7 +236,7 @@ def sobol(asked: Call, over: tuple[str, ...], plot: str | None) -> None:
 @option_once(
     "--draws",
     "--samples",
-    type=int,
+    type=WHOLE,
     metavar="N",
     help="Draws for the quantiles; 100,000, or fewer of a large model.",
 )
@@ -264,6 +265,7 @@ def uncertainty(
 @option_once(
     "--draws",
     "--rows",
+    type=WHOLE,
     default=1_000_000,
     show_default=True,
     help="How often the attack is sampled.",
