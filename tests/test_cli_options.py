@@ -183,7 +183,7 @@ def test_a_pipe_that_is_closed_ends_as_no_gate_does():
     read, write = os.pipe()
     os.close(read)
     try:
-        done = subprocess.run(  # noqa: S603 - our own command
+        done = subprocess.run(
             [sys.executable, "-m", "reidbn", *words], stdout=write, stderr=subprocess.PIPE
         )
     finally:
