@@ -6,6 +6,7 @@ The bounds are no statistics: they hold at every setting, so no false alarm is a
 import html
 import json
 import re
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -167,6 +168,29 @@ def test_what_people_are_like_has_no_say_in_the_grid(tmp_path):
             frame = frame * (rng.random((rows, 1)) < 0.3)
             grids.add(tuple(held_of(assessed(frame, KNOWN[1]), tmp_path)["people"]["edges"]))
         assert len(grids) == 1
+
+
+def test_a_cell_holds_nothing_that_the_attack_rules_out(tmp_path):
+    """Unique in the population, and also in the table: two boxes told .13 % and .067 % of that.
+
+    By hand: of the eight joint states four can be (a guess among one is right, too).
+    """
+    possible = ("no no no", "no no yes", "yes no yes", "yes yes yes")
+    for seed, known in enumerate(KNOWN[:2]):
+        result = assessed(table(900, seed), known)
+        held = held_of(result, tmp_path)
+        faces = held["people"]["faces"]
+        assert faces == ["unique_in_table", "unique_in_population", "right_guess"]
+        states = [" ".join(s) for s in product(("no", "yes"), repeat=3)]
+        for cell in held["people"]["cells"]:
+            assert [s for s, p in zip(states, cell["law"], strict=True) if p] == [*possible]
+        one, both = (
+            rb.ask(result.attack, target, subject=result.subject_table.columns).probability
+            for target in ("unique_in_population=yes",
+                           "unique_in_population=yes and unique_in_table=yes")
+        )  # fmt: skip
+        assert np.max(one) > 0
+        assert np.allclose(one, both, rtol=0, atol=1e-15)
 
 
 def test_the_difference_of_two_pages_is_no_count_under_the_limit(tmp_path):

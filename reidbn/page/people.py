@@ -22,6 +22,7 @@ shares above thresholds come with all that this, the tens and the rest leave ope
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ GRIDS = ((20_000, 24), (3_000, 16), (1_000, 12), (0, 6))
 """From so many people on: parts into which the rest of 0 to 1 is cut.  What the people are like has
 no say in it: a grid that followed them would tell of them (whole tens, as people are told)."""
 LEAST_KEPT = 0.8  # of people in cells of ten or more
+_MADE_UP = 256  # people on whom it is looked at what the attack's tables allow
 _RUNGS = (0.001, 0.0015, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15,
           0.2, 0.3, 0.5, 1.0)  # fmt: skip
 
@@ -198,9 +200,40 @@ def _laws(case: Asked, frontier: Frontier) -> Array:
                 f"{name} is given or done, and is part of what is worked out for every person: a "
                 f"page of people cannot take it back. Assess without it"
             )
+    return np.asarray(case.each(_of(case, frontier, case.subject)))
+
+
+def _of(case: Asked, frontier: Frontier, subject: Mapping[str, Any] | None) -> Array:
+    """The joint law of the faces for every row of subject data."""
     query = Query(frontier.faces, {}, {}, {})
-    found = joint(attack, query, case.settings, case.subject, alone=True)[:, 0]
-    return np.asarray(case.each(found.reshape(len(found), -1)))
+    found = joint(case.attack, query, case.settings, subject, validate=False, alone=True)[:, 0]
+    return np.asarray(found.reshape(len(found), -1))
+
+
+def _possible(case: Asked, frontier: Frontier, laws: Array) -> NDArray[np.bool_]:
+    """Joint states of the faces that the tables of the attack allow, whoever is in the table.
+
+    Who is unique in the population is unique in the table, too: so the cells say it, and not only
+    the people.  It is found on made-up people of all kinds, each with one value whatever is known
+    of them (a law is a mixture over that), so that nobody of the table has a say.
+    """
+    rng = np.random.default_rng(20261123)
+    made = {}
+    for name, column in (case.subject or {}).items():
+        own = case.attack.subject[name]
+        low = own.low or 0.0
+        high = low + 1_000 if own.high is None else own.high
+        rest = np.shape(column)[1:]
+        if own.over is not None:
+            values, last = rng.dirichlet(np.ones(rest[-1]), _MADE_UP), rest[-1:]
+        elif high - low <= 1:
+            values, last = rng.uniform(low, high, _MADE_UP), ()
+        else:
+            values, last = rng.choice([low, low + 1, low + 2, high], _MADE_UP), ()
+        alike = values.reshape(_MADE_UP, *(1 for _ in rest[len(last) :]), *last)
+        made[name] = np.broadcast_to(alike, (_MADE_UP, *rest))
+    found = _of(case, frontier, made)
+    return np.asarray((found > 0).any(axis=0) | (laws > 0).any(axis=0))
 
 
 def _edges(grid: int) -> Array:
@@ -237,6 +270,7 @@ def _told(case: Asked, scenario: str, frontier: Frontier, laws: Array, grid: int
     edges = _edges(grid)
     low, high = edges[cells], edges[cells + 1]
     middle = np.where(cells == 0, high / 3, (low + high) / 2)
+    middle[:, ~_possible(case, frontier, laws)] = 0
     middle = np.round(middle / middle.sum(axis=1, keepdims=True), 6)
     middle[np.arange(len(middle)), middle.argmax(axis=1)] += 1 - middle.sum(axis=1)
     rest = outward[len(counts)] if few >= BASE else Tens(0, BASE - 1)
