@@ -279,3 +279,27 @@ def test_a_model_that_hears_no_weights_needs_a_population_in_a_what_if_too():
     by_weights = rb.what_if(before, population_model="benedetti-franconi")
     own = rb.assess("journalist", table, population_model="benedetti-franconi")
     assert (by_weights.risk() == own.risk()).all()
+
+
+def test_a_chance_of_what_is_known_is_varied_as_a_parameter():
+    table = people()
+    known = {"age": 0.3, "sex": 1, "pair": (["race"], 0.2)}
+    before = assessed(table, known=known)
+    for name, value in (("age", 0), ("age", 0.7), ("age", 1), ("pair", 0.9)):
+        chance = (["race"], value) if name == "pair" else value
+        anew = assessed(table, known={**known, name: chance}).risk()
+        swept = rb.sweep(before, {f"p_knows_{name}": [value]}, per_person=True)["probability"]
+        assert swept.to_numpy() == pytest.approx(anew, abs=1e-15)
+    for grid in ({"known.age": [0.1]}, {"age": [0.1]}, {"knows_age": [0.1]}):
+        with pytest.raises(rb.UsageError, match='that age is known is the parameter "p_knows_age"'):
+            rb.sweep(before, grid)
+    for grid in ({"known.sex": [0.1]}, {"known": [0.1]}, {"p_knows_sex": [0.1]}):
+        with pytest.raises(rb.UsageError, match="p_knows_age, p_knows_pair can be varied: "):
+            rb.sweep(before, grid)
+    sure = assessed(table)
+    with pytest.raises(rb.UsageError, match="nothing can be varied"):
+        rb.sweep(sure, {"known.age": [0.1]})
+    with pytest.raises(rb.UsageError, match='did you mean "p_c"'):
+        rb.sweep(before, {"p_cc": [0.1]})
+    with pytest.raises(rb.UsageError, match="known: p_c, p_cu, p_fm, p_m"):
+        rb.sweep("adversary-routes", "risk", {"age": [0.1]})

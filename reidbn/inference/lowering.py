@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from math import prod
@@ -11,6 +12,7 @@ import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.columns import (
+    KNOWS,
     column_shape,
     describe_shape,
     grown,
@@ -56,8 +58,7 @@ def parameter_values(attack: Attack, changes: Mapping[str, Any] | None) -> dict[
                 f"({attack.numbers[name].formula}); set what it stands on"
             )
         if name not in attack.settable:
-            hint = did_you_mean(name, attack.settable)
-            raise UsageError(f'{attack.name} has no parameter "{name}"; {hint}')
+            raise UsageError(f'{attack.name} has no parameter "{name}"; {_instead(attack, name)}')
     values = {
         name: _settings(parameter, changes.get(name, parameter.value))
         for name, parameter in attack.settable.items()
@@ -67,6 +68,23 @@ def parameter_values(attack: Attack, changes: Mapping[str, Any] | None) -> dict[
     if len(lengths) > 1:
         raise UsageError(f"settings of different lengths: {sorted(lengths)}; use a grid")
     return {**with_numbers(attack, values)}
+
+
+def _instead(attack: Attack, name: str) -> str:
+    """What may stand in the place of a name that is no parameter: what is known has its own."""
+    column = re.sub(rf"^(known\.|(p_)?{KNOWS})", "", name)
+    chance = f"p_{KNOWS}{column}"
+    if chance in attack.settable:
+        return f'the chance that {column} is known is the parameter "{chance}"'
+    members = {m for g in attack.groups.values() for m in g.members if m.startswith(KNOWS)}
+    meant = name == "known" or name != column or f"{KNOWS}{column}" in members
+    if not (members and meant):
+        return did_you_mean(name, attack.settable)
+    there = [one for one in attack.settable if one.startswith(f"p_{KNOWS}")]
+    return (
+        f"of what may be known, {', '.join(there) or 'nothing'} can be varied: a chance between 0 "
+        "and 1 that all people share; say others first, rb.what_if(result, known={...})"
+    )
 
 
 def check_settings(
