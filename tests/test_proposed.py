@@ -177,3 +177,36 @@ def test_every_country_stands_once_and_codes_that_may_be_states_are_not_proposed
     states = rb.read_table({"s": ["AL", "CA", "GA", "IN", "DE"] * 4}, quasi_identifiers=["s"])
     ladder = rb.microdata.propose_hierarchies(states).get("s")
     assert ladder is None or "Europe" not in {ladder.up(v, 1) for v in ("AL", "DE")}
+
+
+ONE_DECADE = [f"2025-{m:02d}-{d:02d}" for m in range(1, 13) for d in (3, 17, 28)]
+LEFT = {
+    "one decade": ([*ONE_DECADE, "2024-05-05"], [37, 13, 2, 1]),
+    "one year": (ONE_DECADE, [36, 12, 1]),
+    "one month": ([f"2025-03-{d:02d}" for d in range(1, 29)], None),
+    "ages under forty": (list(range(20, 41)) * 3, [21, 5, 3, 2, 1]),
+    "one place": ([f"0710{i}" for i in range(10)], [10, 1]),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_a_level_that_leaves_one_value_is_not_proposed(name):
+    """Sizes counted from the values that each level makes."""
+    values, sizes = LEFT[name]
+    people = rb.read_table(pd.DataFrame({"v": values}), quasi_identifiers=["v"])
+    found = rb.microdata.propose_hierarchies(people).get("v")
+    if found is None:
+        assert sizes is None or sizes == [len({*values}), 1]
+        return
+    labels = people.labels("v").tolist()
+    left = [len({found.up(v, level) for v in labels}) for level in range(found.levels + 1)]
+    assert left == sizes
+
+
+def test_what_each_level_leaves_is_said(shell, tmp_path):
+    pd.DataFrame({"day": ONE_DECADE * 3, "sex": ["f", "m"] * 54}).to_csv(tmp_path / "t.csv")
+    code, said = shell("recommend", str(tmp_path / "t.csv"), "--qi", "day,sex", "--target", "k=3",
+                       "--auto")  # fmt: skip
+    assert code == 0
+    assert "proposed for day: 36 values; level 1 leaves 12 (2025-01-03 -> 2025-01), " \
+           "level 2 none" in said  # fmt: skip

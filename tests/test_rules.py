@@ -3,6 +3,7 @@
 import json
 import re
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -238,3 +239,40 @@ def test_the_custodians_copy_is_behind_one_switch(table, tmp_path):
     CliRunner().invoke(reidbn, [*words, "--custodian"], catch_exceptions=False)
     cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", page.read_text())
     assert "4" in cells
+
+
+def test_the_page_on_rules_has_every_precedent_as_it_is_asked():
+    page = (Path(rb.__file__).parents[1] / "docs/which-rule.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if re.match(r"\| `[\w-]+` \|", line)]
+    assert rows == [
+        f"| `{t.name}` | {t.release or 'either'} | {rule(name).asks} | {t.recipient} |"
+        for name, t in PRESETS.items()
+    ]
+
+
+@pytest.mark.parametrize("name", [n for n, t in PRESETS.items() if t.release == "controlled"])
+def test_no_word_of_a_controlled_precedent_asks_more_than_what_is_judged(name, shell):
+    """Pairs among large classes pass; nothing says that so many must be alike."""
+    people = assessed(alike(2, 400, 400))
+    assert people.summary(name).passes
+    code, said = shell("thresholds", "--json")
+    found = next(t for t in json.loads(said) if t["name"] == name)
+    assert code == 0
+    for words in (*map(str, found.values()), PRESETS[name].about, people.summary(name).verdict):
+        assert not re.search(r"at least \d+ (people )?(are )?alike", words)
+    assert "mean of 1/class" in found["asks"]
+
+
+@pytest.mark.parametrize("command", ["assess", "recommend", "classes", "subsets", "disclosure"])
+def test_without_columns_a_command_says_which_there_are_and_where_it_is_written(
+    command, shell, tmp_path
+):
+    table = tmp_path / "t.csv"
+    table.write_text("Age,Admitted\n30,2025-01-01\n")
+    more = {"recommend": ["--target", "k=5"], "disclosure": ["--sensitive", "Age"]}
+    code, said = shell(command, str(table), *more.get(command, []))
+    assert code == 2
+    assert "which-columns.md" in said
+    assert "The table has Age, Admitted" in said
+    table.write_text("1970-01-01,12345\n1980-01-01,54321\n")  # a person's row: not shown
+    assert "12345" not in shell(command, str(table), *more.get(command, []))[1]

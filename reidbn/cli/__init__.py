@@ -45,6 +45,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "recommend": ("recommend", "the least change to a table that keeps a rule, with a proof"),
         "verify": ("verify", "whether a report is as it was written, and what its table says now"),
         "scenarios": ("models", "list the scenarios that come with reidbn: who knows what"),
+        "thresholds": ("models", "list the precedents: for which release, and what each asks"),
         "demo": ("demo", "made-up patients from table to report; --language: models at work"),
     },
     "Models": {

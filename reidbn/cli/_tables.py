@@ -19,7 +19,9 @@ from reidbn.cli._options import (
     refuse_to_write_over,
 )
 from reidbn.cli._remedies import in_shell
-from reidbn.errors import UsageError
+from reidbn.errors import DataError, UsageError
+from reidbn.microdata.columns import may_be_a_person
+from reidbn.microdata.sources import source_of
 from reidbn.progress import be_quiet
 from reidbn.written import counted
 
@@ -35,9 +37,44 @@ QI = (
     "Columns an attacker may know; may be repeated. A name with a comma in it stands in a --qi of "
     "its own, or in double quotes."
 )
+
+
+class KnownColumns(click.types.StringParamType):
+    """Columns that may be known; where none is named, it is said what there is to choose from."""
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """What --qi is, and what stands in the header of the table."""
+        context = ctx or click.get_current_context(silent=True)
+        table = None if context is None else context.params.get("table")
+        return f"{ASKED_QI}{_columns_of(table)}"
+
+
+ASKED_QI = (
+    "The columns that somebody may know of a person from elsewhere, such as --qi age,sex,state: "
+    "what a neighbour, a list or the news tells, dates and lengths of stay among it. Secrets are "
+    "--sensitive, and what names a person stays out (docs/which-columns.md)"
+)
+MOST_NAMED = 40
+
+
+def _columns_of(table: str | None) -> str:
+    """The columns of a table to choose from; nothing where that may be a person's row."""
+    if table is None:
+        return ""
+    try:
+        header = source_of(_source(table)).header
+    except (UsageError, DataError):
+        return ""
+    if may_be_a_person(header) or not header:
+        return ""
+    more = f" and {counted(len(header) - MOST_NAMED, 'other')}" if len(header) > MOST_NAMED else ""
+    return f". The table has {', '.join(header[:MOST_NAMED])}{more}"
+
+
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "table": click.argument("table"),
-    "qi": click.option("--qi", required=True, multiple=True, metavar="A,B,C", help=QI),
+    "qi": click.option("--qi", required=True, multiple=True, metavar="A,B,C", help=QI,
+                       type=KnownColumns()),
     "sensitive": listing("--sensitive", metavar="A,B", help="Columns that are secret."),
     "subject_id": click.option(
         "--subject-id", metavar="COLUMN", help="Groups several rows of one person."
@@ -109,7 +146,6 @@ def read_people(
     A column of `strata` is read, too, where it is none of the others.
     """
     from reidbn.microdata.read import read_table
-    from reidbn.microdata.sources import source_of
 
     hierarchies = read_hierarchies(hierarchy)
     source = _source(table)

@@ -1,4 +1,4 @@
-"""Commands about model files as such: models, scenarios, show, new, schema."""
+"""Commands about model files as such: models, scenarios, thresholds, show, new, schema."""
 
 from __future__ import annotations
 
@@ -62,6 +62,22 @@ def scenarios(as_json: bool) -> None:
     else:
         print_table(columns[:4], [row[:4] for row in rows])
         click.echo("A list of your own, by any columns: --scenario register:FILE.csv")
+
+
+@click.command()
+@json_option
+def thresholds(as_json: bool) -> None:
+    """List the precedents: for which release each is, what it asks, and where that is written."""
+    from reidbn.report.thresholds import NOT_LEGAL_ADVICE, PRESETS
+
+    columns = ("name", "release", "asks", "for", "source")
+    rows = [(t.name, t.release or "either", t.asks, t.recipient, t.source)
+            for t in PRESETS.values()]  # fmt: skip
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        print_table(columns[:4], [row[:4] for row in rows])
+        click.echo(f"Which is yours: docs/which-rule.md. {NOT_LEGAL_ADVICE}")
 
 
 @click.command()

@@ -17,6 +17,7 @@ import io
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,11 @@ from reidbn.calls import typed
 from reidbn.errors import DataError, UsageError, did_you_mean
 from reidbn.microdata.classes import Ints
 from reidbn.microdata.codelists import ICD, are_countries, countries, steps_of_icd
-from reidbn.microdata.hierarchy import Bands, Hierarchy, Prefix, interval
+from reidbn.microdata.hierarchy import Bands, Hierarchy, Masked, Prefix, interval
 from reidbn.microdata.ladders import Dates, Ladder, as_hierarchy
 from reidbn.microdata.table import People
 from reidbn.release.writing import write_text
+from reidbn.written import counted
 
 FEWEST = 4  # different values that are worth making coarser
 AGES = 130
@@ -158,14 +160,48 @@ def _counts(people: People, name: str) -> Ints:
 
 
 def steps_of(people: People, name: str, ladder: Hierarchy) -> str:
-    """What the hierarchy makes of the column's most common value, level by level."""
-    common = people.column(name).labels[int(_counts(people, name).argmax())]
-    every = [ladder.all_up([common], level)[0] for level in range(ladder.levels + 1)]
-    return " -> ".join(map(str, every))
+    """How many values each level of the hierarchy leaves, and what it makes of a common one."""
+    counts = _counts(people, name)
+    common = [people.column(name).labels[i] for i in np.argsort(-counts, kind="stable")
+              if counts[i]]  # fmt: skip
+    before, told = ladder.all_up(common, 0), []
+    for level in range(1, ladder.levels):
+        after = ladder.all_up(common, level)
+        shown = next((f"{a} -> {b}" for a, b in zip(before, after, strict=True) if a != b), "")
+        told.append(f"level {level} leaves {len({*after})}" + (f" ({shown})" if shown else ""))
+        before = after
+    return f"{counted(len(common), 'value')}; {', '.join([*told, f'level {ladder.levels} none'])}"
 
 
 def proposal(labels: Sequence[Any], counts: Ints) -> Hierarchy | None:
-    """A hierarchy for these values; None for a few, and for what is told apart by no rule."""
+    """A hierarchy for these values; None for a few, and for what is told apart by no rule.
+
+    A level that leaves one value, as the decade does of dates of one year, says no more than the
+    last, and is not proposed.
+    """
+    found = _by_rule(labels, counts)
+    if found is None:
+        return None
+    here = [v for v, c in zip(labels, counts, strict=True) if v is not None and c]
+    parts = sum(len({*found.all_up(here, i)}) > 1 for i in range(1, found.levels))
+    return found if parts == found.levels - 1 else _with_levels(found, parts)
+
+
+def _with_levels(ladder: Hierarchy, first: int) -> Hierarchy | None:
+    """The first levels of the hierarchy, and the last; None where there are none."""
+    if not first:
+        return None
+    if isinstance(ladder, Ladder):
+        return Ladder({value: path[:first] for value, path in ladder.rungs.items()})
+    if isinstance(ladder, Dates):
+        return Dates(*ladder.units[:first])
+    if isinstance(ladder, Bands):
+        return Bands(*ladder.widths[:first])
+    assert isinstance(ladder, Masked)  # noqa: S101 - no other is proposed
+    return replace(ladder, keeps=ladder.keeps[:first])
+
+
+def _by_rule(labels: Sequence[Any], counts: Ints) -> Hierarchy | None:
     here = [(v, int(c)) for v, c in zip(labels, counts, strict=True) if v is not None]
     values = [v for v, _ in here]
     if sum(count > 0 for _, count in here) < FEWEST:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from reidbn.above import is_above, refuse_no_limit
 from reidbn.errors import UsageError
-from reidbn.report.thresholds import CLASSES, PRESETS, Rule, rule
+from reidbn.report.thresholds import CLASSES, LISTED, PRESETS, Rule, rule
 from reidbn.written import is_number, read_number
 
 Array = NDArray[np.float64]
@@ -178,8 +178,8 @@ def _of_text(text: str, release: str | None) -> tuple[Target, ...]:
     if named := _NAMED.fullmatch(text):
         return (_of_measure(named[1], named[2]),)
     raise UsageError(
-        f'target "{text}" is neither so many alike (k=5) nor a precedent ({", ".join(PRESETS)}); '
-        f"a limit on a measure names it: {EXAMPLES}"
+        f'target "{text}" is neither so many alike (k=5) nor a precedent ({", ".join(PRESETS)}; '
+        f"{LISTED}); a limit on a measure names it: {EXAMPLES}"
     )
 
 

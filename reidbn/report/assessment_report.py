@@ -288,9 +288,10 @@ def _data_and_rule(asked: Request) -> Section:
     known = {key for key, _ in _CONTEXT}
     rows += [[k, v] for k, v in asked.context.items() if k not in known]
     stated = Shown("The release", ("question", "answer"), rows)
-    rows = [[t.name, str(t.k), f"{t.value:.3f}", t.release or "either", t.recipient, t.source]
+    rows = [[t.name, t.release or "either", t.asks, t.recipient, t.source]
             for t in PRESETS.values()]  # fmt: skip
-    precedents = Shown("Precedents", ("name", "alike", "1/class", "release", "for", "source"), rows)
+    heads = ("name", "release", "asks (of either: of a public one)", "for", "source")
+    precedents = Shown("Precedents", heads, rows)
     return replace(
         data,
         text=[

@@ -385,7 +385,5 @@ def best_options(result: Assessment, best: Any, rule: Rule, telling: Telling) ->
         return Section("Options compared", shown=shown)
     found = options_compared({"this release": result, **best.results}, rule, telling)
     steps = [[name, how] for name, how in best.proposed.items()] if best.results else []
-    levels = Shown(
-        "Levels that were proposed, from 0", ("column", "a value, level by level"), steps
-    )
+    levels = Shown("Levels that were proposed", ("column", "what each level leaves"), steps)
     return replace(found, details=[*found.details, *([levels] if steps else [])])

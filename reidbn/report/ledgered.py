@@ -50,17 +50,17 @@ def released(
             return _again(kind, apart, entry, texts)
         nearest = min((found[0] for found in near), default=0)
         if nearest:
-            raise UsageError(
+            raise _refused(
                 f"this table is {counted(nearest, 'person')} apart from one that was released with "
                 f"this ledger, and nothing like this was asked of that one: a report would tell "
                 f"of the people between. Ask this of the table that was released first, or ask "
-                f"what was asked of it, which prints its numbers again"
+                f"what was asked of it, which prints its numbers again."
             )
         if ledger.shares_people(columns, [entry for _, entry in near]):
-            raise UsageError(
+            raise _refused(
                 "a table with other columns or values was released with this ledger that may be of "
                 "the same people, or of all but a few: nothing proves that the two reports "
-                "together keep what each of them does. Ask of the table that was released first"
+                "together keep what each of them does. Ask of the table that was released first."
             )
         before = [entry for _, entry in near]
         words = [
@@ -68,9 +68,7 @@ def released(
             *ledger.classes(columns, [p.sizes for p in told]),
         ]
         if any(list(entry.classes) != words for entry in before):
-            raise UsageError(
-                _OTHERS.format("custodian=True"), in_shell=_OTHERS.format("--custodian")
-            )
+            raise _refused(_OTHERS)
         printed, standing, verdict = texts()
         _refuse_other_changes(result, standing, before)
         if told:
@@ -110,10 +108,18 @@ _OTHERS = (
     "this very table was released with this ledger, and the two reports together would tell of "
     "more than one set of classes (the same columns and levels, all known for sure): classes lie "
     "in each other, and a reader of both could make more of a suppressed count. What has left the "
-    "house stays its one report; of this question the custodian's own copy can be written ({}), "
-    "which stays in the house. Before anything leaves, ask for what belongs together in one report "
-    "(several secrets; other releases as options)"
+    "house stays its one report. Before anything leaves, ask for what belongs together in one "
+    "report (several secrets; other releases as options)."
 )
+_OWN = "The same {} in place of {} writes the custodian's own copy, which stays in the house"
+
+
+def _refused(why: str) -> UsageError:
+    """Why a report does not leave, and the call that may be made in its place."""
+    return UsageError(
+        f"{why} {_OWN.format('call with custodian=True', 'ledger=')}",
+        in_shell=f"{why} {_OWN.format('command with --custodian', '--ledger FILE')}",
+    )
 
 
 def _refuse_other_changes(result: Result, standing: int, before: list[Released]) -> None:
@@ -123,11 +129,10 @@ def _refuse_other_changes(result: Result, standing: int, before: list[Released])
     ladders = [table.column(name).hierarchy for name in names if table is not None]
     judged = [standing, *(entry.standing for entry in before)]
     if (len(names) > 1 or any(ladders)) and judged[0] != 1 and set(judged[1:]) - {1}:
-        raise UsageError(
+        raise _refused(
             "this table was released with this ledger under another threshold, and each report "
             "tells what its own threshold finds where a column is left out or coarser: a reader of "
-            "both could make more of a suppressed count. Ask it with the threshold that was "
-            "released; the custodian's own copy has any"
+            "both could make more of a suppressed count. Ask with the threshold that was released."
         )
 
 
@@ -145,10 +150,10 @@ def refuse_between(classes: Alike, verdicts: set[tuple[int, int]]) -> None:
         _is_one(cell, both) and not any(_is_one(cell, one) for one in each) for cell in cells(both)
     )
     if given or not all(part.is_kept for part in protections(both)):
-        raise UsageError(
+        raise _refused(
             "this table was released with this ledger under another threshold, and the verdicts "
             "together would tell how many people stand in small classes. Ask it with the "
-            "threshold that was released"
+            "threshold that was released."
         )
 
 
@@ -162,11 +167,10 @@ def _again(kind: str, apart: int, entry: Released, texts: Any) -> str:
     if entry.standing and texts()[1] < entry.standing:
         which = f"is {counted(apart, 'person')} apart from one that" if apart else "is one that"
         what = "passed" if entry.standing > 1 else "was not said to fail"
-        raise UsageError(
+        raise _refused(
             f"this table {which} was released with this ledger and {what}, and does not pass "
             f"itself: its own report would tell of the people between, and that of the other "
-            f"would be wrong. Make the table coarser (generalise=, suppress=), or write the "
-            f"custodian's own copy"
+            f"would be wrong. Make the table coarser (generalise=, suppress=)."
         )
     if apart:
         warnings.warn(

@@ -39,6 +39,7 @@ PUBLIC, CONTROLLED = "public", "controlled"
 RELEASES = (PUBLIC, CONTROLLED)
 CLASSES = "1/class"  # the measure of every precedent
 OWN = "your own limit"
+LISTED = "reidbn thresholds says for which release each is, and what it asks"
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class RiskLimit:
         if self.is_own:
             return f"{self.value:g} was {self.source}. {NO_PRECEDENT}"
         return f"{self.name} ({self.recipient}): {self.source}. {NOT_LEGAL_ADVICE}"
+
+    @property
+    def asks(self) -> str:
+        """What it asks for, in words, of the release it is for; of either, a public one."""
+        return Rule(self.release or PUBLIC, self, named=True).asks
 
     @property
     def mean_limit(self) -> float:
@@ -103,20 +109,20 @@ PRESETS: dict[str, RiskLimit] = {
         ),
         RiskLimit(
             "cell-20", 0.05, "public patient data (Canada, United States)",
-            "cell-size precedents collected by El Emam: at least 20 alike", 20, PUBLIC,
+            "cell-size precedents collected by El Emam: 20 in a cell, which is 0.05", 20, PUBLIC,
         ),
         RiskLimit(
             "cell-11", 0.09, "public data (United States)",
-            "cell-size precedents collected by El Emam: at least 11 alike", 11, PUBLIC,
+            "cell-size precedents collected by El Emam: 11 in a cell, which is 0.09", 11, PUBLIC,
         ),
-        RiskLimit("k-10", 0.1, "at least 10 alike", "arithmetic: 1/10", 10),
+        RiskLimit("k-10", 0.1, "no release in particular", "arithmetic: 1/10", 10),
         RiskLimit(
             "cell-5", 0.2, "controlled release",
-            "cell-size precedents collected by El Emam: at least 5 alike", 5, CONTROLLED,
+            "cell-size precedents collected by El Emam: 5 in a cell, which is 0.2", 5, CONTROLLED,
         ),
         RiskLimit(
             "cell-3", 0.33, "trusted recipient under agreement",
-            "cell-size precedents collected by El Emam: at least 3 alike", 3, CONTROLLED,
+            "cell-size precedents collected by El Emam: 3 in a cell, which is 0.33", 3, CONTROLLED,
         ),
     )
 }  # fmt: skip
@@ -150,7 +156,7 @@ def threshold(choice: Choice) -> RiskLimit:
             return _own(value, measure)
         if name[:1].isalpha():
             hint = did_you_mean(name, PRESETS)
-            raise UsageError(f'no threshold "{choice}"; {hint}')
+            raise UsageError(f'no threshold "{choice}"; {hint} ({LISTED})')
     return _own(choice, CLASSES)
 
 
@@ -232,7 +238,7 @@ class Rule:
         if not self.named:
             found.append(
                 f"No release and no threshold were named: this is judged as {self.title}. Name "
-                f"them (release public or controlled, a threshold) if it is another."
+                f"them (release public or controlled, a threshold) if it is another; {LISTED}."
             )
         if limit.release and limit.release != self.release:
             found.append(
