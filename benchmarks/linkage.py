@@ -49,9 +49,9 @@ At another time, k = 1..20, 10 draws, NumPy alone; of the 2,692 people where no 
 | `family-cascade`, eight relatives, three rounds: all eight marginals | 0.1 | .077 |
 | its `expect` | 0.2 | .04 |
 
-With more rounds the cascade's tables widen: four rounds take .37 s (`expect` 1.5), five 6.5 (`expect` refused at
-once, one table over 28 nodes); six were stopped unanswered after minutes on a busy machine, and not
-refused, and eight were not tried.  They change little: 3.448 relatives after three rounds, 3.462 after four, 3.463 after five.
+With more rounds the cascade's tables widen: four rounds take .25 s (`expect` 1.6), five 5.2 (`expect` refused at
+once, one table over 28 nodes); six 14 to 24 s for a sibling or a grandmother, refused at once for a parent; eight are refused at
+once for every relative (.1 s; `assess` .3, `crosscheck` .1, `page` 2).  They change little: 3.448 relatives after three rounds, 3.462 after four, 3.463 after five.
 """
 
 

@@ -2,12 +2,15 @@
 
 from fractions import Fraction
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
+from inside import inside
 
 import reidbn as rb
 from reidbn.attacks.family import FAMILY, RELATIVES, Looking, chances, planted
+from reidbn.inference import exact
 from reidbn.theory import disagrees, found_sets
 
 NAMES = list(RELATIVES)
@@ -131,12 +134,12 @@ def test_the_walk_over_sets_is_every_coin_written_down():
     arrows += [(u, v, onward[u][v]) for u in range(3) for v in range(3) if onward[u][v]]
     for rounds in (1, 2, 3):
         expected = {}
-        for inside in range(8):
+        for within in range(8):
             for many in range(len(arrows) + 1):
                 for open_ in combinations(range(len(arrows)), many):
                     weight = Fraction(1)
                     for v in range(3):
-                        weight *= there[v] if inside >> v & 1 else 1 - there[v]
+                        weight *= there[v] if within >> v & 1 else 1 - there[v]
                     for i, (_, _, p) in enumerate(arrows):
                         weight *= p if i in open_ else 1 - p
                     found = 0
@@ -146,7 +149,7 @@ def test_the_walk_over_sets_is_every_coin_written_down():
                                 1 << v
                                 for i in open_
                                 for u, v, _ in [arrows[i]]
-                                if inside >> v & 1 and (u is None or found >> u & 1)
+                                if within >> v & 1 and (u is None or found >> u & 1)
                             }
                         )
                     if weight:
@@ -245,6 +248,75 @@ def test_what_is_left_out_of_the_table_gives_nobody_away(made):
 def test_what_cannot_be_assessed_of_families_is_refused(told, call, message):
     with pytest.raises(rb.ReidbnError, match=message):
         call(told[1])
+
+
+def of_rounds(count, folder):
+    """The model file with more rounds: each is the last one's two nodes, written again."""
+    text = yaml_of("family-cascade")
+    begin, end = text.index("  via2_[step.from]"), text.index("  exposed:")
+    rounds = ""
+    for turn in range(2, count + 1):
+        before = "ego" if turn == 2 else f"found{turn - 1}"
+        found = "found" if turn == count else f"found{turn}"
+        rounds += f"""\
+  via{turn}_[step.from]_[step.to]:
+    parents: ["{before}_[step.from]", "from_[step.from]_[step.to]"]
+    cpd: {{kind: and}}
+  {found}_[relative]:
+    parents: ["{before}_[relative]", "via{turn}_*_[relative]"]
+    cpd: {{kind: or}}
+"""
+    path = folder / f"rounds-{count}.yaml"
+    path.write_text(text[:begin] + rounds + text[end:])
+    return rb.load(path)
+
+
+def yaml_of(name):
+    return (Path(__file__).parents[1] / "models" / f"{name}.yaml").read_text()
+
+
+def test_eight_rounds_are_refused_before_any_work_whoever_asks(told, tmp_path, monkeypatch):
+    """In every verb, and before virtual relatives are planted; the remedy that is named answers."""
+    attack = of_rounds(8, tmp_path)
+
+    def fail(*_):
+        raise AssertionError("work was done before the refusal")
+
+    asking = [
+        lambda: rb.ask(attack, "found_mother=yes"),
+        lambda: rb.ask(attack, "found_mother=yes", given={"found_father": "yes"}),
+        lambda: rb.expect(attack, "exposed"),
+        lambda: rb.sweep(attack, "found_mother=yes", {"p_in_release": [0.1, 0.5]}),
+        lambda: rb.tornado(attack, "found_mother=yes"),
+        lambda: rb.crosscheck(attack, "found_mother=yes"),
+        lambda: rb.assess(attack, told[1], scenario="families"),
+    ]
+    with monkeypatch.context() as patch:
+        patch.setattr(inside(planted), "virtual_record", fail)
+        patch.setattr(exact, "contract", fail)
+        for call in asking:
+            with pytest.raises(rb.TooLarge, match=r"rb\.ask\(\.\.\., engine='sampling'\)"):
+                call()
+    with pytest.raises(rb.TooLarge, match=r"rb\.ask or rb\.sweep"):
+        attack.page(tmp_path / "page.html", "found_mother=yes")
+    drawn = rb.expect(attack, "exposed", engine="sampling", draws=20_000, seed=1)
+    four = rb.expect(of_rounds(4, tmp_path), "exposed")
+    assert float(rb.expect("family-cascade", "exposed")) < float(four)
+    assert float(four) == pytest.approx(float(drawn), abs=5 * 2.4 / 20_000**0.5)
+
+
+@pytest.mark.wide
+def test_more_rounds_are_the_walk_over_sets_of_people(tmp_path):
+    attack, rounds = of_rounds(4, tmp_path), 4
+    keep = ["sibling_1", "father", "mother", "paternal_grandfather"]
+    rng = np.random.default_rng(rounds)
+    numbers = {name: float(p) for name, p in zip(attack.subject, rng.random(199), strict=False)}
+    found = by_sets(keep, numbers, 0.8, 0.7, rounds)
+    gone = {f"in_{name}": "no" for name in NAMES if name not in keep}
+    for i, name in enumerate(keep):
+        expected = sum(p for key, p in found.items() if key >> i & 1)
+        got = float(rb.ask(attack, f"found_{name}=yes", subject=numbers, do=gone))
+        assert got == pytest.approx(expected, abs=1e-12)
 
 
 def test_every_column_of_the_cascade_is_filled():

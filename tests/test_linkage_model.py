@@ -1,5 +1,7 @@
 """The model linkage on sparse tables: its columns, its answers, and whether they happen."""
 
+import html
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -277,6 +279,36 @@ def test_what_cannot_be_assessed_is_refused(call, message):
     _, sparse, _ = table(9, people=8, features=5)
     with pytest.raises(rb.ReidbnError, match=message):
         call(sparse)
+
+
+def test_how_much_of_an_assessment_is_drawn_is_told_with_how_far_off_it_may_be(tmp_path):
+    """Text, page and JSON; of 12 seeds the mean is off by more in 3 with a chance below .02."""
+    _, sparse, _ = random_table(12, people=60, features=16, filled=0.8)
+    exact = rb.assess("linkage", sparse)
+    assert not any("curves are exact" in note for note in exact.remarks())
+    said = re.compile(
+        r"(\d+) % of the numbers of people's curves are exact, the others are drawn: "
+        r"a person's is at most (\d+) % away, a mean over people at most (\d+) %"
+    )
+    missed = inside = 0
+    for seed in range(12):
+        r = rb.assess("linkage", rb.linkage(sparse, node_budget=3, draws=100, seed=seed))
+        share, one, mean = map(int, next(filter(None, map(said.search, r.remarks()))).groups())
+        off = np.abs(r.risk() - exact.risk())
+        missed += abs(float(r.risk().mean() - exact.risk().mean())) > mean / 100
+        inside += int((off <= one / 100).sum())
+        assert 0 < share < 70
+        assert 2 * mean < one < 15
+    assert missed < 3
+    assert inside > 0.95 * 12 * 60
+    r.report(tmp_path / "out.html")
+    r.report(tmp_path / "out.json")
+    for page in ("out.html", "out.json"):
+        text = html.unescape((tmp_path / page).read_text()).replace("\xa0", " ")
+        assert said.search(text)
+        assert "drawn 100 times" not in text  # how many draws is the custodian's
+        strangers = "how often a stranger is named is drawn: a person's is at most"
+        assert strangers in text.lower()
 
 
 def test_a_table_of_columns_has_no_curves():

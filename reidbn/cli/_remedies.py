@@ -23,6 +23,9 @@ _PHRASES = {
     'Dates(..., order="day-first") or order="month-first"': (
         "after the rule, @day-first or @month-first"
     ),
+    "rb.ask(..., engine='sampling') or rb.assess(..., method='simulation')": (
+        "reidbn ask --engine sampling or reidbn assess --method simulation"
+    ),
     "name it as subject_id if": "name it with --subject-id if",
     "use class_sizes, or as_written() to compare values as texts": (
         "release one level of each hierarchy, and take a missing cell as --missing value"

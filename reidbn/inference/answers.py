@@ -231,6 +231,21 @@ def _in_pieces(
     ]
 
 
+def refuse_dear(attack: Attack, query: Query, settings: Mapping[str, Any]) -> None:
+    """Refuse now what `joint` would refuse of one subject, by the model's example, if it has one.
+
+    For whoever has much to do before there are subjects; settings are not checked here.
+    """
+    if attack.subject.keys() - attack.example.keys():
+        return
+    names = [*query.targets, *query.given, *query.do]
+    known = {name: value for name, value in settings.items() if name in attack.settable}
+    lowering = Lowering(attack, known, validate=False, nodes=attack.upstream(names), whole=STEPS)
+    network = lowering.undecided(subject_values(attack, None)).do(query.do)
+    evidence = {n: network.state_index(n, s) for n, s in query.given.items()}
+    exact.Plan(query.targets, evidence).laid_out(network)
+
+
 def _joint(
     attack: Attack,
     query: Query,

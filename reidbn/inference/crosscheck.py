@@ -253,8 +253,8 @@ def crosscheck(
     if network.subjects == 1:
         tell(attack, query, set, columns)
         network = Lowering(attack, set).network(columns).do(query.do)
+        references = _references(network, query)  # what is asked is refused before all else
         counted = _one_subject(network, query, draws, rng)
-        references = _references(network, query)
         if printed is not None:
             references[PRINTED] = float(np.abs(printed - _answer(network, query)).max())
     else:
@@ -363,17 +363,18 @@ def _one_subject(
 
 
 def _marginals(network: Network) -> list[_Case]:
-    cases = []
+    """The last nodes first: what is too wide to be worked out is refused at once."""
+    found = []
     hidden = network.hidden
-    for node, states in network.states.items():
+    for node, states in reversed([*network.states.items()]):
         if node in hidden:
             continue
         p = exact.joint(network, [node], {})[0, 0]
         shown = range(1, len(states)) if len(states) == 2 else range(len(states))
-        cases += [
-            _Case(f"P({node}={states[i]})", float(p[i]), {node: states[i]}, {}) for i in shown
-        ]
-    return cases
+        found.append(
+            [_Case(f"P({node}={states[i]})", float(p[i]), {node: states[i]}, {}) for i in shown]
+        )
+    return [case for cases in reversed(found) for case in cases]
 
 
 def _families(network: Network) -> list[_Case]:

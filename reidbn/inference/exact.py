@@ -35,6 +35,7 @@ from reidbn.inference.network import (
 )
 from reidbn.inference.tensors import (
     BATCH,
+    DRAWN,
     SUBJECT,
     Tensor,
     batched,
@@ -95,12 +96,7 @@ class Plan:
 
     def run(self, network: Network) -> Array:
         """The joint, unchecked."""
-        relevant = network.ancestors([*self.targets, *self.evidence])
-        pool = {n: self._tensor(f) for n, f in network.factors.items() if n in relevant}
-        axes = {name: t.axes for name, t in pool.items()}
-        steps, left = collapses(network, axes, self.targets, self.evidence)
-        batch = {a: t.size(a) for t in pool.values() for a in BATCH if a in t.axes}
-        self._refuse_large(network, steps, left, batch)
+        pool, steps = self.laid_out(network)
         for step in steps:
             tables = [pool.pop(name) for name in step.tables]
             told = [pool.pop(name) for name in (*step.free, *step.inner)]
@@ -113,6 +109,16 @@ class Plan:
                 out, self.targets.index(name) + 2, network.size(name), self.evidence[name]
             )
         return out
+
+    def laid_out(self, network: Network) -> tuple[dict[str, Tensor], list[Collapse]]:
+        """The tables and the groups in their order; what does not fit is refused, undone."""
+        relevant = network.ancestors([*self.targets, *self.evidence])
+        pool = {n: self._tensor(f) for n, f in network.factors.items() if n in relevant}
+        axes = {name: t.axes for name, t in pool.items()}
+        steps, left = collapses(network, axes, self.targets, self.evidence)
+        batch = {a: t.size(a) for t in pool.values() for a in BATCH if a in t.axes}
+        self._refuse_large(network, steps, left, batch)
+        return pool, steps
 
     def _tensor(self, factor: Factor) -> Tensor:
         tensor = batched(factor.table, (*factor.parents, factor.child))
@@ -220,7 +226,7 @@ class Plan:
                 raise TooLarge(
                     f"group {step.group} would be summed over {sums:,} times, once for every case "
                     f"of {named}, and this stops at {MOST_SUMS:,}: let fewer nodes depend on the "
-                    f"group, or on its members one by one; or estimate with engine='sampling'"
+                    f"group, or on its members one by one; or {DRAWN}"
                 )
         stages = self._stages(network, left)
         if stages is None:

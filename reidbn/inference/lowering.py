@@ -37,7 +37,7 @@ from reidbn.errors import (
 from reidbn.inference.deciding import Payoff, Solved, Solver, acting, even, written
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
 from reidbn.inference.scopes import GridScope, RowScope
-from reidbn.inference.tensors import BUDGET, rows_of
+from reidbn.inference.tensors import BUDGET, DRAWN, rows_of
 
 WHOLE = 1 << 16  # configurations of parents up to which a table that has steps is written whole
 STEPS = 1 << 8  # the same for the exact engine, which is quicker in steps
@@ -284,7 +284,7 @@ class Lowering:
                 raise TooLarge(
                     f"group {group.name} has {len(group.members)} members: exact answers sum over "
                     f"2^{len(group.members)} subsets and stop at {MOST_MEMBERS}. Join attributes "
-                    f"that are learnt together into one member, or estimate by sampling"
+                    f"that are learnt together into one member, or {DRAWN}"
                 )
 
     def shape_problems(self, name: str) -> list[Problem]:
@@ -328,8 +328,8 @@ class Lowering:
                         f"{name}: its table over {len(part.parents)} parents "
                         f"({a_dozen([p.name for p in part.parents])}) would hold {numbers:,} "
                         f"numbers, and this stops at {BUDGET:,}. Let some of its parents meet in a "
-                        f"node of their own first, or estimate with engine='sampling'; and, or, "
-                        f"threshold and the noisy gates take any number of parents",
+                        f"node of their own first, or {DRAWN}; and, or, threshold and the noisy "
+                        f"gates take any number of parents",
                         numbers=numbers,
                     )
             total = sum(map(cells, steps))
@@ -338,7 +338,7 @@ class Lowering:
                     f"{name}: its {len(self.attack.all_nodes[name].parents):,} parents are counted "
                     f"one by one, in tables that would hold {total:,} numbers together, and this "
                     f"stops at {BUDGET:,}. Let some of its parents meet in a node of their own "
-                    f"first, or estimate with engine='sampling'",
+                    f"first, or {DRAWN}",
                     numbers=total,
                 )
 

@@ -25,6 +25,7 @@ SUBJECT, SETTING = "<subject>", "<setting>"
 BATCH = (SUBJECT, SETTING)
 BUDGET = 1 << 27  # numbers in the largest table that exact inference may make: 1 GiB
 MOST_WORK = 1 << 35  # multiplications for one subject at one setting: some minutes
+DRAWN = "estimate it with rb.ask(..., engine='sampling') or rb.assess(..., method='simulation')"
 COMFORTABLE = 1 << 12  # numbers in a table, above which a second way is tried
 
 
@@ -99,7 +100,7 @@ def refuse_wide(axes: Sequence[str], sizes: Mapping[str, int], what: str) -> Non
             f"{what} would be one table over {len(nodes)} nodes ({a_dozen(nodes)}): "
             f"{numbers:,} numbers ({_memory(numbers)}), and this stops at {BUDGET:,} "
             f"({_memory(BUDGET)}). Give evidence on some of them, let fewer nodes meet "
-            f"in one, or estimate with engine='sampling'",
+            f"in one, or {DRAWN}",
             numbers=numbers,
         )
 
@@ -111,7 +112,7 @@ def _refuse_long(work: int, widest: Sequence[str]) -> None:
         raise TooLarge(
             f"the exact answer takes about {work:,} multiplications for one subject at one "
             f"setting, and this stops at {MOST_WORK:,}: the most meet at {among}. Give evidence on "
-            f"some of them, let fewer nodes meet in one, or estimate with engine='sampling'"
+            f"some of them, let fewer nodes meet in one, or {DRAWN}"
         )
 
 
@@ -129,7 +130,7 @@ def _expression(
     if len(axes) > MOST_TABLES:
         raise TooLarge(
             f"the exact answer stands on {len(axes):,} tables, and this stops at {MOST_TABLES:,}. "
-            "Give evidence nearer to what is asked, or estimate with engine='sampling'"
+            f"Give evidence nearer to what is asked, or {DRAWN}"
         )
     sizes = {a: n for names, shape in zip(axes, shapes, strict=True)
              for a, n in zip(names, shape, strict=True)}  # fmt: skip

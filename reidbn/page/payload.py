@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any
-
-import numpy as np
 
 from reidbn.attack.attack import Attack
 from reidbn.attack.cards import sources
@@ -362,13 +362,16 @@ def _within_reach(forms: Forms, people: Behind | None) -> list[str] | None:
     total = 0.0
     if not attack.decisions and people is None:
         left = [*attack.all_nodes]
-        while ends := [n for n in left if n not in found and not _leads_on(attack, n, left)]:
+        above = {n: {*attack.parent_nodes(attack.all_nodes[n])} for n in left}
+        leads = Counter(parent for parents in above.values() for parent in parents)
+        while ends := [n for n in left if n not in found and not leads[n]]:
             own = cost.steps(attack.above([ends[0]]))
             if own <= MOST_STEPS / 4:
                 found.append(ends[0])
                 total += own
             else:
                 left.remove(ends[0])
+                leads.subtract(above[ends[0]])
     if not found or total > MOST_STEPS:
         raise TooLarge(
             f"{attack.name}: a page would sum over {steps:,.0f} cases at every move of a slider, "
@@ -378,10 +381,6 @@ def _within_reach(forms: Forms, people: Behind | None) -> list[str] | None:
     return found
 
 
-def _leads_on(attack: Attack, name: str, left: list[str]) -> bool:
-    return any(name in attack.parent_nodes(attack.all_nodes[n]) for n in left)
-
-
 def _cut_down(attack: Attack, asked: list[Json], cover: list[str]) -> tuple[Attack, list[Json]]:
     """The attack and its questions without what a page has no time to sum over."""
     kept = attack.above(cover)
@@ -389,7 +388,7 @@ def _cut_down(attack: Attack, asked: list[Json], cover: list[str]) -> tuple[Atta
     if not asked or asked[0] not in mine:
         raise TooLarge(
             f"{attack.name}: {asked[0]['asked']} needs more sums than a page has time for at every "
-            f"move of a slider; rb.ask and rb.sweep answer it, or ask for one of its parts"
+            f"move of a slider; ask it with rb.ask or rb.sweep, or make a page of one of its parts"
         )
     return part_of(attack, kept), mine
 
@@ -403,17 +402,21 @@ def part_of(attack: Attack, kept: set[str]) -> Attack:
 
 def _summing(scopes: list[set[str]], sizes: Mapping[str, float]) -> float:
     """Products in summing out one variable after another, the cheapest first (as engine.js)."""
-    left, total = list(scopes), 0.0
-    names = set().union(*scopes) if scopes else set()
-    while names:
-        best, cheapest = "", np.inf
-        for name in sorted(names):
-            met = set().union(*(s for s in left if name in s))
-            cost = float(np.prod([sizes[n] for n in met]))
-            if cost < cheapest:
-                best, cheapest = name, cost
-        met = set().union(*(s for s in left if best in s))
-        left = [s for s in left if best not in s] + [met - {best}]
-        total += cheapest
-        names.discard(best)
+    about: dict[str, list[set[str]]] = {}
+    for scope in scopes:
+        for name in scope:
+            about.setdefault(name, []).append(scope)
+
+    def cost(name: str) -> float:
+        return float(prod(sizes[n] for n in set().union(*about[name])))
+
+    total, costs = 0.0, {name: cost(name) for name in sorted(about)}
+    while costs:
+        best = min(costs, key=lambda name: (costs[name], name))
+        total += costs.pop(best)
+        gone = about.pop(best)
+        met = set().union(*gone) - {best}
+        for name in met:
+            about[name] = [s for s in about[name] if best not in s] + [met]
+        costs |= {name: cost(name) for name in met}
     return total

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import ceil
 from typing import Any, NoReturn
 
 import numpy as np
@@ -34,6 +35,7 @@ from reidbn.microdata.noise import noisy
 from reidbn.microdata.sparse import Sparse
 from reidbn.microdata.table import People
 from reidbn.progress import progress
+from reidbn.theory.agreement import intervals
 from reidbn.theory.singled_out import best_scores, drawn_orders
 
 Array = NDArray[np.float64]
@@ -46,7 +48,7 @@ _SPAN = re.compile(r"0\.\.(\d{1,4})")
 STRANGERS = 200  # draws of a stranger's curve
 RECORD = "record"
 SAID = f"{ASSUMPTION}: said in the call"
-MORE = ": give rb.linkage(sparse, node_budget=...) in place of the table to count more of them"
+MORE = "give rb.linkage(sparse, node_budget=...) in place of the table to count more of them"
 
 
 @dataclass(frozen=True)
@@ -297,20 +299,40 @@ def _columns(curves: Curves, people: int, who: Ints, wanted: Sequence[str]) -> d
     found: dict[str, Array] = {HELD: np.zeros(people)}
     for name in (ALONE, STRANGER, STRANGER_FITS):
         found[name] = np.zeros((people, most + 1))
-    exact = np.zeros(people)
+    exact, off, strangers_off = np.zeros(people), np.zeros(people), np.zeros(people)
+    draws = min(curves.draws, STRANGERS)
     for person in progress(who.tolist(), "people's curves"):
         if ALONE in wanted:
             cells = curves.of(person)
             found[ALONE][person, 1:] = cells.success
             found[ALONE][person, 0] = people <= curves.lineup
             exact[person] = cells.exact.mean()
+            off[person] = _furthest(cells.success, cells.low, cells.high)
         facts, sets = curves.agreement.sets(person, curves.allowed)
         found[HELD][person] = facts.size
         if facts.size and {STRANGER, STRANGER_FITS} & {*wanted}:
             one, fits = _strangers(curves, person, sets)
             found[STRANGER][person, 1:], found[STRANGER_FITS][person, 1:] = one, fits
-    found["exact"] = exact[who]
+            drawn = np.concatenate([one, fits])
+            hits = np.rint(drawn * draws).astype(np.int64)
+            strangers_off[person] = _furthest(drawn, *intervals(hits, draws))
+    found |= {"exact": exact[who], "off": off[who], "strangers_off": strangers_off[who]}
     return found
+
+
+def _furthest(told: Array, low: Array, high: Array) -> float:
+    """How far one number of a curve may lie from what is told.
+
+    A risk adds numbers of one curve up with weights of 1 together at most, so that it lies no
+    further; and people's curves are drawn independently.
+    """
+    return float(np.maximum(told - low, high - told).max())
+
+
+def _away(off: Array) -> str:
+    """In words, at 95 %, and in whole per cent: no more than leaves the house."""
+    mean, one = (ceil(100 * p) for p in (np.sqrt((off**2).sum()) / len(off), off.max()))
+    return f"a person's is at most {one} % away, a mean over people at most {mean} % (at 95 %)"
 
 
 def _strangers(curves: Curves, person: int, sets: NDArray[np.uint64]) -> tuple[Array, Array]:
@@ -334,12 +356,16 @@ def _notes(
             "that the person is among them, and a wrong person named, that only strangers are"
         )
     if ALONE in wanted and found["exact"].min(initial=1.0) < 1:
-        share = f"{100 * found['exact'].mean():.3g} % of the numbers of the curves are exact, the "
-        said.append(f"{share}others drawn {curves.draws:,} times each{MORE * (curves.lineup == 1)}")
-    if {STRANGER, STRANGER_FITS} & {*wanted}:
+        share = int(100 * found["exact"].mean())
         said.append(
-            f"how often a stranger is named is drawn {min(curves.draws, STRANGERS)} times a person"
+            f"{share} % of the numbers of people's curves are exact, the others are drawn: "
+            f"{_away(found['off'])}"
         )
+        more = f": {MORE}" if curves.lineup == 1 else ""
+        said.append(f"numbers that are not exact are drawn {curves.draws:,} times each{more}")
+    if {STRANGER, STRANGER_FITS} & {*wanted}:
+        said.append(f"how often a stranger is named is drawn: {_away(found['strangers_off'])}")
+        said.append(f"it is drawn {min(curves.draws, STRANGERS)} times a person")
     none = int((found[HELD][who] == 0).sum())
     if none:
         said.append(f"of {none} people nothing that may be known is in the table")

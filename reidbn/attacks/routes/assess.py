@@ -71,7 +71,7 @@ from reidbn.attacks.routes.summed import are_many, summed
 from reidbn.attacks.routes.told import AS_TOLD, as_told, attach_told, set_aside, told_group
 from reidbn.calls import renamed, typed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
-from reidbn.inference.answers import load_attack
+from reidbn.inference.answers import load_attack, refuse_dear
 from reidbn.inference.lowering import check_settings
 from reidbn.inference.query import Mean, Query, default_question, read_query
 from reidbn.limits import MOST_PEOPLE
@@ -389,6 +389,9 @@ def _attached(
     """The attack on the table's attributes, the columns that it needs, what is known, and notes."""
     people = inputs.people
     if facts is not None and isinstance(people, SparsePeople):
+        asked, questions = _questions(base, inputs)
+        for query in questions.values() if inputs.method == "exact" else ():
+            refuse_dear(asked, query, inputs.set)  # before curves are counted, relatives planted
         own, notes = people.columns_for(base, facts, inputs.subject, inputs.individuals)
         told_of = replace(groups.placed[0], label=facts.in_words, source=facts.source)
         return base, own, replace(groups, notes=(), placed=(told_of,)), notes
