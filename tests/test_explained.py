@@ -193,3 +193,25 @@ def test_what_cannot_be_explained_is_refused_with_a_remedy():
     cells = rb.contingency(pd.DataFrame({n: people.codes([n])[:, 0] for n in QI}), QI)
     with pytest.raises(rb.UsageError, match="counted as cells"):
         rb.assess("adversary-routes", cells, population=120).explain(1)
+
+
+def test_the_worst_off_are_explained_without_an_id(result, tmp_path, shell):
+    """Their risks are the highest that a plain sort of everybody's finds; in Python and shell."""
+    worst = result.explain(worst=4)
+    risks = sorted(result.people["overall"].tolist(), reverse=True)
+    assert [one.risk for one in worst] == pytest.approx(risks[:4], abs=1e-12)
+    assert [one.person for one in worst] == result.most_at_risk(4).index.tolist()
+    assert worst[0].in_words() == result.explain(worst[0].person).in_words()
+    path = result.to_explained(tmp_path / "risks.json")
+    code, said = shell("explain", str(path), "--worst", "4", "--json")
+    told = json.loads(said)
+    assert (code, [one["person"] for one in told]) == (0, [one.person for one in worst])
+    assert [one["risk"] for one in told] == pytest.approx(risks[:4], abs=1e-12)
+    assert len(explain_from(path, worst=1_000)) == len(result)
+    code, said = shell("explain", str(path), "--worst", "2")
+    assert said.count("overall risk") == 2
+    for asked in ([], ["--worst", "0"], ["--worst", "2", "--person", "id1"]):
+        assert shell("explain", str(path), *asked)[0] == 2
+    for wrong in ({}, {"worst": 0}, {"worst": 2, "person": "id1"}, {"worst": 1.5}):
+        with pytest.raises(rb.UsageError):
+            result.explain(**wrong)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from reidbn.attack.events import EVERYTHING_SURE
 from reidbn.attack.scenariofile import told_name
-from reidbn.attacks.routes.arguments import place_of
+from reidbn.attacks.routes.arguments import place_of, whole_number
 from reidbn.attacks.routes.assess import run
 from reidbn.attacks.routes.assessment import OVERALL, ROUNDING, Array, Assessment
 from reidbn.attacks.routes.drivers import (
@@ -174,15 +174,36 @@ def _signed(p: float) -> str:
 
 
 @typed
-def explain(result: Assessment, person: Any, measure: str = OVERALL) -> PersonExplained:
+def explain(
+    result: Assessment, person: Any = None, measure: str = OVERALL, *, worst: int | None = None
+) -> PersonExplained | tuple[PersonExplained, ...]:
     """Why one person's risk is what it is: which facts, which route, what would protect.
 
     `result` is the assessment, `person` the subject's id, or the row from 0 where the table has no
-    ids; `measure` is the risk that is explained.  Restricted: for the custodian alone.
+    ids; `measure` is the risk that is explained.  With `worst` in place of a person, so many of
+    those with the highest risk, the worst off first.  Restricted: for the custodian alone.
     """
     _refuse_what_cannot(result, measure)
-    place = _place_of(person, result.people.index.tolist(), "the table")
-    return _explained(result, measure, place).of(0, result.people.index.tolist()[place])
+    ids = result.people.index.tolist()
+    places = _places_of(person, worst, ids, "the table", result.risk(measure))
+    found = tuple(_explained(result, measure, i).of(0, ids[i]) for i in places)
+    return found[0] if worst is None else found
+
+
+def _places_of(
+    person: Any, worst: int | None, ids: Sequence[Any], where: str, risk: Array
+) -> list[int]:
+    """The place of the person who is named, or of the worst off; of the same risk, in order."""
+    if (person is None) == (worst is None):
+        raise UsageError(
+            "name one person by id, or ask for the worst off: worst=3",
+            in_shell="name one person, --person ID, or ask for the worst off, --worst 3",
+        )
+    if worst is None:
+        return [_place_of(person, ids, where)]
+    many = whole_number(worst, "worst", least=1)
+    found: list[int] = np.argsort(-risk, kind="stable")[:many].tolist()
+    return found
 
 
 def _refuse_what_cannot(result: Assessment, measure: str) -> None:
@@ -414,18 +435,24 @@ def _without_nan(value: Any) -> Any:
 
 
 @typed
-def explain_from(path: Any, person: Any) -> PersonExplained:
-    """The explanation of one person from the file that `write_explained` wrote.
+def explain_from(
+    path: Any, person: Any = None, *, worst: int | None = None
+) -> PersonExplained | tuple[PersonExplained, ...]:
+    """The explanation of one person, or of the worst off, from the file of `write_explained`.
 
-    `path` is the file; `person` the subject's id, or the row from 0.  Restricted.
+    `path` is the file; `person` the subject's id, or the row from 0; `worst` how many of those with
+    the highest risk, the worst off first.  Restricted.
     """
     place = Path(place_of(path, "path"))
     content = _read(place)
     found = PeopleExplained(
         content["about"], content["names"], content["values"], content["of_person"]
     )
-    at = _place_of(person, content["people"], place.name)
-    return found.of(at, content["people"][at])
+    of_each = found.names["risks"].index(found.about["measure"])
+    risk = np.array(found.values["risks"])[found.of_person, of_each]
+    places = _places_of(person, worst, content["people"], place.name, risk)
+    told = tuple(found.of(i, content["people"][i]) for i in places)
+    return told[0] if worst is None else told
 
 
 def _read(place: Path) -> dict[str, Any]:
