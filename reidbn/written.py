@@ -129,3 +129,14 @@ def _hint(text: str) -> str:
     if text.isdigit():
         return "; write it without the leading 0"
     return "; write it as 0.05, 5%, 300000 or 300k" if re.search(r"\d", text) else ""
+
+
+def capital(sentence: str) -> str:
+    """With a capital letter, unless it begins with a name as it is written: p_m, worst-case.
+
+    >>> capital("what is left"), capital("p_m, p_c."), capital("families, vague")
+    ('What is left', 'p_m, p_c.', 'families, vague')
+    """
+    first = sentence.partition(" ")[0]
+    is_name = "_" in first or first.endswith((",", "."))
+    return sentence if is_name else f"{sentence[:1].upper()}{sentence[1:]}"

@@ -107,6 +107,8 @@ def counted(text, down):
     text = text.replace(",", "").strip()
     if text.startswith("under"):
         return 0, MARK, True
+    if text == "nobody":  # which the verdict says
+        return 0, 0, False
     if " to " in text:
         low, high = text.split(" to ")
         return int(low), int(high), False
@@ -179,6 +181,9 @@ def _bands(me, rows, n_low, n_high, down):
             continue
         if mark:
             me.marked[(first, last)] = None
+        if text == "nobody":
+            me.cell(first, last, 0, 0)
+            mark = True
         if cumulative is not None:
             cumulative -= 0 if mark else int(text.replace(",", ""))
             me.cell(1, first - 1, *((cumulative, cumulative + 9) if down
@@ -218,6 +223,9 @@ def _of(me, text, last, n_low, n_high, down):
         return
     if found := re.match(r"at least ([\d,]+) of", text):
         me.cell(1, last, int(found[1].replace(",", "")), n_high)
+        return
+    if text == "nobody":
+        me.cell(1, last, 0, 0)
         return
     found = re.match(r"(under 10|[\d,]+(?: to [\d,]+)?) of", text)
     if found:

@@ -276,3 +276,30 @@ def test_without_columns_a_command_says_which_there_are_and_where_it_is_written(
     assert "The table has Age, Admitted" in said
     table.write_text("1970-01-01,12345\n1980-01-01,54321\n")  # a person's row: not shown
     assert "12345" not in shell(command, str(table), *more.get(command, []))[1]
+
+
+def test_a_report_says_of_nobody_what_its_verdict_says(tmp_path):
+    """A table that passes: no row below the rule is marked as if somebody could be in it."""
+    result = assessed(alike(30, 400, 400))
+    page = result.report(tmp_path / "r.md", threshold="ema").read_text()
+    assert "| as it is | nobody | passes | - |" in page
+    rows = dict(re.findall(r"^\| ([\w ]+) \| ([\w, ]+) \|$", page, re.M))
+    assert {rows[n] for n in ("1", "2", "3 to 4", "5 to 9")} == {"nobody"}
+    assert "\nP_m" not in page
+    failed = assessed(alike(3, 400, 400)).report(tmp_path / "f.md", threshold="ema").read_text()
+    assert "| 3 to 4 | under 10 |" in failed
+
+
+def test_who_receives_the_data_is_stated_by_an_option_and_never_made_up(shell, tmp_path):
+    asked = ["assess", "synthetic:400:1", "--qi", "sex,race", "--population", "10000",
+             "--check-draws", "5k", "--markdown", str(tmp_path / "r.md")]  # fmt: skip
+    assert shell(*asked)[0] == 0
+    page = (tmp_path / "r.md").read_text()
+    assert "| Who receives the data | not stated |" in page
+    assert "--recipient" in page
+    assert shell(*asked, "--recipient", "the cancer <registry>")[0] == 0
+    page = (tmp_path / "r.md").read_text()
+    assert "Stated recipient: the cancer" in page
+    assert "Who receives the data | the cancer" in page
+    assert "nothing of it was taken into" not in page
+    assert shell(*asked[:6], "--recipient", "x")[0] == 2

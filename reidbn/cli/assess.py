@@ -95,6 +95,7 @@ _OF_PEOPLE = (
               help="Public: k alike in every class; controlled: mean, nobody unique.")  # fmt: skip
 @click.option("--threshold", metavar="NAME|NUMBER|MEASURE=NUMBER",
               help="A precedent (ema), your own limit on 1/class, or on a measure.")  # fmt: skip
+@click.option("--recipient", metavar="TEXT", help="Who receives the data, as the report states it.")
 @result_options(
     out="Write everybody's risks (Parquet) by subject: the id, or the row of TABLE from 0; as "
     ".json with the reasons that reidbn explain reads. Restricted.",
@@ -346,7 +347,8 @@ def _write(
 
     rule = {k: options[k] for k in ("threshold", "release")}
     others = {name: rb.what_if(result, generalise=levels) for name, levels in releases.items()}
-    write_reports(result, options, **rule, options=others | best)
+    context = {"recipient": options["recipient"]} if options["recipient"] else {}
+    write_reports(result, options, **rule, options=others | best, context=context)
 
 
 def _write_persons(result: Any, options: dict[str, Any]) -> None:
@@ -370,8 +372,9 @@ def _releases(people: People, options: dict[str, Any]) -> dict[str, dict[str, in
     from reidbn.microdata.generalise import released_at
 
     texts = options["option"]
-    if texts and not (options["html"] or options["markdown"]):
-        raise UsageError("--option is compared in a report; add --html or --markdown")
+    for name, what in (("option", "compared"), ("recipient", "stated")):
+        if options[name] and not (options["html"] or options["markdown"]):
+            raise UsageError(f"--{name} is {what} in a report; add --html or --markdown")
     found: dict[str, dict[str, int]] = {}
     for text in texts:
         name, colon, levels = (part.strip() for part in text.partition(":"))

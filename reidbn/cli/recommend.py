@@ -144,6 +144,7 @@ def _say(plan: ReleasePlan) -> None:
     for note in plan.notes:
         click.echo(note)
     click.echo(str(plan.certificate))
+    click.echo(plan.least_by)
     if plan.untouched:
         names = ", ".join(plan.untouched)
         click.echo(f"not looked at, and written as they are unless they name a person: {names}")

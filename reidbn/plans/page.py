@@ -139,7 +139,8 @@ def sheet(plan: ReleasePlan, *, custodian: bool) -> Sheet:
     sections = [Section("What to do", shown=[_what_to_do(plan, custodian=custodian)])]
     if custodian:
         sections += [_kept(plan), _finer(plan), _others(plan)]
-    text = [sure, f"{SECOND}."] if custodian else [sure, ONE_TABLE, f"{SECOND}.", NOT_HELD]
+    text = [sure, plan.least_by, *([] if custodian else [ONE_TABLE]), f"{SECOND}."]
+    text += [] if custodian else [NOT_HELD]
     sections.append(Section("What proves it", text=text, bullets=_allowed(plan)))
     sections.append(aside(_not_looked_at(plan, telling)))
     return Sheet("The least change that makes the release safe", SAFE, verdict, sections)

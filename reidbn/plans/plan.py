@@ -359,6 +359,15 @@ class ReleasePlan:
         return written
 
     @property
+    def least_by(self) -> str:
+        """What "least" is measured in, and among which ways."""
+        kept = " and ".join(map(str, self.targets))
+        return (
+            f"Least is measured by {self.loss}, among ways that keep {kept} and leave out no more "
+            f"than was allowed: another target, loss or share to leave out has another least."
+        )
+
+    @property
     def untouched(self) -> tuple[str, ...]:
         """Columns of the source that no attack looked at: names and numbers of people, say."""
         return not_looked_at(self.people)

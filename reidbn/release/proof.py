@@ -69,7 +69,10 @@ class Audit:
     def in_words(self) -> str:
         """What was done to the counts, and what a reader can make of them."""
         pooled = sorted(self.classes.without)
-        said = f"No count of people by the size of their class is marked under {BASE}"
+        said = (
+            f"Of people by the size of their class no count is marked under {BASE}, but where the "
+            f"verdict itself leaves one number"
+        )
         if self.proved:
             said = (
                 f"{counted(len(self.proved), 'count')} of people by the size of their class, "

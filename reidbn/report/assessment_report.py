@@ -47,8 +47,8 @@ GOVERNANCE = (
     "Assess again when the data are extended or linked, when another recipient asks, when a "
     "scenario's list or account changes, or after an incident.",
     "Keep the file of per-person risks with the custodian; this report holds aggregates.",
-    "Review by: ____________    Valid until: ____________    Signed: ____________    "
-    "Role: ____________",
+    "Date: ____________    Review by: ____________    Valid until: ____________    "
+    "Signed: ____________    Role: ____________",
 )
 FLIPS = ("The verdict flips", "No single assumption")
 MOST_SHOWN = 60  # signs of column names in a command
@@ -300,8 +300,9 @@ def _data_and_rule(asked: Request) -> Section:
             f"Precedents are about people alike on every quasi-identifier when an attempt is "
             f"certain. For comparison only, a rule that this report does not use: "
             f"{_lower(s.other.sentence(telling))}",
-            *([] if asked.context else ["Nothing is stated of who receives the data and how, and "
-                                        "nothing of it was taken into account."]),
+            *([] if asked.context else ["Nothing is stated of who receives the data and how "
+                                        "(--recipient, context=), and nothing of it was taken into "
+                                        "account."]),
         ],
         shown=[*data.shown, *([stated] if asked.context else [])],
         details=[*data.details, *([] if asked.context else [stated]), precedents],

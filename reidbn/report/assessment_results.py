@@ -41,6 +41,10 @@ MISSING = {
 }
 
 
+NOBODY = "nobody"
+"""Where the verdict says so; everywhere else a count under 10 may be none."""
+
+
 def data(result: Assessment, telling: Telling) -> Section:
     """What the table holds, without a single value of a person."""
     people = result.inputs.people
@@ -54,7 +58,11 @@ def data(result: Assessment, telling: Telling) -> Section:
     sizes = written_alike(people)
     names = [f"{low}" if low == high else f"{low} to {high}" if high else f"{low} or more"
              for low, high in SIZES]  # fmt: skip
-    alike = [[n, in_words(c)] for n, c in zip(names, alike_in_bands(sizes, telling), strict=True)]
+    none = telling.classes[0].nobody if telling.classes else 0
+    alike = [
+        [n, NOBODY if high and high <= none else in_words(c)]
+        for n, c, (_, high) in zip(names, alike_in_bands(sizes, telling), SIZES, strict=True)
+    ]
     one = len(people) == 1 and telling.custodian
     who = f"{telling.counted(len(people))} {'person' if one else 'people'}"
     text = [f"{who}; {MISSING[people.missing]}."]

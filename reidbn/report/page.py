@@ -41,6 +41,7 @@ from reidbn.report.telling import FEWEST, OF_PERSONS, OF_THE_TABLE, OWN_COPY, Te
 from reidbn.report.unseen import KINDS as ASKED
 from reidbn.report.unseen import NOBODY, ONE_TABLE, not_looked_at
 from reidbn.result import MARKS
+from reidbn.written import capital
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -283,7 +284,7 @@ def left_aside(result: Result, telling: Telling) -> Section:
 def aside(said: Sequence[str]) -> Section:
     """Sentences of what was left aside: what stands after a colon opens on a click."""
     parts = [sentence.partition(": ") for sentence in said]
-    folded = [(head, [f"{rest[:1].upper()}{rest[1:]}"]) for head, colon, rest in parts if colon]
+    folded = [(head, [capital(rest)]) for head, colon, rest in parts if colon]
     return Section(NOT_LOOKED_AT, bullets=[s for s, colon, _ in parts if not colon], folded=folded)
 
 
@@ -297,7 +298,7 @@ def stands_on(result: Result, telling: Telling) -> Section:
     told = telling.notes(result.remarks())
     return Section(
         "What these numbers stand on",
-        bullets=[*of, *(f"{r[:1].upper()}{r[1:]}." for r in told),
+        bullets=[*of, *(f"{capital(r)}." for r in told),
                  f"reidbn {reidbn.__version__}."],
         folded=[told_how(telling)],
     )  # fmt: skip

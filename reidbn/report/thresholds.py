@@ -345,6 +345,8 @@ class Judged:
     def hangs_on(self, telling: Telling) -> str:
         """The number that the verdict hangs on, for a table of changes."""
         people = telling.of(self.told_beyond(telling), len(self.sizes))
+        if self.passes and not telling.custodian:
+            people = "nobody"  # as the verdict says
         if self.rule.is_public:
             return people
         return f"mean {telling.mean_in_words(self.values)}; unique: {people}"
