@@ -14,8 +14,9 @@ from math import ceil, floor
 
 import numpy as np
 
-from benchmarks.attacker_nested import LEVELS, about, joined
+from benchmarks.attacker_nested import LEVELS, about
 from reidbn.release import FINE, outwards
+from tests.outward_attacker import joined
 
 OTHERS, W = 90, 0.5
 ENDS = ((0.5, W), (0.9, W), (1.0, 0.2), (1.0, 0.8))  # attempt, w

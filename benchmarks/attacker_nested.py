@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from reidbn.release import NOT_BESIDE, Alike, cells, promised
-from tests.outward_attacker import partitions
+from tests.outward_attacker import joined, partitions
 
 LEVELS = (0.01, 0.05, 0.09, 0.2, 0.33, 0.5)
 
@@ -95,19 +95,6 @@ def thresholds(*ks):
                 many += 1
                 bad += (min(can), max(can)) != (min(left), max(left))
     return many, bad
-
-
-def joined(n, last=None):
-    """All ways to put all classes of n people together: coarser classes, each with its parts."""
-    if n == 0:
-        yield ()
-        return
-    size, place = last or (n, len(list(partitions(n))) - 1)
-    for one in range(min(n, size), 0, -1):
-        parts = list(partitions(one))
-        for i in range(place if one == size else len(parts) - 1, -1, -1):
-            for rest in joined(n - one, (one, i)):
-                yield ((one, parts[i]), *rest)
 
 
 def by_chance(w):

@@ -33,6 +33,19 @@ def partitions(n, largest=None):
             yield (first, *rest)
 
 
+def joined(n, last=None):
+    """All ways to put all classes of n people together: coarser classes, each with its parts."""
+    if n == 0:
+        yield ()
+        return
+    size, place = last or (n, len(list(partitions(n))) - 1)
+    for one in range(min(n, size), 0, -1):
+        parts = list(partitions(one))
+        for i in range(place if one == size else len(parts) - 1, -1, -1):
+            for rest in joined(n - one, (one, i)):
+                yield ((one, parts[i]), *rest)
+
+
 @dataclass
 class Reader:
     """What is known: rows of coefficients on the number of classes of each size, with bounds."""
@@ -154,7 +167,22 @@ def read(markdown, numbers, html, most_extra=0, reader=None):
     _curves(me, html, n_low, n_high, down, n)
     for route in ROUTES:
         _mean(me, numbers["measures"][route], route, told, n_low, n_high, down)
+    if "People by overall risk: the worst case" in found:  # under chances: in their place
+        _worst(me, markdown, found, told, n_low, n_high)
     return me
+
+
+def _worst(me, markdown, found, told, n_low, n_high):
+    """How many people have how much risk where everything is known, and the mean of it."""
+    edges = (0.33, 0.2, 0.09, 0.05, 0.01, 0.0)
+    cuts = [0, *(cutoff(edge, "overall", n_high) for edge in edges[:-1]), me.most]
+    rows = found["People by overall risk: the worst case"][2:]
+    for (_, text), before, last in zip(reversed(rows), cuts, cuts[1:], strict=False):
+        low, high, mark = counted(text, down=True)
+        me.cell(before + 1, last, low, high, mark=mark)
+    mean = re.search(r"mean overall risk is ([\d.e-]+) to ([\d.e-]+),", markdown)
+    row = {"at_least": float(mean[1]), "at_most": float(mean[2])}
+    _mean(me, row, "overall", told, n_low, n_high, down=True)
 
 
 def _bands(me, rows, n_low, n_high, down):

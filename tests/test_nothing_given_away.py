@@ -176,35 +176,6 @@ def test_how_many_fail_in_a_coarser_table_does_not_leave_the_house(result):
     assert "is enough" not in str(found.answers)
 
 
-def small_tables():
-    """Tables of 15 people, all alike in the same numbers; how many are alike on a differs."""
-    b = [*"vwwxxxyyyyzzzzz"]
-    return [
-        {"a": list(a), "b": b}
-        for a in ("111111111111111", "122222222222222", "111111111122222", "122333444455555")
-    ]
-
-
-@pytest.mark.parametrize("chance", [0.1, 0.5, 0.999])
-def test_under_chances_a_small_table_tells_what_follows_from_its_classes_alone(chance, tmp_path):
-    """Counts above levels of a mean over nested classes narrowed 15 to 24 of 171 to 359 marks."""
-    told, risks = [], set()
-    for i, columns in enumerate(small_tables()):
-        people = rb.read_table(columns, quasi_identifiers=["a", "b"])
-        found = rb.assess("marketer", people, known={"a": 1.0, "b": chance})
-        found.keep_crosscheck(draws=2_000)
-        risks.add(tuple(np.round(np.sort(found.risk()), 6)))
-        found.report(path := tmp_path / f"{i}.json")
-        numbers = json.loads(path.read_text())
-        assert all(row["overall"]["at_least"] == 0 and row["overall"]["at_most"] == 19
-                   for row in numbers["people_above"].values())  # fmt: skip
-        found.report(path := tmp_path / f"{i}.md")
-        assert "of fewer than 100 people it is not told" in path.read_text()
-        told.append([numbers[k] for k in ("people_above", "spread", "measures", "judged")])
-    assert len(risks) == 4
-    assert all(one == told[0] for one in told)
-
-
 class Cut(Alike):
     """A cutoff that does not fit is told."""
 
@@ -238,8 +209,9 @@ def result():
         hierarchies={"age": rb.Bands(10)},
     ).generalise({"age": 1})
     found = rb.assess(
-        "adversary-routes", people, scenario="voter-registration", population=6_900_000
-    )
+        "adversary-routes", people, known=dict.fromkeys(("age", "sex", "state"), 1.0),
+        unknown=["race"], population=6_900_000,
+    )  # fmt: skip
     found.keep_crosscheck(draws=5_000)
     return found
 
@@ -263,24 +235,30 @@ def number(cell):
     return 0 if cell == "under 10" else int(high) - 9 * (" to " in cell)
 
 
+def ends_of(cell):
+    """Between what counts a cell lies."""
+    if cell == "under 10":
+        return 0, 9
+    low, _, high = cell.replace(",", "").partition(" to ")
+    return int(low), int(high or int(low) + 9)
+
+
 def test_the_bands_and_the_curves_are_one_histogram(result, page):
-    n = down(len(result))
+    n, risk = down(len(result)), result.risk()
     shares = {row[0]: row[4] for row in
               table(page, "How many people have how much risk, by route").rows}  # fmt: skip
-    beside = [number(row[2]) for row in table(page, "Worst case against scenario").rows]
-    told_bands = [number(row[1]) for row in table(page, "People by overall risk").rows]
+    beside = [row[2] for row in table(page, "Worst case against scenario").rows]
+    told_bands = [row[1] for row in table(page, "People by overall risk").rows]
     assert beside == told_bands
-    assert sum(told_bands) == n
-    above = np.cumsum(told_bands[::-1])[::-1]
-    for edge, people in zip(EDGES[1:-1], above[1:], strict=True):
-        share = shares[f"{edge:g}"]
-        if share.startswith("below"):
-            assert people == 0
-        elif share.startswith("above"):
-            assert people == n
-        else:
-            low, high = (float(end.removesuffix(" %")) for end in share.split(" to "))
-            assert low <= 100 * people / (n + 9) <= min(100 * (people + 9) / n, 100) <= high
+    for cell, low, high in zip(told_bands, EDGES, EDGES[1:], strict=False):
+        least, most = ends_of(cell)
+        assert least <= ((risk > low) & (risk <= high)).sum() <= most
+    for edge in EDGES[1:-1]:
+        share, people = shares[f"{edge:g}"], (risk > edge).sum()
+        found = [float(end) for end in re.findall(r"[\d.]+(?= %)", share)]
+        low = 0.0 if share.startswith("below") else found[0]
+        high = 100.0 if share.startswith("above") else found[-1]
+        assert low <= 100 * people / (n + 9) <= 100 * people / n <= high + 0.1
 
 
 def test_groups_of_people_add_up_and_none_is_small(result, page):
@@ -332,16 +310,19 @@ def test_html_and_json_tell_rounded_numbers_only(result, tmp_path):
         for told in (values[f"q{q}"] for q in (25, 50, 75, 95)):
             alike = told["at_least"] == told["at_most"]
             assert told["value"] == (told["at_most"] if alike else None)
-        assert values["all_but_a_few"]["value"] != exact["spread"][measure]["max"]["value"]
+        highest = exact["spread"][measure]["max"]["value"]
+        assert values["all_but_a_few"]["value"] != highest or highest == 1
     for row in found["people_above"].values():
         for told in row.values():
             assert told["value"] is None or (told["value"] % 10 == 0 and told["value"] > 0)
-            assert told["at_least"] + 9 <= told["at_most"]
+            assert told["at_least"] + 9 <= told["at_most"] or told["at_most"] == 0
     # No number of the page is one person's risk: the highest of every measure, as it would print.
     text = re.sub(r"<[^>]+>", " ", html.read_text())
     for measure in result.measures:
         top = result.risk(measure).max()
-        assert not re.search(rf"(?<![\d.]){re.escape(f'{top:.3g}')}(?!\d)", text) or top in LEVELS
+        is_shared = (result.risk(measure) > top * (1 - 1e-9)).sum() >= 10
+        found = re.search(rf"(?<![\d.]){re.escape(f'{top:.3g}')}(?!\d)", text)
+        assert not found or top in LEVELS or is_shared
 
 
 def test_the_custodians_copy_is_exact(result):

@@ -476,8 +476,10 @@ def test_the_loop_over_five_results_runs_as_it_is_written(tmp_path):
         assert len(result.frame()) == len(result.measures)
         assert result.to_dict()
         assert result.report(tmp_path / "r.html").exists()
-        assert result.plot(tmp_path / "r.svg").axes
+        assert result.plot(tmp_path / "r.svg", custodian=True).axes
         assert str(result)
+    with pytest.raises(rb.UsageError, match=r"no picture of such risks .*custodian=True"):
+        r.plot(tmp_path / "r.svg")
 
 
 def test_a_page_counts_by_the_columns_of_a_group_and_not_by_its_name(tmp_path):

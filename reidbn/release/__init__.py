@@ -6,7 +6,7 @@ __getattr__ = face(
     __name__,
     {"writing": "private_folder probe safe_cells whole write_csv write_text"},
     {
-        "counts": "Alike FINE NOT_BESIDE down outwards",
+        "counts": "Alike FINE NOT_BESIDE down mean_in_steps outwards",
         "writing": "held_folder",
         "marks": "sketch",
         "seal": "sealed unsealed",

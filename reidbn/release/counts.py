@@ -34,6 +34,10 @@ from reidbn.above import is_above
 
 BASE = 10
 WIDTH = BASE - 1
+STEP = 100
+"""People in whose steps at least a sum of risks is told that follows from no class, and ..."""
+PART = 0.05
+"""... the part of all people (benchmarks.attacker_chances)."""
 LOOSE, AFTER = 10, 19
 NOT_BESIDE = frozenset((3, 4, 6, 7, 8, 9))
 """Cutoffs at which coarser classes are not told beside all cutoffs of the classes within them: over
@@ -180,9 +184,9 @@ class Above:
 
     values: Array
     classes: Sequence[Alike] = field(default_factory=tuple)
-    only_by_class: bool = False
-    """Nothing is told but class sizes: not even that values follow from these in this very table,
-    which tells how coarser classes lie."""
+    is_kept_back: bool = False
+    """Nothing is told of how many are above a level, from nobody to everybody: not even that values
+    follow from classes in this very table, which tells how coarser classes lie."""
 
     @cached_property
     def _sorted(self) -> Array:
@@ -214,15 +218,10 @@ class Above:
         """Whether a value follows from the size of a class that people are counted by."""
         return self._lawful is not None or self._link is not None
 
-    @property
-    def is_kept_back(self) -> bool:
-        """Whether nothing is told of how many are above a level: from nobody to everybody."""
-        return self.only_by_class and any(len(c) == len(self.values) for c in self.classes)
-
     def above(self, level: float) -> Tens:
         """People above a level."""
         if self.is_kept_back:
-            return Tens(0, self.classes[0].all.high)
+            return Tens(0, told(len(self.values)).high)
         if self._lawful is not None and level >= 0:
             return _by_law(level, *self._lawful)
         if self._link is not None and level >= 0:
@@ -372,6 +371,20 @@ def _to_three(value: float, whole: Callable[[float], int]) -> float:
         return near
     unit = 10.0 ** (floor(log10(abs(value))) - 2)
     return three_digits(whole(value / unit) * unit)
+
+
+def mean_in_steps(risks: Array) -> tuple[float, float] | None:
+    """Between what numbers a mean lies, by the step that the sum over people lies in.
+
+    >>> mean_in_steps(np.full(2_000, 0.177)), mean_in_steps(np.ones(104))
+    ((0.149, 0.2), None)
+    """
+    people = told(len(risks))
+    step = max(STEP, PART * people.low)
+    steps = floor(float(np.sum(risks)) / step + 1e-9)
+    if people.low <= STEP:
+        return None
+    return outwards(step * steps / people.high, min(step * (steps + 1) / people.low, 1.0))
 
 
 def told_number(

@@ -44,8 +44,11 @@ def sensitivity(
     text, bullets = [], []
     shown = [_changes(result, summary, telling), *options.shown]
     details = list(options.details)
-    if not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
+    if telling.by_chance:
+        text.append("What each assumption moves is in the custodian's own copy.")
+    elif not any(p.range[0] < p.range[1] for p in result.attack.parameters.values()):
         text.append("Every number of this attack is fixed.")
+    if text:
         return Section("What would change this", text=text, shown=shown, details=details)
     statistic, limit, measure = "mean", None, OVERALL
     if not rule.on_classes:

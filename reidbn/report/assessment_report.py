@@ -38,7 +38,7 @@ from reidbn.report.page import (
     telling_of,
     write_as,
 )
-from reidbn.report.summary import Summary, summarise, told_check
+from reidbn.report.summary import UNDER_CHANCES, Summary, summarise, told_check
 from reidbn.report.telling import FEWEST, OWN_COPY, Telling
 from reidbn.report.thresholds import PRESETS, Choice, Rule, least_change, tells_changes
 
@@ -125,7 +125,10 @@ def numbers(
 def sections(result: Assessment, telling: Telling) -> list[Section]:
     """The picture of an assessment: people by their risk, route by route."""
     result.refuse_simulated("a picture of how many are above each risk")
-    return [Section("The risk of every person", shown=[results.curves(result, telling)])]
+    title = "The risk of every person"
+    if telling.by_chance:
+        return [Section(title, text=[f"{UNDER_CHANCES}."])]
+    return [Section(title, shown=[results.curves(result, telling)])]
 
 
 @typed
@@ -334,8 +337,8 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
         bullets=GOVERNANCE,
         folded=[("What was checked against what", [*tested.text, *checks, *fits])],
         details=[
-            *tested.shown,
-            _cells(result.crosscheck, telling),
+            *([] if telling.by_chance else tested.shown),
+            *([] if telling.by_chance else [_cells(result.crosscheck, telling)]),
             Shown("Made from", ("what", "value"), rows),
         ],
     )  # fmt: skip
@@ -343,12 +346,8 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
 
 def _not_held(result: Assessment, telling: Telling) -> list[str]:
     """What the programme did not look at: counts that follow from no class."""
-    if telling.only_by_class:
-        return [
-            f"What is known is known with chances, and risks are means over several ways to be "
-            f"alike: of fewer than {FEWEST} people it is not told how many are above a level, "
-            f"which a reader who knows every chance could hold against the classes."
-        ]
+    if telling.by_chance:  # nothing is told of the risks
+        return []
     measures = [name for name in result.measures if name != MATCH]
     mixed = [n for n in measures if not telling.ladder(result.risk(n)).is_by_class]
     if not mixed:

@@ -19,9 +19,9 @@ from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import sure_in_words
 from reidbn.report.options import information_lost
-from reidbn.report.page import Section, Shown, told_how
+from reidbn.report.page import Section, Shown, telling_of, told_how
 from reidbn.report.style import titled
-from reidbn.report.summary import Summary, told_left_out
+from reidbn.report.summary import UNDER_CHANCES, Summary, told_left_out
 from reidbn.report.telling import NOT_TOLD, Telling, in_words
 from reidbn.report.thresholds import Rule, judge, written_alike
 from reidbn.report.words import one_in, per_cent
@@ -113,6 +113,8 @@ def results(
     result: Assessment, worst: Assessment | None, summary: Summary, telling: Telling
 ) -> Section:
     """Distribution by route, counts above levels, worst case beside scenario, subgroups."""
+    if telling.by_chance:
+        return _in_its_place(worst, summary, telling)
     text = []
     parts = [_bands(result, telling)]
     if worst is None:
@@ -136,6 +138,27 @@ def results(
         details=parts,
         folded=[told_how(telling)],
     )
+
+
+def _in_its_place(worst: Assessment | None, summary: Summary, telling: Telling) -> Section:
+    """Under chances the means, and the worst case, which follows from the classes."""
+    text, sure = [f"{UNDER_CHANCES}."], telling.of_classes
+    means = [[name.replace("_", " "), telling.mean_in_short(summary.result.risk(name))]
+             for name in summary.measures]  # fmt: skip
+    shown = [Shown("Risk by route", ("measure", "mean"), means)]
+    text += [f"{summary.untold[:1].upper()}{summary.untold[1:]}."] if summary.untold else []
+    if worst is not None:
+        risk = worst.risk()
+        text.append(
+            f"In the worst case, in which everything is known for sure, the mean overall risk is "
+            f"{sure.mean_in_words(risk)}, {sure.all_but_a_few(risk)}."
+        )
+        bands = _bands(worst, sure)
+        figure = figures.risk_curves({"worst-case": risk}, (0.05, 0.09, 0.2, 0.33), sure)
+        about = "Share of people above each overall risk when everything is known."
+        shown.append(replace(bands, caption=f"{bands.caption}: the worst case", figure=figure,
+                             about=about))  # fmt: skip
+    return Section("Risk", text=text, shown=shown, folded=[told_how(telling)])
 
 
 def _by_route(summary: Summary, telling: Telling) -> Shown:
@@ -225,8 +248,7 @@ def _heat_map(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
 
 def _beside(result: Assessment, worst: Assessment, telling: Telling) -> Shown:
     """Both by themselves: who moves from where to where would part the people into small cells."""
-    sure = replace(telling, only_by_class=False)  # in the worst case all is known
-    both = [_in_bands(worst.risk(), sure), _in_bands(result.risk(), telling)]
+    both = [_in_bands(worst.risk(), telling), _in_bands(result.risk(), telling)]
     rows = [[b, *map(in_words, pair)] for b, *pair in zip(BANDS, *both, strict=True)]
     name = told_name(result.inputs.scenario)
     figure = figures.risk_curves(
@@ -348,7 +370,9 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
     rows, names, risks, losses = [], [], [], []
     for name, option in options.items():
         judged, risk = judge(option, rule), option.risk()
-        count = judged.told_beyond(telling)
+        kept_back = not telling.custodian and telling_of(option).by_chance
+        own = replace(telling, by_chance=kept_back)  # of two, one may have chances
+        count = judged.told_beyond(own)
         loss = information_lost(first, option, telling)
         no_loss = information_lost(first, option) is None
         lost = (
@@ -361,9 +385,10 @@ def options_compared(options: Mapping[str, Assessment], rule: Rule, telling: Tel
             else per_cent(loss)
         )
         share = telling.share(count, len(risk))
-        mean, highest = telling.mean_in_words(risk), telling.highest_in_short(risk)
+        mean, highest = own.mean_in_words(risk), own.highest_in_short(risk)
+        mean = NOT_TOLD if kept_back and option is not first else mean  # finer parts of one whole
         rows.append([name, judged.word, share, mean, highest, lost])
-        if loss is not None:
+        if loss is not None and (rule.on_classes or not kept_back):
             names.append(name)
             risks.append(100 * telling.portion(count, len(risk)))
             losses.append(100 * loss)

@@ -130,7 +130,7 @@ def intervals(result: Assessment, telling: Telling) -> dict[str, tuple[float, fl
 def _ends(parts: dict[str, Array], telling: Telling) -> dict[str, float | None]:
     of = ("low", "high") if telling.custodian else ("low", "high", "mean")
     told = [ends for ends in (telling.mean_ends(parts[part]) for part in of) if ends is not None]
-    if len(told) < len(of):
+    if telling.by_chance or len(told) < len(of):
         return {"low": None, "high": None}
     return {"low": min(low for low, _ in told), "high": max(high for _, high in told)}
 

@@ -21,7 +21,7 @@ import numpy as np
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
-from reidbn.release.counts import BASE, NOT_BESIDE, Alike
+from reidbn.release.counts import BASE, NOT_BESIDE, PART, STEP, Alike
 from reidbn.release.seal import sealed
 from reidbn.release.writing import write_text
 from reidbn.report.style import (
@@ -204,8 +204,8 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     known = getattr(result, "known_classes", None)
     if known is not None and not np.array_equal(known, found[0].sizes):
         found.append(Alike(known, without=NOT_BESIDE))
-    few = result.kind == "Assessment" and known is None and len(table) < FEWEST
-    return Telling(classes=tuple(found), only_by_class=few)
+    with_chances = result.kind == "Assessment" and known is None
+    return Telling(classes=tuple(found), by_chance=with_chances)
 
 
 @typed
@@ -314,6 +314,8 @@ def how_told(telling: Telling) -> str:
     """How counts, and what is worked out from them, are told."""
     if telling.custodian:
         return "The custodian's own copy: every number is exact. It may not leave the house."
+    under = f"A mean under chances is told in steps of {STEP} / people, or of {PART}. "
+    chances = under if telling.by_chance else ""
     return (
         f"Counts are told in tens, rounded down: 20 is 20 to 29, and under {BASE} is 0 to "
         f"{BASE - 1}. Between two levels stands the difference of two such counts, from its least "
@@ -321,7 +323,7 @@ def how_told(telling: Telling) -> str:
         f"as from so many to so many, too. Shares, curves, quantiles, means and maxima are worked "
         f"out from these counts alone: a mean is told as from the least to the most that they "
         f"leave, in steps of {BASE} / people, and of fewer than {FEWEST} people not at all, and of "
-        f"a maximum a level that fewer than {BASE} people exceed. "
+        f"a maximum a level that fewer than {BASE} people exceed. {chances}"
         f"The custodian's own copy has the exact numbers."
     )
 
@@ -467,10 +469,21 @@ def write_plot(result: Result, path: str | Path, *, custodian: bool = False) -> 
     It is rounded as its report is; with `custodian` it is exact, for a copy that stays here.
     """
     ending(path, KINDS)
-    drawn = next(_figures(result, telling_of(result, custodian=custodian)), None)
+    telling = telling_of(result, custodian=custodian)
+    drawn = next(_figures(result, telling), None)
+    if drawn is None and telling.by_chance:
+        raise UsageError(
+            _KEPT_BACK.format("custodian=True"), in_shell=_KEPT_BACK.format("--custodian")
+        )
     if drawn is None:
         raise UsageError(f"this {result.kind} has no picture")
     return save(drawn, path, of_people=custodian)
+
+
+_KEPT_BACK = (
+    "what is known is known with chances, and no picture of such risks leaves the house: the "
+    "custodian's own copy has it ({}), and so has the worst case, where all is known for sure"
+)
 
 
 def _figures(result: Result, telling: Telling) -> Iterator[Figure]:

@@ -15,7 +15,7 @@ from reidbn.calls import typed
 from reidbn.errors import ImpossibleEvidence, UsageError
 from reidbn.inference.crosscheck import CrossCheck
 from reidbn.microdata.table import People
-from reidbn.release.counts import told_number
+from reidbn.release.counts import BASE, PART, STEP, told_number
 from reidbn.report.assessment_sure import fit_status, how_sure_of
 from reidbn.report.page import numbers_of
 from reidbn.report.telling import OWN_COPY, Telling
@@ -116,10 +116,14 @@ class Summary:
         """The risk of the attack, in one sentence; it is not what precedents are about."""
         inputs, risk = self.result.inputs, self.result.risk()
         posed = f", {self.result.posed}," if self.result.posed else ""
-        return (
+        against = (
             f"Against the attack {inputs.attack.name} under the scenario "
-            f"{told_name(inputs.scenario)}{posed} the average person's overall risk is "
-            f"{telling.mean_in_words(risk)}, {telling.all_but_a_few(risk)}; {self.stands_on}."
+            f"{told_name(inputs.scenario)}{posed}"
+        )
+        highest = "" if telling.by_chance else f", {telling.all_but_a_few(risk)}"
+        return (
+            f"{against} the average person's overall risk is "
+            f"{telling.mean_in_words(risk)}{highest}; {self.stands_on}."
         )
 
     @property
@@ -140,13 +144,17 @@ class Summary:
     def told(self, telling: Telling) -> dict[str, Any]:
         """Every number of the report, as it is told."""
         limit, result = self.rule.limit, self.result
-        judged = self.judged.values
+        judged, by_rule = self.judged.values, self.judged.telling(telling)
         return {
             **numbers_of(result, telling=telling),
             "spread": {
                 name: {
                     key: told_number(
-                        ends[1] if ends[0] == ends[1] or key[0] != "q" else None, ends, m.unit
+                        ends[1]
+                        if ends[0] == ends[1] or (key[0] != "q" and not telling.by_chance)
+                        else None,
+                        ends,
+                        m.unit,
                     )
                     for key, ends in self._spread(name, telling).items()
                 }
@@ -168,8 +176,8 @@ class Summary:
             "judged": {
                 "people_beyond": telling.count_number(self.judged.told_beyond(telling)),
                 "unique": telling.count_number(telling.alike(self.judged.sizes, 1)),
-                "mean": telling.number(mean_of(judged, "")),
-                telling.highest_key("highest"): telling.number(highest_of(judged, "")),
+                "mean": by_rule.number(mean_of(judged, "")),
+                telling.highest_key("highest"): by_rule.number(highest_of(judged, "")),
             },
             "other_rule": {"verdict": self.other.sentence(telling), "passes": self.other.passes},
             "notes_on_the_rule": list(self.notes_on_the_rule(telling)),
@@ -179,7 +187,7 @@ class Summary:
             "fits": fit_status(result, telling),
             "people_above": self._above(telling),
             "attributes": self._attributes(telling),
-            **({"attributes_untold": self.untold} if self.untold else {}),
+            **({"attributes_untold": why} if (why := self.untold or told_not(telling)) else {}),
             "assumptions": list(self.assumptions),
             "crosscheck": _crosscheck(result, telling),
         }
@@ -195,8 +203,8 @@ class Summary:
 
     def _attributes(self, telling: Telling) -> list[dict[str, Any]]:
         """What each adds; outwards at most, since parts of a whole told finer tell more of it."""
-        found = []
-        for label, values in self.contributions:
+        found: list[dict[str, Any]] = []
+        for label, values in () if telling.by_chance else self.contributions:
             most = telling.rough(values)
             value = most if telling.custodian else None
             adds = told_number(value, (value, most), "probability")
@@ -224,7 +232,7 @@ class Summary:
         if self.result.inputs.people.is_partition:
             return notes
         counts = (self._may_match, self.judged.sizes)
-        highest = [telling.highest_in_words(1.0 / sizes) for sizes in counts]
+        highest = [telling.of_classes.highest_in_words(1.0 / sizes) for sizes in counts]
         if highest[0] == highest[1]:
             return (*notes, f"{AS_WRITTEN} is {highest[0]} either way.")
         apart = "counted so; it is {}, where only rows that are written alike count."
@@ -317,6 +325,21 @@ class Summary:
     __repr__ = __str__
 
 
+UNDER_CHANCES = (
+    "What is known is known with chances, and a risk is then a mean over several ways to be alike: "
+    "it follows from no class, and a reader who knows every chance could hold what is told of it "
+    f"against the classes. Of such risks the mean is told, in steps of {STEP} / people, or of "
+    f"{PART} where that is more (of fewer than {STEP + BASE} people not at all), and nothing else: "
+    "not how many people are above a level, nor what each attribute and each assumption adds. The "
+    "custodian's own copy has it all"
+)
+
+
+def told_not(telling: Telling) -> str:
+    """Why nothing that is made of the risks is told; empty where it is."""
+    return UNDER_CHANCES if telling.by_chance else ""
+
+
 def left_out(people: People) -> int | None:
     """How many people suppress() left out of the table; None where they are known by weight only.
 
@@ -342,7 +365,8 @@ def _crosscheck(result: Assessment, telling: Telling) -> dict[str, Any]:
     if not telling.custodian:
         found.pop("cells")
         found["subjects"] = telling.count(found["subjects"])
-        found["decided"] = round(found["decided"], 1)
+        decided = found.pop("decided")  # hangs on how large the risks are
+        found |= {} if telling.by_chance else {"decided": round(decided, 1)}
         found["status"] = told_check(result.crosscheck, telling)[0].partition(": ")[2]
         found["one_by_one"] = told_people(result.crosscheck)
         references = found["largest_difference"].items()
@@ -359,7 +383,7 @@ def told_check(check: CrossCheck, telling: Telling) -> list[str]:
     if telling.custodian:
         return lines
     status, compared = check.word, told_people(check)
-    if check.decided < 1 and not check.failed:
+    if check.decided < 1 and not check.failed and not telling.by_chance:
         status += f", with about {round(10 * check.decided) * 10} % decided: nothing disagrees"
     if compared != ALL and compared is not None and not check.failed:
         status += f"; {compared}"

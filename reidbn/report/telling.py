@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, floor, log2, log10
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ from reidbn.release.counts import (
     bands,
     between,
     down,
+    mean_in_steps,
     outwards,
     three_digits,
     told,
@@ -73,8 +74,13 @@ class Telling:
     custodian: bool = False
     classes: tuple[Alike, ...] = field(default=(), compare=False, repr=False)
     """In which classes people stand: what follows from them is counted by class size."""
-    only_by_class: bool = False
-    """Few people under chances: nothing is told of them but the sizes of their classes."""
+    by_chance: bool = False
+    """Risks are means over nested classes: their mean alone is told, in steps of 100 people."""
+
+    @property
+    def of_classes(self) -> Telling:
+        """How what follows from the classes alone is told, whatever is known of them."""
+        return replace(self, by_chance=False)
 
     # -- counts ----------------------------------------------------------------------------
 
@@ -174,6 +180,8 @@ class Telling:
         ends = self._share_ends(count, total)
         if ends is None:
             return "-"
+        if not count.low and count.high > down(total) > 0:
+            return NOT_TOLD
         if not rest and not count.is_ten:
             ends = count.low / (down(total) + BASE - 1), ends[1]
         near = {f"{end:.3g}" for end in ends}
@@ -249,7 +257,7 @@ class Telling:
     def ladder(self, values: Array) -> Above:
         """How many people are above each level, as it is told outwards."""
         values = np.asarray(values, dtype=np.float64)
-        return Above(values, self.classes, self.only_by_class)
+        return Above(values, self.classes, self.by_chance)
 
     def above(self, values: Array, level: float) -> int | Tens:
         """How many people are above a level."""
@@ -287,6 +295,8 @@ class Telling:
         least, most = float(np.min(values)), float(np.max(values))
         if len(values) < FEWEST or least < -1 or most > 1:
             return None
+        if self.by_chance:
+            return mean_in_steps(values)
         low, high = self.ladder(values).mean()
         step = BASE / down(len(values))
         ends = floor(low / step + 1e-9) * step, min(ceil(high / step - 1e-9) * step, 1.0)
@@ -321,7 +331,7 @@ class Telling:
         """The same as a number."""
         if self.custodian:
             return float(values.mean())
-        ends = self.mean_ends(values)
+        ends = None if self.by_chance else self.mean_ends(values)
         return None if ends is None else float(np.copysign(_edge(abs(ends[1])), ends[1]))
 
     def quantile_ends(self, values: Array, q: float) -> tuple[float, float]:
@@ -370,7 +380,7 @@ class Telling:
         found = self.quantile_ends(values, q)[1]
         if not self.custodian and (1 - q) * down(len(values)) + 1e-9 < BASE - 1:
             return f"{NOT_TOLD}: {UNDER} people may be above it"
-        if self._is_kept_back(values):
+        if self.by_chance:
             return NOT_TOLD
         return one_in(found) if self.custodian or found == 0 else f"up to {found:g}"
 
@@ -381,7 +391,7 @@ class Telling:
 
     def highest_in_short(self, values: Array) -> str:
         """The same for a column that says how it is told."""
-        if self._is_kept_back(values):
+        if self.by_chance:
             return NOT_TOLD
         found = self.highest(values)
         return one_in(found) if self.custodian else f"up to {found:g}"
@@ -391,10 +401,6 @@ class Telling:
         if self.custodian or self.highest(values) == 1:
             return f"the highest {self.highest_in_words(values)}"
         return f"all but {UNDER} people {self.highest_in_short(values)}"
-
-    def _is_kept_back(self, values: Array) -> bool:
-        """Whether it is not told how many are above any level of it."""
-        return self.ladder(values).is_kept_back
 
     def highest_key(self, exact: str) -> str:
         """Its name among numbers for programs: what a few exceed is not called a maximum."""

@@ -335,6 +335,10 @@ class Judged:
             return 1 if self.passes else 0
         return self.rule.limit.k - 1 if self.risk is None else 0
 
+    def telling(self, telling: Telling) -> Telling:
+        """How its values are told: a rule on classes is about these, whatever is known."""
+        return telling.of_classes if self.risk is None else telling
+
     def told_beyond(self, telling: Telling) -> int | Tens:
         """How many do not keep the limit as a person, as it is told."""
         limit = self.rule.limit
@@ -349,7 +353,7 @@ class Judged:
             people = "nobody"  # as the verdict says
         if self.rule.is_public:
             return people
-        return f"mean {telling.mean_in_words(self.values)}; unique: {people}"
+        return f"mean {self.telling(telling).mean_in_words(self.values)}; unique: {people}"
 
     def sentence(self, telling: Telling) -> str:
         """The verdict in one sentence."""
@@ -366,7 +370,7 @@ class Judged:
         is_ = agree(count, "is", "are")
         if not rule.is_public:
             what = "1/class" if rule.on_classes else f"the {_name(limit.measure)} risk"
-            mean = telling.mean_in_words(self.values)
+            mean = self.telling(telling).mean_in_words(self.values)
             nobody = self.passes or (telling.custodian and not self.unique)
             alone = "nobody is unique" if nobody else f"{people} {is_} unique"
             found = f"the mean of {what} is {mean}"

@@ -1,0 +1,98 @@
+"""What leaves the house of risks that are means over several ways to be alike."""
+
+import json
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from outward_attacker import joined
+
+import reidbn as rb
+from reidbn.release import Alike, down, outwards
+from reidbn.report import Telling
+
+
+def nested_tables(times=1):
+    """Tables of 15 people, all alike in the same numbers; how many are alike on a differs."""
+    b = [f"{v}{i}" for i in range(times) for v in "vwwxxxyyyyzzzzz"]
+    return [
+        {"a": list(a) * times, "b": b}
+        for a in ("111111111111111", "122222222222222", "111111111122222", "122333444455555")
+    ]
+
+
+@pytest.mark.parametrize(("times", "chance"), [(1, 0.1), (1, 0.999), (8, 0.5), (20, 0.9)])
+def test_under_chances_a_table_tells_what_follows_from_its_classes_alone(times, chance, tmp_path):
+    """Of 15, 120 and 300 people: counts above levels of a mean over nested classes, in tens,
+    narrowed 15 to 24 of 171 to 359 marks, and beside 90 others 19 of 298 to 164 of 832."""
+    told, risks = [], set()
+    for i, columns in enumerate(nested_tables(times)):
+        people = rb.read_table(columns, quasi_identifiers=["a", "b"])
+        found = rb.assess("marketer", people, known={"a": 1.0, "b": chance})
+        found.keep_crosscheck(draws=2_000)
+        risks.add(tuple(np.round(np.sort(found.risk()), 6)))
+        found.report(path := tmp_path / f"{i}.json")
+        numbers = json.loads(path.read_text())
+        assert all(row["overall"]["at_least"] == 0 and row["overall"]["value"] is None
+                   and row["overall"]["at_most"] == down(15 * times) + 9
+                   for row in numbers["people_above"].values())  # fmt: skip
+        found.report(path := tmp_path / f"{i}.md")
+        risk = path.read_text().split("## 1. Risk")[1].split("## 2.")[0]
+        assert "Of such risks the mean is told, in steps of 100 / people, or of 0.05" in risk
+        kept = ("people_above", "spread", "measures", "judged", "attributes", "how_sure",
+                "crosscheck", "verdict")  # fmt: skip
+        for name in ("largest_difference", "passed", "status"):  # so few draws may not decide
+            numbers["crosscheck"].pop(name)
+        told.append([risk, *(numbers[k] for k in kept)])
+    assert len(risks) == 4
+    assert all(one == told[0] for one in told)
+
+
+def test_a_mean_under_chances_is_told_in_steps_that_hang_on_how_many_people_there_are_alone():
+    """Which step its sum lies in is all that is told, and the true mean lies in it."""
+    telling, rng = Telling(by_chance=True), np.random.default_rng(3)
+    for people in (100, 109, 110, 155, 999, 1_000, 2_009, 3_000, 44_444):
+        step, whole = max(100, 0.05 * down(people)), down(people)
+        for _ in range(40):
+            risks = rng.random(people) * rng.random()
+            ends, k = telling.mean_ends(risks), int(risks.sum() // step)
+            if people < 110:
+                assert ends is None
+                continue
+            assert ends[0] <= risks.mean() <= ends[1]
+            assert ends == (outwards(k * step / (whole + 9), min((k + 1) * step / whole, 1.0)))
+        assert telling.rough(risks) is None
+        assert (
+            telling.quantile_in_words(risks, 0.5) == telling.highest_in_short(risks) == "not told"
+        )
+    assert Telling(custodian=True).mean_ends(risks) == (risks.mean(),) * 2
+
+
+def test_who_knows_everybody_but_a_dozen_learns_nothing_from_a_mean_under_chances():
+    """All tables of 10 to 12 people beside 580 others, whom the reader knows, by what is told of
+    them: a mean in steps of 100 people narrows no mark; one in steps of ten narrows some."""
+    others, same = np.array([5] * 30 + [3] * 10 + [400]), defaultdict(lambda: defaultdict(set))
+    for table in (t for n in (10, 11, 12) for t in joined(n)):
+        fine, coarse = np.array([(p, c) for c, parts in table for p in parts]).T
+        of_classes, people = (
+            np.array([*(0.5 / fine + 0.5 / coarse), *(1 / others)]),
+            [*fine, *others],
+        )
+        risks, classes = np.repeat(of_classes, people), Alike(np.repeat(people, people))
+        told = tuple(map(classes.at, [*classes.cutoffs, classes.end]))
+        holds = tuple(map(classes.exactly, classes.cutoffs))
+        beside = {
+            "": 0,
+            "tens": risks.sum() // 10,
+            "steps": Telling(by_chance=True).mean_ends(risks),
+        }
+        for name, mean in beside.items():
+            same[name][told, mean].add(holds)
+    left = {told: ends_of_each(cells) for (told, _), cells in same[""].items()}
+    bad = {name: sum(ends_of_each(cells) != left[told] for (told, _), cells in found.items())
+           for name, found in same.items()}  # fmt: skip
+    assert bad["steps"] == 0 < bad["tens"]
+
+
+def ends_of_each(cells):
+    return [(min(can), max(can)) for can in zip(*cells, strict=True)]
