@@ -237,6 +237,11 @@ def _verdict(me, markdown, numbers, n_low, n_high, down):
             _of(me, other.rpartition("; ")[2], 1, n_low, n_high, down)
             if not down:  # "are unique" is said of somebody; the page of today says so of nobody
                 me.cell(1, 1, 1, me.most)
+    if under := re.search(r"alike on every quasi-identifier with fewer than (\d+),", other):
+        last = int(under[1]) - 1
+        me.somebody = min(me.somebody or last, last)
+        me.cell(1, last, 1, me.most)
+        _of(me, other.partition(": ")[2], last, n_low, n_high, down)
     caption = next(c for c in tables(markdown) if c.startswith("What would flip"))
     rows = tables(markdown)[caption][2:]
     if numbers["release"] == "public" and k:

@@ -206,7 +206,8 @@ def audited_telling(summary: Summary, *, custodian: bool) -> tuple[Telling, Audi
     first, *rest = plain.classes
     rules = (summary.judged, summary.other)
     nobody = max(r.told_alike if r.passes else 0 for r in rules)
-    somebody = 0 if summary.judged.passes else summary.judged.told_alike
+    fails = [r.told_alike for r in rules if not r.passes and r.told_alike]
+    somebody = min(fails, default=0)  # of both: each is on the page
     audit = audited(replace(first, nobody=nobody, somebody=somebody))
     return replace(plain, classes=(audit.classes, *rest)), audit
 
@@ -326,7 +327,7 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
     tested = results.adversarial_test(result, telling)
     first, *checks = told_check(result.crosscheck, telling)
     text = [f"{first[:1].upper()}{first[1:]}."]
-    text += [] if audit is None else [audit.in_words(), *_not_held(result, telling)]
+    text += [] if audit is None else [audit.in_words(), *_not_held(asked.summary, telling)]
     status = fit_status(result, telling)
     fits = [f"What stands on the population is estimated ({status}). The interval is what the "
             f"table leaves open about the estimate; whether the model suits the table is not in "
@@ -344,19 +345,28 @@ def _provenance(asked: Request, audit: Audit | None) -> Section:
     )  # fmt: skip
 
 
-def _not_held(result: Assessment, telling: Telling) -> list[str]:
+_MEAN_ALONE = (
+    "Whether the mean of 1/class keeps a limit follows from how many classes there are, and is "
+    "said by the verdict on a controlled release: that was not held against the counts."
+)
+
+
+def _not_held(summary: Summary, telling: Telling) -> list[str]:
     """What the programme did not look at: counts that follow from no class."""
-    if telling.by_chance:  # nothing is told of the risks
-        return []
+    found = [_MEAN_ALONE] if summary.judged.risk is None else []
+    if telling.by_chance:  # of the risks the mean alone is told
+        return found
+    result = summary.result
     measures = [name for name in result.measures if name != MATCH]
     mixed = [n for n in measures if not telling.ladder(result.risk(n)).is_by_class]
     if not mixed:
-        return []
+        return found
     return [
+        *found,
         f"Risks that follow from no single class, such as means over several ways to be alike "
         f"({', '.join(mixed).replace('_', ' ')}): people above a level are told in tens, and were "
         f"not held against the classes. A reader who knows every chance of this scenario may "
-        f"narrow some counts that are marked under 10."
+        f"narrow some counts that are marked under 10.",
     ]
 
 
