@@ -171,34 +171,141 @@ def _own(model, name):
 @needs_browser
 def test_a_condition_binds_its_sliders(tmp_path):
     body = """
-      type(paper.querySelector("#p-records").closest(".slider").querySelector("[type=number]"), 1);
-      told.push(at.reidbn.state().set, paper.querySelector("#sliders > .stuck").textContent);
+      type($("p-records").closest(".slider").querySelector(".typed input"), 1000);
+      told.push(at.reidbn.state().set, paper.querySelector(".slider > .stuck").textContent);
     """
     values, said = use("leak-single", body, tmp_path)
     assert values["records"] == max(values["leaked"], values["class_size"])
     assert "has to hold" in said or "than there are records" in said
 
 
+# Everything that can be read of the page, on the screen or by a reader of screens.
+READ = """const read = () => [...paper.querySelectorAll("main *")]
+  .filter(e => at.getComputedStyle(e).visibility !== "hidden" && e.getClientRects().length)
+  .flatMap(e => [e.getAttribute("aria-label") ?? "", e.title ?? "",
+    ...[...e.childNodes].filter(c => c.nodeType === 3).map(c => c.textContent)])
+  .concat(paper.getElementById("said").textContent).join(" | ");
+"""
+
+
 @pytest.mark.slow
 @needs_browser
-def test_predict_first_hides_the_answer_until_it_is_revealed(tmp_path):
+@pytest.mark.parametrize("width", [TELEPHONE, DESK])
+@pytest.mark.parametrize("model", ["breakfast", "adversary-routes", "insider-decides"])
+def test_predict_first_hides_all_of_the_answer(model, width, tmp_path):
+    """'About 1 in 100' stood beside the grey bar."""
+    body = (
+        READ
+        + """
+      await wait(400); const shown = read();
+      press("Predict first"); await wait(400);
+      at.scrollTo(0, 9999); await wait(200);
+      const hidden = read();
+      const last = at.reidbn.held.nodes.at(-1).name;
+      state(last).click(); state(last).click();
+      told.push(shown, hidden, read(), at.reidbn.link());
+    """
+    )
+    shown, hidden, moved, link = use(model, body, tmp_path, width)
+    p = f"{100 * float(rb.ask(model)):.1f}"
+    told = [
+        re.escape(p),
+        r"\babout \d+ in \d",
+        r"\d of 1,?0?00? ",
+        " takes (yes|no|each|hide|sell)",
+    ]
+    assert f"{p}\u00a0%" in shown
+    for text in (hidden, moved):
+        assert not re.findall("|".join(f".{{30}}{t}.{{20}}" for t in told), text)
+    assert link == "predict=yes"
+
+
+@pytest.mark.slow
+@needs_browser
+def test_guesses_are_taken_in_percent_and_what_may_be_two_things_is_asked(tmp_path):
     body = """
       press("Predict first");
-      const hidden = [...paper.querySelectorAll(".secret")].every(
-        e => at.getComputedStyle(e).visibility === "hidden");
-      told.push(hidden, said(), at.getComputedStyle(paper.querySelector(".number")).color);
-      for (const guess of [5, 20, 50]) {
-        type(paper.querySelector(".guess input"), guess, "input"); press("Add the guess");
-      }
-      press("Reveal");
-      told.push(paper.querySelector(".guess .note").textContent, said());
-    """
-    hidden, asked, colour, guesses, answer = use("breakfast", body, tmp_path)
-    assert hidden
+      told.push(said(), number());
+      const field = paper.querySelector(".guess input"), note = () => paper.querySelector(".guess .note").textContent;
+      const guess = text => { type(field, text, "input"); press("Add the guess"); };
+      for (const text of ["5", "20 %", "50"]) guess(text);
+      guess("0.2"); told.push(note());
+      const which = [...paper.querySelectorAll(".guess .row .row button")];
+      told.push(which.map(b => b.textContent)); which[0].click();
+      guess("120"); told.push(note()); guess("lots"); told.push(note());
+      press("Reveal"); told.push(note(), said());
+      key($("p-alike"), "ArrowRight"); told.push(note());
+      press("Start again"); told.push(paper.querySelector(".guess").hidden);
+    """  # noqa: E501
+    asked, number, which, both, over, none, guesses, answer, after, gone = use(
+        "breakfast", body, tmp_path
+    )
     assert asked.startswith("The answer is hidden")
-    assert colour in ("rgba(0, 0, 0, 0)", "transparent")
-    assert guesses == "3 guesses, the middle one 20\u00a0%; the answer is 1.0\u00a0%"
-    assert answer == "identified=yes has probability 1.0\u00a0%."
+    assert number == "?"
+    assert (which, both) == ("“0.2”: which do you mean?", ["20.0\u00a0%", "0.20\u00a0%"])
+    assert "“120” is no chance" in over
+    assert "“lots” is no chance" in none
+    assert guesses == "4 guesses, the middle one 20.0\u00a0%; the answer is 1.0\u00a0%"
+    assert answer == (
+        "“The neighbour finds your line, and reads a year of your shopping” has probability "
+        "1.0\u00a0%."
+    )
+    assert after == f"{guesses} (at the setting that was revealed)."
+    assert gone
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_typed_number_is_taken_as_it_is_or_not_at_all(tmp_path):
+    """10 in a field of 0 to 1 was silently a certainty; so was 0,1, and p_c=7 in a link."""
+    body = """
+      const own = n => $("p-" + n).closest(".slider"), field = n => own(n).querySelector(".typed input");
+      const put = (n, text) => { type(field(n), text);
+        const stuck = own(n).querySelector(".stuck");
+        told.push([at.reidbn.state().set[n], stuck && !stuck.hidden ? stuck.textContent : ""]); };
+      put("p_listed", "10"); put("p_listed", "0,3"); put("p_listed", "30 %"); put("p_listed", "often");
+      put("alike", "2.6"); put("alike", "20 %"); put("alike", "100"); put("alike", "7");
+      put("p_listed", "40"); own("p_listed").querySelector(".stuck button").click();
+      told.push(at.reidbn.state().set.p_listed);
+      told.push(own("alike").querySelector(".yours").textContent);
+      told.push([...paper.querySelectorAll("#stands tr")].at(-1).textContent);
+      at.location.hash = "set.p_listed=7&set.alike=9"; await wait(100);
+      told.push(at.reidbn.state().set, [...paper.querySelectorAll(".warn")].map(w => w.textContent).join(""));
+    """  # noqa: E501
+    found = use("breakfast", body, tmp_path)
+    stays = "“10” was not taken: p_listed goes from 0.1 to 0.9. p_listed stays 0.5."
+    assert found[0] == [0.5, f"{stays} Did you mean 0.1 (10.0\u00a0%)"]
+    assert found[1] == found[2] == [0.3, ""]
+    assert found[3] == [0.3, "“often” is no number. p_listed stays 0.3."]
+    assert found[4][0] == found[5][0] == found[6][0] == 5
+    assert "whole number" in found[4][1]
+    assert "Did you mean 3" in found[4][1]
+    assert "no share" in found[5][1]
+    assert found[6][1] == "“100” was not taken: alike goes from 1 to 40. alike stays 5."
+    assert found[7] == [7, ""]
+    assert found[9] == 0.4
+    assert found[10] == "yours: 7; was 5"
+    assert "yours: 7; was 5 people" in found[11]
+    assert "an assumption of yours. For 5: assumption" in found[11]
+    assert found[12] == {"p_breakfast": 0.5, "p_overheard": 0.2, "p_listed": 0.5, "alike": 9}
+    assert "p_listed = 7" in found[13]
+
+
+@pytest.mark.slow
+@needs_browser
+def test_start_again_is_as_the_page_was_opened(tmp_path):
+    body = """
+      const asked = paper.querySelector("select");
+      type(asked, "2"); press("Do"); state("overheard = yes").click(); key($("p-alike"), "ArrowRight");
+      told.push(at.reidbn.link(), said()); press("Predict first"); press("Start again");
+      told.push(at.reidbn.link(), asked.value, asked.options[2].text, number(),
+        paper.querySelector(".modes .see").getAttribute("aria-pressed"));
+    """  # noqa: E501
+    link, said, empty, asked, label, number, see = use("breakfast", body, tmp_path)
+    assert link.startswith("q=was_it_you&set.alike=")
+    assert said.startswith("This question is asked given overheard=no, and that is impossible")
+    assert (empty, asked, number, see) == ("", "0", "1.0\u00a0%about 1 in 100", "true")
+    assert label == "You are at the café (breakfast=yes), given overheard=no"
 
 
 @pytest.mark.slow

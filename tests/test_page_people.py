@@ -341,15 +341,35 @@ def test_a_page_of_people_in_use(tmp_path):
     path = assessed(table(900, seed=5), KNOWN[1]).page(tmp_path / "page.html")
     body = """
       told.push(said(), paper.querySelector("#people .sentence").textContent);
-      press("0.33"); told.push(paper.querySelector("#people .sentence").textContent);
+      told.push(paper.querySelector("#people .note").textContent);
+      press("0.33"); told.push(at.reidbn.link()); told.push(paper.querySelector("#people .sentence").textContent);
       press("Do"); state("unique_in_table = yes").click(); told.push(said());
       told.push(paper.querySelectorAll("#graph .group button.state").length);
-    """
+      told.push(paper.querySelector("#answer .note").textContent);
+      press("See"); state("unique_in_table = yes").click(); state("unique_in_population = yes").click();
+      told.push(number(), said());
+      press("Start again"); told.push(at.reidbn.link(), number());
+    """  # noqa: E501
     text = json.dumps(path.read_text())
     safe = re.sub("[<>&]", lambda m: f"\\u{ord(m[0]):04x}", text)
     (tmp_path / "use.html").write_text(USED.format(width=1200, page=safe, body=body))
-    first, above, more, done, members = looked(tmp_path / "use.html", tmp_path)
-    assert re.search(r"mean chance of [\d.]+\u00a0% over about [\d,]+0 people, at most", first)
+    first, above, rule, link, more, done, members, alone, few, none, empty, number = looked(
+        tmp_path / "use.html", tmp_path
+    )
+    assert re.search(
+        r"^“At least one route succeeds” has a mean chance of [\d.]+\u00a0% over about [\d,]+0 "
+        r"people, at most [\d.]+ percentage points off", first)  # fmt: skip
+    low, high = (float(x) for x in re.search(r"\(([\d.]+)\D+([\d.]+)", above).groups())
+    said = {True: "yes", False: "no", None: "open"}[
+        True if high <= 10 else False if low > 10 else None
+    ]
+    assert f"“At most one in ten above 0.09”: {said}" in rule.replace(
+        "rounding leaves it open", "open"
+    )
+    assert link == "above=0.33"
+    assert "unique_in_population and right_guess hang on the same people" in alone
+    assert (few, "rounding leaves the answer open" in none) == ("—", True)
+    assert (empty, number[:1].isdigit()) == ("", True)
     assert above.startswith("Above 0.09: ")
     assert more.startswith("Above 0.33: ")
     assert "when unique_in_table = yes is brought about" in done

@@ -3,6 +3,7 @@
   const held = JSON.parse(document.getElementById("held").textContent);
   const words = held.words, model = new Engine.Model(held), drawn = held.drawn;
   const $ = id => document.getElementById(id);
+  const SHEET = [970, 1355]; // px of one sheet of A4, with the margins and the zoom of print in page.css
   const STEPS = 1000, POINTS = 33, BROAD = 1050, SLICE = 6, PATIENCE = 4000, MOST_USES = 5, SVG = "http://www.w3.org/2000/svg";
 
   // -- words and numbers ----------------------------------------------------------------------------
@@ -28,6 +29,18 @@
   // What only rounding keeps from certain is certain.
   const settled = p => (p > 1 - 4e-15 ? 1 : p);
   const brief = p => (p > 0 && p < 0.001 ? "<0.1\u00a0%" : percent(p));
+
+  // A difference of chances; "%" alone would leave open of what.
+  const points = x => say("points", {n: short(+(100 * x).toPrecision(2))});
+
+  // A number as people write it: 0.1 and 0,1 and .1 and 10 % and 1,000; null where it is none.
+  function written(text) {
+    const plain = text.replace(/\s/g, ""), share = plain.endsWith("%");
+    let digits = share ? plain.slice(0, -1) : plain;
+    if (/^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(digits)) digits = digits.replaceAll(",", "");
+    else digits = digits.replace(",", ".");
+    return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(digits) ? {value: share ? +digits / 100 : +digits, share} : null;
+  }
 
   function oneIn(p) {
     if (!(p > 0)) return say("never");
@@ -66,7 +79,8 @@
   const params = new Map(held.parameters.map(p => [p.name, p]));
   const free = held.parameters.filter(p => p.frozen === null);
   const fresh = () => ({question: 0, set: model.start(), see: {...held.start.see}, do: {...held.start.do}});
-  let now = fresh(), before = null, mode = "see", guesses = [], hiding = false;
+  let now = fresh(), before = null, mode = "see", guesses = [], hiding = false, revealed = null;
+  const START_LEVEL = 0.09;
 
   const question = () => held.questions[now.question];
   const seen = () => model.given(question(), now.see);
@@ -140,7 +154,10 @@
     if (share <= 0) return p.low;
     if (share >= 1) return p.high;
     const x = isWide(p) ? p.low + Math.expm1(share * Math.log1p(p.high - p.low)) : p.low + share * (p.high - p.low);
-    return p.whole ? Math.round(x) : +x.toPrecision(isWide(p) ? 3 : 6);
+    if (p.whole) return Math.round(x);
+    if (isWide(p)) return +x.toPrecision(3);
+    const step = 10 ** (Math.floor(Math.log10(p.high - p.low)) - 3);  // what a hand can mean
+    return Math.min(p.high, Math.max(p.low, +(Math.round(x / step) * step).toPrecision(12)));
   };
   const last = p => (p.stops ? p.stops.length - 1 : STEPS);
 
@@ -154,13 +171,14 @@
       before = null;
       update();
     }});
-    held.questions.forEach((q, i) => choose.append(make("option", {value: i, text: q.name ? `${q.name}: ${q.asked}` : q.asked})));
+    held.questions.forEach((q, i) => choose.append(make("option", {value: i, text: labelOf(q)})));
     parts.choose = choose;
     parts.predict = make("button", {text: words.predict, onclick: predict});
     parts.number = make("p", {class: "number"});
     parts.sentence = make("p", {class: "sentence"});
     parts.note = make("p", {class: "note"});
     parts.warn = make("p", {class: "note warn"});
+    parts.left = make("p", {class: "note warn"});
     parts.track = make("div", {class: "track secret", role: "img"});
     parts.scale = make("div", {class: "scale secret"});
     parts.dots = drawIn("svg", {class: "dots", viewBox: "0 0 500 100", preserveAspectRatio: "xMinYMin", role: "img"});
@@ -171,14 +189,33 @@
       make("div", {class: "asks"}, ...(held.questions.length > 1 ? [choose] : []),
         parts.predict,
         make("button", {text: words.remember, onclick: () => { before = structuredClone(now); update(); }}),
-        make("button", {text: words.reset, onclick: () => { now = {...fresh(), question: now.question}; before = null; update(); }})),
+        make("button", {text: words.reset, onclick: startAgain})),
       make("div", {class: "answer"},
-        make("div", {}, parts.number, parts.sentence, parts.note, parts.warn,
+        make("div", {}, parts.number, parts.sentence, parts.note, parts.warn, parts.left,
           make("div", {class: "compare"}, parts.track, parts.scale)),
         make("div", {class: "secret"}, parts.dots, parts.dotsSaid)),
       parts.guess);
     parts.guess.hidden = true;
+    parts.sticky = make("div", {class: "sticky", "aria-hidden": "true"});
+    document.querySelector("main").append(parts.sticky);
+    new IntersectionObserver(([met]) => parts.sticky.classList.toggle("on", !met.isIntersecting)).observe(parts.number);
   }
+
+  // Everything as the page was opened: what was asked, the threshold, and what a click means, too.
+  function startAgain() {
+    now = fresh();
+    before = revealed = null;
+    level = START_LEVEL;
+    guesses = [];
+    hide(false);
+    parts.guess.hidden = true;
+    quiet();
+    turnTo("see");
+    update();
+  }
+
+  const labelOf = q => q.said + (q.said === q.asked ? "" : ` (${q.asked})`) + (q.known.length ? say("given", {known: listed(q.known)}) : "");
+  const inQuotes = q => (q.said === q.asked ? q.asked : say("quoted", {said: q.said}));
 
   const shownValue = (x, q) => (q.scale ? short(+x.toPrecision(4)) : percent(x));
 
@@ -187,36 +224,45 @@
     const known = [...q.known.filter((_, i) => !(Object.values(q.by)[i] in now.see)),
       ...Object.entries(now.see).map(([node, state]) => say("is", {node, state}))];
     const done = Object.entries(now.do).map(([node, state]) => say("is", {node, state}));
-    const error = q.scale ? result.error * (q.scale.high - q.scale.low) : result.error;
-    const key = held.people ? "sentence_people" : q.scale ? "sentence_mean" : "sentence";
-    return say(key, {asked: q.asked, p: shownValue(result.value, q), error: q.scale ? short(error) : percent(error), people: held.people ? about() : ""})
+    const error = q.scale ? short(result.error * (q.scale.high - q.scale.low)) : points(result.error);
+    const key = held.people ? {rough: "sentence_rough", open: "sentence_open"}[roughly(result, q)] ?? "sentence_people" : q.scale ? "sentence_mean" : "sentence";
+    return say(key, {asked: inQuotes(q), p: shownValue(result.value, q), error, people: held.people ? about() : "", high: percent(highest(result))})
       + (known.length ? say("given", {known: listed(known)}) : "")
       + (done.length ? say("done", {done: listed(done)}) : "") + ".";
   }
 
+  // How little rounding leaves of an answer about people: only what it is at most, or nothing.
+  const highest = result => Math.min(1, result.p + result.error);
+  const roughly = (result, q) => (q.scale || !held.people || result.refused || !(result.error >= result.p) ? "" : highest(result) < 1 ? "rough" : "open");
+
   function showAnswer(result, old) {
-    const q = question(), good = !result.refused && !Number.isNaN(result.p);
+    const q = question(), good = !result.refused && !Number.isNaN(result.p), rough = good ? roughly(result, q) : "";
+    const upTo = rough ? highest(result) : result.p;
     parts.choose.value = String(now.question);
-    const rough = good && held.people && !q.scale && result.error >= result.p;
-    parts.number.replaceChildren(rough ? say("up_to", {p: percent(Math.min(1, result.p + result.error))}) : good ? shownValue(result.value, q) : "—",
-      ...(good && !q.scale && !rough ? [make("small", {text: oneIn(result.p)})] : []));
-    parts.sentence.textContent = hiding ? say("predict_help", {asked: q.asked})
-      : result.refused ? result.refused : good ? inWords(result) : words.no_evidence;
-    const notes = [...held.cut];
+    const said = hiding ? "?" : rough === "open" || !good ? "—" : rough ? say("up_to", {p: percent(upTo)}) : shownValue(result.value, q);
+    const small = good && !q.scale && !rough && !hiding ? oneIn(result.p) : "";
+    parts.number.replaceChildren(said, ...(small ? [make("small", {text: small})] : []));
+    const wasSaid = old && !old.refused && !Number.isNaN(old.p) && !roughly(old, q) ? say("was", {p: shownValue(old.value, q)}) : "";
+    parts.sticky.replaceChildren(make("b", {text: said}), make("span", {text: [small, hiding ? "" : wasSaid].filter(Boolean).join("; ")}), make("span", {class: "of", text: q.said}));
+    parts.sentence.textContent = hiding ? say("predict_help", {asked: inQuotes(q)})
+      : result.refused ? result.refused : good ? inWords(result) : !q.known.length ? words.no_evidence : say("no_evidence_own", {known: listed(q.known)});
+    const notes = [...held.cut], beside = besides();
+    if (beside.length) notes.push(say("alone", {done: listed(Object.keys(now.do).filter(n => faces.has(n))), others: listed(beside)}));
     if (held.left_out.length) notes.push(say("left_out", {names: listed(held.left_out), model: held.name}));
     if (good && q.counts) notes.push(say(atStart() ? "by_counts" : "by_counts_there", {low: percent(q.counts[0]), high: percent(q.counts[1])}));
-    if (good && q.story) notes.push(`${q.story.replace(/\.$/, "")}.`);
+    if (good && q.story && !Object.keys(now.see).length && !Object.keys(now.do).length) notes.push(`${q.story.replace(/\.$/, "")}.`);
     if (good && Object.keys(seen()).length) notes.push(say("chance_of_evidence", {p: percent(result.evidence)}));
     if (held.people && held.people.scenario) notes.push(say("scenario", {title: held.people.scenario}));
     if (held.example && !held.people) notes.push(words.person);
     parts.note.textContent = hiding ? "" : notes.join(" ");
     const was = old && !old.refused && !Number.isNaN(old.p) ? old : null;
-    const most = q.scale ? q.scale.high : topOf(Math.max(good ? result.p : 0, was ? was.p : 0));
+    const most = q.scale ? q.scale.high : topOf(Math.max(good ? upTo : 0, was ? was.p : 0));
     const least = q.scale ? q.scale.low : 0, wide = x => `${(100 * (x - least)) / (most - least || 1)}%`;
     parts.track.replaceChildren();
     if (good) {
       const bar = make("i");
-      bar.style.width = wide(result.value);
+      bar.style.width = wide(rough ? upTo : result.value);
+      bar.className = rough;
       parts.track.append(bar);
     }
     if (was) {
@@ -224,21 +270,26 @@
       ghost.style.width = wide(was.value);
       parts.track.append(ghost);
     }
-    parts.track.setAttribute("aria-label", `${words.now} ${good ? shownValue(result.value, q) : "—"}` +
-      (was ? `, ${words.before} ${shownValue(was.value, q)}` : ""));
+    parts.track.setAttribute("aria-label", `${words.now} ${said}` + (was && !hiding ? `, ${words.before} ${shownValue(was.value, q)}` : ""));
     parts.scale.replaceChildren(
       make("span", {text: q.scale ? short(least) : "0"}),
       make("span", {text: was ? `${words.before}: ${shownValue(was.value, q)}` : ""}),
       make("span", {text: q.scale ? short(most) : percent(most)}));
-    showDots(good && !q.scale ? result.p : null);
-    if (!hiding) told(parts.sentence.textContent);
+    showDots(good && !q.scale && rough !== "open" ? upTo : null, rough);
+    told(parts.sentence.textContent);
   }
 
   const atStart = () => { const then = fresh(); return ["set", "see", "do"].every(what => JSON.stringify(now[what]) === JSON.stringify(then[what])); };
 
   const topOf = p => [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1].find(top => p <= top * 0.98) ?? 1;
 
-  function showDots(p) {
+  // Other boxes that hang on the same people as one that is brought about, and stay as they were.
+  const besides = () => {
+    const own = Object.keys(now.do).filter(n => faces.has(n));
+    return own.length ? [...faces].filter(n => !own.includes(n)) : [];
+  };
+
+  function showDots(p, rough) {
     parts.dots.style.display = p === null ? "none" : "";
     parts.dotsSaid.textContent = "";
     if (p === null) return;
@@ -250,52 +301,76 @@
         cx: (i % across + 0.5) * step, cy: (Math.floor(i / across) + 0.5) * step, r: step * 0.36})));
     }
     [...parts.dots.children].forEach((dot, i) => { if (dot.classList.contains("on") !== i < on) dot.classList.toggle("on"); });
-    const text = p > 0 && on === 0 ? say("people_few", {n: whole(count)}) : say(held.people ? "people_mean" : "people_of", {k: whole(on), n: whole(count)});
+    const least = Math.floor(p * count), n = whole(count), near = Math.abs(p * count - on) <= 0.05 * p * count;
+    const k = near ? whole(on) : say("between_two", {low: whole(least), high: whole(least + 1)});
+    const text = rough ? say("people_most", {k: whole(Math.ceil(p * count)), n}) : p > 0 && p * count < 1 ? say("people_few", {n}) : say(held.people ? "people_mean" : "people_of", {k, n});
+    parts.dots.classList.toggle("rough", Boolean(rough));
     parts.dots.setAttribute("aria-label", text);
     parts.dotsSaid.textContent = text;
   }
 
   // -- predict first ----------------------------------------------------------------------------------------
 
+  function hide(wanted) {
+    hiding = wanted;
+    document.body.classList.toggle("hiding", wanted);
+  }
+
   function predict() {
-    hiding = true;
+    hide(true);
     guesses = [];
-    document.body.classList.add("hiding");
-    const field = make("input", {type: "number", min: 0, max: 100, step: "any", "aria-label": words.guess, placeholder: "%"});
-    const line = make("div", {class: "guesses"}), count = make("span", {class: "note"});
-    const add = () => {
-      const p = Number(field.value);
-      if (field.value === "" || !(p >= 0 && p <= 100)) return;
-      guesses.push(p);
-      const dot = make("i");
-      dot.style.left = `${p}%`;
+    revealed = null;
+    const field = make("input", {type: "text", inputmode: "decimal", "aria-label": words.guess, placeholder: words.guess_like});
+    const line = make("div", {class: "guesses"}), count = make("span", {class: "note", role: "status"}), ask = make("span", {class: "row"});
+    const take = share => {
+      guesses.push(100 * share);
+      const dot = make("i", {title: percent(share)});
+      dot.style.left = `${100 * share}%`;
       line.append(dot);
-      count.textContent = say("guesses_so_far", {n: guesses.length});
+      count.textContent = say("guesses_so_far", {n: guesses.length, last: percent(share)});
       field.value = "";
+      ask.replaceChildren();
       field.focus();
+    };
+    // 20 is 20 %; 0.2 may be 20 % or 0.2 %: that is asked.
+    const add = () => {
+      const got = written(field.value), share = got && (got.share ? got.value : got.value / 100);
+      ask.replaceChildren();
+      if (field.value.trim() === "") return;
+      if (got === null || !(share >= 0 && share <= 1)) count.textContent = say("guess_none", {text: field.value});
+      else if (!got.share && got.value > 0 && got.value < 1) {
+        count.textContent = say("guess_which", {text: field.value});
+        ask.append(...[got.value, share].map(p => make("button", {type: "button", text: percent(p), onclick: () => take(p)})));
+      } else take(share);
     };
     field.addEventListener("keydown", e => { if (e.key === "Enter") add(); });
     const reveal = make("button", {text: words.reveal, onclick: () => {
-      hiding = false;
-      document.body.classList.remove("hiding");
+      hide(false);
       const result = update(), q = question();
       const p = result.refused || Number.isNaN(result.p) ? null : result.p;
       const sorted = [...guesses].sort((a, b) => a - b), n = sorted.length;
+      ask.replaceChildren();
       if (p !== null && n) {
         const middle = (sorted[Math.floor((n - 1) / 2)] + sorted[Math.ceil((n - 1) / 2)]) / 2;
         const mark = make("b");
         mark.style.left = `${100 * p}%`;
         line.append(mark);
-        count.textContent = say(n === 1 ? "guesses_one" : "guesses", {n, middle: `${short(middle)}\u00a0%`, p: shownValue(result.value, q)});
+        const told = say(n === 1 ? "guesses_one" : "guesses", {n, middle: percent(middle / 100), p: shownValue(result.value, q)});
+        const then = stateKey();
+        revealed = () => { count.textContent = told + (stateKey() === then ? "" : say("guesses_then")); };
+        revealed();
       } else parts.guess.hidden = true;
       reveal.remove();
       parts.predict.focus();
     }});
-    parts.guess.replaceChildren(make("div", {class: "row"}, field, make("button", {text: words.add, onclick: add}), reveal, count), line);
+    const ticks = make("div", {class: "ticks", "aria-hidden": "true"}, ...[0, 25, 50, 75, 100].map(x => make("span", {text: `${x}\u00a0%`})));
+    parts.guess.replaceChildren(make("div", {class: "row"}, make("span", {text: words.guess}), field, make("button", {text: words.add, onclick: add}), reveal, ask, count), line, ticks);
     parts.guess.hidden = false;
     update();
     field.focus();
   }
+
+  const stateKey = () => JSON.stringify([now.question, now.set, now.see, now.do]);
 
   // -- the graph ----------------------------------------------------------------------------------------------
 
@@ -322,17 +397,25 @@
     return {node, state, label, bar, ghost, p, button};
   }
 
+  function turnTo(name) {
+    mode = name;
+    [...parts.modes.children].forEach(b => b.setAttribute("aria-pressed", String(b.classList.contains(mode))));
+    showHelp();
+  }
+
+  // What a click means, and that what was clicked under the other meaning stays.
+  function showHelp() {
+    const other = Object.keys(mode === "see" ? now.do : now.see);
+    parts.modesHelp.textContent = words[`${mode}_help`] + (other.length ? say(`${mode}_stays`, {names: listed(other)}) : "");
+  }
+
   function buildGraph() {
-    const modes = make("div", {class: "modes", role: "group", "aria-label": words.mode});
-    const help = make("span", {class: "modes-help"});
+    parts.modes = make("div", {class: "modes", role: "group", "aria-label": words.mode});
+    parts.modesHelp = make("span", {class: "modes-help"});
     for (const name of ["see", "do"]) {
-      modes.append(make("button", {class: name, type: "button", text: words[name], onclick: () => { mode = name; turned(); }}));
+      parts.modes.append(make("button", {class: name, type: "button", text: words[name], onclick: () => turnTo(name)}));
     }
-    const turned = () => {
-      [...modes.children].forEach(b => b.setAttribute("aria-pressed", String(b.classList.contains(mode))));
-      help.textContent = words[`${mode}_help`];
-    };
-    turned();
+    turnTo(mode);
     parts.clear = make("button", {text: words.clear, onclick: () => { now.see = {}; now.do = {}; update(); }});
     parts.clear.hidden = true;
     const plane = make("div", {class: "plane"}), lines = drawIn("svg", {width: drawn.width, height: drawn.height, "aria-hidden": "true"});
@@ -362,12 +445,13 @@
     parts.plane = plane;
     parts.space = make("div", {class: "space"}, plane);
     $("graph").append(make("h2", {id: "graph-title", text: words.graph}), make("p", {class: "help", text: [words.graph_help, drawn.said].join(" ")}),
-      make("div", {class: "bench"}, modes, help, parts.clear), parts.space,
+      make("div", {class: "bench"}, parts.modes, parts.modesHelp, parts.clear), parts.space,
       make("p", {class: "instead", text: say("graph_too_large", {n: drawn.cards.length})}));
     fit();
-    window.addEventListener("resize", fit);
-    window.addEventListener("beforeprint", () => { fit("print"); finish(); });
-    window.addEventListener("afterprint", () => fit());
+    let printing = false; // a sheet that is laid out is no window that changes
+    window.addEventListener("resize", () => { if (!printing) fit(); });
+    window.addEventListener("beforeprint", () => { printing = true; finish(); fit("print"); });
+    window.addEventListener("afterprint", () => { printing = false; fit(); });
   }
 
   // Straight within a row and a bend between two rows, in turn.
@@ -381,17 +465,27 @@
     return path;
   }
 
+  // What a sheet of paper leaves to the picture: the rules of print hold for a moment, and all is measured.
+  function leftOnPaper() {
+    const rule = [...document.styleSheets].flatMap(s => [...s.cssRules]).find(r => r.media?.mediaText === "print"), own = document.body.style;
+    rule.media.mediaText = "all";
+    [own.width, own.zoom, parts.space.style.height] = [`${SHEET[0]}px`, "1", "0"];
+    const taken = document.body.offsetHeight, mine = parts.space.getBoundingClientRect();
+    const beside = $("graph").getBoundingClientRect().bottom - mine.bottom;
+    rule.media.mediaText = "print";
+    [own.width, own.zoom] = ["", ""];
+    return [mine.width - 12, SHEET[1] - taken + beside - 8];
+  }
+
   function fit(how) {
-    const room = how === "print" ? 900 : parts.space.clientWidth - 18;
-    const lines = (text, wide) => Math.ceil((text ?? "").length / wide);
-    const stands = held.stands_on.reduce((n, s) => n + Math.max(1, lines(s.source, 62)), 0);
-    const sheet = Math.max(150, 835 - 22 * lines(held.story, 125) - 24 * held.parameters.length - 21 * stands
-      - (held.people ? 265 : 0) - 110 * held.decisions.length - 20 * held.cut.length);
+    parts.space.classList.remove("list");
+    $("graph").classList.remove("too-large");
+    const [room, sheet] = how === "print" ? leftOnPaper() : [parts.space.clientWidth - 18, 0];
     const scale = how === "print" ? Math.min(1, room / drawn.width, sheet / drawn.height) : Math.min(1, room / drawn.width);
     const long = drawn.cards.some(card => card.each.length > 8); // a sheet of paper does not scroll
     const list = how === "print" ? long : window.innerWidth < 700 || scale < 0.62;
     $("sliders").classList.toggle("sticks", $("sliders").offsetHeight < window.innerHeight - 28);
-    $("graph").classList.toggle("too-large", how === "print" && scale < 0.2);
+    $("graph").classList.toggle("too-large", how === "print" && !list && scale < 0.3);
     parts.space.classList.toggle("list", list);
     parts.plane.style.transform = list ? "" : `scale(${scale})`;
     parts.plane.style.marginLeft = list ? "" : `${Math.max(0, (room - drawn.width * scale) / 2)}px`;
@@ -446,6 +540,7 @@
   function showGraph(result, old) {
     const done = new Set(Object.keys(now.do)), known = seen();
     parts.clear.hidden = !Object.keys(now.see).length && !done.size;
+    showHelp();
     for (const own of shownCards.values()) {
       const one = !own.card.members.length && !own.card.each.length;
       const names = one ? [own.card.name] : [...own.card.members, ...own.card.each.map(e => e[1])];
@@ -466,7 +561,7 @@
         r.ghost.style.left = `calc(${100 * was}% - 1px)`;
         const mine = known[r.node] ?? now.do[r.node];
         r.button.setAttribute("aria-pressed", String(one ? mine === r.state : mine !== undefined));
-        r.button.setAttribute("aria-label", `${own.card.name === r.node ? "" : `${own.card.name}: `}${say("is", {node: r.node, state: r.state})}, ${r.p.textContent}`);
+        r.button.setAttribute("aria-label", `${own.card.name === r.node ? "" : `${own.card.name}: `}${say("is", {node: r.node, state: r.state})}${hiding ? "" : `, ${r.p.textContent}`}`);
         if (!one) r.button.firstChild.textContent = mine === "no" ? `${r.label} (no)` : r.label;
       }
       if (own.many) showMany(own, result);
@@ -502,7 +597,7 @@
     parts.stuck = make("p", {class: "stuck", role: "status"});
     parts.stuck.hidden = true;
     const all = make("div", {class: "all"});
-    box.append(parts.stuck, all);
+    box.append(all);
     for (const p of held.parameters) {
       if (p.frozen === "") continue;
       const id = `p-${p.name}`, unit = p.chance ? "" : p.unit;
@@ -510,10 +605,11 @@
       const made = make("div", {class: "slider"});
       if (p.assumed) name.append(make("span", {class: "chip", text: words.assumption}));
       const printed = make("span", {class: "printed"});
-      const typed = make("input", {type: "number", step: "any", min: p.low, max: p.high, "aria-label": say("value_of", {name: p.name}), onchange: e => moved(p, Number(e.target.value))});
+      const typed = make("input", {type: "text", inputmode: "decimal", autocomplete: "off", "aria-label": say("value_of", {name: p.name}), onchange: e => typedIn(p, e.target.value)});
       made.append(make("div", {class: "top"}, name, make("span", {class: "typed"}, typed, printed, unit)));
       if (p.story) made.append(make("p", {class: "tells", text: p.story}));
-      const own = {p, typed, printed, range: null};
+      const own = {p, typed, printed, made, range: null, yours: make("p", {class: "yours"}), source: make("p", {class: "tells source"})};
+      made.append(own.yours);
       if (p.frozen !== null) {
         typed.disabled = true;
         made.append(make("p", {class: "stuck", text: say("frozen", {reason: p.frozen})}));
@@ -526,7 +622,7 @@
           make("div", {class: "ends"}, make("span", {text: short(p.low)}), own.swing, make("span", {text: short(p.high)})));
         if (p.stops) made.append(make("p", {class: "tells", text: say("stops", {n: p.stops.length})}));
       }
-      if (p.source !== "assumption") made.append(make("p", {class: "tells source", text: p.source}));
+      made.append(own.source);
       if (p.frozen !== null) typed.id = id;
       all.append(made);
       shownSliders.set(p.name, own);
@@ -543,20 +639,48 @@
     moved(p, Math.min(p.high, Math.max(p.low, wanted)));
   }
 
+  const quiet = () => { parts.stuck.hidden = true; };
+
+  // What the page did not do as it was told, beside the slider; and perhaps what was meant.
+  function stuck(p, text, meant = null) {
+    parts.stuck.replaceChildren(text, ...(meant === null ? [] : [" ", make("button", {type: "button", text: inBoth(p, meant), onclick: () => moved(p, meant)})]));
+    shownSliders.get(p.name).made.append(parts.stuck);
+    parts.stuck.hidden = false;
+  }
+
+  const inBoth = (p, x) => (p.chance && x > 0 && x < 1 ? `${short(x)} (${percent(x)})` : short(x));
+
+  // A number that somebody typed is taken as it is, or not at all, and then it is said.
+  function typedIn(p, text) {
+    const got = written(text), x = got?.value, said = {name: p.name, text: text.trim(), now: short(now.set[p.name])};
+    const fits = v => v >= p.low && v <= p.high;
+    if (!said.text) return update();
+    if (got && fits(x) && !(got.share && !p.chance) && !(p.whole && !Number.isInteger(x)) && !(p.stops && !p.stops.includes(x))) return moved(p, x);
+    const tries = got === null || (got.share && !p.chance) ? [] : fits(x) ? [p.stops ? p.stops[toPlace(p, x)] : Math.round(x)] : [x / 100];
+    const range = {low: short(p.low), high: short(p.high)};
+    const why = got === null ? say("typed_none", said) : got.share && !p.chance ? say("typed_share", said) : !fits(x) ? say("typed_outside", {...said, ...range})
+      : p.stops ? say("typed_stop", said) : say("typed_whole", said);
+    const meant = tries.find(v => fits(v) && (p.chance || fits(x))) ?? null;
+    stuck(p, `${why} ${say("typed_stays", said)}${meant === null ? "" : ` ${words.typed_meant}`}`, meant);
+    return update();
+  }
+
   function moved(p, wanted) {
     if (!Number.isFinite(wanted)) return update();
     let value = Math.min(p.high, Math.max(p.low, p.whole ? Math.round(wanted) : wanted));
     if (p.stops) value = p.stops[toPlace(p, value)];
     const [got, why] = near(p, value);
     now.set[p.name] = got;
-    parts.stuck.hidden = !why;
-    parts.stuck.textContent = why ? say("not_allowed", {why}) : "";
+    quiet();
+    if (why) stuck(p, say("not_allowed", {why}));
     return update();
   }
 
   function showSliders() {
-    for (const {p, typed, printed, range} of shownSliders.values()) {
-      const x = now.set[p.name];
+    for (const {p, typed, printed, range, yours, source} of shownSliders.values()) {
+      const x = now.set[p.name], isOwn = x !== p.value, sourced = p.source !== "assumption";
+      yours.textContent = isOwn ? say("yours", {now: short(x), was: short(p.value)}) : "";
+      source.textContent = !sourced ? "" : isOwn ? say("source_of", {was: short(p.value), source: p.source}) : p.source;
       printed.textContent = short(x);
       typed.value = String(x);
       if (range) {
@@ -675,7 +799,7 @@
     box.hidden = false;
     box.replaceChildren(make("h2", {id: "decisions-title", text: words.decisions}),
       make("p", {class: "help", text: say("decisions_help", {unit: held.utilities[0].unit})}));
-    if (result.refused) return;
+    if (result.refused || hiding) return;
     for (const [name, choice] of Object.entries(result.policies)) {
       const k = choice.options.length, rows = [], saw = choice.family.slice(0, -1);
       const sizes = saw.map(n => result.states[n].length);
@@ -702,17 +826,39 @@
 
   // -- what it stands on, and taking it along ---------------------------------------------------------------------
 
+  const standing = [];
+
   function buildStands() {
-    const assumed = held.stands_on.filter(s => s.assumed).length;
-    const rows = held.stands_on.map(s => make("tr", {}, make("td", {text: s.name}), make("td", {text: s.value}),
-      make("td", {text: s.source, class: s.assumed ? "assumed" : null})));
-    $("stands").append(make("h2", {id: "stands-title", text: words.stands}),
-      make("p", {class: "help", text: say("stands_count", {n: assumed, of: held.stands_on.length})}),
+    const plain = text => (text ?? "").replace(/\.$/, "");
+    const row = entry => {
+      const value = make("td", {text: entry.value}), source = make("td", {text: entry.source, class: entry.assumed ? "assumed" : null});
+      standing.push({entry, value, source});
+      return make("tr", {}, make("td", {text: entry.name}), make("td", {text: plain(entry.what)}), value, source);
+    };
+    const columns = held.columns.map(c => make("tr", {}, make("td", {text: c.name}), make("td", {text: plain(c.story)}), make("td", {text: words.by_person}), make("td", {text: words.from_table})));
+    parts.counted = make("p", {class: "help"});
+    $("stands").append(make("h2", {id: "stands-title", text: words.stands}), parts.counted,
       make("div", {class: "wide", tabindex: 0, role: "region", "aria-label": words.stands_table}, make("table", {},
-        make("thead", {}, make("tr", {}, ...["name", "value", "source"].map(w => make("th", {scope: "col", text: words[w]})))),
-        make("tbody", {}, ...rows))),
+        make("thead", {}, make("tr", {}, ...["name", "what", "value", "source"].map(w => make("th", {scope: "col", text: words[w]})))),
+        make("tbody", {}, ...held.stands_on.map(row), ...columns))),
       ...(held.sources.length ? [make("ul", {class: "sources"}, ...held.sources.map(text => make("li", {text})))] : []),
-      make("p", {class: "help", text: words.limits}));
+      make("p", {class: "help limits", text: words.limits}));
+  }
+
+  const envStart = kept(() => { try { return model.env(model.start()); } catch { return {}; } });
+
+  // A number that somebody moved is theirs: its source stands for the one it was.
+  function showStands(env) {
+    let assumed = 0;
+    for (const {entry, value, source} of standing) {
+      const p = params.get(entry.name), was = p ? p.value : envStart(fresh())[entry.name], x = p ? now.set[p.name] : env?.[entry.name];
+      const isOwn = was !== undefined && x !== undefined && x !== was;
+      value.textContent = isOwn ? say(p ? "yours" : "follows", {now: short(x), was: entry.value}) : entry.value;
+      source.textContent = isOwn && p ? say("source_of", {was: short(was), source: entry.source}) : entry.source;
+      source.className = entry.assumed || (isOwn && p) ? "assumed" : "";
+      assumed += Boolean(source.className);
+    }
+    parts.counted.textContent = say("stands_count", {n: assumed, of: held.stands_on.length});
   }
 
   const exact = x => (Number.isInteger(x) && Math.abs(x) < 1e15 ? String(x) : String(x).replace(/^(-?\d+)e/, "$1.0e"));
@@ -742,12 +888,15 @@
     free.forEach(p => { if (now.set[p.name] !== p.value) pairs.push([`set.${p.name}`, now.set[p.name]]); });
     Object.entries(now.see).forEach(([n, s]) => pairs.push([`see.${n}`, s]));
     Object.entries(now.do).forEach(([n, s]) => pairs.push([`do.${n}`, s]));
+    if (held.people && level !== START_LEVEL) pairs.push(["above", level]);
+    if (hiding) pairs.push(["predict", "yes"]);
     return pairs.map(pair => pair.map(encodeURIComponent).join("=")).join("&");
   }
 
   // What a link says, as far as the page knows its names; the rest is left.
   function follow(text) {
-    const state = fresh();
+    const state = fresh(), left = [];
+    level = START_LEVEL;
     for (const pair of text.replace(/^#/, "").split("&")) {
       let [name, value] = pair.split("=");
       try { [name, value] = [decodeURIComponent(name), decodeURIComponent(value ?? "")]; } catch { continue; }
@@ -755,12 +904,18 @@
       const at = kind === "q" ? held.questions.findIndex(q => q.name === value) : -1;
       if (at >= 0) state.question = at;
       if (kind === "set" && p && p.frozen === null && Number.isFinite(Number(value)) && value !== "") {
-        const x = Math.min(p.high, Math.max(p.low, Number(value)));
-        state.set[key] = p.stops ? p.stops[toPlace(p, x)] : p.whole ? Math.round(x) : x;
+        const x = Number(value);
+        if (x >= p.low && x <= p.high && (!p.stops || p.stops.includes(x)) && (!p.whole || Number.isInteger(x))) state.set[key] = x;
+        else left.push(`${key} = ${value}`);
       }
+      if (kind === "above" && Number(value) >= 0 && Number(value) <= 1) level = Number(value);
       if (kind === "see" || kind === "do") if (model.nodes.has(key) && !model.nodes.get(key).helper && !hides(key) && !(kind === "do" && locked.has(key))) state[kind][key] = value;
     }
-    if (allowed(state.set)) state.set = model.start();
+    if (allowed(state.set)) {
+      left.push(allowed(state.set));
+      state.set = model.start();
+    }
+    parts.left.textContent = left.length ? say("link_left", {names: left.join("; ")}) : "";
     for (const kind of ["see", "do"]) {
       for (const [n, s] of Object.entries(state[kind])) {
         if (!model.states(n, model.env(state.set)).includes(s)) delete state[kind][n];
@@ -777,9 +932,10 @@
       copied.textContent = words.copied;
       setTimeout(() => { copied.textContent = ""; }, 1500);
     };
+    const line = () => (location.protocol === "file:" ? say("send", {title: held.title, print: held.print, link: link()}) : `${location.href.split("#")[0]}#${link()}`);
     $("own").append(make("h2", {id: "own-title", text: words.own}), make("p", {class: "help", text: !held.people ? words.yaml_help : held.people.knows ? words.yaml_knows : words.yaml_people}), parts.yaml,
-      make("div", {class: "row"}, make("button", {text: words.copy, onclick: () => copy(parts.yaml.value)}),
-        make("button", {text: words.link, onclick: () => copy(`${location.href.split("#")[0]}#${link()}`)}),
+      make("div", {class: "row take"}, make("button", {text: words.copy, onclick: () => copy(parts.yaml.value)}),
+        make("button", {text: words.link, onclick: () => copy(line())}),
         make("button", {text: words.print, onclick: () => window.print()}), copied));
     $("made").textContent = say("made", {name: held.name, print: held.print});
     $("sealed").textContent = held.people ? words.sealed_people : words.sealed;
@@ -792,21 +948,28 @@
   const inside = new Set(held.people ? held.people.inside : []), faces = new Set(held.people ? held.people.faces : []);
   const hides = name => inside.has(name) && !faces.has(name);
   const locked = new Set(held.people ? held.people.locked : []);
-  const LEVELS = 120;
-  let level = 0.09;
+  const LEVELS = 120, TENTH = 0.1;
+  let level = START_LEVEL;
 
   function buildPeople() {
     if (!held.people) return;
     const p = held.people;
     parts.chart = drawIn("svg", {class: "chart secret", viewBox: "0 0 720 264", role: "img"});
-    parts.level = make("input", {id: "level", type: "range", min: 0, max: 1, step: "any", oninput: e => { level = +(e.target.value ** 2).toPrecision(3); showPeople(); }});
+    parts.level = make("input", {id: "level", type: "range", min: 0, max: 1, step: "any", oninput: e => setLevel(+(e.target.value ** 2).toPrecision(3))});
     parts.levelSaid = make("p", {class: "sentence secret"});
     $("people").hidden = false;
     $("people").append(make("h2", {id: "people-title", text: say("people", {people: about()})}),
-      make("p", {class: "help", text: say("people_help", {cells: p.cells.length, least: p.least, error: short(p.error)})}),
+      make("p", {class: "help", text: say("people_of_table", {people: about(), columns: listed(p.columns), known: listed(p.known)})}),
+      make("p", {class: "help", text: say("people_help", {cells: p.cells.length, least: p.least, error: points(p.error)})}),
       parts.chart, make("div", {class: "row"}, make("label", {for: "level", text: words.threshold}), parts.level,
-        ...[0.05, 0.09, 0.33].map(x => make("button", {text: String(x), onclick: () => { level = x; showPeople(); }}))),
-      parts.levelSaid);
+        ...[0.05, 0.09, 0.33].map(x => make("button", {text: String(x), onclick: () => setLevel(x)}))),
+      parts.levelSaid, parts.rule = make("p", {class: "note secret"}));
+  }
+
+  function setLevel(x) {
+    level = x;
+    showPeople();
+    later();
   }
 
   // Shares of people above thresholds: [threshold, {low, high, share}].
@@ -826,7 +989,7 @@
     const was = JSON.stringify([old.set, old.see, old.do]) === JSON.stringify([now.set, now.see, now.do]) ? null : aboveBefore(old);
     parts.chart.replaceChildren();
     parts.level.value = Math.sqrt(level);
-    parts.levelSaid.textContent = "";
+    parts.levelSaid.textContent = parts.rule.textContent = "";
     if (!points) return;
     const mine = points.pop()[1], x = t => 46 + 660 * Math.sqrt(t), y = share => 214 - 200 * share;
     const line = (list, key) => list.map(([t, s]) => `${x(t).toFixed(1)} ${y(s[key]).toFixed(1)}`).join("L");
@@ -836,9 +999,12 @@
     parts.chart.append(label(376, 256, words.threshold));
     parts.chart.append(drawIn("path", {class: "band", d: `M${line(points, "low")}L${line([...points].reverse(), "high")}z`}));
     if (was) { parts.chart.append(drawIn("path", {class: "was", d: `M${line(was.slice(0, -1), "share")}`})); }
-    parts.chart.append(drawIn("path", {class: "edge", d: `M${line(points, "share")}`}), drawIn("path", {class: "limit", d: `M${x(level)} 14V214`}));
+    parts.chart.append(drawIn("path", {class: "edge", d: `M${line(points, "share")}`}), drawIn("path", {class: "limit", d: `M${x(level)} 14V214`}),
+      drawIn("path", {class: "limit one-ten", d: `M46 ${y(TENTH)}H706`}), label(702, y(TENTH) - 5, words.one_ten, "end"));
     const text = say("above_said", {level: short(level), share: percent(mine.share), low: percent(mine.low), high: percent(mine.high)});
     parts.levelSaid.textContent = text;
+    const answer = mine.high <= TENTH ? "kept" : mine.low > TENTH ? "broken" : "undecided";
+    parts.rule.textContent = say(`rule_${answer}`, {level: short(level), low: percent(mine.low), high: percent(mine.high)});
     parts.chart.setAttribute("aria-label", text);
   }
 
@@ -860,7 +1026,9 @@
     if (!held.cover) showGraph(result, same ? null : old);
     showSliders();
     showDecisions(result);
+    showStands(result.env);
     showPeople();
+    revealed?.();
     parts.yaml.value = yaml();
     return result;
   }
@@ -872,9 +1040,12 @@
   buildPeople();
   buildStands();
   buildOwn();
-  now = follow(location.hash);
-  window.addEventListener("hashchange", () => { if (location.hash.slice(1) !== link()) { now = follow(location.hash); update(); } });
-  update();
+  const opened = () => {
+    now = follow(location.hash);
+    if (/(^#?|&)predict=yes(&|$)/.test(location.hash)) predict(); else update();
+  };
+  window.addEventListener("hashchange", () => { if (location.hash.slice(1) !== link()) opened(); });
+  opened();
   fit();
   window.reidbn = {model, held, state: () => now, found: () => found(now), yaml, link};
 })();

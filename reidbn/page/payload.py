@@ -10,11 +10,12 @@ from math import prod
 from typing import Any
 
 from reidbn.attack.attack import Attack
-from reidbn.attack.cards import sources
+from reidbn.attack.cards import SourceLine, sources
 from reidbn.attack.modelfile import cited
 from reidbn.attack.parts import PROBABILITY, Question
 from reidbn.attack.repeated import folded_sources
-from reidbn.cpds.protocol import Part, Variable
+from reidbn.attacks.routes.register import Entry
+from reidbn.cpds.protocol import YES, Part, Variable
 from reidbn.errors import ImpossibleEvidence, TooLarge, UsageError
 from reidbn.inference.answer import Answer
 from reidbn.inference.answers import ask, joint
@@ -93,9 +94,16 @@ def payload(
         "questions": asked,
         "start": _start(own, attack, start),
         "stands_on": [
-            {"name": s.name, "value": s.value, "source": s.source, "assumed": s.is_assumption}
+            {
+                "name": s.name,
+                "what": _what(own, s),
+                "value": s.value,
+                "source": s.source,
+                "assumed": s.is_assumption,
+            }
             for s in stands_on
         ],
+        "columns": [] if people is None else people.columns(),
         "example": bool(own.subject),
         "cut": _cut(own if cover is None else attack, forms, subject),
         "people": None if people is None else people.to_dict(),
@@ -103,6 +111,17 @@ def payload(
         "left_out": left_out,
     }
     return found
+
+
+def _what(attack: Attack, line: Entry | SourceLine) -> str:
+    """What a number is about, in words."""
+    if isinstance(line, Entry):
+        return "" if line.what == line.name else line.what.removesuffix(f" ({line.name})")
+    for room in (attack.parameters, attack.numbers, attack.all_nodes, attack.groups,
+                 attack.utilities, attack.subject):  # fmt: skip
+        if line.name in room:
+            return str(room[line.name].story)
+    return ""
 
 
 # -- questions -----------------------------------------------------------------------------------
@@ -141,7 +160,7 @@ def _questions(attack: Attack, target: Any, people: Behind | None) -> tuple[Atta
                 raise UsageError(f"{what}: a page of people has summed out what that asks about")
             continue
         plain = after
-        found.append(_question(name, query, story))
+        found.append(_question(attack, name, query, story))
     if not found:
         raise UsageError(f"{attack.name}: none of its questions asks for a state or a mean")
     return plain, found
@@ -173,12 +192,23 @@ def _target(question: Question) -> Any:
     return f"expect {question.expect}" if question.expect else question.target
 
 
-def _question(name: str, query: Query, story: str) -> Json:
+def _said(attack: Attack, query: Query) -> str:
+    """What is asked for in the words of the model, where it is one event's story."""
+    asked = " and ".join(query.asked)
+    ((name, state), *more) = query.wanted.items()
+    node = attack.all_nodes.get(name)
+    if more or query.scale is not None or node is None or not node.story:
+        return asked
+    return node.story.rstrip(".") + ("" if state == YES else f": {state}")
+
+
+def _question(attack: Attack, name: str, query: Query, story: str) -> Json:
     scale = None
     if query.scale is not None:
         scale = {"of": query.scale.of, "low": query.scale.low, "high": query.scale.high}
     return {
-        "name": name, "story": story, "asked": " and ".join(query.asked), "known": query.known,
+        "name": name, "story": story, "said": _said(attack, query),
+        "asked": " and ".join(query.asked), "known": query.known,
         "wanted": dict(query.wanted), "given": dict(query.given), "scale": scale,
         "by": {node: query.written.get(node, node) for node in query.given},
     }  # fmt: skip

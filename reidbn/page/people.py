@@ -79,6 +79,8 @@ class Behind:
     story: str
     stands_on: tuple[Entry, ...]
     """The register of the report: what the scenario sets is in it, and the table's own tables."""
+    known: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """What an attacker may know, and the columns of the table that this is."""
     knows: Json = None
     """What a scenario file says of who knows what: which it extends, or columns and their chances;
     None where only a file of the house says it."""
@@ -88,6 +90,11 @@ class Behind:
         """The mean law by the cells."""
         weights = np.array([(c.low + c.high) / 2 for c in self.counts])
         return np.asarray(weights @ self.laws / weights.sum())
+
+    def columns(self) -> Json:
+        """What the table says of each person, as the attack reads it."""
+        own = self.case.attack.subject
+        return [{"name": n, "story": own[n].story} for n in self.frontier.columns if own[n].story]
 
     def to_dict(self) -> Json:
         """What the page holds of them."""
@@ -109,6 +116,8 @@ class Behind:
             "rest": [int(self.rest.low), int(self.rest.high)],
             "error": self.error,
             "least": BASE,
+            "known": [label for label, _ in self.known],
+            "columns": [*dict.fromkeys(c for _, columns in self.known for c in columns)],
         }
 
 
@@ -148,8 +157,9 @@ def behind(result: Assessment) -> Behind:
     scenario = result.inputs.scenario
     found = _told(case, scenario.title or scenario.name, frontier, laws, grid)
     return replace(
-        found, story=" ".join(story(result)), stands_on=register(result), knows=_knows(scenario)
-    )
+        found, story=" ".join(story(result)), stands_on=register(result), knows=_knows(scenario),
+        known=tuple((p.label, tuple(p.columns)) for p in result.groups.placed),
+    )  # fmt: skip
 
 
 def _knows(scenario: Scenario) -> Json:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -152,12 +153,38 @@ def _safe(held: Json) -> str:
 # -- the picture -----------------------------------------------------------------------------------
 
 
+# The rule of a card, as cards.py writes it, and the words of the page for it.
+_RULES = (
+    ("and", "rule_and"),
+    ("or", "rule_or"),
+    ("rows", "rule_differs"),
+    ("count", "rule_count"),
+    (r"probability: (?P<p>\w+)", "rule_with"),
+    (r"probability: (?P<p>\w+), if (?P<if>.+)", "rule_if"),
+    (r"one-over: of (?P<of>\w+)", "rule_one_over"),
+    (r"unique: of (?P<of>\w+)", "rule_unique"),
+    (r"unique: of (?P<of>\w+), stays (?P<stays>\w+)", "rule_stays"),
+)
+
+
+def _in_words(card: Card, words: Mapping[str, str]) -> Card:
+    """The card with its rule in words."""
+    text, _, where = card.rule.partition(", if ")
+    for tried, rest in ((card.rule, ""), (text, where)):
+        for pattern, key in _RULES:
+            if found := re.fullmatch(pattern, tried):
+                rule = words[key].format(**found.groupdict())
+                rule = words["rule_where"].format(rule=rule, **{"if": rest}) if rest else rule
+                return replace(card, rule=rule)
+    return card
+
+
 def _drawn(attack: Attack, held: Mapping[str, Json]) -> Json:
     """Places of the cards and the arrows between them; the page draws the rest itself."""
     if held["left_out"]:
         attack = part_of(attack, {n["name"] for n in held["nodes"]})
     drawn = folded(attack, cards(attack), edges(attack))
-    shown, links = drawn.cards, drawn.edges
+    shown, links = [_in_words(c, held["words"]) for c in drawn.cards], drawn.edges
     if len(shown) > MOST_DRAWN:
         raise TooLarge(
             f"{attack.name} has {len(shown):,} nodes, and a picture of more than {MOST_DRAWN} says "
