@@ -1,6 +1,8 @@
-"""What the benchmarks share: where the real tables are, and how a second is measured."""
+"""What the benchmarks share: where the real tables are, how a second is measured, and how
+results are kept."""
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -15,3 +17,9 @@ def best(work, times=3):
         result = work()
         seconds.append(time.process_time() - start)
     return min(seconds), result
+
+
+def keep(path, title, doc, text):
+    """The page of results, written where `--keep` is said."""
+    if "--keep" in sys.argv:
+        path.write_text(f"# {title}\n\n{doc.strip()}\n\n{text}\n", encoding="utf-8")

@@ -15,13 +15,13 @@ turned out to be, half a person added to both.  Of 16 runs a right interval hold
 100.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import reidbn as rb
+from benchmarks import keep
 from benchmarks.drawn_populations import LAWS, SAMPLES, N
 from reidbn.attack import Known, Knows, Scenario
 
@@ -84,10 +84,7 @@ def main():
                     f"{of['width'].median():.2f} | {ends} |"
                 )
                 print(lines[-1], flush=True)
-    if "--keep" in sys.argv:
-        text = "\n".join(lines)
-        head = f"# Populations drawn from known laws, assessed\n\n{__doc__.strip()}\n\n"
-        RESULTS.write_text(f"{head}{text}\n", encoding="utf-8")
+    keep(RESULTS, "Populations drawn from known laws, assessed", __doc__, "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
+from benchmarks import keep
+
 RESULTS = Path(__file__).parent / "results" / "contingency.md"
 PLACE = Path(tempfile.gettempdir()) / f"reidbn-bench-{os.getuid()}"
 FILE = PLACE / "ten_million.parquet"
@@ -180,10 +182,7 @@ def main():
             f"| {name} | {float(wall):.2f} | {float(cpu):.2f} | {float(most):.0f} | {shown} |"
         )
         print(lines[-1], flush=True)
-    if "--keep" in sys.argv:
-        RESULTS.parent.mkdir(exist_ok=True)
-        text = "\n".join(lines)
-        RESULTS.write_text(f"# Contingency\n\n{__doc__.strip()}\n\n{text}\n")
+    keep(RESULTS, "Contingency", __doc__, "\n".join(lines))
 
 
 if __name__ == "__main__":

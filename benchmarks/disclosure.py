@@ -23,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 import reidbn as rb
-from benchmarks import DATA
+from benchmarks import DATA, keep
 
 RESULTS = Path(__file__).parent / "results" / "disclosure.md"
 ADULT = "gender age race marital_status education native_country work_class salary occupation"
@@ -153,9 +153,7 @@ def main():
         print(lines[-1], flush=True)
     text = "\n".join(lines)
     print(f"\n{text}")
-    if "--keep" in sys.argv:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(f"# Attribute disclosure\n\n{__doc__.strip()}\n\n{text}\n")
+    keep(RESULTS, "Attribute disclosure", __doc__, text)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,12 @@ estimates over the truth, half a row of the table added to both.  Of 40 runs a r
 34 or more, 99 times in 100.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
 from scipy.special import ndtr
 
+from benchmarks import keep
 from reidbn import population
 from reidbn.microdata import People
 from reidbn.theory import seat_people
@@ -101,10 +101,7 @@ def main():
             lines.append(f"| {law} | {n / N:.0%} | {len(off)} | {held:.0%} | {above} | {below} | "
                          f"{ends} |")  # fmt: skip
             print(lines[-1], flush=True)
-    if "--keep" in sys.argv:
-        text = "\n".join(lines)
-        head = f"# Populations drawn from known laws\n\n{__doc__.strip()}\n\n"
-        RESULTS.write_text(f"{head}{text}\n", encoding="utf-8")
+    keep(RESULTS, "Populations drawn from known laws", __doc__, "\n".join(lines))
 
 
 if __name__ == "__main__":

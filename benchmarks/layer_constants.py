@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import DATA
+from benchmarks import DATA, keep
 from benchmarks.real_populations import tables
 from reidbn import population
 from reidbn.microdata import read_table
@@ -157,9 +157,7 @@ def main():
             ("fitted on these", found[half]))]  # fmt: skip
     text = "\n".join(lines)
     print(text)
-    if "--keep" in sys.argv:
-        head = f"# Constants of the calibration, tables held back\n\n{__doc__.strip()}\n\n"
-        RESULTS.write_text(f"{head}{text}\n", encoding="utf-8")
+    keep(RESULTS, "Constants of the calibration, tables held back", __doc__, text)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,12 @@ the truth, half a row of the table added to both.  The width c of the interval w
 draws of most of these kinds; log-linear has no interval.
 """
 
-import sys
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks import keep
 from reidbn import population
 from reidbn.microdata import People
 
@@ -82,9 +82,7 @@ def main():
         )
     text = "\n".join(lines)
     print(text)
-    if "--keep" in sys.argv:
-        head = f"# Values that one person has\n\n{__doc__.strip()}\n\n"
-        RESULTS.write_text(f"{head}{text}\n", encoding="utf-8")
+    keep(RESULTS, "Values that one person has", __doc__, text)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ size by SciPy, as a yardstick.  ATUS-CPS: 40,000 people, 12 attributes, 4,096 su
 included.
 """
 
-import sys
 import time
 from pathlib import Path
 
@@ -21,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import digamma, zeta
 
-from benchmarks import DATA
+from benchmarks import DATA, keep
 from reidbn import population
 from reidbn.microdata import People
 
@@ -116,9 +115,7 @@ def main():
     for row in rows():
         lines.append("| " + " | ".join(row) + " |")
         print(lines[-1], flush=True)
-    if "--keep" in sys.argv:
-        text = f"# Population uniqueness: speed\n\n{__doc__.strip()}\n\n" + "\n".join(lines) + "\n"
-        RESULTS.write_text(text, encoding="utf-8")
+    keep(RESULTS, "Population uniqueness: speed", __doc__, "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.stats import binom
 
-from benchmarks import DATA
+from benchmarks import DATA, keep
 from reidbn import population
 from reidbn.errors import ReidbnError
 from reidbn.microdata import read_table
@@ -381,9 +381,7 @@ def main():
     frame, of = cases("--quick" in sys.argv, part)
     text = page(*left_out(frame), of)
     print(text)
-    if "--keep" in sys.argv:
-        head = f"# Population uniqueness on real tables\n\n{__doc__.strip()}\n\n"
-        RESULTS.write_text(f"{head}{text}\n", encoding="utf-8")
+    keep(RESULTS, "Population uniqueness on real tables", __doc__, text)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import DATA
+from benchmarks import DATA, keep
 
 RESULTS = Path(__file__).parent / "results" / "subsets.md"
 ADULT_SIZES = (2, 72, 5, 7, 16, 41, 7, 2, 14)
@@ -263,9 +263,7 @@ def main():
         lines.append(row(table, what, bar, found, base))
         print(lines[-1], flush=True)
     text = "\n".join(lines)
-    if "--keep" in sys.argv:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(f"# All subsets\n\n{__doc__.strip()}\n\n{text}\n")
+    keep(RESULTS, "All subsets", __doc__, text)
 
 
 if __name__ == "__main__":

@@ -14,14 +14,13 @@ rule, with its own Pitman, Zayatz and SNB) was ten times too low in 19 of 282 ca
 was 1.45, 0.42 and 0.05, with 33, 78 and 94 of 94 within 2x.
 """
 
-import sys
 from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from benchmarks import DATA
+from benchmarks import DATA, keep
 from reidbn import population
 from reidbn.errors import UsageError
 from reidbn.microdata import People
@@ -239,9 +238,9 @@ def main():
     }  # fmt: skip
     text = "\n\n".join(f"## {title}\n\n" + "\n".join(lines) for title, lines in sections.items())
     print(text)
-    if "--keep" in sys.argv:
-        head = f"# Population uniqueness on real tables\n\n{__doc__.strip()}\n\n"
-        RESULTS.write_text(f"{head}{len(frame):,} cases.\n\n{text}\n", encoding="utf-8")
+    keep(
+        RESULTS, "Population uniqueness on real tables", __doc__, f"{len(frame):,} cases.\n\n{text}"
+    )
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 import reidbn as rb
-from benchmarks import DATA, drawn_populations
+from benchmarks import DATA, drawn_populations, keep
 from benchmarks.drawn_populations import LAWS
 from benchmarks.real_populations import tables
 from benchmarks.weighted_populations import DESIGNS
@@ -276,9 +276,7 @@ def main():
         if fits := [r for r in rows if "truth" in r]:
             text += f"\n{OF_FITS}\n\n{page_of_fits(pd.DataFrame(fits))}\n"
     print(text)
-    if "--keep" in sys.argv:
-        head = f"# Tables with survey weights, assessed\n\n{__doc__.strip()}\n"
-        RESULTS.write_text(f"{head}{text}", encoding="utf-8")
+    keep(RESULTS, "Tables with survey weights, assessed", __doc__, text.strip("\n"))
 
 
 if __name__ == "__main__":

@@ -15,13 +15,13 @@ of the table added to both; unique, match: mean over runs of what is said of the
 is so, P(unique in the population) of its unique people and 1/F of all; Brier: of the former, by person.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import reidbn as rb
+from benchmarks import keep
 from benchmarks.drawn_populations import LAWS, N
 from reidbn import population
 
@@ -100,10 +100,7 @@ def main():
                          f"{of['brier'].mean():.4f}"]  # fmt: skip
                 lines.append(f"| {' | '.join(map(str, cells))} |")
                 print(lines[-1], flush=True)
-    if "--keep" in sys.argv:
-        text = "\n".join(lines)
-        head = f"# Samples with survey weights\n\n{__doc__.strip()}\n\n"
-        RESULTS.write_text(f"{head}{text}\n", encoding="utf-8")
+    keep(RESULTS, "Samples with survey weights", __doc__, "\n".join(lines))
 
 
 if __name__ == "__main__":
