@@ -169,12 +169,18 @@ def _not_looked_at(plan: ReleasePlan, telling: Telling) -> list[str]:
 
 
 def _what_to_do(plan: ReleasePlan, *, custodian: bool) -> Shown:
-    """Levels, each with its commonest value; outwards one that enough people have."""
+    """Levels, each with a value that it changes; outwards one that enough people have there."""
     rows, released = [], plan.apply().before_emptying
+    read = released.as_read
     for j, (name, level) in enumerate(plan.best.levels.items()):
-        held = np.bincount(released.table[:, j])
-        such = f", such as {released.column(name).labels[held.argmax()]}"
-        such = such if custodian or held.max() >= BASE else ""
+        labels, was = released.column(name).labels, read.column(name).labels
+        pairs, held = np.unique(
+            np.stack([read.table[:, j], released.table[:, j]]), axis=1, return_counts=True
+        )
+        changed = [(int(n), was[a], labels[b]) for (a, b), n in zip(pairs.T, held, strict=True)
+                   if str(was[a]) != str(labels[b]) and (custodian or n >= BASE)]  # fmt: skip
+        _, before, after = max(changed, key=lambda one: one[0], default=(0, "", ""))
+        such = f", such as {before} -> {after}" if changed else ""
         done = f"level {level} of {plan.highest[name]}{such}" if level else "as it is"
         rows.append([name, "dropped" if name in plan.best.dropped else done])
     return Shown("Every column, as it is released", ["column", "released"], rows)
@@ -276,7 +282,7 @@ def front_figure(plan: ReleasePlan) -> Figure:
             values = [first.shown(v) for v in some[str(first)]]
             axes.plot(some["loss"], values, "o", color=colour)
     chosen = plan.best
-    axes.annotate("the plan", (chosen.loss, chosen.after[str(first)]), xytext=(8, 8),
+    axes.annotate("the plan", (chosen.loss, chosen.after[str(first)]), xytext=(-7, 7), ha="right",
                   textcoords="offset points", fontsize=8)  # fmt: skip
     axes.plot([chosen.loss], [chosen.after[str(first)]], "o", color=BLUE, markersize=9,
               fillstyle="none")  # fmt: skip

@@ -16,6 +16,7 @@ from reidbn.report.style import (
     SERIES,
     WIDE,
     blank,
+    measured_in,
     names_on_lines,
     said_below,
     starred,
@@ -100,7 +101,7 @@ def told_bars(tornado: Tornado, ends: Ends, here: tuple[float, float] | None) ->
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.use_sticky_edges = False
     axes.margins(x=0.14)
-    axes.set_xlabel(f"{tornado.statistic} of {tornado.question}")
+    measured_in(axes, f"{tornado.statistic} of {tornado.question}")
     titled(axes, f"{tornado.attack}: if this assumption changes", pad=16)
     said = f"blue: low end of the range, orange: high end; grey: as it is{stars(rows)}"
     said_below(axes, f"Somewhere within a bar lies the {tornado.statistic}.\n{said}")

@@ -75,7 +75,10 @@ def blank(width: float, height: float, columns: int = 1) -> tuple[Figure, list[A
 
     with rc_context(STYLE):
         made = _shown_in_notebooks()(figsize=(width, height), layout="constrained")
-        return made, [made.add_subplot(1, columns, i + 1) for i in range(columns)]
+        every = [made.add_subplot(1, columns, i + 1) for i in range(columns)]
+        for axes in every:  # 0.0025 and its neighbours stand apart
+            axes.locator_params(axis="x", nbins=6)
+        return made, every
 
 
 def ramp(number: int) -> list[Any]:
@@ -102,13 +105,17 @@ def end_labels(axes: Axes, named: Sequence[tuple[str, float, Any]]) -> None:
 def names_on_lines(axes: Axes, lines: Sequence[tuple[str, Array, Array, Any]]) -> None:
     """Every name above its line, where it is furthest from the others: name, x, y, colour.
 
-    Not far out along the floor, where a line that has fallen says nothing.
+    Not far out along the floor, where a line that has fallen says nothing, and beside upright lines
+    where there is room.
     """
     axes.get_xlim(), axes.get_ylim()  # settles limits that follow the data
     there, grid = axes.transScale + axes.transLimits, np.linspace(0.0, 1.0, 201)
     drawn = [there.transform(np.column_stack([x, y])) for _, x, y, _ in lines]
     heights = [np.interp(grid, at[:, 0], at[:, 1]) for at in drawn]
     taken: list[tuple[float, float, float]] = []
+    ends = [np.asarray(line.get_xdata(), dtype=float) for line in axes.lines]
+    uprights = [float(there.transform((x[0], 0.0))[0]) for x in ends
+                if len(x) == 2 and x[0] == x[1]]  # fmt: skip
     for i, (name, _, _, colour) in enumerate(lines):
         wide, best = 0.024 * max(map(len, name.splitlines())), (-np.inf, 0.0, 0.0)
         fallen = float(grid[np.flatnonzero(heights[i] > heights[i].min() + 0.01).max(initial=0)])
@@ -120,6 +127,7 @@ def names_on_lines(axes: Axes, lines: Sequence[tuple[str, Array, Array, Any]]) -
             gaps += [abs(y - v) - 0.05 for u, v, w in taken if x < u + w and u < x + wide]
             slope = float(np.ptp(heights[i][over])) + max(0.0, y - 0.96)
             far = 0.1 * max(0.0, float(x) - fallen)
+            far += 0.1 * any(x - 0.01 <= at <= x + wide for at in uprights)
             best = max(best, (min([0.12, *gaps]) - slope - far, float(x), y))
         taken.append((best[1], best[2], wide))
         axes.annotate(name, best[1:], xycoords="axes fraction", fontsize=8.5, color=colour,
@@ -129,7 +137,19 @@ def names_on_lines(axes: Axes, lines: Sequence[tuple[str, Array, Array, Any]]) -
 def said_below(axes: Axes, text: str) -> None:
     """What colours mean, in one line under the picture."""
     figure: Any = axes.figure
-    figure.supxlabel(text, x=0.01, ha="left", fontsize=8, color=INK)
+    lines = [line for part in text.splitlines() for line in wrap(part, _letters(axes))]
+    figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=8, color=INK)
+
+
+def measured_in(axes: Axes, text: str) -> None:
+    """What stands along the axis below, in as many lines as the picture's width asks for."""
+    axes.set_xlabel("\n".join(wrap(text, _letters(axes) - 14)))
+
+
+def _letters(axes: Axes) -> int:
+    """How many letters of a line fit the width of a picture."""
+    figure: Any = axes.figure
+    return int(16 * figure.get_figwidth())
 
 
 def used_by(axes: Axes, levels: Sequence[float], users: Mapping[float, str]) -> None:

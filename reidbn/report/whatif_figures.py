@@ -23,6 +23,7 @@ from reidbn.report.style import (
     WIDE,
     blank,
     end_labels,
+    measured_in,
     ramp,
     said_below,
     save,
@@ -66,9 +67,10 @@ def draw_tornado(tornado: Tornado, path: str | Path | None = None, *, most: int 
     axes.set_ylim(-0.6, len(bars) - 0.4)
     axes.set_xlim(*reach)
     of = "" if tornado.subjects == 1 else f"{tornado.statistic} of "
-    axes.set_xlabel(f"{of}{tornado.question}; line: as it is, {tornado.answer:.4g}")
+    measured_in(axes, f"{of}{tornado.question}")
     titled(axes, f"{tornado.attack}: if this assumption changes", pad=16)
-    said_below(axes, f"blue: low end of the range, orange: high end{stars(bars)}")
+    said = f"blue: low end of the range, orange: high end; line: as it is, {tornado.answer:.4g}"
+    said_below(axes, f"{said}{stars(bars)}")
     return save(figure, path, of_people=tornado.subjects > 1)
 
 
