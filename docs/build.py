@@ -63,6 +63,8 @@ code { font-size: .9em } table { border-collapse: collapse;
   pre { white-space: pre-wrap } th, td { font-size: .8rem; padding-right: .5rem }
   td code, td a { overflow-wrap: anywhere }
   .to-menu { display: inline-block; margin-top: 1rem } }
+body:has(.alone) { display: block; max-width: 54rem; margin: 0 auto }
+.alone pre { white-space: pre-wrap; overflow-wrap: anywhere }
 @media print { nav, .to-menu { display: none } body { display: block } }
 """
 
@@ -247,7 +249,7 @@ ON_THE_STICK = """# A class of ninety minutes: what is on this stick
 
 | file | minute |
 |---|---|
-| [breakfast.html](breakfast.html), the page that answers | 10 to 25 |
+| [breakfast.html](breakfast.html#predict=yes), the page that answers; hidden at first | 10 to 25 |
 | [cards.html](cards.html), to print on A4 and cut | 25 to 45 |
 | [adversary-routes.html](adversary-routes.html), the attack of the table | 45 to 85 |
 | [report.html](report.html), the report on 2,000 made-up patients | 70 to 90 |
@@ -266,7 +268,8 @@ def stick(folder: Path) -> Path:
     site.add("index.html", f"{ON_THE_STICK}{lessons}\n{text}")
     title, body = site.bodies["index.html"]
     made = folder / "index.html"
-    made.write_text(_framed(title, f"<main>\n{body}</main>\n"), encoding="utf-8", newline="\n")
+    page = _framed(title, f'<main class="alone">\n{body}</main>\n')
+    made.write_text(page, encoding="utf-8", newline="\n")
     return made
 
 
@@ -279,7 +282,8 @@ def _lesson(source: Path, place: Path, back: str, said: str) -> None:
 
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--class"]:
-        print(stick(Path(arguments[1])))
+        made = stick(Path(arguments[1]))
+        print(f"{made}: copy {made.parent}/ to a USB stick and open {made.name} there")
         return 0
     folder = Path(arguments[0]) if arguments else ROOT / "site"
     problems = build(folder)

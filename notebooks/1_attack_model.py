@@ -2,7 +2,7 @@
 # # Will the neighbour find my line? What an attack model is
 #
 # A café's loyalty-card list leaks: no names, but age band, usual order, and a year of shopping.
-# Your neighbour heard you order this morning. How likely is it that they find *your* line?
+# Your neighbour may have heard you order this morning. How likely is it that they find *your* line?
 #
 # A feeling ("unlikely", "1 in k") is not an answer that anybody can check. An **attack model** is:
 # it says what would have to happen, step by step, with a number and a source for each step. This
@@ -36,9 +36,9 @@ assert len(attack.assumptions) == 4
 # %% [markdown]
 # ## Predict
 #
-# Four things have to happen: you were at the café (one half), were overheard (one in five), are on
-# the list (one half), and the right one of five lines is picked. Say a number before you go on, and
-# then another one: the same, if you *know* that you were overheard.
+# Four things have to happen: you were at the café (one half), were overheard there (one in five of
+# such mornings), are on the list (one half), and the right one of five lines is picked. Say a
+# number before you go on, and then another one: the same, if you *know* that you were overheard.
 
 # %%
 guess, guess_if_overheard = 0.05, 0.2  # yours
@@ -54,8 +54,9 @@ answer = rb.ask(attack, "identified=yes")
 answer
 
 # %% [markdown]
-# All four things must happen, and they happen independently, so this one can be done by hand:
-# at the café, overheard, on the list, and right with one of five guesses.
+# All four things must happen, so this one can be done by hand: at the café, overheard *if* you were
+# there (nobody overhears who is elsewhere), on the list, and right with one of five guesses. The
+# second number is a chance given the first, and the other two hang on nothing: multiply.
 
 # %%
 by_hand = 0.5 * 0.2 * 0.5 * (1 / 5)

@@ -26,6 +26,7 @@ from reidbn.release.writing import write_text
 from reidbn.report.page import ending
 
 A_PAGE = 8
+_NOBODY = "Nobody wrote this one"
 MOST_BLANK = 1_000
 _TYPES = FRAMEWORKS["linddun"][1]
 # Each threat type in a line, and a colour that differs in print without colours by its number.
@@ -112,7 +113,7 @@ def _cards(attack: Attack) -> Iterator[ThreatCard]:
             continue
         needs, leads = told(above.get(node.name, ())), told(below.get(node.name, ()))
         numbers = drawn[node.name].numbers[:1] if node.name in drawn else ()
-        numbers = tuple(re.sub(r"= (0\.\d{5,})", _about, number) for number in numbers)
+        numbers = tuple(re.sub(r"= (0\.\d+)", _about, number) for number in numbers)
         yield ThreatCard(
             threat=types[0],
             also=types[1:],
@@ -120,16 +121,17 @@ def _cards(attack: Attack) -> Iterator[ThreatCard]:
             story=_first_sentence(attack.story),
             happens=_story(node.story or node.name),
             first="Can it happen here? "
-            + (f"It needs: {needs}." if needs else "What would have to be so?"),
+            + (f"It depends on: {needs}." if needs else "What would have to be so?"),
             second="If it does, is that a problem, and for whom?"
-            + (f" It leads to: {leads}." if leads else ""),
+            + (f" What depends on it: {leads}." if leads else ""),
             foot=f"{attack.name}: {node.name}" + (f", {', '.join(numbers)}" if numbers else ""),
         )
 
 
 def _about(found: re.Match[str]) -> str:
-    """A number that nobody could say aloud, in three digits."""
-    return f"= about {float(found[1]):.3g}"
+    """A chance as somebody would say it: in percent, in three digits."""
+    percent = f"{100 * float(found[1]):.3g} %"
+    return f"= {percent}" if float(percent[:-2]) == 100 * float(found[1]) else f"= about {percent}"
 
 
 def _first_sentence(text: str) -> str:
@@ -144,7 +146,7 @@ def _story(text: str) -> str:
 
 def _unwritten(name: str) -> ThreatCard:
     return ThreatCard(
-        name, (), "Nobody wrote this one", "", "______________________________",
+        name, (), _NOBODY, "", "______________________________",
         "Can it happen here? What would have to be so?",
         "If it does, is that a problem, and for whom? If you leave it out: why?",
         "no event of these models is about it",
@@ -169,6 +171,7 @@ body { margin: 0; font: 10pt/1.32 system-ui, sans-serif; color: #222; background
 .long { font-size: 8.6pt } .long ol { font-size: 7.8pt } .long .happens { font-size: 9pt }
 .full .story { font-size: 7.8pt } .full ol { font-size: 6.8pt } .full li { margin: 0 }
 .full .happens { font-size: 8pt }
+.types ul { margin: 1mm 0 0; padding-left: 4mm; font-size: 8.6pt } .types li { margin-bottom: .6mm }
 .line { border-bottom: .2mm solid #999; height: 7mm }
 h1, .how { max-width: 194mm; margin: 0 auto 4mm; padding: 0 3mm; box-sizing: border-box }
 @media print { h1, .how { display: none } }
@@ -183,8 +186,15 @@ LARGE, ROOM = 230, 350  # letters on a card in large print; at all with the mode
 
 
 def _page(found: list[ThreatCard], blank: int) -> str:
-    made = [_card(card) for card in found] + [_EMPTY] * blank
-    sheets = [made[i : i + A_PAGE] for i in range(0, len(made), A_PAGE)]
+    made = [_card(card) for card in found]
+    made += [_LIST] * (A_PAGE - len(made) % A_PAGE)  # the rest of the sheet, or one of its own
+    empty = [_EMPTY] * blank
+    sheets = [
+        cards[i : i + A_PAGE] for cards in (made, empty) for i in range(0, len(cards), A_PAGE)
+    ]
+    none = sum(card.title == _NOBODY for card in found)
+    title = f"Cards: {len(found) - none} threats to talk about"
+    also = f", and {none} types of which nobody wrote one" if none else ""
     body = "\n".join(
         '<section class="sheet">\n' + "\n".join(sheet) + "\n</section>" for sheet in sheets
     )
@@ -193,9 +203,11 @@ def _page(found: list[ThreatCard], blank: int) -> str:
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "style-src 'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Cards: {len(found)} threats to talk about</title><style>{_STYLE}</style></head>"
-        f'<body><main>\n<h1>Cards: {len(found)} threats to talk about</h1>\n<p class="how">'
-        f"Print on A4, single-sided, and cut along the dashed lines.</p>\n"
+        f"<title>{title}</title><style>{_STYLE}</style></head>"
+        f'<body><main>\n<h1>{title}{also}</h1>\n<p class="how">'
+        f"Print on A4, single-sided, cut along the dashed lines, and shuffle: they come sorted by "
+        f"their threat. After them come lists of the threat types and, on sheets of their own, "
+        f"{blank} empty cards.</p>\n"
         f"{body}\n</main></body></html>\n"
     )
 
@@ -220,10 +232,15 @@ def _card(card: ThreatCard) -> str:
     )
 
 
+_LIST = (
+    '<article class="card types"><h2 style="border-color: #222">The threat types (LINDDUN)</h2><ul>'
+    + "".join(f"<li><b>{name}:</b> {about}</li>" for name, (about, _) in _ABOUT.items())
+    + "</ul></article>"
+)
 _EMPTY = (
     '<article class="card"><h2 style="border-color: #999">Your own: ____________</h2>'
     '<p class="about">threat type · who does it</p><p class="happens">What happens:</p>'
-    '<div class="line"></div><p class="happens">It needs:</p><div class="line"></div>'
+    '<div class="line"></div><p class="happens">It depends on:</p><div class="line"></div>'
     '<p class="happens">How likely, from which source:</p><div class="line"></div>'
     '<p class="foot">without a source, write: assumption</p></article>'
 )
