@@ -4,32 +4,44 @@ A second stage, and a heuristic.  At a way to release, those who would have to g
 with some of their cells empty, and who is still over a limit then goes after all.  Who fits
 somebody is counted by what the emptied cells held (microdata/matching.py), so an emptied cell adds
 a row that fits others and takes none away: nobody who was safe without these people is over a limit
-with them.  "So many alike" counts rows that are written alike, as every verdict does.
+with them.  "So many alike" counts rows that are written alike, as every verdict does; too few who
+are alike on the other columns are joined by people whose own class can spare them.  What was
+emptied is then looked at again, cell by cell (exchange.py).
 
-The ways that are tried begin with the best one that empties nothing and go on to the ways one level
-finer or coarser, the one that loses least first.
+The ways that are tried begin with those that can lose least and with the best one that empties
+nothing, and go on to the ways one level finer or coarser.
+
+Who is written like too few has a cell emptied or goes, whatever else is done.  So that many cells
+at least, each the one of the person that loses least, bound what a way loses where "so many alike"
+is asked for; a search over these bounds says what no choice of cells can go below.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
+from functools import partial
+from heapq import heapify, heappop, heappush
 from itertools import combinations
 
 import numpy as np
 
-from reidbn.microdata.classes import class_ids
+from reidbn.microdata.classes import Ints
+from reidbn.plans.exchange import Steps, grown, trimmed
 from reidbn.plans.losses import Separable
 from reidbn.plans.nodes import TIE, Flags, Looked, Release
 from reidbn.plans.search import Certificate, Search
 from reidbn.plans.ways import Node
 from reidbn.progress import progress
 
-MOST_TRIED = 60
+MOST_TRIED = 30
 """Ways at which cells are emptied, at most."""
-MOST_TAKEN = 10 * MOST_TRIED
+MOST_TAKEN = 20 * MOST_TRIED
 """Ways that are gone through, those included that lose too much by their levels alone."""
+MOST_STARTS = 5
+"""Ways that can lose least from which the tries begin, of each kind."""
+CELLS_EACH = (1, 2, 4)
+"""Cells that may be emptied of everybody who is written like too few, of each kind of beginning."""
 UNKNOWN = 1e9  # stands before the loss of a way of which nothing better is known
 MOST_AT_ONCE = 3
 """Cells of one person that are emptied, at most."""
@@ -42,17 +54,16 @@ class Emptying:
     found: tuple[Looked, ...]
     """The ways at which the targets are kept so, each with cells emptied."""
     tried: int
+    lowest: float
+    """What every way loses at least, whatever cells are emptied."""
 
     @property
     def best(self) -> Looked | None:
         return min(self.found, key=lambda one: one.loss, default=None)
 
-    def certificate(self, of: Certificate, search: Search, least: float) -> Certificate:
-        """The certificate of the first stage, and what is known of the second: what a way loses
-        by its levels alone.
-        """
-        gap = max(least - float(search.bound.min()), 0.0)
-        return replace(of, gap=gap, tried=self.tried)
+    def certificate(self, of: Certificate, least: float) -> Certificate:
+        """The certificate of the first stage, and what is known of the second."""
+        return replace(of, gap=max(least - self.lowest, 0.0), tried=self.tried)
 
 
 def emptied(table: Release, search: Search, cells: int) -> Emptying:
@@ -60,13 +71,16 @@ def emptied(table: Release, search: Search, cells: int) -> Emptying:
     ways, least = table.ways, search.least
     top = tuple(n - 1 for n in ways.shape)
     start = ways.number(top if search.best is None else search.best.node)
-    queue, waiting = [(-1.0, start)], {start}
+    lowest, low = _lowest(table, search, cells)
+    queue = [(-1.0, start), *low]
+    heapify(queue)
+    waiting = {number for _, number in queue}
     found: list[Looked] = []
-    tried = 0
+    tried, steps = 0, Steps.for_people(len(table.people))
     for number in progress(_taken(queue, search), "emptying single cells", total=MOST_TAKEN):
         node, loss = ways.node(number), UNKNOWN + float(search.bound[number])
-        if search.bound[number] < least - TIE:
-            one, tried = at(table, node, cells), tried + 1
+        if max(search.bound[number], bounded(table, node, cells).loss) < least - TIE:
+            one, tried = at(table, node, cells, steps), tried + 1
             if one is not None and one.keeps:
                 found.append(one)
                 loss, least = one.loss, min(least, one.loss)
@@ -76,7 +90,39 @@ def emptied(table: Release, search: Search, cells: int) -> Emptying:
                 heappush(queue, (loss, other))
         if tried == MOST_TRIED:
             break
-    return Emptying(tuple(found), tried)
+    return Emptying(tuple(found), tried, lowest)
+
+
+def _lowest(table: Release, search: Search, cells: int) -> tuple[float, list[tuple[float, int]]]:
+    """What every way loses at least, and ways that lose least by that.
+
+    Some have few enough who are written like too few to empty several cells of each.
+    """
+    nests = all(option.nests for option in table.options)
+    lowest, found = float(search.bound.min()), dict[int, float]()
+    for each in CELLS_EACH if table.k else ():
+        look = partial(bounded, table, cells=cells // each)
+        bounds = Search(table.ways, look, nests, search.left)
+        proof = bounds.run()
+        if each == 1 and bounds.best is not None:
+            lowest = bounds.least - proof.gap
+        low = sorted((one.loss, number) for number, one in bounds.seen.items() if one.keeps)
+        found |= {number: loss for loss, number in low[:MOST_STARTS]}
+    return lowest, [(loss, number) for number, loss in found.items()]
+
+
+def bounded(table: Release, node: Node, cells: int) -> Looked:
+    """What a way loses at least, whatever cells are emptied and whoever goes."""
+    ways, everybody = table.ways, np.ones(len(table.people), dtype=bool)
+    assert isinstance(ways, Separable)  # noqa: S101 - others are refused
+    alone = table.sizes(node, everybody) < table.k
+    if int(alone.sum()) > cells + table.budget:
+        nests = all(option.nests for option in table.options)
+        return Looked(node, None, True, {}, finer_fail=nests)
+    each = ways.loss_of_each_cell(node, alone)[:, _can_be_emptied(table, node)]
+    gone = ways.loss_of_each_cell(node, alone).sum(axis=1, keepdims=True)
+    least = np.concatenate([each, gone], axis=1).min(axis=1)
+    return Looked(node, ~everybody, True, {}, ways.loss(node, ~everybody) + float(least.sum()))
 
 
 def _taken(queue: list[tuple[float, int]], search: Search) -> Iterator[int]:
@@ -97,43 +143,58 @@ def _beside(node: Node, top: Node) -> Iterator[Node]:
                 yield (*node[:j], other, *node[j + 1 :])
 
 
-def at(table: Release, node: Node, cells: int) -> Looked | None:
+def at(table: Release, node: Node, cells: int, steps: Steps) -> Looked | None:
     """A way to release where people who would be left out are taken back with cells emptied.
 
     None where it needs none emptied, or where values of the way match several others.
     """
-    everybody = len(table.people)
-    plain = table.but(budget=everybody - 1).look(node)
-    kept = ~plain.left_out if plain.left_out is not None else np.zeros(everybody, dtype=bool)
-    if kept.all() or not table.released(node, np.ones(everybody, dtype=bool)).is_partition:
-        return None
-    gone = np.zeros((everybody, len(node)), dtype=bool)
-    for pattern in _patterns(table, node):
-        more = _fitting(table, node, kept, gone, pattern, cells - int(gone[kept].sum()))
-        if more.any():
-            gone |= more[:, None] & pattern
-            kept |= more
-        if kept.all():
-            break
-    if not gone.any() or everybody - int(kept.sum()) > table.budget:
-        return Looked(node, None, False, {})
-    ways = table.ways
+    ways, everybody = table.ways, np.ones(len(table.people), dtype=bool)
     assert isinstance(ways, Separable)  # noqa: S101 - others are refused
-    loss = ways.loss(node, ~kept) + ways.loss_of_cells(node, gone)
-    return Looked(
-        node, ~kept, False, table.values(table.but(gone=gone).risks(node, kept)), loss, emptied=gone
-    )
+    plain = table.but(budget=len(everybody) - 1).look(node)
+    safe = ~plain.left_out if plain.left_out is not None else ~everybody
+    if safe.all() or not table.released(node, everybody).is_partition:
+        return None
+    choices: list[tuple[Flags, Flags] | None] = [_taken_back(table, node, safe, cells)]
+    if table.named:
+        allowed = _can_be_emptied(table, node)
+        starts = [everybody, safe] if safe.any() else [everybody]
+        choices += [grown(table, node, own, allowed, cells, steps) for own in starts]
+    best = Looked(node, None, False, {})
+    for kept, gone in (c for c in choices if c is not None):
+        if gone.any() and int((~kept).sum()) <= table.budget:
+            gone = trimmed(table, node, kept, gone, steps)
+            lost = ways.loss(node, ~kept) + ways.loss_of_cells(node, gone)
+            if lost < best.loss:
+                values = table.values(table.but(gone=gone).risks(node, kept))
+                best = Looked(node, ~kept, False, values, lost, emptied=gone)
+    return best
+
+
+def _taken_back(table: Release, node: Node, kept: Flags, cells: int) -> tuple[Flags, Flags]:
+    """Who is released, and which cells are emptied: those who are left out, group by group."""
+    kept, gone = kept.copy(), np.zeros((len(kept), len(node)), dtype=bool)
+    patterns = _patterns(table, node)
+    for joined in (False, True) if table.k else (False,):
+        for pattern in patterns:
+            if not kept.all():
+                left = cells - int(gone[kept].sum())
+                more = _fitting(table, node, kept, gone, pattern, left, joined=joined)
+                gone |= more[:, None] & pattern
+                kept |= more
+    return kept, gone
+
+
+def _can_be_emptied(table: Release, node: Node) -> Flags:
+    """Columns that are there, and are not to be kept."""
+    return np.array([o.levels[place] < o.ladder.levels and len(o.levels) > 1
+                     for o, place in zip(table.options, node, strict=True)])  # fmt: skip
 
 
 def _patterns(table: Release, node: Node) -> list[Flags]:
     """Columns that are emptied together, those that lose least first."""
     assert isinstance(table.ways, Separable)  # noqa: S101 - others are refused
-    some: list[int] = []
+    some = np.flatnonzero(_can_be_emptied(table, node)).tolist()
     each, people = np.eye(len(node), dtype=bool), len(table.people)
-    for j, option in enumerate(table.options):
-        is_there = option.levels[node[j]] < option.ladder.levels
-        if is_there and len(option.levels) > 1:  # what is to be kept is kept
-            some.append(j)
     lost = [table.ways.loss_of_cells(node, np.tile(own, (people, 1))) for own in each]
     found: list[Flags] = [
         np.asarray(each[list(own)].any(axis=0))
@@ -144,12 +205,15 @@ def _patterns(table: Release, node: Node) -> list[Flags]:
 
 
 def _fitting(
-    table: Release, node: Node, kept: Flags, gone: Flags, pattern: Flags, cells: int
-) -> Flags:
-    """Of those who are left out, who can be released with these cells emptied."""
-    joins = bool(gone.any())  # who is alone may be like somebody who was taken back before
-    some = _in_groups(table, node, ~kept, pattern, cells // int(pattern.sum()), 1 if joins else 2)
-    while some.any():
+    table: Release, node: Node, kept: Flags, gone: Flags, pattern: Flags, cells: int, *,
+    joined: bool,
+) -> Flags:  # fmt: skip
+    """Of those who are left out, who can be released with these cells emptied.
+
+    If `joined`, with people who are in and whose class can spare them, whose cells go, too.
+    """
+    some = _in_groups(table, node, kept, gone, pattern, cells // int(pattern.sum()), joined=joined)
+    while (some & ~kept).any():
         own = gone | (some[:, None] & pattern)
         both = kept | some
         risks = table.but(gone=own).risks(node, both)
@@ -172,22 +236,40 @@ def _fitting(
 
 
 def _in_groups(
-    table: Release, node: Node, left_out: Flags, pattern: Flags, most: int, fewest: int
+    table: Release, node: Node, kept: Flags, gone: Flags, pattern: Flags, most: int, *, joined: bool
 ) -> Flags:
-    """Those who are alike on the other columns: whole groups, the largest first, at most so many
-    people, in groups of at least `fewest`.
+    """Those who are left out and alike on the other columns: whole groups, the largest first, at
+    most so many people; if `joined`, with as many who can be spared as it takes to be enough.
     """
-    who = np.flatnonzero(left_out)
-    others = np.flatnonzero(~pattern).tolist()
-    codes = np.stack(
-        [table.options[j].codes[node[j]][table.people.table[who, j]] for j in others], axis=1
-    ) if others else np.zeros((who.size, 0), dtype=np.int32)  # fmt: skip
-    ids, count = class_ids(
-        np.asfortranarray(codes), [int(table.options[j].codes[node[j]].max()) + 1 for j in others]
-    )
-    sizes = np.bincount(ids, minlength=count)
-    order = np.argsort(-sizes, kind="stable")
-    fits = (np.cumsum(sizes[order]) <= most) & (sizes[order] >= fewest)
-    found = np.zeros(len(left_out), dtype=bool)
-    found[who[np.isin(ids, order[fits])]] = True
+    spare = _spared(table, node, kept, gone) if joined else np.zeros(len(kept), dtype=bool)
+    who = np.flatnonzero(~kept | spare)
+    is_out, taken = ~kept[who], np.zeros(len(kept), dtype=bool)
+    ids, count = table.classes(node, who, ~pattern)
+    out = np.bincount(ids[is_out], minlength=count)
+    need = np.maximum(table.k - out, 0) * joined
+    joins = np.zeros(len(who), dtype=bool)
+    joins[~is_out] = _place(ids[~is_out]) < need[ids[~is_out]]
+    sizes = np.bincount(ids[is_out | joins], minlength=count)
+    order = np.lexsort((-sizes, need))
+    alone = 1 if gone.any() else 2  # who is alone may be like somebody who was taken back before
+    fits = (np.cumsum(sizes[order]) <= most) & (sizes[order] >= (table.k if joined else alone))
+    chosen = order[fits & (out[order] > 0)]
+    taken[who[np.isin(ids, chosen) & (is_out | joins)]] = True
+    return taken
+
+
+def _spared(table: Release, node: Node, kept: Flags, gone: Flags) -> Flags:
+    """People with all their cells who are more than it takes to be enough in their class."""
+    who = np.flatnonzero(kept & ~gone.any(axis=1))
+    found = np.zeros(len(kept), dtype=bool)
+    found[who[_place(table.classes(node, who)[0]) >= table.k]] = True
     return found
+
+
+def _place(ids: Ints) -> Ints:
+    """Of each the place within its class, from 0."""
+    order = np.argsort(ids, kind="stable")
+    sizes = np.bincount(ids)
+    place = np.empty(len(ids), dtype=np.int64)
+    place[order] = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return place

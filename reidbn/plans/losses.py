@@ -83,11 +83,14 @@ class Separable(Ways):
 
     def loss_of_cells(self, node: Node, gone: Flags) -> float:
         """What emptying these cells (people x columns) adds."""
-        more = 0.0
-        for j, place in enumerate(node):
-            codes = self.table[gone[:, j], j]
-            more += float((self.tops[j] - self.cells[j][place])[codes].sum())
-        return more / self.people
+        some = np.flatnonzero(gone.any(axis=1))
+        return float((self.loss_of_each_cell(node, some) * gone[some]).sum())
+
+    def loss_of_each_cell(self, node: Node, who: NDArray[Any]) -> Array:
+        """What emptying each cell of these people adds: people x columns."""
+        more = [(self.tops[j] - self.cells[j][place])[self.table[who, j]]
+                for j, place in enumerate(node)]  # fmt: skip
+        return np.stack(more, axis=1) / self.people
 
     def at_least(self, node: Node, forced: Flags, more: int) -> float:
         if not more:

@@ -26,7 +26,7 @@ from reidbn.microdata.generalise import empty_cells, released_at
 from reidbn.microdata.rows import DistinctRows, distinct_rows
 from reidbn.microdata.table import People
 from reidbn.plans.rising import Bounds, Direction, bounds_of
-from reidbn.plans.targets import MEAN_GUESS, SLACK, Array, Target
+from reidbn.plans.targets import ALIKE, MEAN_GUESS, SLACK, Array, Target
 from reidbn.plans.ways import Node, Option, Ways, sizes_at
 
 Flags = NDArray[np.bool_]
@@ -241,10 +241,23 @@ class Release:
             if t.on_secret:
                 found[t.key] = secret_risk(self.people, self._codes(node, kept), kept, t)
             elif t.on_classes and t.key not in found:
-                found[t.key] = 1.0 / self._sizes(node, kept)
+                found[t.key] = 1.0 / self.sizes(node, kept)
         return found
 
-    def _codes(self, node: Node, kept: Flags) -> Codes:
+    @cached_property
+    def k(self) -> int:
+        """How many have to be written alike; 0 where that is not asked for."""
+        sizes = np.arange(1, len(self.people) + 1)
+        alike = [t for t in self.targets if t.key[1] == ALIKE and t.is_of_everybody]
+        return max((int(t.beyond(1.0 / sizes).sum()) + 1 for t in alike), default=0)
+
+    def classes(self, node: Node, who: Any, on: Any = slice(None)) -> tuple[Ints, int]:
+        """Of these people the class on some columns where no cell is emptied, and their number."""
+        codes = np.asfortranarray(self._codes(node, who)[:, on])
+        top = np.array([int(o.codes[i].max()) + 1 for o, i in zip(self.options, node, strict=True)])
+        return class_ids(codes, top[on].tolist())
+
+    def _codes(self, node: Node, kept: Any) -> Codes:
         """What is written of everybody who is kept, where no cell is emptied."""
         return np.stack([o.codes[i][self.people.table[kept, j]]
                          for j, (o, i) in enumerate(zip(self.options, node, strict=True))],
@@ -303,7 +316,7 @@ class Release:
                 found[t] = t.value(self.bases[t.under].risk(t.measure))
         return found
 
-    def _sizes(self, node: Node, kept: Flags) -> Ints:
+    def sizes(self, node: Node, kept: Flags) -> Ints:
         """How many are written alike; empty cells are alike."""
         if self.gone is not None:
             own = [np.where(self.gone[kept, j], o.codes[i].max() + 1,

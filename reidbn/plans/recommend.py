@@ -115,7 +115,7 @@ def recommend(
             if some.best is not None and (best is None or some.best.loss < best.loss - TIE):
                 best = some.best
             if best is not None:
-                certificate = some.certificate(certificate, search, best.loss)
+                certificate = some.certificate(certificate, best.loss)
     if best is None:
         raise DataError(_nothing_found(table, certificate))
     also = () if some is None else tuple(one for one in some.found if one is not best)

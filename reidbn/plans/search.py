@@ -122,6 +122,13 @@ class Search:
         """Whether the time is up."""
         return self.seconds is not None and time.monotonic() - self.start > self.seconds
 
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left; None: as many as it takes."""
+        if self.seconds is None:
+            return None
+        return max(self.seconds - (time.monotonic() - self.start), 0.0)
+
     def _climb(self, number: int) -> None:
         """Halve the way from a node to the coarsest one."""
         path = self._path(number)

@@ -98,6 +98,16 @@ class Target:
             return not is_above(self.value(risk), self.limit)
         return not self.beyond(risk).any()
 
+    def excess(self, risk: Array) -> float:
+        """How far people are beyond it in all; 0 where it is met."""
+        if self.is_met(risk):
+            return 0.0
+        if self.what in ("mean", MEAN_GUESS):
+            return len(risk) * (self.value(risk) - self.limit)
+        limit = self.at if self.what == "above" else self.limit
+        over = np.sort(risk[self.beyond(risk)])
+        return float((over[: len(over) - self.spared(len(risk))] - limit).sum())
+
     def spared(self, people: int) -> int:
         """How many of so many people may be beyond it."""
         share = {"quantile": 1 - self.at, "above": self.limit}.get(self.what, 0.0)
