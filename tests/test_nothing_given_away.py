@@ -21,6 +21,7 @@ from reidbn.report import (
     EDGES,
     LEVELS,
     Telling,
+    alike_in_bands,
     information_lost,
     large_enough,
     report,
@@ -174,6 +175,21 @@ def test_how_many_fail_in_a_coarser_table_does_not_leave_the_house(result):
     shown = next(s for s in found.sections if s.title == "What would change this").shown[0].rows
     assert not [row for row in shown if row[0].startswith("without")]  # it has 11 people, or not
     assert "is enough" not in str(found.answers)
+
+
+def test_a_page_tells_its_classes_as_they_were_audited():
+    """Its bands and verdict were counted at cutoffs that the audit pools: of tables of 20 to 29
+    people with nobody under 4 alike that gave away one of ten marks."""
+    same = defaultdict(set)
+    for sizes in (f for n in range(20, 24) for f in partitions(n) if min(f) >= 4):
+        each = np.repeat(sizes, sizes)
+        classes = audited(Alike(each, nobody=3)).classes
+        said = Telling(classes=(classes,))
+        told = tuple(map(classes.at, [*classes.cutoffs, classes.end]))
+        bands = [str(said.alike(each, k)) for k in range(1, 12)], alike_in_bands(each, said)
+        same[classes.without, told].add(str(bands))
+    assert {4, 9} <= next(iter(same))[0]
+    assert all(len(bands) == 1 for bands in same.values())
 
 
 class Cut(Alike):

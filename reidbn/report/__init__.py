@@ -13,7 +13,7 @@ __getattr__ = face(
     },
     {
         "assessment_report": "audited_telling report",
-        "assessment_results": "EDGES SIZES large_enough",
+        "assessment_results": "EDGES SIZES alike_in_bands large_enough",
         "assessment_threat": "assumptions threat_model",
         "disclosure_page": "verdict",
         "ledgered": "refuse_between released",

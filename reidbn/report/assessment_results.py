@@ -14,7 +14,7 @@ from reidbn.attack.scenariofile import told_name
 from reidbn.attacks.routes.assessment import MATCH, THRESHOLDS, Assessment
 from reidbn.attacks.routes.truth import act_out, not_acted
 from reidbn.inference.compared import AGREES
-from reidbn.release.counts import BASE, Alike, Tens, down
+from reidbn.release.counts import BASE, Tens, down
 from reidbn.release.counts import told as told_ten
 from reidbn.report import assessment_figures as figures
 from reidbn.report.assessment_sure import sure_in_words
@@ -96,7 +96,7 @@ def alike_in_bands(sizes: NDArray[np.int64], telling: Telling) -> list[int | lis
     """How many people have so many alike, band by band."""
     if telling.custodian:
         return [int(((sizes >= low) & (sizes <= (high or 1 << 62))).sum()) for low, high in SIZES]
-    classes = Alike(sizes)
+    classes = telling.by_size(sizes)
     return telling.in_bands([classes.at(high or classes.end) for _, high in SIZES])
 
 

@@ -256,8 +256,7 @@ class Telling:
 
     def ladder(self, values: Array) -> Above:
         """How many people are above each level, as it is told outwards."""
-        values = np.asarray(values, dtype=np.float64)
-        return Above(values, self.classes, self.by_chance)
+        return Above(np.asarray(values, dtype=np.float64), self.classes, self.by_chance)
 
     def above(self, values: Array, level: float) -> int | Tens:
         """How many people are above a level."""
@@ -269,7 +268,11 @@ class Telling:
         """How many people stand in classes of at most so many."""
         if self.custodian:
             return int((sizes <= most).sum())
-        return Alike(sizes).at(most)
+        return self.by_size(sizes).at(most)
+
+    def by_size(self, sizes: NDArray[np.int64]) -> Alike:
+        """Classes as they are counted: the ones that were audited, where it is these."""
+        return next((c for c in self.classes if np.array_equal(c.sizes, sizes)), Alike(sizes))
 
     def curve(self, values: Array, levels: Array) -> Array:
         """Shares above levels in percent, for a curve; outwards the most that the counts leave."""
