@@ -238,9 +238,9 @@ def test_the_shell_says_what_a_second_file_does_and_refuses_it_with_a_ledger(tmp
     code, said = shell(*asked, *ledger, "--write", str(tmp_path / "b.csv"), "--keep", "town")
     assert code == 0
     assert "different file" not in said
-    code, said = shell(*asked, *ledger, "--write", str(tmp_path / "c.csv"), "--drop", "town",
-                       "--keep", "age")  # fmt: skip
-    assert code != 0
+    code, said = shell(*asked, *ledger, "--write", str(tmp_path / "c.csv"), "--drop", "town")
+    assert code == 2
+    assert "same file" in said
     assert not (tmp_path / "c.csv").exists()
 
 
@@ -251,3 +251,26 @@ def test_the_page_says_that_a_second_version_is_not_held_against_it(tmp_path):
     assert "This page is in no ledger" in page
     told = json.loads(plan.report(tmp_path / "p.json").read_text())
     assert "different file of the same people" in told["not_promised"]
+
+
+def test_a_refused_file_leaves_no_page_of_it_and_reports_keep_their_ledger(tmp_path, shell):
+    """One ledger holds reports and files: each is held against its kind, and both are kept."""
+    table, ledger = tmp_path / "t.csv", tmp_path / "releases.json"
+    frame_of(2).to_csv(table, index=False)
+    report = ["assess", str(table), "--qi", "sex,town", "--population", "10000", "--check-draws",
+              "5k", "--ledger", str(ledger), "--html"]  # fmt: skip
+    assert shell(*report, str(tmp_path / "1.html"))[0] == 0
+    asked = ["recommend", str(table), "--qi", ",".join(QI), "--hierarchy", "age=bands:5,10,20",
+             "--suppress-at-most", "10%", "--target", "k=5", "--ledger", str(ledger)]  # fmt: skip
+    first = ["--keep", "town", "--write", str(tmp_path / "a.csv")]
+    assert shell(*asked, *first, "--html", str(tmp_path / "a.html"))[0] == 0
+    second = ["--drop", "town", "--write", str(tmp_path / "b.csv")]
+    code, said = shell(*asked, *second, "--html", str(tmp_path / "b.html"))
+    assert code == 2
+    assert "same file" in said
+    assert not (tmp_path / "b.csv").exists()
+    assert not (tmp_path / "b.html").exists()
+    assert shell(*report, str(tmp_path / "2.html"))[0] == 0
+    assert (tmp_path / "1.html").read_bytes() == (tmp_path / "2.html").read_bytes()
+    kept = json.loads(ledger.read_text())
+    assert (len(kept["releases"]), len(kept["files"])) == (1, 1)

@@ -99,12 +99,12 @@ def recommend(people: People, as_json: bool, quiet: bool, **options: Any) -> Non
         if not quiet:
             say_about(people)
         _say(plan)
-    _write_page(plan, options)
-    if options["write"]:
+    if options["write"]:  # first: a ledger may refuse it, and then nothing is written
         written = plan.write(options["write"], keep_id=options["keep_id"], ledger=options["ledger"])
         click.echo(f"the table as it would be released: {written}", err=True)
         if not options["ledger"]:
             click.echo(f"{SECOND.replace('(ledger=)', '(--ledger)')}", err=True)
+    _write_page(plan, options)
 
 
 def _say(plan: ReleasePlan) -> None:
