@@ -181,11 +181,11 @@ def refuse_misfit(what: str, name: str, value: Any, hint: Any) -> None:
     if not fits(value, hint):
         if get_origin(hint) is Literal and isinstance(value, str):
             raise UsageError(f'no {name} "{value}"; {did_you_mean(value, get_args(hint))}')
-        for option in get_args(hint) or (hint,):
+        instead = getattr(type(value), "instead", "")  # what a thing of the house is asked for
+        for option in () if instead else get_args(hint) or (hint,):
             if hasattr(option, "remedy"):  # a thing that is made by a function of the house
                 raise UsageError(f"{what}: {name}: {type(value).__name__} is {option.remedy}")
         found = described(value)
-        instead = getattr(type(value), "instead", "")  # what a thing of the house is asked for
         if instead:
             found += f", {instead}"
         elif isinstance(value, Mapping | list | tuple | set | np.ndarray) and len(value):

@@ -311,6 +311,24 @@ def test_how_much_of_an_assessment_is_drawn_is_told_with_how_far_off_it_may_be(t
         assert strangers in text.lower()
 
 
+def test_nobody_else_is_in_a_table_of_one():
+    """Every fact singles out who is alone, by every rule and order; no stranger can be named."""
+    sparse = rb.read_sparse({"smokes": ["yes"], "weight": [70], "city": [None]})
+    for how in (*({"success": rule} for rule in ("best", "guess", "separated", "lineup")),
+                *({"known": order} for order in ("rarest", "greedy", "optimal"))):  # fmt: skip
+        assert (rb.linkage(sparse, facts=[1, 2, 3], **how).success == 1).all()
+    r = rb.assess("linkage", sparse, set={"p_in_release": 0.6})
+    assert r.risk() == pytest.approx(0.6)
+    assert r.risk("wrong_person") == pytest.approx(0)
+
+
+def test_what_counts_people_alike_says_what_is_asked_of_a_sparse_table():
+    _, sparse, _ = table()
+    for call in (rb.subsets, rb.suda, lambda s: rb.recommend(s, target="k=5")):
+        with pytest.raises(rb.UsageError, match=r'rb\.assess\("linkage", sparse\)'):
+            call(sparse)
+
+
 def test_a_table_of_columns_has_no_curves():
     people = rb.microdata.People.from_codes([[0], [1]], ["age"])
     with pytest.raises(rb.errors.DataError, match="read_sparse"):

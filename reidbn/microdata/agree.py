@@ -128,6 +128,8 @@ def patterns(sets: Words, people: int, person: int) -> tuple[Words, Ints]:
     The set of no facts is among them where somebody agrees on nothing.
     """
     agreed = np.delete(packed(members(sets, people).T), person, axis=0)
+    if not len(agreed):
+        return agreed, np.zeros(0, dtype=np.int64)
     rows = np.ascontiguousarray(agreed).view([("", np.uint64)] * agreed.shape[1]).ravel()
     distinct, counts = np.unique(rows, return_counts=True)
     return distinct.view(np.uint64).reshape(len(distinct), -1), counts

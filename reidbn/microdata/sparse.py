@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,6 +68,10 @@ _COLUMNS = tuple(f.name for f in fields(Feature))[1:-1]
 class Sparse:
     """People by features, only the cells that hold something; made by `read_sparse`."""
 
+    instead: ClassVar[str] = (
+        'in which nobody has quasi-identifiers: ask rb.assess("linkage", sparse), and '
+        "rb.whatif.protections of that what protects"
+    )
     schema: tuple[Feature, ...]
     start: Ints
     """The cells of feature j are start[j] to start[j + 1]."""

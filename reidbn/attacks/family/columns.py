@@ -174,7 +174,8 @@ class KinPeople(SparsePeople):
             *said,
             f"relatives are looked for by the {self.looking.rule} rule, one in the table with the "
             f"chance {self.looking.in_release:g}; how often that is right is drawn with "
-            f"{self.looking.plants:,} virtual relatives of each kind",
+            f"{self.looking.plants:,} virtual relatives of each kind; how many rounds they "
+            f"lead on is the attack's, and no depth of a neighbourhood",
         ]
 
     def _leading_on(self) -> float:
