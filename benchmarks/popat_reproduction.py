@@ -422,8 +422,8 @@ correlated features as one fact little where few facts are known:
 
 {likenesses}
 
-"A woman who smokes": three facts do not name somebody, and leave few. How often the person is among
-so many records that fit best:
+"A woman who smokes": three facts that a colleague knows name one in four, and twenty guesses reach four
+in five. How often the person is among so many records that fit best:
 
 {guesses}
 
