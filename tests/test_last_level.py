@@ -111,3 +111,28 @@ def test_the_shell_answers_with_a_dropped_column(table, rule, column, tmp_path):
         assert done.exit_code == 0, done.output
         assert json.loads(done.stdout)
     assert page.exists()
+
+
+def test_levels_of_a_sparse_table_are_those_of_the_values_that_were_read():
+    ehr = rb.datasets.synthetic_ehr(16, seed=0)
+    sparse = rb.read_sparse(ehr.table, features=ehr.features)
+    year, ladders = "Personal: birth year", {"Personal: birth year": rb.microdata.Bands(10)}
+    read = rb.assess("linkage", sparse)
+
+    def at(before, level):
+        return rb.what_if(before, generalise={year: level}, hierarchies=ladders)
+
+    direct = {0: read.risk(), 1: rb.assess("linkage", sparse.coarser(ladders)).risk()}
+    direct[2] = rb.assess("linkage", sparse.coarser(ladders, level=2)).risk()
+    assert not np.array_equal(direct[1], direct[2])
+    for first, level in ((2, 1), (2, 0), (1, 2)):
+        assert np.array_equal(at(at(read, first), level).risk(), direct[level]), (first, level)
+    fewer = rb.what_if(at(read, 2), drop="Personal: sex")
+    plain = rb.assess("linkage", sparse.drop("Personal: sex"))
+    assert np.array_equal(at(fewer, 0).risk(), plain.risk())
+    for level in (3, -1):
+        with pytest.raises(rb.UsageError, match=r"level.*levels 0 to 2|at least 0"):
+            at(read, level)
+    noisy = rb.what_if(at(read, 2), noise=0.1)
+    with pytest.raises(rb.UsageError, match="noise was added already"):
+        at(noisy, 0)

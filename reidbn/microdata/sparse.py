@@ -258,11 +258,12 @@ class Sparse:
         It is what an attacker knows who knows coarse facts, and what a table gives away in which
         these features were made coarse: either way people in one band agree.
         """
-        if self.truth is not None:
-            raise UsageError("noise was added already: make values coarser first, then add noise")
+        self._refuse_noise()
         schema, labels, codes = list(self.schema), list(self.labels), self.codes.copy()
         for word, given in hierarchies.items():
             ladder = as_hierarchy(given)
+            if not 0 <= level <= ladder.levels:
+                raise UsageError(f'level {level} of "{word}": it has levels 0 to {ladder.levels}')
             for j in self.named(word):
                 values = _climbed(schema[j].name, ladder, labels[j].tolist(), level)
                 labels[j], inverse = _distinct(values)
@@ -270,6 +271,22 @@ class Sparse:
                 codes[cells] = inverse[codes[cells]]
                 schema[j] = replace(schema[j], kind=CATEGORY, inferred=False)
         return replace(self, schema=tuple(schema), labels=tuple(labels), codes=codes)
+
+    def as_in(self, other: Sparse, word: str) -> Sparse:
+        """Some features with the values that they have in another release of the same people."""
+        self._refuse_noise()
+        schema, labels, codes = list(self.schema), list(self.labels), self.codes.copy()
+        places = {one.name: i for i, one in enumerate(other.schema)}
+        for j in self.named(word):
+            i = places[schema[j].name]
+            schema[j], labels[j] = other.schema[i], other.labels[i]
+            cells = other.codes[other.start[i] : other.start[i + 1]]
+            codes[self.start[j] : self.start[j + 1]] = cells
+        return replace(self, schema=tuple(schema), labels=tuple(labels), codes=codes)
+
+    def _refuse_noise(self) -> None:
+        if self.truth is not None:
+            raise UsageError("noise was added already: make values coarser first, then add noise")
 
     def unusual(self, share: float = 0.5) -> Sparse:
         """What is unusual of each person: cells that differ from the feature's commonest content.

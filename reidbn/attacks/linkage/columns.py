@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -156,8 +156,10 @@ def in_release(
     ladders = mapping_of(hierarchies, "hierarchies", '{"birth year": rb.Bands(5)}')
     if levels.keys() != ladders.keys():
         raise UsageError("generalise= and hierarchies= name the same features")
-    for name, level in levels.items():
-        sparse = sparse.coarser({name: ladders[name]}, level=whole_number(level, name, least=1))
+    for name, level in levels.items():  # of the values as they were read, however coarse they are
+        sparse = sparse.as_in(cast(SparsePeople, people.as_read).sparse, name)
+        if steps := whole_number(level, name, least=0):
+            sparse = sparse.coarser({name: ladders[name]}, level=steps)
     if noise is not None:
         sparse = noised(sparse, noise, people.effort.seed)
     return people if sparse is people.sparse else people.released(sparse)
