@@ -72,6 +72,7 @@
     return made;
   }
   const drawIn = (tag, said) => make(tag, {svg: 1, ...said});
+  const put = (element, text) => { if (element.textContent !== text) element.textContent = text; };  // else all is laid out anew
   const told = text => { $("said").textContent = text; };
 
   // -- the state of the page ----------------------------------------------------------------------------
@@ -406,7 +407,7 @@
   // What a click means, and that what was clicked under the other meaning stays.
   function showHelp() {
     const other = Object.keys(mode === "see" ? now.do : now.see);
-    parts.modesHelp.textContent = words[`${mode}_help`] + (other.length ? say(`${mode}_stays`, {names: listed(other)}) : "");
+    put(parts.modesHelp, words[`${mode}_help`] + (other.length ? say(`${mode}_stays`, {names: listed(other)}) : ""));
   }
 
   function buildGraph() {
@@ -485,7 +486,7 @@
     const long = drawn.cards.some(card => card.each.length > 8); // a sheet of paper does not scroll
     const list = how === "print" ? long : window.innerWidth < 700 || scale < 0.62;
     $("sliders").classList.toggle("sticks", $("sliders").offsetHeight < window.innerHeight - 28);
-    $("graph").classList.toggle("too-large", how === "print" && !list && scale < 0.3);
+    $("graph").classList.toggle("too-large", how === "print" && scale < 0.3);
     parts.space.classList.toggle("list", list);
     parts.plane.style.transform = list ? "" : `scale(${scale})`;
     parts.plane.style.marginLeft = list ? "" : `${Math.max(0, (room - drawn.width * scale) / 2)}px`;
@@ -679,8 +680,8 @@
   function showSliders() {
     for (const {p, typed, printed, range, yours, source} of shownSliders.values()) {
       const x = now.set[p.name], isOwn = x !== p.value, sourced = p.source !== "assumption";
-      yours.textContent = isOwn ? say("yours", {now: short(x), was: short(p.value)}) : "";
-      source.textContent = !sourced ? "" : isOwn ? say("source_of", {was: short(p.value), source: p.source}) : p.source;
+      put(yours, isOwn ? say("yours", {now: short(x), was: short(p.value)}) : "");
+      put(source, !sourced ? "" : isOwn ? say("source_of", {was: short(p.value), source: p.source}) : p.source);
       printed.textContent = short(x);
       typed.value = String(x);
       if (range) {
@@ -853,12 +854,12 @@
     for (const {entry, value, source} of standing) {
       const p = params.get(entry.name), was = p ? p.value : envStart(fresh())[entry.name], x = p ? now.set[p.name] : env?.[entry.name];
       const isOwn = was !== undefined && x !== undefined && x !== was;
-      value.textContent = isOwn ? say(p ? "yours" : "follows", {now: short(x), was: entry.value}) : entry.value;
-      source.textContent = isOwn && p ? say("source_of", {was: short(was), source: entry.source}) : entry.source;
-      source.className = entry.assumed || (isOwn && p) ? "assumed" : "";
-      assumed += Boolean(source.className);
+      put(value, isOwn ? say(p ? "yours" : "follows", {now: short(x), was: entry.value}) : entry.value);
+      put(source, isOwn && p ? say("source_of", {was: short(was), source: entry.source}) : entry.source);
+      source.classList.toggle("assumed", Boolean(entry.assumed || (isOwn && p)));
+      assumed += Number(source.classList.contains("assumed"));
     }
-    parts.counted.textContent = say("stands_count", {n: assumed, of: held.stands_on.length});
+    put(parts.counted, say("stands_count", {n: assumed, of: held.stands_on.length}));
   }
 
   const exact = x => (Number.isInteger(x) && Math.abs(x) < 1e15 ? String(x) : String(x).replace(/^(-?\d+)e/, "$1.0e"));
