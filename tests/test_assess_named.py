@@ -181,6 +181,30 @@ def test_the_refusal_names_the_mapping_that_would_help(frame):
     assert told.groups.bands == {"years": 10}
 
 
+def test_a_column_called_ethnicity_that_holds_races_is_asked_about(frame):
+    """Voter lists show race far more often than ethnicity: the wrong one says too little."""
+    own = frame.assign(race=np.resize(["White", "Black", "Asian"], len(frame)))
+    renamed = own.rename(columns={"race": "Ethnicity"})
+    people = rb.read_table(renamed, quasi_identifiers=["age", "sex", "state", "Ethnicity"])
+    with pytest.raises(UsageError) as caught:
+        assess(people, "voter-registration")
+    said = str(caught.value)
+    assert "Ethnicity holds what looks like races. If it does, race takes it: " in said
+    assert 'columns={"race": "Ethnicity"}; if it says who is Hispanic, ethnicity does: ' in said
+    assert "--column race=Ethnicity" in caught.value.in_shell
+    assert "can take Ethnicity" not in said
+    hispanic = renamed.assign(Ethnicity=np.resize(["Hispanic", "not Hispanic"], len(frame)))
+    people = rb.read_table(hispanic, quasi_identifiers=["age", "sex", "state", "Ethnicity"])
+    with pytest.raises(UsageError, match="ethnicity can take Ethnicity: columns="):
+        assess(people, "voter-registration")
+    named = own.rename(columns={"race": "ethnicity"})
+    people = rb.read_table(named, quasi_identifiers=["age", "sex", "state", "ethnicity"])
+    told = assess(people, "voter-registration")
+    assert any("name it so (column race=ethnicity)" in note for note in told.groups.notes)
+    told = assess(people, "voter-registration", columns={"race": "ethnicity"})
+    assert not any("looks like races" in note for note in told.groups.notes)
+
+
 def test_the_refusal_in_the_shell_speaks_of_options(tmp_path, frame, capsys):
     path = tmp_path / "patients.csv"
     frame.to_csv(path, index=False)

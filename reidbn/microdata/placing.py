@@ -12,6 +12,7 @@ everything but that column, in the words of one about everything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -44,6 +45,9 @@ from reidbn.microdata.table import People
 from reidbn.written import agree, counted
 
 Array = NDArray[np.float64]
+RACES = frozenset(
+    ("white", "black", "asian", "african", "native", "pacific", "indian", "caucasian")
+)
 FactTable = Mapping[str, Sequence[object]]  # a table of facts: columns by name
 
 
@@ -134,6 +138,12 @@ def place(
     known = tuple(_banded(k, known, people, unknown, bands, notes) for k in known)
     kept = [k for k in known if _has_columns(k, people, notes)]
     missed = tuple(k for k in known if k not in kept)
+    notes += [
+        f"ethnicity: its column holds what looks like races, and the table has no race: if they "
+        f"are, name it so (column race={k.columns[0]})"
+        for k in kept
+        if len(k.columns) == 1 and _is_race_instead(k, people, k.columns[0], missed)
+    ]
     parent, parent_p = knows.parent, None
     extra: Chance = ()
     if isinstance(parent, Listed):
@@ -524,6 +534,14 @@ def _remedies(silent: Sequence[str], people: People, groups: Groups) -> tuple[st
     pairs = [(item, name) for name in silent if (item := _taker(name, people, groups.missed))]
     python, shell = "", ""
     for item, name in pairs:
+        if _is_race_instead(item, people, name, groups.missed):
+            asks = f"{name} holds what looks like races. If it does, race takes it: "
+            other = f"; if it says who is Hispanic, {item.name} does: "
+            python += (
+                f'{asks}columns={{"race": "{name}"}}{other}columns={{"{item.name}": "{name}"}}. '
+            )
+            shell += f"{asks}--column race={name}{other}--column {item.name}={name}. "
+            continue
         how = f" in bands of {item.in_bands.width:g}" if item.in_bands else ""
         python += f'{item.name} can take {name}{how}: columns={{"{item.name}": "{name}"}}. '
         shell += f"{item.name} can take {name}{how}: --column {item.name}={name}. "
@@ -544,6 +562,17 @@ def _remedies(silent: Sequence[str], people: People, groups: Groups) -> tuple[st
         f"{python}{end}unknown=[{listed}]",
         f"{shell}{end}--unknown {','.join(silent)}",
     )
+
+
+def _is_race_instead(item: Known, people: People, name: str, others: Sequence[Known]) -> bool:
+    """Whether a column is called as an ethnicity is, and holds races, of which a list says more.
+
+    In the lists of the United States ethnicity is Hispanic or not, and hardly any shows it.
+    """
+    if item.name != "ethnicity" or "race" not in {k.name for k in others}:
+        return False
+    labels = people.column(name).labels.tolist()
+    return len(RACES.intersection(*[re.findall("[a-z]+", " ".join(map(str, labels)).lower())])) > 1
 
 
 def _taker(name: str, people: People, missed: Sequence[Known]) -> Known | None:
