@@ -140,7 +140,7 @@ def place(
     missed = tuple(k for k in known if k not in kept)
     notes += [
         f"ethnicity: its column holds what looks like races, and the table has no race: if they "
-        f"are, name it so (column race={k.columns[0]})"
+        f"are, name it so (column race={k.columns[0]}, without ethnicity)"
         for k in kept
         if len(k.columns) == 1 and _is_race_instead(k, people, k.columns[0], missed)
     ]
