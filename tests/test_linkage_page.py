@@ -66,6 +66,9 @@ def test_the_page_has_curves_map_and_diagram(tmp_path):
     found = rb.linkage(sparse, facts=[1, 2, 3])
     own = found.report(tmp_path / "own.html", custodian=True).read_text()
     assert own.count("<svg") == 3
+    assert (
+        "<image" not in own
+    )  # a page loads no picture, not even its own: the map was a broken one
     for title in ("Which facts single people out", "Does it happen?", "part 2"):
         assert title in own
     outward = found.report(tmp_path / "out.md").read_text()

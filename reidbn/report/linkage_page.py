@@ -82,7 +82,7 @@ def _which_facts(result: Linkage, telling: Telling) -> list[Section]:
     )
     heads = ["one fact is from", *(counted(k, "fact") for k in found.ks)]
     about = "A darker cell: a higher chance to be singled out with so many facts, one from there."
-    picture = _heat_map(means, found.rows, found.ks)
+    picture = _heat_map(means, rows, found.ks)
     shown = Shown("Singled out, by what one of the facts is", heads, rows, picture, about)
     return [Section("Which facts single people out", text=[text], shown=[shown])]
 
@@ -109,18 +109,27 @@ def _whether_it_happens(result: Linkage, telling: Telling) -> list[Section]:
     return [Section("Does it happen?", text=[text], shown=[shown])]
 
 
-def _heat_map(means: NDArray[np.float64], rows: Sequence[str], ks: Sequence[int]) -> Figure:
+def _heat_map(
+    means: NDArray[np.float64], rows: Sequence[Sequence[str]], ks: Sequence[int]
+) -> Figure:
+    """Cells with their numbers in them: drawn as shapes, since a page loads no picture."""
     from matplotlib import colormaps
 
-    drawn, (axes,) = blank(WIDE, 0.9 + 0.22 * len(rows))
+    drawn, (axes,) = blank(WIDE, 0.9 + 0.26 * len(rows))
     shades = colormaps["Blues"].with_extremes(bad="#dddddd")
-    shown = axes.imshow(means, aspect="auto", cmap=shades, vmin=0, vmax=1)
-    axes.set_yticks(range(len(rows)), [name[:40] for name in rows])
-    axes.set_xticks(range(len(ks)), [str(k) for k in ks])
+    axes.pcolormesh(means, cmap=shades, vmin=0, vmax=1, edgecolors="white", linewidth=1)
+    for (row, column), mean in np.ndenumerate(means):
+        colour = "white" if mean > 0.6 else "black"
+        axes.text(
+            column + 0.5, row + 0.5, rows[row][column + 1], ha="center", va="center", size=8,
+            color=colour,
+        )  # fmt: skip
+    axes.set_yticks(np.arange(len(rows)) + 0.5, [name[:40] for name, *_ in rows])
+    axes.set_xticks(np.arange(len(ks)) + 0.5, [str(k) for k in ks])
+    axes.invert_yaxis()
     axes.set_xlabel("facts known")
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    drawn.colorbar(shown, label="singled out")
     titled(axes, "Singled out, by what one of the facts is")
     return drawn
 
