@@ -9,9 +9,9 @@ C(t) people above a level t, the mean lies between
     sum over levels of (t_next - t) C_low(t_next) / n_high  and  ... C_high(t) / n_low        (1)
 
 which ten people at the highest level set apart, at least; both ends are told in steps of ten
-people, 10 / n, the first rounded down and the second up.  With fewer than 100 people no mean is
-told.  Of a maximum a level is told that fewer than ten people exceed; that nobody exceeds a limit
-is said by the verdict alone.
+people, 10 / n, the first rounded down and the second up; under chances in steps of a hundred, by
+the sum alone.  Fewer than 100 people have no mean.  Of a maximum a level is told that fewer than
+ten people exceed; that nobody exceeds a limit is said by the verdict alone.
 """
 
 from __future__ import annotations
