@@ -36,18 +36,24 @@ CPU seconds of one core (2 cores shared with others).  `assess("linkage")` of ev
 | the same counted by NumPy, of 60 people: per person | - | {numpy_person} |
 | 100,000 records, 2,000 of them looked for, k = 1..20, 100 draws each | 60 | {large} |
 
-At another time, k = 1..20, 10 draws, NumPy alone; of the 2,692 people where no other number stands:
+In one hour beside the peer, k = 1..20, 10 draws, NumPy alone; of the 2,692 people where no other number stands:
 
 | what | bar | CPU s |
 |---|---:|---:|
-| drawn curves of everybody: equal, within 20 %, present | 1 | .66, .86, .82 |
-| every record scored anew for every person, k and draw (of 60 people, scaled up) | - | 24 |
-| the peer, recordlinkage 0.16, all 3,622,086 pairs on 20 features: 2.1 GB | - | 5.4 |
-| the same on 629 features, scaled up | - | 168 |
+| drawn curves of everybody: equal, within 20 %, present | 1 | .71, .86, .73 |
+| every record scored anew for every person, k and draw (of 60 people, scaled up): 42 times as much | - | 30 |
+| the peer, recordlinkage 0.16, all 3,622,086 pairs on 20 features: 2 GB, 11 times as much | - | 7.7 |
+| the same on 629 features, scaled up: 340 times as much | - | 241 |
 | 1,000,000 records (sections of 20,000 made-up ones joined anew), 500 looked for, with building the index: 7.1 GB at the most | - | 67 |
 | the same, 50 looked for | - | 37 |
-| `family-cascade`, eight relatives, three rounds: all eight marginals | 0.1 | .077 |
-| its `expect` | 0.2 | .04 |
+| `family-cascade`, eight relatives, three rounds: all eight marginals of a model that is loaded | 0.1 | .066 |
+| its `expect` | 0.2 | .037 |
+| `assess("linkage", scenario="colleague")` of everybody, with numba | - | 93 |
+| `what_if` of it with family history left out | - | 92 |
+| `tornado`, `solve` of it | - | 3, .6 |
+| `linkage_experiments`, fifteen rows, ten draws | - | 10 |
+| facts known with chances of their own, everybody | - | 4.1 |
+| `describe().figure("nearest")` | - | 1.4 |
 
 With more rounds the cascade's tables widen: four rounds take .25 s (`expect` 1.6), five 5.2 (`expect` refused at
 once, one table over 28 nodes); six 14 to 24 s for a sibling or a grandmother, refused at once for a parent; eight are refused at
