@@ -44,7 +44,7 @@ In one hour beside the peer, k = 1..20, 10 draws, NumPy alone; of the 2,692 peop
 | every record scored anew for every person, k and draw (of 60 people, scaled up): 42 times as much | - | 30 |
 | the peer, recordlinkage 0.16, all 3,622,086 pairs on 20 features: 2 GB, 11 times as much | - | 7.7 |
 | the same on 629 features, scaled up: 340 times as much | - | 241 |
-| 1,000,000 records (sections of 20,000 made-up ones joined anew), 500 looked for, with building the index: 7.1 GB at the most | - | 67 |
+| at another time: 1,000,000 records (sections of 20,000 made-up ones joined anew), 500 looked for, with building the index: 7.1 GB at the most | - | 67 |
 | the same, 50 looked for | - | 37 |
 | `family-cascade`, eight relatives, three rounds: all eight marginals of a model that is loaded | 0.1 | .066 |
 | its `expect` | 0.2 | .037 |
