@@ -51,6 +51,9 @@ In one hour beside the peer, k = 1..20, 10 draws, NumPy alone; of the 2,692 peop
 | `assess("linkage", scenario="colleague")` of everybody, with numba | - | 93 |
 | `what_if` of it with family history left out | - | 92 |
 | `tornado`, `solve` of it | - | 3, .6 |
+| `linkage_truth` of it, 20,000 attempts | - | 233 |
+| `assess("family-cascade", scenario="families")` of 1,111 records | - | 37 |
+| `expect("exposed")` of all of these: .021 for each first record | 0.2 each | 24 |
 | `linkage_experiments`, fifteen rows, ten draws | - | 10 |
 | facts known with chances of their own, everybody | - | 4.1 |
 | `describe().figure("nearest")` | - | 1.4 |
