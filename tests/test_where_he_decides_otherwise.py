@@ -211,4 +211,4 @@ questions: {two: {target: b=yes}}
 def test_draws_are_as_many_as_a_model_allows_where_no_number_is_given():
     told = rb.whatif.uncertainty("insider-decides", "risk", over=["p_audit", "worth", "fine"])
     assert 1_000 <= told.samples <= 100_000
-    assert "scattered points, error at most" in str(told)
+    assert "scattered points, mean and sd off by at most" in str(told)

@@ -157,11 +157,16 @@ def draw_sobol(sobol: Sobol, path: str | Path | None = None) -> Figure:
     at = np.arange(len(rows))
     axes.barh(at, [i.total for i in rows], height=0.62, color=PALE)
     axes.barh(at, [i.first for i in rows], height=0.34, color=LOW)
+    off = max(i.total_error for i in rows) >= 0.0005
+    if off:
+        ends = [[max(i.total - i.total_error, 0), min(i.total + i.total_error, 1)] for i in rows]
+        axes.hlines(at, *zip(*ends, strict=True), color=INK, linewidth=0.8)
     axes.set_yticks(at, [starred(i.parameter, i) for i in rows])
     axes.set_xlim(0, 1)
     axes.set_xlabel(f"share of the variance of {sobol.question} (sd {sobol.sd:.3g})")
     titled(axes, f"{sobol.attack}: whose uncertainty matters")
-    said_below(axes, f"dark: by itself, light: with the sets it is part of{stars(rows)}")
+    line = "; line: where that ends at 99.9 %" if off else ""
+    said_below(axes, f"dark: by itself, light: with the sets it is part of{line}{stars(rows)}")
     return save(figure, path, of_people=sobol.subjects > 1)
 
 

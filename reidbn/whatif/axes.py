@@ -142,22 +142,6 @@ def make_axis(case: Asked, name: str, measure: PriorMeasure) -> Axis:
     return Axis(name, measure, cut, is_exact=False, looked_at=cutter.looked_at)
 
 
-def even_axis(name: str, measure: PriorMeasure, count: int) -> Axis:
-    """About so many cells of equal shares of the prior, in each of which the answer is one number.
-
-    Where edges run slantwise across the axes, nothing finer along one of them helps.
-    """
-    at = measure.at((np.arange(count) + 0.5) / count)
-    points, shares = np.unique(at, return_counts=True)
-    between = (points[1:] + points[:-1]) / 2
-    ends = [measure.low, *between.tolist(), measure.high]
-    pieces = tuple(
-        Piece(low, high, np.array([x]), np.array([x]), np.array([w / count]))
-        for low, high, x, w in zip(ends, ends[1:], points.tolist(), shares.tolist(), strict=False)
-    )
-    return Axis(name, measure, pieces, is_exact=False)
-
-
 def _pieces(cutter: _Cutter, measure: PriorMeasure) -> list[Piece]:
     """Pieces on each of which few points interpolate the answer; the worst is cut first."""
     ends = np.linspace(measure.low, measure.high, cutter.start + 1)

@@ -33,6 +33,8 @@ LEAST = 6
 BITS = 30
 TAILS = 2_048  # points in the tails, for what the others did not see
 WORK = 1 << 27  # ... in all of which so many numbers are made
+MOST_MIXED = 1 << 19  # settings where pairs of points are mixed, ...
+WORK_MIXED = 1 << 30  # ... of which so many numbers are made
 MOST_KEPT = 1 << 27  # answers of people who are told one by one
 SCATTERED = "scattered points"
 SEED = 20250103
@@ -113,11 +115,11 @@ def tail_draws(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Array,
     return u, 1 / (0.5 + 0.25 * ends)
 
 
-def method_words(method: str, error: float, sd: float = 1.0, *, is_rough: bool = False) -> str:
+def method_words(method: str, error: float, sd: float = 1.0) -> str:
     """How mean and sd were found, and what they are off by.
 
     >>> method_words("exact", 0.0), method_words("quadrature", 2.31e-9)
-    ('exact', 'quadrature, measured error 3e-09 sd')
+    ('exact', 'quadrature, measured error of mean and sd 3e-09 sd')
     """
     most = at_most(error)
     if sd == 0 and error:
@@ -125,9 +127,9 @@ def method_words(method: str, error: float, sd: float = 1.0, *, is_rough: bool =
     if method == "exact":
         words = f"exact but for rounding, at most {most} sd" if error else "exact"
     elif method == SCATTERED:
-        words = f"{method}, error at most {most} sd at {100 * LEVEL:g} %"
+        words = f"{method}, mean and sd off by at most {most} sd at {100 * LEVEL:g} %"
     else:
-        words = f"{method}, {'error at most' if is_rough else 'measured error'} {most} sd"
+        words = f"{method}, measured error of mean and sd {most} sd"
     return f"{words}: the sd is less than what can be told" if error >= 1 else words
 
 
@@ -141,6 +143,7 @@ class ScatteredPoints:
         *,
         draws: int | None = None,
         seed: int = SEED,
+        mixed: bool = False,
     ) -> None:
         from scipy.stats import qmc
 
@@ -153,19 +156,32 @@ class ScatteredPoints:
             check_box(case, {n: (m.low, m.high) for n, m in self.measures.items()})
         work = max(1, sum(numbers_of(case) for case in cases))
         self.repeats, self.log2 = REPEATS, MOST
-        while self.log2 > LEAST and REPEATS * work << self.log2 > WORK:
+        self.corners = 1 << len(names) if mixed else 1
+        most = min(MOST_MIXED, WORK_MIXED // work) if mixed else WORK // work
+        while self.log2 > LEAST and REPEATS * self.corners << self.log2 > most:
             self.log2 -= 1
+        if mixed and self.corners * self.count > most:
+            raise TooLarge(
+                f"{self.corners * self.count:,} settings of {work:,} numbers each are too many to "
+                f"tell {len(names)} parameters apart where the answer jumps or bends: vary fewer "
+                f"(over=[names]), or ask rb.whatif.uncertainty for mean and sd"
+            )
         if draws is not None:  # of people one by one: one repeat, and as many as were asked for
             self.repeats, self.log2 = 1, max(0, int(np.ceil(np.log2(draws))))
         at: dict[str, list[Array]] = {n: [] for n in names}
+        again: dict[str, list[Array]] = {n: [] for n in names if mixed}
         for repeat in range(self.repeats):
             rng = np.random.default_rng([seed, repeat])
-            u = qmc.Sobol(len(names), bits=BITS, seed=rng).random_base2(self.log2)
+            axes = len(names) * (2 if mixed else 1)
+            u = qmc.Sobol(axes, bits=BITS, seed=rng).random_base2(self.log2)
             u += 2.0**-BITS * rng.random(u.shape)  # they are cut off after so many bits
             u = np.clip(u, 2.0**-53, 1 - 2.0**-53)
             for i, (name, known) in enumerate(self.measures.items()):
                 at[name].append(known.at(u[:, i]))
+                if mixed:
+                    again[name].append(known.at(u[:, len(names) + i]))
         self.at = {n: np.array(parts) for n, parts in at.items()}
+        self.again = {n: np.array(parts) for n, parts in again.items()}
 
     @cached_property
     def bends(self) -> Mapping[str, Array]:
@@ -196,13 +212,31 @@ class ScatteredPoints:
         names = [n for n in names if n in self.at]
         seen = self.mean_answers(case, names)
         mean, sd = moments(seen)
+        off = self.unseen(case, names, seen)
+        return replace(mean, error=mean.error + off), replace(sd, error=sd.error + off)
+
+    def unseen(self, case: Asked, names: Sequence[str], seen: Array) -> float:
+        """The root mean square of what the mean answer has beyond all answers that were seen."""
         mean_case = case.as_mean()
 
         def asked(at: Mapping[str, Array], count: int) -> Array:
             return asked_at(mean_case, at, count)[None]
 
-        off = float(self._unseen(names, asked, seen.min(), seen.max(), TAILS)[0])
-        return replace(mean, error=mean.error + off), replace(sd, error=sd.error + off)
+        return float(self._unseen(names, asked, seen.min(), seen.max(), TAILS)[0])
+
+    def mixed_answers(self, case: Asked) -> Array:
+        """The mean answer where each parameter is its first point's or its second's.
+
+        REPEATS x 2^parameters x points: at corner m those of the second whose bit of m is set.
+        """
+        corners = [
+            {n: (self.again if corner >> i & 1 else self.at)[n] for i, n in enumerate(self.at)}
+            for corner in range(self.corners)
+        ]
+        flat = {n: np.stack([c[n] for c in corners], axis=1) for n in self.at}
+        count = self.count * self.corners
+        found = asked_at(case.as_mean(), {n: x.reshape(-1) for n, x in flat.items()}, count)
+        return found.reshape(self.repeats, self.corners, -1)
 
     def moments_of_each(self, case: Asked, names: Iterable[str]) -> tuple[Array, Array, Array]:
         """Mean and sd of every subject's own answer, and what both are off by at most."""

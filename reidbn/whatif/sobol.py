@@ -8,7 +8,8 @@ each with mean 0 and uncorrelated with the others [Sobol01],
 On the product of the parameters' Gauss points every V_S is a finite sum: with d + 1 points for a
 parameter in which the answer has degree d it is *exact* (two points for an affine one), and so are
 the mean and the variance.  Ratios (questions with evidence) and smooth formulas are resolved on
-more points, and the error that is left is measured and stated.
+more points, and the error that is left is measured and stated.  Where it jumps or bends the engine
+is asked at scattered points instead, two at a time (frozen.py), and every share has an interval.
 
 Sobol's indices: whose uncertainty makes the answer uncertain [Sobol01].
 """
@@ -33,19 +34,21 @@ from reidbn.errors import TooLarge, UsageError
 from reidbn.inference.asked import MOST_NUMBERS, Asked, Asking
 from reidbn.inference.network import Array, as_probability, strays
 from reidbn.late import late
-from reidbn.whatif.axes import LISTED, Axis, even_axis, make_axis
+from reidbn.whatif.axes import Axis, make_axis
 from reidbn.whatif.boxes import check_box
 from reidbn.whatif.cases import Target, What, case_of
-from reidbn.whatif.curve import takes_whole_numbers
+from reidbn.whatif.frozen import Spread, parts_of, share_text
 from reidbn.whatif.looking import numbers_of
-from reidbn.whatif.priors import PriorMeasure, cut_to, measure, prior_text
+from reidbn.whatif.priors import cut_to, measure, prior_text
 from reidbn.whatif.ratios import AxisRule, Quadrature, decompose, in_sds, variance_of, weighed
 from reidbn.whatif.scattered import (
+    SCATTERED,
     ScatteredPoints,
+    WithError,
     at_most,
-    error_in_sds,
     is_rough,
     method_words,
+    moments,
     tail_draws,
 )
 from reidbn.whatif.sensitivity import Over, spans
@@ -64,9 +67,6 @@ ROUNDING = 1e-11  # an exact answer differs by no more than this at a random set
 MOST_CELLS = 1 << 18  # settings of the full grid
 MOST_KEPT = 1 << 27  # answers of all distinct people on the full grid
 MOST_FINE = 1 << 20  # cells of the finer grid on which ratios are taken
-MOST_EVEN = 1 << 12  # cells of one axis of an answer with slanting edges ...
-FEWEST = 8  # ... and how many it has at least
-LESS = 3  # sixteenths of them that the other grid has less
 SAFETY = 3.0  # what two grids differ by is so many times smaller than their error, at most
 MOST_ALL = 1 << 27  # of all subjects, ...
 FEWEST_FINE = 1 << 14  # ... though so many for each
@@ -74,59 +74,14 @@ ROUNDED = 4 * float(np.finfo(float).eps)  # of the mean: what an answer is round
 SEED = 20250101
 
 
-@dataclass(frozen=True)
-class Spread:
-    """The answer over the priors: mean, variance and its parts, one per set of parameters.
-
-    `parts` has one axis per parameter, of length 2: part [1, 0, 1] belongs to the first and third.
-    `error` is relative to the standard deviation (0 when exact).
-    """
-
-    names: tuple[str, ...]
-    mean: float
-    parts: Array
-    is_exact: bool
-    error: float
-    settings: int
-    notes: tuple[str, ...] = ()
-    is_rough: bool = False
-
-    @property
-    def variance(self) -> float:
-        return variance_of(self.parts)
-
-    @property
-    def sd(self) -> float:
-        return float(np.sqrt(max(self.variance, 0.0)))
-
-    def share(self, names: Sequence[str]) -> float:
-        """V_S / Var for exactly this set of parameters."""
-        index = tuple(int(n in names) for n in self.names)
-        return float(self.parts[index] / self.variance) if self.variance > 0 else 0.0
-
-    def total(self, name: str) -> float:
-        """The share of the variance in which a parameter has any part."""
-        part = self.parts.take(1, axis=self.names.index(name)).sum()
-        return float(part / self.variance) if self.variance > 0 else 0.0
-
-
 class Grid:
     """The answers on the full product of the axes' points, and all that follows from them."""
 
-    def __init__(
-        self, case: Asked, priors: Mapping[str, Parameter], *, less: int = 0, even: bool = False
-    ) -> None:
+    def __init__(self, case: Asked, priors: Mapping[str, Parameter]) -> None:
         self.case = case
-        self.priors = dict(priors)
         measures = {n: measure(p) for n, p in priors.items()}
         check_box(case, {n: (m.low, m.high) for n, m in measures.items()})
-        self.is_rough = even or is_rough(case, measures)
-        measures = {n: m for n, m in measures.items() if case.matters(n)}
-        self.axes = (
-            _even_axes(case, measures, less)
-            if self.is_rough
-            else [make_axis(case, n, m) for n, m in measures.items()]
-        )
+        self.axes = [make_axis(case, n, m) for n, m in measures.items() if case.matters(n)]
         self.shape = tuple(len(a.points) for a in self.axes)
         if prod(self.shape) > MOST_CELLS:
             sizes = ", ".join(f"{a.name} {len(a.points)}" for a in self.axes)
@@ -172,19 +127,14 @@ class Grid:
         """Mean, variance and Sobol's parts of the mean answer over subjects."""
         axes = self._rules
         mean, parts = decompose(self._mean_at_nodes(axes), [a.weights for a in axes])
-        error = 0.0
-        if self.is_rough:
-            mean, parts, error = self._at_points(parts)
-        elif not self.is_exact:
-            error = in_sds(self.off, parts)
+        error = 0.0 if self.is_exact else in_sds(self.off, parts)
         floor = in_sds(ROUNDED * max(abs(mean), variance_of(parts) ** 0.5), parts)
         floor += sum(10 * a.measure.off for a in self.axes)
         if floor > ROUNDING or error:
             error += floor
         return Spread(
-            self.names, mean, parts, self.is_exact, error, prod(self.shape), self.notes,
-            self.is_rough,
-        )  # fmt: skip
+            self.names, mean, parts, self.is_exact, error, prod(self.shape), self.notes, off=error
+        )
 
     @property
     def off(self) -> float:
@@ -192,32 +142,10 @@ class Grid:
         ratio = 0.0 if self._quadrature is None else self._quadrature.off
         return ratio + max(self.distance, float(np.hypot.reduce([a.doubt for a in self.axes])))
 
-    def _at_points(self, parts: Array) -> tuple[float, Array, float]:
-        """The mean, the parts and their error where edges run across the grid.
-
-        Mean and sd are those of scattered points; the shares are the grid's, and as far off as they
-        are from those of a grid that is not as fine, and more.
-        """
-        points = ScatteredPoints([self.case], self.priors)
-        mean, sd = points.moments(self.case, self.names)
-        error, size = error_in_sds([(mean, sd)]), variance_of(parts)
-        if size <= 0 or sd.value <= 0:
-            return mean.value, parts, error
-        other = Grid(self.case, self.priors, less=LESS, even=True)
-        axes = other._rules
-        unlike = decompose(other._mean_at_nodes(axes), [a.weights for a in axes])[1]
-        shares, others = parts / size, unlike / (variance_of(unlike) or 1.0)
-        apart = float(np.abs(shares - others).ravel()[1:].max())
-        return mean.value, shares * sd.value**2, max(SAFETY * apart, error)
-
     @property
     def notes(self) -> tuple[str, ...]:
         """Which counts were not looked at in full, and which degrees are somebody's word."""
-        declared = tuple(
-            f"{name}: a polynomial as the author of function {self.case.declared_by(name)} declares"
-            for name in self.names if self.case.declared_by(name)
-        )  # fmt: skip
-        return declared + tuple(
+        return declared(self.case, self.names) + tuple(
             f"{a.name}: {a.looked_at:,} of its {a.measure.high - a.measure.low + 1:,.0f} values "
             f"were looked at, and what lies between is interpolated"
             for a in self.axes
@@ -342,26 +270,6 @@ class Grid:
         return SAFETY * float(np.sqrt(found.max()))
 
 
-def _even_axes(case: Asked, measures: Mapping[str, PriorMeasure], less: int) -> list[Axis]:
-    """Axes of an answer with slanting edges: as many cells on each as the grid can have."""
-    axes: dict[str, Axis | None] = {}
-    for name, known in measures.items():
-        degree = None if takes_whole_numbers(case, name) else case.degree(name)
-        few = known.is_listed and len(known.points) <= LISTED
-        axes[name] = make_axis(case, name, known) if few or degree is not None else None
-    taken = prod(len(a.points) for a in axes.values() if a is not None)
-    many = sum(a is None for a in axes.values())
-    count = min(MOST_EVEN, int((MOST_CELLS / taken) ** (1 / max(many, 1)) + 1e-9))
-    if count < FEWEST:
-        raise TooLarge(
-            f"{many} parameters have a part in where {case.attack.name} jumps or bends: a grid has "
-            f"place for {count} values of each; vary fewer parameters (over=[names]), or ask "
-            f"rb.whatif.uncertainty, which needs no grid"
-        )
-    count -= less * count // 16
-    return [even_axis(n, measures[n], count) if a is None else a for n, a in axes.items()]
-
-
 def _along(values: Array, matrices: Sequence[Array | None]) -> Array:
     """Apply one matrix along each axis after the first."""
     for axis, matrix in enumerate(matrices, start=1):
@@ -428,12 +336,17 @@ def with_ranges(
 
 @dataclass(frozen=True)
 class Index:
-    """One parameter's part in the variance: by itself (first), and in all it is part of (total)."""
+    """One parameter's part in the variance: by itself (first), and in all it is part of (total).
+
+    Each is a share of the variance, and off by at most its error.
+    """
 
     parameter: str
     prior: str
     first: float
     total: float
+    first_error: float
+    total_error: float
     source: str
     is_assumption: bool
 
@@ -442,8 +355,9 @@ class Index:
 class Sobol:
     """The variance of the answer under independent priors, split over parameters and their sets.
 
-    `method` is "exact" (the answer is a polynomial, and the quadrature exact) or "quadrature" with
-    the `error` that is left, relative to the standard deviation.
+    `method` is "exact" (the answer is a polynomial, and the quadrature exact), "quadrature", or
+    "scattered points" where the answer jumps or bends.  `error` is what mean and sd may be off by,
+    relative to the sd; every share has its own error.
     """
 
     attack: str
@@ -470,19 +384,21 @@ class Sobol:
         for name in parameters:
             _ = self[name]
         inside = [n for n in parameters if n in self.spread.names]
-        return self.spread.share(inside) if len(inside) == len(parameters) else 0.0
+        return self.spread.share(inside).value if len(inside) == len(parameters) else 0.0
 
     @typed
     def interactions(self, order: int = 2) -> pd.DataFrame:
-        """Every set of `order` parameters and its share, largest first."""
+        """Every set of `order` parameters, its share and what that may be off by, largest first."""
         import pandas as pd
 
         refuse_outside("order", order, least=1, most=len(self.spread.names))
+        sets = [*combinations(self.spread.names, order)]
+        shares = [self.spread.share(names) for names in sets]
         rows = [
-            {"parameters": " x ".join(names), "share": self.spread.share(names)}
-            for names in combinations(self.spread.names, order)
+            {"parameters": " x ".join(names), "share": x.value, "error": x.error}
+            for names, x in zip(sets, shares, strict=True)
         ]
-        table = pd.DataFrame(rows, columns=["parameters", "share"])
+        table = pd.DataFrame(rows, columns=["parameters", "share", "error"])
         return table.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
     def to_frame(self) -> pd.DataFrame:
@@ -508,12 +424,12 @@ class Sobol:
         return (*self.spread.notes, *self.beside)
 
     def __str__(self) -> str:
-        how = method_words(self.method, self.error, self.sd, is_rough=self.spread.is_rough)
+        how = method_words(self.method, self.error, self.sd)
         lines = [f"{self.attack}: {self.question}: mean {self.mean:.6g}, sd {self.sd:.6g} ({how})"]
         width = max(len(i.parameter) for i in self.indices)
         for i in self.indices:
-            lines.append(f"  {i.parameter:<{width}}  first {i.first:.4f}  total {i.total:.4f}  "
-                         f"({i.prior})")  # fmt: skip
+            first, total = share_text(i.first, i.first_error), share_text(i.total, i.total_error)
+            lines.append(f"  {i.parameter:<{width}}  first {first}  total {total}  ({i.prior})")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     __repr__ = __str__
@@ -555,7 +471,7 @@ def sobol(
         mean=spread.mean,
         sd=spread.sd,
         indices=tuple(sorted(indices, key=lambda i: -i.total)),
-        method="exact" if spread.is_exact else "quadrature",
+        method="exact" if spread.is_exact else SCATTERED if spread.each else "quadrature",
         error=spread.error,
         settings=spread.settings,
         spread=spread,
@@ -565,11 +481,13 @@ def sobol(
 
 
 def _told(case: Asked, varied: Mapping[str, Parameter]) -> Spread:
-    """The decomposition; from even cells and scattered points where a quadrature is too coarse."""
-    found = Grid(case.as_mean(), varied).spread()
-    if found.error > COARSE and not found.is_rough:
+    """The decomposition; from scattered points where a quadrature is too coarse."""
+    found = None if is_rough(case, varied) else Grid(case.as_mean(), varied).spread()
+    if found is None:
+        found = _of_points(case, varied)
+    elif found.error > COARSE:
         try:
-            other = Grid(case.as_mean(), varied, even=True).spread()
+            other = _of_points(case, varied)
         except TooLarge:
             other = found
         found = other if other.error < found.error else found
@@ -581,16 +499,60 @@ def _told(case: Asked, varied: Mapping[str, Parameter]) -> Spread:
             f"off by {at_most(off)}; narrow the ranges (over={{name: (low, high)}}) to where it "
             f"does, or ask rb.whatif.uncertainty for mean and sd"
         )
+    worst = max((x.error for n in found.names for x in (found.share([n]), found.total(n))),
+                default=0.0)  # fmt: skip
+    if worst > TOLD:
+        raise TooLarge(
+            f"{case.attack.name}: whose uncertainty it is cannot be told: a share of the variance "
+            f"may be off by {at_most(min(worst, 1.0))}; vary fewer parameters, narrow their ranges "
+            f"(over={{name: (low, high)}}), or ask rb.whatif.uncertainty for mean and sd"
+        )
     return found
 
 
+def _of_points(case: Asked, varied: Mapping[str, Parameter]) -> Spread:
+    """The engine's own answers at scattered points: mean, sd and shares, each with its error."""
+    points = ScatteredPoints([case], varied, mixed=True)
+    names = tuple(points.at)
+    answers = points.mixed_answers(case)
+    mean, sd = moments(answers.reshape(points.repeats, -1))
+    unseen = points.unseen(case, names, answers)
+    shape = (2,) * len(names)
+    each = [parts_of(x).reshape(shape, order="F") for x in answers]
+    parts = np.asarray(np.mean(each, axis=0))
+    found = variance_of(parts)
+    told = found > 0 and sd.value > 0 and all(variance_of(x) > 0 for x in each)
+    parts *= sd.value**2 / found if told else 0.0
+    parts.flat[0] = mean.value**2
+    off = unseen + max(mean.error, sd.error) + ROUNDED * max(abs(mean.value), sd.value)
+    error = (off / sd.value if told else off) + sum(10 * m.off for m in points.measures.values())
+    return Spread(
+        names, mean.value, parts, is_exact=False, error=error, settings=answers.size,
+        notes=declared(case, names), each=tuple(x / found for x in each) if told else (),
+        off=unseen / (sd.value or 1.0),
+    )  # fmt: skip
+
+
+def declared(case: Asked, names: Sequence[str]) -> tuple[str, ...]:
+    """Which degrees are somebody's word."""
+    return tuple(
+        f"{name}: a polynomial as the author of function {case.declared_by(name)} declares"
+        for name in names
+        if case.declared_by(name)
+    )
+
+
 def _index(case: Asked, name: str, parameter: Parameter, spread: Spread) -> Index:
-    inside = name in spread.names
+    none = WithError(0.0, 0.0)
+    first = spread.share([name]) if name in spread.names else none
+    total = spread.total(name) if name in spread.names else none
     return Index(
         parameter=name,
         prior=prior_text(parameter),
-        first=spread.share([name]) if inside else 0.0,
-        total=spread.total(name) if inside else 0.0,
+        first=first.value,
+        total=total.value,
+        first_error=first.error,
+        total_error=total.error,
         source=case.parameter(name).source,
         is_assumption=parameter.is_assumption,
     )
