@@ -244,6 +244,7 @@ def test_columns_that_name_a_person_are_left_out_of_the_file_with_a_word(tmp_pat
             "did you mean",
         ),
         ({"target": {"overall": "q95"}, "attack": "adversary-routes"}, "write what of it"),
+        ({"target": {"k": 5}}, 'as text, "k=5"'),
         ({"target": "k=400"}, "no way to release keeps"),
         ({"target": "k=5", "known": "worst-case"}, "name one"),
     ],

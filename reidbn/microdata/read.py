@@ -247,7 +247,10 @@ def read_table(
     ladders = {name: as_hierarchy(given) for name, given in (hierarchies or {}).items()}
     for name in ladders:
         if name not in roles.all:
-            raise UsageError(f'hierarchies name "{name}"; {did_you_mean(name, roles.all)}')
+            raise UsageError(
+                f'a hierarchy is given for "{name}", which is none of the columns that were named '
+                f"(quasi_identifiers=, sensitive=); {did_you_mean(name, roles.all)}"
+            )
 
     raw = table.read(list(dict.fromkeys(wanted)))
     rows = raw[wanted[0]].codes.size

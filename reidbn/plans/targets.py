@@ -206,6 +206,8 @@ def _alike(k: int) -> Target:
 
 
 def _of_measure(measure: str, limit: Any) -> Target:
+    if measure == "k":
+        raise UsageError('k is no measure of an attack; write how many are alike as text, "k=5"')
     if is_number(limit):
         return Target(measure, "highest", _checked(float(limit), measure))
     if isinstance(limit, str) and limit.strip()[:1].isdigit():
