@@ -86,6 +86,17 @@ def test_the_custodians_copy_assesses_the_best_three(threshold, tmp_path):
     )
 
 
+def test_a_name_that_tells_of_small_classes_stays_in_the_house(tmp_path):
+    """One of two values is dropped: each class of few must be beside one of many."""
+    ward = ["a"] * 150 + ["b"] * 118
+    sex = ["f"] * 100 + ["m"] * 50 + ["f"] * 115 + ["m"] * 3
+    people = rb.read_table({"ward": ward, "sex": sex}, quasi_identifiers=["ward", "sex"])
+    result = rb.assess("adversary-routes", people, population=50_000)
+    own = result.report(tmp_path / "own.md", threshold="0.09", custodian=True).read_text()
+    assert "sex dropped" in own
+    assert "dropped | passes" not in result.report(tmp_path / "r.md", threshold="0.09").read_text()
+
+
 def test_what_was_named_is_not_searched_beside(tmp_path):
     result = assessed()
     other = rb.what_if(result, suppress=2)

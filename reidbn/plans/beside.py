@@ -63,7 +63,7 @@ def best_beside(
             plan = recommend(people, target=_target(rule), release=rule.release)
         except (DataError, UsageError):
             return Beside()
-        return Beside([plan.named(one) for one in _finest(plan)][:BEST])
+        return Beside([plan.named(one) for one in _finest(plan) if _leaves_open(plan, one)][:BEST])
     try:
         plan = _planned(result, rule, proposed, seconds)
     except (DataError, UsageError) as problem:
@@ -80,6 +80,18 @@ def _finest(plan: ReleasePlan) -> list[Looked]:
         if not any(np.greater_equal(one.node, other.node).all() for other in found):
             found.append(one)
     return found
+
+
+def _leaves_open(plan: ReleasePlan, one: Looked) -> bool:
+    """Whether a name outwards leaves every count of people who are like too few as it was.
+
+    Where what is dropped has more combinations of values than there can be classes of them, all of
+    these may have been merged with a single class; else it is told how few a class can hold.
+    """
+    few = int((plan.people.class_sizes() < plan.targets[0].k).sum())
+    options = zip(plan._table.options, one.node, strict=True)
+    merged = (np.bincount(o.codes[place][o.counts > 0]).max() for o, place in options)
+    return prod(map(int, merged)) > few // 10 * 10 + 10
 
 
 def _can_be_searched(result: Assessment) -> bool:
