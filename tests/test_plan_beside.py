@@ -79,7 +79,7 @@ def test_the_custodians_copy_assesses_the_best_three(threshold, tmp_path):
             assert fewest(frame.astype(str), QI) >= 11
         else:
             assert one.risk().max() <= 0.05
-    assert section(path.read_text(), "Levels that were proposed, from 0")
+    assert section(path.read_text(), "Levels that were proposed")
     assert (
         path.read_text()
         == result.report(tmp_path / "again.md", threshold=threshold, custodian=True).read_text()
