@@ -142,3 +142,21 @@ def test_a_count_of_experts_is_refused_by_name_with_what_would_be_right():
     attack = rb.attack.loads(json.dumps(content))
     with pytest.raises(rb.errors.ModelError, match=r"\. n is asked at values that are no counts"):
         rb.whatif.uncertainty(attack, "risk", draws=100)
+
+
+@rb.cpd.cpd_function("declared-spike", degree={"q": 1})
+def spike(q):
+    """0.9 at one value alone, that of the model, and said to be a straight line."""
+    return np.where(q == 0.3, 0.9, 0.1)
+
+
+def test_solve_sees_the_parameters_own_value_though_it_stands_alone():
+    attack = attack_of("declared-spike")
+    asked = float(rb.ask(attack, "risk"))
+    assert asked == pytest.approx(0.9)
+    for target in (0.1, 0.5):
+        found = rb.solve(attack, "risk", "q", target)
+        assert found.status == "crosses"
+        (first, last), (then, end) = found.under
+        assert (first, end) == (0, 1)
+        assert 0.3 - 1e-9 < last < 0.3 < then < 0.3 + 1e-9

@@ -34,10 +34,30 @@ class Reply:
     """95 %, of what was sampled."""
     cut: Mapping[str, float] = field(default_factory=dict)
     """How much lies beyond the states of a node, such as of a Poisson count: node and share."""
+    policy: Mapping[str, str] = field(default_factory=dict)
+    """What was given in place of the attacker's best policy: decision and option."""
+
+    @property
+    def of_policy(self) -> str:
+        """The policy that was given, and what he still decides; nothing where none was."""
+        if not self.policy:
+            return ""
+        given = " and ".join(f"{name}={taken}" for name, taken in self.policy.items())
+        left = ", ".join(self.attack.decisions)
+        return f"under the policy {given}" + (f" ({left} as he decides best)" if left else "")
 
     def _numbers(self) -> dict[str, Any]:
         """What was found, by the names it is written under."""
         raise NotImplementedError
+
+    def _words(self) -> str:
+        """What was found, in a line."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (self._words(), self.of_policy)))
+
+    __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
         """The answer, what was asked, of which attack and how, as plain values."""
@@ -50,6 +70,8 @@ class Reply:
             "set": {k: np.asarray(v).tolist() for k, v in self.settings.items()},
             "fingerprint": self.attack.fingerprint,
         }
+        if self.policy:
+            found |= {"policy": dict(self.policy), "decided": list(self.attack.decisions)}
         if self.cut:
             found["cut"] = dict(self.cut)
         if self.draws:
@@ -57,7 +79,7 @@ class Reply:
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Answer(Reply):
     """A probability and P(evidence); arrays (subject x setting) when there are several.
 
@@ -102,17 +124,15 @@ class Answer(Reply):
             found["interval_95"] = self.by_counts
         return found | ({"rows": self.draws} if self.draws else {})  # the older word
 
-    def __str__(self) -> str:
+    def _words(self) -> str:
         if np.size(self.probability) == 1 and not self.query.is_distribution:
             p = float(self)
             also = f" (about 1 in {self.one_in:,.4g})" if 0 < p < 0.5 else ""
             return f"{self.query.describe()} = {p:.6g}{also}"
         return f"{self.query.describe()} = {np.array2string(self.probability, threshold=12)}"
 
-    __repr__ = __str__
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Expectation(Reply):
     """The mean of a node's number, or of how many of a group are known, given what is given.
 
@@ -152,7 +172,7 @@ class Expectation(Reply):
         found = {"mean": np.asarray(self.value).tolist(), "sd": np.asarray(self.sd).tolist()}
         return found if np.size(self.value) > 1 else found | {"distribution": self.distribution}
 
-    def __str__(self) -> str:
+    def _words(self) -> str:
         if np.size(self.value) > 1:
             low, high = np.min(self.value), np.max(self.value)
             return (
@@ -160,5 +180,3 @@ class Expectation(Reply):
                 f"{np.size(self.value):,} ({low:.6g} to {high:.6g})"
             )
         return f"{self.query.describe()} = {float(self):.6g} (sd {float(np.mean(self.sd)):.4g})"
-
-    __repr__ = __str__

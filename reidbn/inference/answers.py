@@ -27,7 +27,7 @@ from reidbn.inference.lowering import (
     subject_values,
 )
 from reidbn.inference.network import Array, Network, check_mass
-from reidbn.inference.policies import with_policy
+from reidbn.inference.policies import told_policy, with_policy
 from reidbn.inference.query import Query, read_query, refuse_nothing
 from reidbn.inference.tensors import BUDGET, rows_of
 from reidbn.progress import progress
@@ -71,7 +71,11 @@ def ask(
     """
     attack = load_attack(attack)
     if policy is not None:
-        attack = with_policy(attack, policy)
+        own = ask(
+            with_policy(attack, policy), target, given=given, do=do, set=set, subject=subject,
+            engine=engine, draws=draws, seed=seed, beyond_range=beyond_range,
+        )  # fmt: skip
+        return replace(own, policy=told_policy(policy))
     attack, query = read_query(attack, target, given, do)
     refuse_nothing(query)
     check_settings(attack, set, beyond_range=beyond_range)

@@ -280,7 +280,8 @@ class Solver:
         )
         raise UsageError(
             said.format("rb.decide", "rb.ask(attack, policy=...), or rb.decide(attack).attack, "
-                        "which has that of rb.decide written in"),
+                        "which has that of rb.decide for one person written in (a table takes a "
+                        "node with rows)"),
             in_shell=said.format("reidbn decide", "reidbn ask --policy DECISION=OPTION"),
         )  # fmt: skip
 

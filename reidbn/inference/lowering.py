@@ -36,6 +36,7 @@ from reidbn.errors import (
 )
 from reidbn.inference.deciding import Payoff, Solved, Solver, acting, even, written
 from reidbn.inference.network import MOST_MEMBERS, Actor, Factor, Network, States, checked
+from reidbn.inference.policies import refuse_policy_of_one
 from reidbn.inference.scopes import GridScope, RowScope
 from reidbn.inference.tensors import BUDGET, DRAWN, rows_of
 
@@ -156,6 +157,8 @@ def subject_values(attack: Attack, subject: Mapping[str, Any] | None) -> dict[st
     lengths = {len(v) for v in values.values()} - {1}
     if len(lengths) > 1:
         raise UsageError(f"subject columns of different lengths: {sorted(lengths)}")
+    if lengths:
+        refuse_policy_of_one(attack)
     return values
 
 

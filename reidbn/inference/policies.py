@@ -17,6 +17,8 @@ _FORM = (
     '[{"when": {"motive": "money"}, "p": {"yes": 1}}, {"p": {"no": 1}}]}, or what rb.decide found'
 )
 
+OF_ONE = "(decided for one person)"  # ends the story of such a node, in files too
+
 
 @runtime_checkable
 class HasTables(Protocol):
@@ -33,6 +35,7 @@ def with_policy(attack: Attack, policy: Any) -> Attack:
     >>> with_policy(load("insider-decides"), {"attacks": "yes"}).decisions
     {}
     """
+    of_one = isinstance(policy, HasTables) and _differs_between_people(attack)
     if isinstance(policy, HasTables):
         policy = dict(policy.tables)
     if not isinstance(policy, Mapping) or not policy:
@@ -44,10 +47,45 @@ def with_policy(attack: Attack, policy: Any) -> Attack:
         )
         raise UsageError(f'{attack.name} has no decision "{unknown[0]}"; {hint}')
     nodes = [_settled(attack, attack.decisions[name], taken) for name, taken in policy.items()]
+    if of_one:
+        nodes = [replace(n, story=f"{n.story} {OF_ONE}".strip()) for n in nodes]
     left = attack.decisions.keys() - policy.keys()
     return attack.replace(
         nodes=attack.nodes.replace(*nodes), utilities=attack.utilities if left else ()
     )
+
+
+def told_policy(policy: Any) -> dict[str, str]:
+    """What is taken of each decision, in a word: its option, or where its rows come from.
+
+    >>> told_policy({"attacks": True}), told_policy({"attacks": [{"p": {"no": 1}}]})
+    ({'attacks': 'yes'}, {'attacks': 'rows given'})
+    """
+    if isinstance(policy, HasTables):
+        return dict.fromkeys(policy.tables, "as rb.decide found")
+    options = {True: "yes", False: "no"}
+    return {
+        name: options[x] if isinstance(x, bool) else x if isinstance(x, str) else "rows given"
+        for name, x in (policy or {}).items()
+    }
+
+
+def refuse_policy_of_one(attack: Attack) -> None:
+    """Raise where a policy that was decided for one person would be that of a whole table."""
+    found = [name for name, node in attack.nodes.items() if node.story.endswith(OF_ONE)]
+    if found:
+        raise UsageError(
+            f"{attack.name}: what {', '.join(found)} is was decided for one person (rb.decide of "
+            f"its example, or of one subject), and is another for others of a table: take the "
+            f"model itself, in which the attacker decides for each person; or write a node with "
+            f"rows that hold for everybody"
+        )
+
+
+def _differs_between_people(attack: Attack) -> bool:
+    """Whether what a table says of a person has a say in what is decided."""
+    refs = [r for n in attack.behind_decisions for r in attack.behind(attack.all_nodes[n].cpd)]
+    return any(r.startswith("@") for r in (*refs, *attack.behind_utilities))
 
 
 def reckoned_with(attack: Attack, states: Mapping[str, str]) -> Attack:

@@ -109,6 +109,7 @@ def sentence(answer: Answer | Expectation) -> str:
         )
     conditions = [f"given that {', '.join(query.known)}"] if query.given else []
     conditions += [f"when {_listed(query.do)} is brought about"] if query.do else []
+    conditions += [answer.of_policy] if answer.policy else []
     return f"{', '.join([found, *conditions])}."
 
 

@@ -136,9 +136,9 @@ def _real(line: Line, target: float, borders: list[Interval]) -> Level:
     """Every border is a root, as near as a scan comes."""
     r = line.response
     roots = [(left + right) / 2 for left, right in borders]
-    cuts = [r.low, *(x for x in roots if r.low < x < r.high), r.high]
-    pieces = list(pairwise(cuts))
-    below = (line(np.array([(a + b) / 2 for a, b in pieces])) <= target).tolist()
+    pieces = list(pairwise([r.low, *roots, r.high]))
+    first = bool(line(np.array([r.low]))[0] <= target)
+    below = [first == (i % 2 == 0) for i in range(len(pieces))]  # be it of one value alone
     points = [(x, x) for x in roots]
     under = _joined([p for p, b in zip(pieces, below, strict=True) if b] + points)
     return Level(_status(below, met=bool(roots)), tuple(roots), under)

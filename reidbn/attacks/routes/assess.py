@@ -73,6 +73,7 @@ from reidbn.calls import renamed, typed
 from reidbn.errors import DataError, ImpossibleEvidence, UsageError, did_you_mean
 from reidbn.inference.answers import load_attack, refuse_dear
 from reidbn.inference.lowering import check_settings
+from reidbn.inference.policies import refuse_policy_of_one
 from reidbn.inference.query import Mean, Query, default_question, read_query
 from reidbn.limits import MOST_PEOPLE
 from reidbn.microdata.contingency import Contingency
@@ -157,6 +158,7 @@ def assess(
     population_model = model_for(people, population_model)
     _check_ids(people, histories=truth(histories, "histories"))
     read = load_attack(attack)
+    refuse_policy_of_one(read)
     chosen = chosen_scenario(people, scenario, known)
     if chosen is None and isinstance(people, SparsePeople):
         chosen = load_scenario("any-facts")

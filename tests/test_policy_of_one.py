@@ -1,0 +1,84 @@
+"""A policy that was given or decided for one person: told with the answer, and of nobody else."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import reidbn as rb
+from reidbn.cli import reidbn
+
+
+def run(*words):
+    return CliRunner().invoke(reidbn, list(words), standalone_mode=False, catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def people():
+    return rb.read_table(rb.datasets.synthetic_patients(40, seed=1),
+                         quasi_identifiers=["age", "sex", "state", "race"])  # fmt: skip
+
+
+def test_a_policy_of_the_example_is_not_that_of_a_table(people, tmp_path):
+    decided = rb.decide("insider-decides").attack
+    with pytest.raises(rb.UsageError, match="decided for one person") as told:
+        rb.assess(decided, people, scenario="voter-registration")
+    assert "take the model itself" in str(told.value)
+    rb.save(decided, tmp_path / "decided.yaml")  # a file of it is no way around
+    with pytest.raises(rb.UsageError, match="decided for one person"):
+        rb.assess(str(tmp_path / "decided.yaml"), people, scenario="voter-registration")
+    several = {"class_size": [[9] * 8, [3] * 8]}
+    with pytest.raises(rb.UsageError, match="decided for one person"):
+        rb.ask(decided, "risk", subject=several)
+    for policy in ({"attacks": "yes"}, rb.decide("insider-decides")):
+        assert float(rb.ask("insider-decides", "risk", policy=policy)) > 0
+    assert float(rb.ask(decided, "risk")) == float(rb.ask("insider-decides", "risk"))
+
+
+def test_a_policy_that_depends_on_no_person_is_that_of_everybody():
+    attack = rb.load("insider-decides")
+    text = rb.dumps(attack).replace("kind: one-over", "kind: probability")
+    blind = rb.loads(text.replace('of: "@class_size"', "p: 0.02")
+                     .replace("A guess among the matching records is right",
+                              "A guess is right\n    source: assumption"))  # fmt: skip
+    assert blind != attack
+    decided = rb.decide(blind).attack
+    assert rb.ask(decided, "risk", subject={"class_size": [[9] * 8, [3] * 8]}).probability.size == 2
+
+
+TWO = """
+schema_version: 1
+name: two
+title: two
+story: two
+sources: [me]
+decisions:
+  first: {options: [no, yes], story: First, source: assumption}
+  then: {options: [no, yes], sees: [first], story: Then, source: assumption}
+utilities:
+  gain: {of: [ok], unit: euro, rows: [{when: {ok: yes}, value: 5}, {value: 0}], source: assumption}
+nodes:
+  luck: {cpd: {kind: probability, p: 0.3}, source: assumption}
+  ok: {parents: [first, then, luck], cpd: {kind: and}}
+questions: {risk: {target: ok=yes}}
+"""
+
+
+def test_an_answer_says_the_policy_that_was_given(tmp_path):
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO)
+    answer = rb.ask(str(file), "risk", policy={"first": True})
+    assert answer.policy == {"first": "yes"}
+    words = "under the policy first=yes (then as he decides best)"
+    assert repr(answer) == str(answer) == f"P(ok=yes) = 0.3 (about 1 in 3.333), {words}"
+    assert "under" not in str(rb.ask(str(file), "risk"))
+    both = rb.ask(str(file), "risk", policy={"first": "yes", "then": "no"})
+    assert str(both).endswith("under the policy first=yes and then=no")
+    assert rb.ask(str(file), "risk", policy=rb.decide(str(file))).policy == {
+        "first": "as rb.decide found", "then": "as rb.decide found",
+    }  # fmt: skip
+    call = ["ask", str(file), "risk", "--policy", "first=yes"]
+    assert words in run(*call, "--fail-above", "0.5").output
+    told = json.loads(run(*call, "--json").output)
+    assert (told["policy"], told["decided"]) == ({"first": "yes"}, ["then"])
+    assert words in told["sentence"]
