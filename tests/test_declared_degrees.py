@@ -160,3 +160,31 @@ def test_solve_sees_the_parameters_own_value_though_it_stands_alone():
         (first, last), (then, end) = found.under
         assert (first, end) == (0, 1)
         assert 0.3 - 1e-9 < last < 0.3 < then < 0.3 + 1e-9
+
+
+@rb.cpd.cpd_function("declared-records", degree={"n": 1, "q": 1})
+def of_records(q, n):
+    return q * n / 1000
+
+
+@rb.cpd.cpd_function("declared-records-square", degree={"n": 1, "q": 1})
+def of_records_squared(q, n):
+    return q * n * n / 1e6
+
+
+def test_a_degree_in_whole_numbers_is_looked_at_in_whole_numbers():
+    for value, ends in ((10, [0, 100]), (1, [1, 2]), (7, [7, 7])):
+        n = {"value": value, "range": ends, "unit": "records", "source": "assumption"}
+        attack = attack_of("declared-records", parameters={**MODEL["parameters"], "n": n})
+        bars = {b.parameter: b for b in rb.tornado(attack, "risk").bars}
+        assert (bars["q"].at_low, bars["q"].at_high) == pytest.approx((0, value / 1000))
+        slopes = rb.whatif.derivatives(attack, "risk", over=["q"]).derivative
+        assert slopes.tolist() == pytest.approx([value / 1000])
+        if ends[0] < ends[1]:
+            assert bars["n"].at_high == pytest.approx(0.3 * ends[1] / 1000)
+            found = rb.solve(attack, "risk", "n", 0.3 * ends[1] / 1000)
+            assert found.under == ((ends[0], ends[1]),)
+    n = {"value": 10, "range": [0, 100], "unit": "records", "source": "assumption"}
+    lie = attack_of("declared-records-square", parameters={**MODEL["parameters"], "n": n})
+    with pytest.raises(rb.UsageError, match="no polynomial of degree 1 in it"):
+        rb.tornado(lie, "risk")

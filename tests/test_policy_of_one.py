@@ -82,3 +82,25 @@ def test_an_answer_says_the_policy_that_was_given(tmp_path):
     told = json.loads(run(*call, "--json").output)
     assert (told["policy"], told["decided"]) == ({"first": "yes"}, ["then"])
     assert words in told["sentence"]
+
+
+def test_a_gate_of_an_answer_is_said_with_the_digits_that_decide_it(tmp_path):
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO.replace("p: 0.3", "p: 0.060417"))
+    for value, (limit, told, code) in {
+        "0.060417": ("0.0604", "0.060417", 1),
+        "0.0604170000004": ("0.060417", "0.0604170000004", 1),
+        "0.06": ("0.06", "0.06", 0),
+    }.items():
+        file.write_text(TWO.replace("p: 0.3", f"p: {value}"))
+        done = run("ask", str(file), "risk", "--fail-above", limit)
+        ends = "the command ends with exit code 1" if code else "it is kept"
+        assert f"--fail-above {limit}: the highest answer is {told}: {ends}." in done.output
+        assert done.return_value == code
+        done = run("ask", str(file), "risk", "--json", "--fail-above", limit)
+        assert json.loads(done.output)["fail_above"]["exceeded"] == bool(code)
+    over = ("sweep", "leak-single", "risk", "--over", "leaked=1000,4000", "--fail-above", "0.1")
+    done = run(*over)
+    assert "--fail-above 0.1: the highest answer is " in done.output
+    assert done.return_value == 1
+    assert "highest" not in run(*over, "--json").output

@@ -441,6 +441,14 @@ def say_gate(
     return {"limit": float(limit), "found": what, "exceeded": exceeded}
 
 
+def say_highest(highest: float, limit: float, *, exceeded: bool, as_json: bool) -> dict[str, Any]:
+    """The same of answers, with as many digits as show on which side of the limit they are."""
+    short = f"{highest:.6g}"
+    told = short if is_above(float(short), limit) == is_above(highest, limit) else repr(highest)
+    what = f"the highest answer is {told}"
+    return say_gate(limit, what, exceeded=exceeded, as_json=as_json)
+
+
 def is_high(found: Iterable[tuple[float, float]], limit: float) -> bool:
     """Whether one of some answers is above a limit, or may be with what is cut off of it."""
     found = list(found)

@@ -16,6 +16,7 @@ from reidbn.cli._options import (
     print_json,
     print_table,
     read_states,
+    say_highest,
 )
 from reidbn.cli._question import Call, asks
 from reidbn.errors import UsageError
@@ -70,10 +71,13 @@ def ask(
     taken = read_states(policy, "--policy") or None
     answer = rb.ask(model, asked.question, policy=taken, **options, **asked.how)
     high = fail_above is not None and _is_high(answer, fail_above)
-    if asked.as_json:
-        print_json(_as_data(answer))
-    else:
+    if not asked.as_json:
         _show(answer, quiet=asked.quiet)
+    gate = {} if fail_above is None else {"fail_above": say_highest(
+        _highest(answer), fail_above, exceeded=high, as_json=asked.as_json or asked.quiet
+    )}  # fmt: skip
+    if asked.as_json:
+        print_json(_as_data(answer) | gate)
     return int(high)
 
 

@@ -25,6 +25,7 @@ from reidbn.cli._options import (
     read_grid,
     read_settings,
     read_states,
+    say_highest,
     typed_options,
 )
 from reidbn.cli._question import Call, asks
@@ -114,7 +115,10 @@ def sweep(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is said beside the table
         cut = case.cut_off({name: table[name].to_numpy() for name in read_over(over)})
-    return int(is_high(zip(shown.tolist(), cut.tolist(), strict=True), fail_above))
+    high = is_high(zip(shown.tolist(), cut.tolist(), strict=True), fail_above)
+    quiet = asked.as_json or asked.quiet
+    say_highest(float(shown.max()), fail_above, exceeded=high, as_json=quiet)
+    return int(high)
 
 
 @click.command()

@@ -283,10 +283,15 @@ class Asked:
         if (name, degree) in self._proved:
             return
         low, high = self.parameter(name).range
-        if low == high:
+        whole = self.parameter(name).is_integer
+        if low == high and not whole:
             low, high = low - 0.5, high + 0.5
         count = max(FEW if self.subjects > FEW else DECLARED_AT, degree + 5)
-        grid, t = np.linspace(low, high, count), np.linspace(-1, 1, count)
+        grid = np.linspace(low, high, count)
+        grid = np.unique(np.rint(grid)) if whole else grid
+        if len(grid) <= degree + 1:  # of so few whole numbers it is true
+            return
+        t = 2 * (grid - low) / (high - low) - 1
         found = self.evaluate({name: grid}, validate=False)
         for values in (found.numerator, found.evidence):
             if values is None:
