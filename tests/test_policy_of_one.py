@@ -104,3 +104,37 @@ def test_a_gate_of_an_answer_is_said_with_the_digits_that_decide_it(tmp_path):
     assert "--fail-above 0.1: the highest answer is " in done.output
     assert done.return_value == 1
     assert "highest" not in run(*over, "--json").output
+
+
+TIE = """
+schema_version: 1
+name: tie
+title: tie
+story: By phone or on the web, which pay alike
+sources: [me]
+decisions:
+  way: {options: [no, phone, web], story: Which way, source: assumption}
+utilities:
+  gain: {of: [found], unit: euro, source: assumption,
+         rows: [{when: {found: yes}, value: 100}, {value: 0}]}
+  cost: {of: [way], unit: euro, source: assumption,
+         rows: [{when: {way: phone}, value: -PHONE}, {when: {way: web}, value: -5}, {value: 0}]}
+nodes:
+  found: {parents: [way], source: assumption, rows: [
+    {when: {way: phone}, p: {yes: 0.5, no: 0.5}},
+    {when: {way: web}, p: {yes: 0.25, no: 0.75}}, {p: {yes: 0, no: 1}}]}
+questions: {risk: {target: found=yes}}
+"""
+
+
+def test_an_answer_under_one_of_tied_policies_says_that_they_are(tmp_path):
+    file = tmp_path / "tie.yaml"
+    for phone, tied in ((30, ("way",)), (31, ())):
+        file.write_text(TIE.replace("PHONE", str(phone)))
+        answer = rb.ask(str(file), "risk")
+        assert answer.tied == tied
+        assert float(answer) == 0.25  # by phone it is .5
+        assert ("tied" in answer.to_dict()) == bool(tied)
+        done = run("ask", str(file), "risk", "--fail-above", "0.3")
+        assert ("Tied: at way another option is worth the same" in done.output) == bool(tied)
+    assert rb.ask(str(file), "risk", policy={"way": "phone"}).tied == ()

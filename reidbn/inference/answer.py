@@ -34,6 +34,8 @@ class Reply:
     """95 %, of what was sampled."""
     cut: Mapping[str, float] = field(default_factory=dict)
     """How much lies beyond the states of a node, such as of a Poisson count: node and share."""
+    tied: tuple[str, ...] = ()
+    """Decisions in which another option is worth the same to the attacker; the answer is of one."""
     policy: Mapping[str, str] = field(default_factory=dict)
     """What was given in place of the attacker's best policy: decision and option."""
 
@@ -72,6 +74,8 @@ class Reply:
         }
         if self.policy:
             found |= {"policy": dict(self.policy), "decided": list(self.attack.decisions)}
+        if self.tied:
+            found["tied"] = list(self.tied)
         if self.cut:
             found["cut"] = dict(self.cut)
         if self.draws:

@@ -17,6 +17,7 @@ from reidbn.inference import enumeration, exact
 from reidbn.inference.answer import Answer, Expectation
 from reidbn.inference.counted import by_counts, counted_nodes, interval
 from reidbn.inference.cut import looked_at, shares, tell_cut
+from reidbn.inference.deciding import chance_seen
 from reidbn.inference.estimates import estimate
 from reidbn.inference.lowering import (
     STEPS,
@@ -104,6 +105,8 @@ def _answer(
     answer = replace(answer, cut=tell(attack, query, settings, subject))
     names = attack.upstream([*query.targets, *query.given], cut=query.do)
     counted = counted_nodes(attack, names)
+    if values.shape[:2] == (1, 1) and attack.decisions.keys() & attack.above(names, query.do):
+        answer = replace(answer, tied=_tied(attack, settings or {}, subject))
     if values.shape[:2] == (1, 1) and counted and not query.is_distribution:
         columns = subject_values(attack, subject)
         alone = partial(joint, alone=True)
@@ -112,6 +115,19 @@ def _answer(
         wanted: Any = (slice(None), *positions(attack, query, settings or {}))
         answer = replace(answer, by_counts=interval(drawn[wanted] / given))
     return answer
+
+
+def _tied(
+    attack: Attack, settings: Mapping[str, Any], subject: Mapping[str, Any] | None
+) -> tuple[str, ...]:
+    """Decisions in which another option is worth as much, where what is seen then can be."""
+    lowering = Lowering(attack, settings, nodes=set(attack.behind_decisions), whole=STEPS)
+    columns = subject_values(attack, subject)
+    solved = lowering.decided(lowering.undecided(columns), columns)
+    return tuple(
+        name for name, choice in solved.choices.items()
+        if (choice.tied & (chance_seen(solved.network, name) > 0)).any()
+    )  # fmt: skip
 
 
 def expectation(
@@ -152,6 +168,7 @@ def expectation(
         draws=answer.draws,
         interval=interval,
         cut=answer.cut,
+        tied=answer.tied,
     )
 
 

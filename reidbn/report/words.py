@@ -139,6 +139,11 @@ def remarks(answer: Answer | Expectation) -> list[str]:
         out.append(f"Probability of what is given: {shown}")
     if answer.settings:
         out.append(f"Set here: {_listed({k: f'{v:,.12g}' for k, v in answer.settings.items()})}")
+    if answer.tied:
+        out.append(
+            f"Tied: at {', '.join(answer.tied)} another option is worth the same to the attacker; "
+            f"under it the answer may be higher or lower (policy=, --policy)"
+        )
     if answer.interval:
         low, high = answer.interval
         out.append(f"Sampled with {answer.draws:,} rows; 95 % interval {low:.4g} to {high:.4g}")
