@@ -327,6 +327,10 @@ def test_what_counts_people_alike_says_what_is_asked_of_a_sparse_table():
     for call in (rb.subsets, rb.suda, lambda s: rb.recommend(s, target="k=5")):
         with pytest.raises(rb.UsageError, match=r'rb\.assess\("linkage", sparse\)'):
             call(sparse)
+    found = rb.assess("linkage", sparse)
+    assert "\n" not in repr(found.table)
+    with pytest.raises(rb.UsageError, match=r'rb\.assess\("linkage", sparse\)'):
+        rb.recommend(found.table, "linkage", target={"overall": 0.09})
 
 
 def test_a_table_of_columns_has_no_curves():

@@ -88,7 +88,7 @@ class Looking:
     seed: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KinPeople(SparsePeople):
     """The people of a sparse table whose records tell of relatives."""
 

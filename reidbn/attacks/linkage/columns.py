@@ -60,7 +60,7 @@ class Effort:
     seed: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SparsePeople(People):
     """The people of a sparse table, each a record of their own; a scenario says what is known."""
 
