@@ -381,6 +381,23 @@ def test_a_sample_is_told_from_both_sides_and_its_release_keeps_the_target(share
     assert (1 / again).mean() > told.all_released > (1 / again).sum() / 400
 
 
+def test_who_was_drawn_into_a_sample_is_told_by_no_seed_that_leaves(shell, tmp_path):
+    data = rb.datasets.synthetic_patients(400, seed=2)[["age", "sex"]]
+    people = rb.read_table(data, quasi_identifiers=["age", "sex"])
+    drawn = [rb.recommend(people, target="k=3", sample=0.5).people.rows_read for _ in range(2)]
+    assert (drawn[0] != drawn[1]).any()
+    data.to_csv(table := tmp_path / "t.csv", index=False)
+    asked = ("recommend", table, "--qi", "age,sex", "--target", "k=3", "--sample", "50%",
+             "--seed", "7", "--html", page := tmp_path / "p.html")  # fmt: skip
+    assert shell(*asked)[0] == 0
+    assert "seed" not in page.read_text().replace("seeds", "")
+    code, said = shell("verify", page, table)
+    assert code == 2
+    assert "does not say by which seed" in said
+    assert shell(*asked, "--custodian")[0] == 0
+    assert shell("verify", page, table)[0] == 0
+
+
 def test_a_sample_is_refused_where_people_stand_for_others():
     frame = rb.datasets.synthetic_patients(100, seed=2)[["age", "sex"]].assign(w=2.0)
     weighed = rb.read_table(frame, quasi_identifiers=["age", "sex"], weights="w")

@@ -98,14 +98,14 @@ _WRITES = ("--html", "--markdown", "--json-report", "--plot", "--out", "--parque
 _SAYS = ("--json", "--quiet", "-q")
 
 
-def command_again() -> list[str] | None:
+def command_again(secret: tuple[str, ...] = ()) -> list[str] | None:
     """The words by which a report can be made again, without the files that were written."""
     context = click.get_current_context(silent=True)
     words = [] if context is None else list(context.meta.get("reidbn.words", []))
     table = None if context is None else context.params.get("table")
-    found, after = [], ""
+    found, after, left_out = [], "", (*_WRITES, *secret)
     for word in words:
-        if after not in _WRITES and word.partition("=")[0] not in (*_WRITES, *_SAYS):
+        if after not in left_out and word.partition("=")[0] not in (*left_out, *_SAYS):
             found.append("{table}" if word == table else _short(word))
         after = word
     return found if "{table}" in found else None

@@ -48,7 +48,7 @@ ATTACK = "adversary-routes"
 @listing("--drop", metavar="A,B", help="Columns that go.")
 @click.option("--sample", type=Chance(), metavar="SHARE",
               help="Draw so many people first, such as 50%; no others are released.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
+@click.option("--seed", type=int, help="Of the sample; without one nobody can draw it again.")
 @click.option("--loss", default="entropy", show_default=True,
               type=click.Choice(["entropy", "granularity", "discernibility", "average-class"]),
               help="What is lost: bits, values covered, people told apart, classes.")  # fmt: skip
@@ -155,8 +155,9 @@ def _write_page(plan: ReleasePlan, options: dict[str, Any]) -> None:
 
     for name, kind in REPORTS.items():
         if options[name]:
-            write_plan(plan, options[name], custodian=options["custodian"], kind=kind,
-                       command=command_again())  # fmt: skip
+            custodian = options["custodian"]
+            words = command_again(() if custodian else ("--seed",))  # which tells who was drawn
+            write_plan(plan, options[name], custodian=custodian, kind=kind, command=words)
             click.echo(f"report: {options[name]}", err=True)
     if options["plot"]:
         plan.plot(options["plot"])

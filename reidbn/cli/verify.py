@@ -78,6 +78,12 @@ def _differs(place: Path, text: str, made_from: dict[str, Any], table: str) -> l
             f"{place.name} was written from Python and does not say by what calls: make it again "
             f"there, and compare the two with diff or reidbn compare"
         )
+    words = [str(word).partition("=")[0] for word in command]
+    if "--sample" in words and "--seed" not in words:
+        raise UsageError(
+            f"{place.name} is about a random sample, and does not say by which seed: make it again "
+            f"with --seed in the house, and compare the two with diff"
+        )
     from reidbn.cli import main
 
     with tempfile.TemporaryDirectory(prefix=".verify-", dir=place.resolve().parent) as folder:

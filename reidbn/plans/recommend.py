@@ -48,7 +48,7 @@ def recommend(
     keep: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
     sample: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     loss: Loss = "entropy",
     importance: Mapping[str, float] | None = None,
     release: str | None = None,
@@ -66,8 +66,9 @@ def recommend(
     one is kept or dropped.  `suppress_at_most` is the share of people who may be left out,
     `empty_at_most` the share of cells that may be emptied in place of it (by a heuristic),
     `keep` and `drop` are columns that stay as they are or go, `seconds` bounds the search.  With
-    `sample` that share of the people is drawn first (by the `seed`), and the others are not
-    released; targets are about those who are (`plan.sampled` tells both sides).  The
+    `sample` that share of the people is drawn first (by the `seed`; without one so that nobody can
+    draw it again), and the others are not released; targets are about those who are
+    (`plan.sampled` tells both sides).  The
     `loss` is "entropy" or "granularity" (columns weighed by `importance`), "discernibility",
     "average-class", tables that researchers make (rb.plans.Margins(("age", "sex"))), all of them 0
     to 1, or a function of the people as they would be released.
@@ -77,13 +78,7 @@ def recommend(
     >>> plan.best.dropped, plan.best.after
     (('sex',), {'2 or more alike': 2})
     """
-    if not isinstance(people, People):
-        raise UsageError("recommend needs people = rb.read_table(table, quasi_identifiers=[...])")
-    if isinstance(people, SparsePeople):
-        raise UsageError(f"recommend: these are people of a sparse table, {Sparse.instead}")
-    if people.history is not None:
-        raise UsageError("recommend is for tables with one row per person; these have several")
-    refuse_emptied(people, "recommend")
+    _checked_table(people)
     targets = targets_of(target, release)
     _refuse_secrets(people, targets)
     asked = {"known": known, "population": population, **asked}
@@ -175,8 +170,22 @@ def _refuse_emptying(people: People, targets: Sequence[Target], loss: Loss) -> N
             )
 
 
-def _drawn(people: People, sample: float, seed: int) -> People:
-    """A random share of the people, in their order; what is said of the others is not released."""
+def _checked_table(people: Any) -> None:
+    """Refuse what is no table with a row per person, whole in its cells."""
+    if not isinstance(people, People):
+        raise UsageError("recommend needs people = rb.read_table(table, quasi_identifiers=[...])")
+    if isinstance(people, SparsePeople):
+        raise UsageError(f"recommend: these are people of a sparse table, {Sparse.instead}")
+    if people.history is not None:
+        raise UsageError("recommend is for tables with one row per person; these have several")
+    refuse_emptied(people, "recommend")
+
+
+def _drawn(people: People, sample: float, seed: int | None) -> People:
+    """A random share of the people, in their order; what is said of the others is not released.
+
+    Whoever knows the seed and the order of the table knows who was drawn.
+    """
     share = probabilities_of([sample], "sample")[0]
     number = round(share * len(people))
     if number < 1:
