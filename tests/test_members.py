@@ -223,7 +223,7 @@ def test_twenty_members_are_held_and_more_are_refused_with_a_remedy():
     sizes = np.maximum(2.0 ** (10.0 - np.bitwise_count(np.arange(1 << 20))), 1.0)
     found = float(ask(attack, "named=yes", subject={"size": sizes}))
     assert 1 / 1024 < found < 1
-    with pytest.raises(rb.errors.TooLarge, match=r"stop at 20. Join attributes .* sampling"):
+    with pytest.raises(rb.errors.TooLarge, match=r"stop at 20. Join attributes .* estimate it"):
         ask(jigsaw(21, sources=2), "named=yes", subject={"size": np.ones(1 << 21)})
 
 

@@ -109,6 +109,12 @@ def _values(result: Assessment, name: str, telling: Telling) -> str:
     return f"{int((counts >= BASE).sum()):,}"
 
 
+NO_WORST = (
+    "The worst case is not beside it: what is given cannot happen for some people when everything "
+    "is known."
+)
+
+
 def results(
     result: Assessment, worst: Assessment | None, summary: Summary, telling: Telling
 ) -> Section:
@@ -118,10 +124,7 @@ def results(
     text = []
     parts = [_bands(result, telling)]
     if worst is None:
-        text.append(
-            "The worst case is not beside it: what is given cannot happen for some people when "
-            "everything is known."
-        )
+        text.append(NO_WORST)
     elif worst is not result:
         parts.append(_heat_map(result, worst, telling))
         text.append(
@@ -147,7 +150,9 @@ def _in_its_place(worst: Assessment | None, summary: Summary, telling: Telling) 
              for name in summary.measures]  # fmt: skip
     shown = [Shown("Risk by route", ("measure", "mean"), means)]
     text += [f"{summary.untold[:1].upper()}{summary.untold[1:]}."] if summary.untold else []
-    if worst is not None:
+    if worst is None:
+        text.append(NO_WORST)
+    else:
         risk = worst.risk()
         text.append(
             f"In the worst case, in which everything is known for sure, the mean overall risk is "
