@@ -222,6 +222,7 @@ def test_parts_of_people_are_left_off_so_that_nobody_hides_among_them(weights, w
     assert ("a part of a person is left off" in said[0]) == (sum(weights) - whole > 1e-6)
 
 
+@pytest.mark.wide
 def test_a_table_with_weights_asks_structured_unless_a_model_is_named():
     frame = rb.datasets.synthetic_patients(300, seed=5).assign(w=np.arange(300) % 7 + 2.0)
     columns = ["age", "sex", "race"]

@@ -275,6 +275,7 @@ def yaml_of(name):
     return (Path(__file__).parents[1] / "models" / f"{name}.yaml").read_text()
 
 
+@pytest.mark.wide
 def test_eight_rounds_are_refused_before_any_work_whoever_asks(told, tmp_path, monkeypatch):
     """In every verb, and before virtual relatives are planted; the remedy that is named answers."""
     attack = of_rounds(8, tmp_path)

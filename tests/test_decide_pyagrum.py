@@ -40,6 +40,7 @@ def theirs(diagram):
     return inference.MEU()["mean"]
 
 
+@pytest.mark.wide
 def test_the_best_value_is_pyagrums_on_two_hundred_random_diagrams():
     rng = np.random.default_rng(20261124)
     two = 0

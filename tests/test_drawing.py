@@ -450,6 +450,7 @@ questions: {risk: {target: day_6=yes}}
     assert {*rb.draw(plain).boxes} == {*attack.all_nodes}
 
 
+@pytest.mark.wide
 def test_a_plate_shows_the_chance_of_each():
     drawing = rb.draw("family-cascade", marginals=True, given={"found_mother": "yes"})
     p = float(rb.ask("family-cascade", "in_mother=yes", given={"found_mother": "yes"}))

@@ -255,6 +255,7 @@ def test_where_the_original_is_not_there_it_is_said_at_the_number():
     assert "cells of age were emptied" in str(right)
 
 
+@pytest.mark.wide
 def test_two_releases_differ_in_what_was_emptied(tmp_path):
     rng = np.random.default_rng(5)
     truth, gone = table_of(rng, people=30, columns=2)

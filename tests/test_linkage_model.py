@@ -281,6 +281,7 @@ def test_what_cannot_be_assessed_is_refused(call, message):
         call(sparse)
 
 
+@pytest.mark.wide
 def test_how_much_of_an_assessment_is_drawn_is_told_with_how_far_off_it_may_be(tmp_path):
     """Text, page and JSON; of 12 seeds the mean is off by more in 3 with a chance below .02."""
     _, sparse, _ = random_table(12, people=60, features=16, filled=0.8)

@@ -417,6 +417,7 @@ def test_an_attack_that_a_table_says_nothing_to_has_no_frontier():
 # -- with a ledger ---------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_pages_of_tables_nine_people_apart_are_one_page_with_a_ledger(tmp_path):
     """Without one they differ; no other page or report of the same people joins."""
     frame, ledger = table(600, seed=5), tmp_path / "releases.json"

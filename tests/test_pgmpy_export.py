@@ -244,6 +244,7 @@ def test_too_many_subjects_at_once_are_refused_before_memory_is_gone(monkeypatch
         pgmpy_bridge.network_to_pgmpy_indexed(network)
 
 
+@pytest.mark.wide
 def test_an_attack_asked_through_pgmpy_equals_the_exact_engine():
     for model in models():
         target = list(load(model).nodes)[-1]

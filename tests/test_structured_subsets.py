@@ -453,6 +453,7 @@ def test_missing_cells_are_told(people):
 # -- shares above a threshold ----------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_the_interval_of_a_share_holds_what_is_said_and_what_turns_out():
     """By hand: risks turn out at levels, whoever is likelier than a level to be unique is."""
     people = patients()

@@ -30,6 +30,7 @@ def fitted(weights=None, population=None, table=None):
     return rb.population.fit(people, population=N, model="structured")
 
 
+@pytest.mark.wide
 def test_whoever_stands_for_many_is_told_what_a_larger_population_tells_everybody():
     """Weights that the columns tell: the chance of each is that of a sample of one in so many."""
     table = codes()
@@ -151,6 +152,7 @@ def test_whoever_stands_for_many_is_told_what_a_larger_population_tells():
             )
 
 
+@pytest.mark.wide
 def test_the_population_of_weights_is_their_sum_and_alike_ones_are_none():
     frame = rb.datasets.synthetic_patients(600, seed=3)
     people = weighted(frame)
@@ -165,6 +167,7 @@ def test_the_population_of_weights_is_their_sum_and_alike_ones_are_none():
         assessed(light, population=1_200)
 
 
+@pytest.mark.wide
 def test_whoever_is_sure_to_be_asked_stands_for_one_though_weights_are_scaled():
     """A tenth of the people have a weight of 1 and the weights sum to two in a hundred too many."""
     frame = rb.datasets.synthetic_patients(600, seed=3)

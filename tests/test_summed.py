@@ -104,6 +104,7 @@ def test_no_population_and_impossible_evidence(monkeypatch):
              given={"claims": "no", "marketer": "yes"})  # fmt: skip
 
 
+@pytest.mark.wide
 def test_columns_of_ones_own_are_left_to_the_exact_engine(monkeypatch):
     weights = patients(records=200)
     found, whole = both(monkeypatch, "adversary-routes", weights, scenario=HALF, population=2_000)
