@@ -136,3 +136,12 @@ def test_levels_of_a_sparse_table_are_those_of_the_values_that_were_read():
     noisy = rb.what_if(at(read, 2), noise=0.1)
     with pytest.raises(rb.UsageError, match="noise was added already"):
         at(noisy, 0)
+    for before, whole in (
+        (sparse.coarser(ladders), sparse),
+        (sparse.coarser(ladders, level=2).drop("Personal: sex"), sparse.drop("Personal: sex")),
+        (sparse.coarser(ladders).take(np.arange(3, 12)), sparse.take(np.arange(3, 12))),
+    ):
+        made = rb.assess("linkage", before)
+        assert np.array_equal(at(made, 0).risk(), rb.assess("linkage", whole).risk())
+        finer = rb.assess("linkage", whole.coarser(ladders)).risk()
+        assert np.array_equal(at(made, 1).risk(), finer)

@@ -90,6 +90,8 @@ class Sparse:
     """The table without the noise that was added (noise.py): what people know of each other."""
     noise: tuple[float, float] = (0.0, 0.0)
     """By what share of itself a number is off at most, and by how many years a year or a date."""
+    finest: Sparse | None = field(default=None, repr=False)
+    """The same cells as they were read, once some were made coarser: finer ones start from it."""
 
     def __len__(self) -> int:
         return self.people
@@ -219,6 +221,7 @@ class Sparse:
             codes=self.codes[cells],
             labels=tuple(self.labels[j] for j in kept),
             truth=None if self.truth is None else self.truth._with(kept),
+            finest=None if self.finest is None else self.finest._with(kept),
         )
 
     def take(self, rows: ArrayLike) -> Sparse:
@@ -250,6 +253,7 @@ class Sparse:
             subject_ids=None if ids is None else ids[wanted],
             origin=origin[wanted].astype(np.int64),
             truth=None if self.truth is None else self.truth.take(wanted),
+            finest=None if self.finest is None else self.finest.take(wanted),
         )
 
     def coarser(self, hierarchies: Mapping[str, Any], *, level: int = 1) -> Sparse:
@@ -270,7 +274,8 @@ class Sparse:
                 cells = slice(self.start[j], self.start[j + 1])
                 codes[cells] = inverse[codes[cells]]
                 schema[j] = replace(schema[j], kind=CATEGORY, inferred=False)
-        return replace(self, schema=tuple(schema), labels=tuple(labels), codes=codes)
+        finest = self if self.finest is None else self.finest
+        return replace(self, schema=tuple(schema), labels=tuple(labels), codes=codes, finest=finest)
 
     def as_in(self, other: Sparse, word: str) -> Sparse:
         """Some features with the values that they have in another release of the same people."""
@@ -321,6 +326,7 @@ class Sparse:
             codes=np.zeros(cells_of.size, dtype=np.int32),
             labels=tuple(np.array([True]) for _ in kept),
             truth=None,
+            finest=None,
         )
 
     describe = late("reidbn.microdata.sparsity:describe")

@@ -132,8 +132,8 @@ class KinPeople(SparsePeople):
             )  # fmt: skip
         except DataError as slip:
             raise UsageError(
-                f"in that release nobody tells of relatives any more, so no relative is found from "
-                f"a record: {slip}"
+                f"relatives cannot be looked for in that release, which does not say that nobody "
+                f"else could: {slip}"
             ) from None
 
     def columns_for(

@@ -156,8 +156,10 @@ def in_release(
     ladders = mapping_of(hierarchies, "hierarchies", '{"birth year": rb.Bands(5)}')
     if levels.keys() != ladders.keys():
         raise UsageError("generalise= and hierarchies= name the same features")
+    given = cast(SparsePeople, people.as_read).sparse
+    finest = given if given.finest is None else given.finest
     for name, level in levels.items():  # of the values as they were read, however coarse they are
-        sparse = sparse.as_in(cast(SparsePeople, people.as_read).sparse, name)
+        sparse = sparse.as_in(finest, name)
         if steps := whole_number(level, name, least=0):
             sparse = sparse.coarser({name: ladders[name]}, level=steps)
     if noise is not None:
