@@ -227,9 +227,7 @@ def test_what_is_left_out_of_the_table_gives_nobody_away(made):
     _, kin, f = made
     some = rb.what_if(f, drop=[name for name in kin.sparse.names if name.startswith("father")])
     assert some.risk("father").mean() < f.risk("father").mean()
-    with pytest.raises(
-        rb.UsageError, match="cannot be looked for in that release.*no feature tells of a relative"
-    ):
+    with pytest.raises(rb.UsageError, match="cannot be looked for in that release"):
         rb.what_if(f, drop=[n for n in kin.sparse.names if not n.startswith("self")])
     q = rb.what_if(f, set={"p_in_release": 0.0})
     assert q.risk().max() == 0
