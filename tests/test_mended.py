@@ -193,7 +193,7 @@ knows:
 def test_a_scenario_of_the_users_own_is_not_taken_for_the_shipped_one_of_its_name(worst, tmp_path):
     (tmp_path / "own.yaml").write_text(OWN)
     own = rb.what_if(worst, scenario=str(tmp_path / "own.yaml"), unknown=["state", "race"])
-    page = quickly(own).report(tmp_path / "r.md").read_text()
+    page = quickly(own).report(tmp_path / "r.md", custodian=True).read_text()
     assert "Worst case against scenario" in page
     assert "own scenario file" in page
     assert repr(own).startswith(
@@ -208,7 +208,7 @@ def test_a_scenario_of_the_users_own_is_not_taken_for_the_shipped_one_of_its_nam
     marks = [r.inputs.scenario.fingerprint[:8] for r in (other, own)]
     told = str(rb.compare(own, other))
     assert told.startswith(f"worst-case ({marks[0]}) against worst-case ({marks[1]}),")
-    shipped = worst.report(tmp_path / "w.md").read_text()
+    shipped = worst.report(tmp_path / "w.md", custodian=True).read_text()
     assert "Worst case against scenario" not in shipped
     assert "own scenario file" not in shipped
     voter = rb.what_if(worst, scenario="voter-registration", together=False)
