@@ -225,9 +225,15 @@ def fits(value: Any, hint: Any) -> bool:
     if hint is bool:
         return isinstance(value, bool | np.bool_ | int)
     try:
-        return isinstance(value, hint)
+        return isinstance(value, hint) and _is_taken_as(hint, type(value))
     except TypeError:  # a protocol that cannot be looked at
         return True
+
+
+def _is_taken_as(hint: type, kind: type) -> bool:
+    """Whether a thing that says what is asked of it `instead` is named itself, and not a base."""
+    owner = next((one for one in kind.__mro__ if "instead" in vars(one)), None)
+    return owner is None or issubclass(hint, owner)
 
 
 def _besides_arrays(options: tuple[Any, ...]) -> tuple[Any, ...]:

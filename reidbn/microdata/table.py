@@ -247,13 +247,13 @@ class People:
             original=original, before=None,
         )  # fmt: skip
 
-    @typed
     def has_the_people_of(self, other: People) -> bool:
         """Whether both hold the same people in the same order.
 
         By their subject ids where both have them, else by the rows they were read from in one
         reading, or in two of the same content.  Row i of one table is not row i of another.
         """
+        checked_people(other)
         if len(self) != len(other):
             return False
         if self.subject_ids is not None and other.subject_ids is not None:
@@ -263,7 +263,6 @@ class People:
         one = self.reading is other.reading
         return one or self.as_read.fingerprint == other.as_read.fingerprint
 
-    @typed
     def rows_in(self, other: People) -> Ints:
         """Where in another table each of these people stands; refused where that is not known.
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from reidbn.attack.attack import Attack
-from reidbn.attacks.linkage.columns import SparsePeople
 from reidbn.attacks.routes.arguments import names_of, probabilities_of
 from reidbn.attacks.routes.assess import assess
 from reidbn.attacks.routes.assessment import Assessment
@@ -19,7 +18,6 @@ from reidbn.errors import DataError, EngineError, UsageError, did_you_mean
 from reidbn.inference.cut import MOST
 from reidbn.microdata.knowledge import Known
 from reidbn.microdata.proposed import propose_hierarchies
-from reidbn.microdata.sparse import Sparse
 from reidbn.microdata.table import People, refuse_emptied
 from reidbn.plans.emptying import emptied
 from reidbn.plans.losses import SEPARABLE, Loss, name_of, ways_of
@@ -174,8 +172,6 @@ def _checked_table(people: Any) -> None:
     """Refuse what is no table with a row per person, whole in its cells."""
     if not isinstance(people, People):
         raise UsageError("recommend needs people = rb.read_table(table, quasi_identifiers=[...])")
-    if isinstance(people, SparsePeople):
-        raise UsageError(f"recommend: these are people of a sparse table, {Sparse.instead}")
     if people.history is not None:
         raise UsageError("recommend is for tables with one row per person; these have several")
     refuse_emptied(people, "recommend")

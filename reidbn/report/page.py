@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidbn.attacks.linkage.columns import rows_of
 from reidbn.calls import typed
 from reidbn.errors import UsageError
 from reidbn.microdata.table import People
@@ -200,7 +201,7 @@ def telling_of(result: Result, *, custodian: bool = False) -> Telling:
     lawful = getattr(result, "by_class", None)
     if lawful is not None:  # the only classes that such a page counts by
         return Telling(classes=(Alike(lawful[0], law=lawful[1]),))
-    found = [Alike(table.as_written().class_sizes())]
+    found = [Alike(rows_of(table).as_written().class_sizes())]
     known = getattr(result, "known_classes", None)
     if known is not None and not np.array_equal(known, found[0].sizes):
         found.append(Alike(known, without=NOT_BESIDE))

@@ -89,6 +89,37 @@ def test_a_few_wrong_arguments_of_every_name_end_in_our_own_error(calls, tmp_pat
     assert refused > 0.8 * made
 
 
+def test_people_of_a_sparse_table_are_taken_for_no_people_with_columns(calls):
+    """The table of an assessment of a sparse table, wherever a table of people may be given."""
+    families = rb.datasets.synthetic_families(12, seed=1)
+    sparse = rb.read_sparse(families.table, features=families.features)
+    tables = [
+        rb.assess("linkage", sparse, individuals=[0]).table,
+        rb.assess("family-cascade", rb.read_kin(sparse), individuals=[0]).table,
+    ]
+    tried = 0
+    for name, (call, arguments) in calls.items():
+        own = isinstance(getattr(call, "__self__", None), rb.People)
+        unchanged = name.rpartition(".")[2] in ("drop", "take", "has_the_people_of", "rows_in")
+        for table in tables:
+            made = [getattr(table, call.__name__)] if own and not unchanged else []
+            ways = [(one, arguments) for one in made]
+            for key, value in arguments.items():
+                given = {"a": table} if isinstance(value, dict) and key == "variants" else table
+                if (isinstance(value, rb.People) or given is not table) and not unchanged:
+                    ways.append((call, {**arguments, key: given}))
+            for one, ask in ways:
+                tried += 1
+                with pytest.raises(rb.UsageError, match="sparse table"):
+                    one(**ask)
+    assert tried > 100
+    for table in tables:
+        with pytest.raises(rb.UsageError, match="sparse table"):
+            rb.records.record_network(table)
+        assert table.has_the_people_of(table)
+        assert "sparse" in repr(table).lower()
+
+
 @pytest.mark.slow
 def test_no_wrong_argument_ends_in_a_foreign_error(calls, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
-from typing import Any, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,8 +62,12 @@ class Effort:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparsePeople(People):
-    """The people of a sparse table, each a record of their own; a scenario says what is known."""
+    """The people of a sparse table, each a record of their own; a scenario says what is known.
 
+    They have no columns: what counts people who are alike on columns is refused (`instead`).
+    """
+
+    instead: ClassVar[str] = f"the people of a sparse table, {Sparse.instead}"
     sparse: Sparse = field(default=None)  # type: ignore[assignment]  # made by `of` alone
     effort: Effort = Effort()
     made: dict[Any, dict[str, Array]] = field(default_factory=dict, repr=False)
@@ -74,9 +78,9 @@ class SparsePeople(People):
         """One record per person, in the order of the table."""
         n = len(sparse)
         return cls(
-            np.asfortranarray(np.arange(n, dtype=np.int32)[:, None]),
-            (Column(RECORD, np.arange(n)),),
-            (RECORD,),
+            np.empty((n, 0), dtype=np.int32, order="F"),
+            (),
+            (),
             subject_ids=sparse.subject_ids,
             notes=sparse.notes,
             origin=sparse.origin,
@@ -110,13 +114,13 @@ class SparsePeople(People):
         """The columns that the attack has and the call did not give; and notes."""
         return sparse_columns(attack, self, known, given, rows)
 
-    def _refused(self, *_: Any, **__: Any) -> NoReturn:
-        raise UsageError(
-            "a sparse table has no quasi-identifiers to generalise, or to be alike on: ask "
-            "rb.what_if(r, drop=[...]), or with generalise= and hierarchies= of its features"
-        )
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.sparse!r}>"
 
-    generalise = suppress = suppression_rate = select = _refused
+    def _refused(self, *_: Any, **__: Any) -> NoReturn:
+        raise UsageError(f"these are {self.instead}")
+
+    generalise = suppress = suppression_rate = names = missing_rates = compared_with = _refused
 
     def take(self, rows: ArrayLike) -> SparsePeople:
         """Some people; their curves are among these alone."""
@@ -124,6 +128,16 @@ class SparsePeople(People):
         kept = SparsePeople.of(self.sparse.take(index), self.effort)
         original = None if self.original is None else self.original.take(index)
         return replace(kept, origin=self.rows_read[index], reading=self.reading, original=original)
+
+
+def rows_of(people: People) -> People:
+    """The rows on which an attack is laid: of a sparse table one of its own for each person."""
+    if not isinstance(people, SparsePeople):
+        return people
+    n = len(people)
+    codes = np.asfortranarray(np.arange(n, dtype=np.int32)[:, None])
+    record = (Column(RECORD, np.arange(n)),)
+    return People(codes, record, (RECORD,), subject_ids=people.subject_ids, notes=people.notes)
 
 
 def in_release(

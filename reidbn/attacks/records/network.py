@@ -164,6 +164,8 @@ def _by_type(value: Any) -> tuple[str, Any]:
 def _of_people(people: Any) -> tuple[dict[str, RecordColumn], tuple[str, ...]]:
     if people.history is not None and not people.is_columnwise:
         raise DataError("a record network takes one row per person; these people have histories")
+    if not people.names(people.columns):  # refused of a sparse table
+        raise DataError("the table has no columns; a record network needs at least one")
     refuse_emptied(people, "a record network")
     found = {}
     for name in people.columns:

@@ -26,6 +26,7 @@ from reidbn.attacks.linkage.columns import (
     every_record,
     known_of,
     of_sparse,
+    rows_of,
 )
 from reidbn.attacks.linkage.result import Linkage
 from reidbn.attacks.routes.arguments import (
@@ -93,7 +94,7 @@ METHODS = ("exact", "simulation")
 @typed
 def assess(
     attack: Attack | str,
-    people: People | Contingency | Sparse | Linkage | Kin | Neighbourhood,
+    people: People | SparsePeople | Contingency | Sparse | Linkage | Kin | Neighbourhood,
     *,
     scenario: Scenario | str | None = None,
     known: Known | None = None,
@@ -412,7 +413,7 @@ def _entries(people: People) -> tuple[People, NDArray[np.int64] | None]:
     """The table's rows, and how many people each is where they were counted as cells."""
     if isinstance(people, TalliedPeople):
         return people.cells, people.counts
-    return people, None
+    return rows_of(people), None
 
 
 def _each_person(groups: Groups, people: People) -> Groups:

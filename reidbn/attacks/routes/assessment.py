@@ -16,6 +16,7 @@ from reidbn.attack.attack import Attack
 from reidbn.attack.parts import Given
 from reidbn.attack.scenario import Scenario
 from reidbn.attack.scenariofile import told_name
+from reidbn.attacks.linkage.columns import rows_of
 from reidbn.attacks.parquet import write_frames, write_joined
 from reidbn.attacks.routes.arguments import probabilities_of, whole_number
 from reidbn.attacks.routes.counts import SubsetClasses
@@ -528,7 +529,7 @@ class Assessment(Result):
         """Of everybody the size of the class by what is known; None where it is not sure."""
         if not isinstance(self.table, People) or not self.groups.is_sure:
             return None
-        return self.groups.seen(self.table.as_written()).class_sizes(self._all_known)
+        return self.groups.seen(rows_of(self.table).as_written()).class_sizes(self._all_known)
 
     @property
     def _all_known(self) -> Sequence[str]:
@@ -540,9 +541,9 @@ class Assessment(Result):
         """The quasi-identifiers, where all are known of everybody for sure."""
         if not isinstance(self.table, People) or not self.groups.is_sure or self.is_part:
             return None
-        known = self._all_known
-        whole = {*known} == {*self.table.quasi_identifiers} and not self.groups.bands
-        return tuple(known) if whole and self.table.is_partition else None
+        known, rows = self._all_known, rows_of(self.table)
+        whole = {*known} == {*rows.quasi_identifiers} and not self.groups.bands
+        return tuple(known) if whole and rows.is_partition else None
 
     page = late("reidbn.page.sheet:page_of_people")
     to_html = late("reidbn.report.assessment_report:write_html")
